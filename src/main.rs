@@ -1,0 +1,2 @@
+//! The lightbay program.
+fn main() {}
