@@ -1,0 +1,236 @@
+//! What is wrong with an input, all of it at once: where, which value, and what would be valid.
+
+use std::fmt;
+
+/// One thing wrong with an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: a path of keys (`job.run.tp`, `tasks[3].flows`), a line (`line 12, column 4`), or empty for the whole input.
+    pub path: String,
+    /// What is wrong, with the value, in one sentence without a full stop.
+    pub message: String,
+    /// What would be valid or what to do; empty if the message says it.
+    pub remedy: String,
+}
+
+impl Problem {
+    /// A problem at `path`.
+    pub fn new(
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self { path: path.into(), message: message.into(), remedy: remedy.into() }
+    }
+
+    /// The same problem seen from one level further out.
+    #[must_use]
+    pub fn under(mut self, prefix: &str) -> Self {
+        if self.path.is_empty() {
+            self.path = prefix.to_owned();
+        } else if self.path.starts_with('[') {
+            self.path = format!("{prefix}{}", self.path);
+        } else if !prefix.is_empty() {
+            self.path = format!("{prefix}.{}", self.path);
+        }
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", printable(&self.path))?;
+        }
+        f.write_str(&printable(&self.message))?;
+        if !self.remedy.is_empty() {
+            write!(f, "; {}", printable(&self.remedy))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Every problem of one input, with the input's name. Keeps the first [`Problems::CAP`], counts the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// The name of the input as the user wrote it (a path, `-`, `preset:NAME`); may be empty.
+    pub source: String,
+    list: Vec<Problem>,
+    total: usize,
+}
+
+impl Problems {
+    /// How many problems of one input are kept and shown.
+    pub const CAP: usize = 20;
+
+    /// No problems yet, of an unnamed input.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No problems yet, of the input called `source`.
+    pub fn of(source: impl Into<String>) -> Self {
+        Self { source: source.into(), ..Self::default() }
+    }
+
+    /// A single problem as a list.
+    pub fn one(problem: Problem) -> Self {
+        let mut problems = Self::new();
+        problems.push(problem);
+        problems
+    }
+
+    /// The same problems, of the input called `source`.
+    #[must_use]
+    pub fn named(mut self, source: impl Into<String>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, problem: Problem) {
+        self.total += 1;
+        if self.list.len() < Self::CAP {
+            self.list.push(problem);
+        }
+    }
+
+    /// Adds one from its parts.
+    pub fn add(
+        &mut self,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.push(Problem::new(path, message, remedy));
+    }
+
+    /// Adds all of another list.
+    pub fn extend(&mut self, other: Self) {
+        let unseen = other.total - other.list.len();
+        for problem in other.list {
+            self.push(problem);
+        }
+        self.total += unseen;
+    }
+
+    /// Those that are kept.
+    pub fn list(&self) -> &[Problem] {
+        &self.list
+    }
+
+    /// How many were found, also those beyond the cap.
+    pub const fn total(&self) -> usize {
+        self.total
+    }
+
+    /// Whether nothing is wrong.
+    pub const fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// `Ok(value)` if nothing is wrong, else the problems.
+    pub fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self::one(problem)
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.list.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            if !self.source.is_empty() {
+                write!(f, "{}: ", printable(&self.source))?;
+            }
+            write!(f, "{problem}")?;
+        }
+        let unseen = self.total - self.list.len();
+        if unseen > 0 {
+            write!(f, "\nand {unseen} more")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Text from an input made safe for a terminal: control characters (escape sequences among them) are
+/// shown as `\u{..}` instead of being sent.
+pub fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Bidirectional overrides and zero-width characters can disguise a name as well as an escape can.
+        let deceptive = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        if c.is_control() || deceptive {
+            safe.extend(c.escape_unicode());
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
+/// The candidate that looks most like `word`, if any is close enough to be a likely slip.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(word.len()) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `did you mean 'x'?` or the valid names, for unknown names of any sort.
+pub fn suggestion(word: &str, candidates: &[&str]) -> String {
+    match nearest(word, candidates.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None if candidates.is_empty() => "none is possible here".to_owned(),
+        None => format!("valid are {}", candidates.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_twenty_and_counts_the_rest() {
+        let mut problems = Problems::of("a.json");
+        for i in 0..25 {
+            problems.add(format!("tasks[{i}]"), "is wrong", "mend it");
+        }
+        assert_eq!(problems.list().len(), 20);
+        assert_eq!(problems.total(), 25);
+        let text = problems.to_string();
+        assert!(text.starts_with("a.json: tasks[0]: is wrong; mend it\n"));
+        assert!(text.ends_with("and 5 more"));
+    }
+
+    #[test]
+    fn escape_sequences_are_shown_not_sent() {
+        let shown = Problem::new("name", "'\u{1b}[2J' is no name", "").to_string();
+        assert_eq!(shown, "name: '\\u{1b}[2J' is no name");
+    }
+
+    #[test]
+    fn suggests_only_what_is_near() {
+        assert_eq!(nearest("bandwith_gbps", ["bandwidth_gbps", "seq"]), Some("bandwidth_gbps"));
+        assert_eq!(nearest("zzzzzz", ["seq", "mfu"]), None);
+    }
+
+    #[test]
+    fn paths_nest() {
+        assert_eq!(Problem::new("[2].x", "", "").under("tasks").path, "tasks[2].x");
+        assert_eq!(Problem::new("x", "", "").under("job").path, "job.x");
+    }
+}

@@ -1,0 +1,199 @@
+//! The explicit form of a training scenario: pods, links, inter-pod tasks and the edges between them.
+//!
+//! This is what every algorithm of the crate works on. A `job` is turned into it (reduced DAG, replicas
+//! collapsed); a file may carry it directly. All ids are dense and 0-based, order in the file is id order.
+
+use lightbay_core::units::{LinkId, PodId, TaskId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Pods, links, tasks and edges of one training iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Instance {
+    /// Rate B of one NIC and of one circuit per direction, Gb/s.
+    pub nic_bandwidth_gbps: f64,
+    /// All pods, mirrors included.
+    pub pods: Vec<Pod>,
+    /// Pod pairs that may get circuits.
+    pub links: Vec<Link>,
+    /// Inter-pod transfers.
+    pub tasks: Vec<Task>,
+    /// Precedence with rigid delays.
+    pub edges: Vec<Edge>,
+    /// Where it came from; never read by the solvers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<InstanceProvenance>,
+}
+
+/// A pod and its optical port budget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Pod {
+    /// Dense id.
+    pub id: PodId,
+    /// Display name.
+    pub name: String,
+    /// Optical ports; ignored for mirrors.
+    pub ports: u32,
+    /// A mirror stands for ring neighbours of a collapsed replica and has no port limit.
+    pub mirror: bool,
+}
+
+/// What a link carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    /// Pipeline-parallel transfers.
+    Pp,
+    /// Data-parallel transfers.
+    Dp,
+    /// Both.
+    Mixed,
+}
+
+/// An unordered pod pair that may get circuits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Link {
+    /// Dense id.
+    pub id: LinkId,
+    /// One end.
+    pub pod_a: PodId,
+    /// The other end.
+    pub pod_b: PodId,
+    /// What it carries.
+    pub kind: LinkKind,
+    /// Ports that one circuit costs in `pod_a`.
+    pub ports_a: u32,
+    /// Ports that one circuit costs in `pod_b`.
+    pub ports_b: u32,
+}
+
+/// What a task transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskKind {
+    /// Activations to the next stage.
+    PpFwd,
+    /// Gradients to the previous stage.
+    PpBwd,
+    /// Gradient and weight exchange between replicas.
+    Dp,
+    /// Anything else.
+    Other,
+}
+
+/// The GPUs at one end of a task, one per flow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GpuSet {
+    /// `count` consecutive ids from `first`: what a job gives.
+    Range {
+        /// First id.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+    /// Ids in flow order, as a file spells them out.
+    List(Vec<u32>),
+}
+
+impl GpuSet {
+    /// How many GPUs, repeated ones counted each time.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Range { count, .. } => *count as usize,
+            Self::List(ids) => ids.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The ids in flow order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let (range, list): (std::ops::Range<u32>, &[u32]) = match self {
+            Self::Range { first, count } => (*first..first.saturating_add(*count), &[]),
+            Self::List(ids) => (0..0, ids),
+        };
+        range.chain(list.iter().copied())
+    }
+}
+
+impl Serialize for GpuSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl JsonSchema for GpuSet {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "GpuSet".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<u32>::json_schema(generator)
+    }
+}
+
+/// An aggregated inter-pod transfer: F equal flows, V bytes in all.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Task {
+    /// Dense id.
+    pub id: TaskId,
+    /// Display name, such as `F3 s2>s3`.
+    pub name: String,
+    /// What it transfers.
+    pub kind: TaskKind,
+    /// Micro-batch, 1-based; 0 = none.
+    pub micro_batch: u32,
+    /// Stage, 1-based.
+    pub stage: u32,
+    /// Replica, 0-based.
+    pub replica: u32,
+    /// Sending pod.
+    pub src_pod: PodId,
+    /// Receiving pod.
+    pub dst_pod: PodId,
+    /// F, the number of flows; each runs at no more than one NIC.
+    pub flows: u32,
+    /// V, bytes of all flows together.
+    pub volume_bytes: f64,
+    /// Sending GPU of each flow.
+    pub src_gpus: GpuSet,
+    /// Receiving GPU of each flow.
+    pub dst_gpus: GpuSet,
+    /// Earliest start.
+    pub release_s: f64,
+    /// Work that follows the task and ends the iteration.
+    pub tail_s: f64,
+}
+
+/// `succ` may start no earlier than `delay_s` after `pred` has finished.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Edge {
+    /// The earlier task.
+    pub pred: TaskId,
+    /// The later task.
+    pub succ: TaskId,
+    /// Rigid work between them that never leaves a pod.
+    pub delay_s: f64,
+}
+
+/// Where an instance came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct InstanceProvenance {
+    /// The job it was built from, as written in a scenario file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job: Option<serde_json::Value>,
+    /// Nodes of the full DAG before reduction.
+    pub full_dag_nodes: u64,
+    /// Whether replicas are collapsed onto one with mirror pods.
+    pub collapsed: bool,
+    /// Replicas that it stands for.
+    pub replicas: u32,
+    /// The edges are complete up to this bandwidth; above it dominated edges would be missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges_valid_up_to_gbps: Option<f64>,
+    /// Duration of an iteration without inter-pod tasks (only when there are none).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compute_s: Option<f64>,
+}

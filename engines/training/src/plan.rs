@@ -1,0 +1,72 @@
+//! The result of a training plan: circuits per link and the schedule that they allow.
+
+use lightbay_core::units::{LinkId, TaskId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Who decides the rates of tasks that share a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RateControl {
+    /// Max-min fair per flow: a network without rate control.
+    Fair,
+    /// The plan: rates are part of it.
+    Joint,
+}
+
+/// Fields of `result` in a plan of kind `training`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TrainingResult {
+    /// Who decides the rates.
+    pub rate_control: RateControl,
+    /// Circuits of every link, in link order.
+    pub topology: Vec<LinkCircuits>,
+    /// Ports over real pods: a circuit between two real pods counts 2, a collapsed DP circuit its `ports_a`.
+    pub ports_used: u64,
+    /// Makespan on the ideal network (NIC limits only).
+    pub ideal_makespan_s: f64,
+    /// 1 + (makespan - ideal makespan) / communication on the ideal critical path; `None` if nothing is communicated.
+    pub nct: Option<f64>,
+    /// The schedule, in task order.
+    pub tasks: Vec<TaskSchedule>,
+}
+
+/// Circuits of one link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LinkCircuits {
+    /// The link.
+    pub link: LinkId,
+    /// Bidirectional circuits, at least 1.
+    pub circuits: u32,
+}
+
+/// When a task runs and how fast.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TaskSchedule {
+    /// The task.
+    pub task: TaskId,
+    /// First moment.
+    pub start_s: f64,
+    /// Last moment.
+    pub finish_s: f64,
+    /// Stretches of constant rate that cover start to finish; an idle stretch has volume 0.
+    pub segments: Vec<Segment>,
+}
+
+/// A stretch of constant rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Segment {
+    /// First moment.
+    pub start_s: f64,
+    /// Last moment.
+    pub end_s: f64,
+    /// Bytes sent in it.
+    pub volume_bytes: f64,
+}
+
+impl TrainingResult {
+    /// Circuits per link as a vector in link order.
+    pub fn circuits(&self) -> Vec<u32> {
+        self.topology.iter().map(|entry| entry.circuits).collect()
+    }
+}
