@@ -1,0 +1,250 @@
+//! The characters widgets draw with, as three complete sets.
+//!
+//! A widget never writes a literal box character: it asks the set of its theme. The ASCII set holds no byte above
+//! 0x7E, and text that comes from files is mapped by [`ascii_of`] when that set is in use.
+
+/// Which set of characters is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GlyphSet {
+    /// Curves in Braille dots, everything else in lines and blocks.
+    #[default]
+    Braille,
+    /// Curves in quadrant blocks, for fonts without Braille.
+    Block,
+    /// No byte above 0x7E.
+    Ascii,
+}
+
+/// One set of characters. Every entry is one column wide unless its comment says otherwise.
+#[derive(Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each entry is named by what it draws")]
+pub struct Glyphs {
+    pub set: GlyphSet,
+    pub rule: &'static str,
+    pub rule_focus: &'static str,
+    /// Up to three columns wide.
+    pub ellipsis: &'static str,
+    pub times: &'static str,
+    pub arrow: &'static str,
+    pub inactive: &'static str,
+    /// Inside the index window of a task, but not active.
+    pub window: &'static str,
+    pub forward: &'static str,
+    pub backward: &'static str,
+    /// A bar shorter than one column, and the swatch of a layer.
+    pub square: &'static str,
+    /// Body of a bar where no background colour can be used.
+    pub bar: &'static str,
+    pub half_upper: &'static str,
+    pub half_lower: &'static str,
+    /// Full and empty part of a gap bar.
+    pub gap_full: &'static str,
+    pub gap_empty: &'static str,
+    pub used: &'static str,
+    pub free: &'static str,
+    pub limit: &'static str,
+    pub baseline: &'static str,
+    pub lane: &'static str,
+    pub fold: &'static str,
+    pub vertical: &'static str,
+    pub vertical_dotted: &'static str,
+    pub corner_up: &'static str,
+    pub corner_down: &'static str,
+    pub edge: &'static str,
+    pub tick: &'static str,
+    pub up: &'static str,
+    /// Frame of a pop-up: corners clockwise from the upper left, then horizontal and vertical.
+    pub frame: [&'static str; 6],
+    /// Lower eighths, from one eighth to a full cell. Shorter steps of the ASCII set repeat.
+    pub eighths: [&'static str; 8],
+    pub replacement: &'static str,
+}
+
+const BRAILLE: Glyphs = Glyphs {
+    set: GlyphSet::Braille,
+    rule: "─",
+    rule_focus: "═",
+    ellipsis: "…",
+    times: "×",
+    arrow: "→",
+    inactive: "·",
+    window: "░",
+    forward: "▸",
+    backward: "◂",
+    square: "■",
+    bar: "━",
+    half_upper: "▀",
+    half_lower: "▄",
+    gap_full: "▀",
+    gap_empty: "▀",
+    used: "━",
+    free: "─",
+    limit: "▁",
+    baseline: "┈",
+    lane: "┈",
+    fold: "⋯",
+    vertical: "│",
+    vertical_dotted: "┊",
+    corner_up: "└",
+    corner_down: "┌",
+    edge: "─",
+    tick: "┬",
+    up: "▲",
+    frame: ["╔", "╗", "╝", "╚", "═", "║"],
+    eighths: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+    replacement: "\u{fffd}",
+};
+
+const BLOCK: Glyphs = Glyphs { set: GlyphSet::Block, ..BRAILLE };
+
+const ASCII: Glyphs = Glyphs {
+    set: GlyphSet::Ascii,
+    rule: "-",
+    rule_focus: "=",
+    ellipsis: "...",
+    times: "x",
+    arrow: ">",
+    inactive: ".",
+    window: ":",
+    forward: ">",
+    backward: "<",
+    square: "#",
+    bar: "=",
+    half_upper: "#",
+    half_lower: "#",
+    gap_full: "#",
+    gap_empty: "-",
+    used: "=",
+    free: "-",
+    limit: "_",
+    baseline: ".",
+    lane: ".",
+    fold: "~",
+    vertical: "|",
+    vertical_dotted: ":",
+    corner_up: "+",
+    corner_down: "+",
+    edge: "-",
+    tick: "+",
+    up: "^",
+    frame: ["+", "+", "+", "+", "=", "|"],
+    eighths: ["_", "_", ".", "-", "-", "=", "#", "#"],
+    replacement: "?",
+};
+
+impl GlyphSet {
+    /// The characters of this set.
+    pub const fn glyphs(self) -> &'static Glyphs {
+        match self {
+            Self::Braille => &BRAILLE,
+            Self::Block => &BLOCK,
+            Self::Ascii => &ASCII,
+        }
+    }
+
+    /// The name used in the configuration and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Braille => "braille",
+            Self::Block => "block",
+            Self::Ascii => "ascii",
+        }
+    }
+}
+
+/// What the ASCII set writes in place of `c`; `?` where there is no close sign.
+pub const fn ascii_of(c: char) -> &'static str {
+    match c {
+        '\u{a0}' | '\u{2009}' | '\u{202f}' => " ",
+        '…' => "...",
+        '×' | '✕' => "x",
+        '–' | '—' | '−' | '─' | '‐' => "-",
+        '→' | '▸' | '▶' => ">",
+        '←' | '◂' | '◀' => "<",
+        '↑' | '▲' => "^",
+        '↓' | '▼' => "v",
+        '·' | '•' | '┈' => ".",
+        '═' | '━' | '▬' => "=",
+        '│' | '║' | '┃' => "|",
+        '┊' => ":",
+        '■' | '█' | '▀' | '▄' => "#",
+        '⋯' => "~",
+        '└' | '┌' | '┐' | '┘' | '┬' => "+",
+        '✓' => "ok",
+        '≤' => "<=",
+        '≥' => ">=",
+        '‘' | '’' => "'",
+        '“' | '”' => "\"",
+        'µ' | 'μ' => "u",
+        '°' => "deg",
+        'ä' | 'á' | 'à' | 'â' | 'å' => "a",
+        'é' | 'è' | 'ê' => "e",
+        'ö' | 'ó' | 'ô' => "o",
+        'ü' | 'ú' => "u",
+        'ß' => "ss",
+        _ => "?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(set: &Glyphs) -> Vec<&'static str> {
+        let mut out = vec![
+            set.rule,
+            set.rule_focus,
+            set.ellipsis,
+            set.times,
+            set.arrow,
+            set.inactive,
+            set.window,
+            set.forward,
+            set.backward,
+            set.square,
+            set.bar,
+            set.half_upper,
+            set.half_lower,
+            set.gap_full,
+            set.gap_empty,
+            set.used,
+            set.free,
+            set.limit,
+            set.baseline,
+            set.lane,
+            set.fold,
+            set.vertical,
+            set.vertical_dotted,
+            set.corner_up,
+            set.corner_down,
+            set.edge,
+            set.tick,
+            set.up,
+            set.replacement,
+        ];
+        out.extend(set.frame);
+        out.extend(set.eighths);
+        out
+    }
+
+    #[test]
+    fn ascii_set_is_printable_ascii_and_others_are_one_column() {
+        for glyph in all(GlyphSet::Ascii.glyphs()) {
+            assert!(glyph.bytes().all(|b| (0x20..=0x7e).contains(&b)), "{glyph:?}");
+        }
+        for set in [GlyphSet::Braille, GlyphSet::Block] {
+            for glyph in all(set.glyphs()) {
+                assert_eq!(unicode_width::UnicodeWidthStr::width(glyph), 1, "{glyph:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_unicode_glyph_has_a_close_ascii_sign() {
+        for glyph in all(GlyphSet::Braille.glyphs()) {
+            for c in glyph.chars().filter(|c| !"░▁▂▃▅▆▇╔╗╝╚\u{fffd}".contains(*c)) {
+                assert_ne!(ascii_of(c), "?", "{c}");
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Line 0: identity, answer, state in words. Never scrolls, the same order at every size.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::Widget;
+
+use crate::pen::{Label, Pen, Piece, pieces_width};
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// One part of the header.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// In grey in front of the value.
+    pub label: Label,
+    /// The value, in bold unless `plain`.
+    pub value: Label,
+    /// In grey behind the value.
+    pub suffix: Label,
+    /// Goes first when space is short: higher goes earlier. 0 stays at any width and is cut only as the last resort.
+    pub priority: u8,
+    /// The label may go before any segment does, because the value speaks for itself (`12.829852 s`).
+    pub label_may_go: bool,
+    /// The value is ordinary text.
+    pub plain: bool,
+}
+
+impl Segment {
+    /// A part with label and value.
+    pub fn new(label: impl Into<Label>, value: impl Into<Label>) -> Self {
+        Self { label: label.into(), value: value.into(), ..Self::default() }
+    }
+
+    /// When it goes; see [`Segment::priority`].
+    #[must_use]
+    pub const fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// The label goes when space is short.
+    #[must_use]
+    pub const fn label_may_go(mut self) -> Self {
+        self.label_may_go = true;
+        self
+    }
+
+    /// The value is ordinary text, not bold.
+    #[must_use]
+    pub const fn plain(mut self) -> Self {
+        self.plain = true;
+        self
+    }
+
+    /// Text in grey behind the value.
+    #[must_use]
+    pub fn suffix(mut self, suffix: impl Into<Label>) -> Self {
+        self.suffix = suffix.into();
+        self
+    }
+}
+
+/// How much of the header is shown.
+#[derive(Clone, Copy)]
+struct Room {
+    gap: i32,
+    labels: bool,
+    /// Segments above this priority are left out.
+    highest: u8,
+}
+
+/// The header line.
+///
+/// ```
+/// # use lightbay_widgets::{Header, Piece, Segment, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::default();
+/// let segments = [Segment::new("", "tiny4"), Segment::new("NCT", "1.0691")];
+/// let state = [Piece::answer("RUNNING 01:02")];
+/// let area = Rect::new(0, 0, 48, 1);
+/// let mut buf = Buffer::empty(area);
+/// Header::new(&theme, &segments, &state).brand("lightbay").render(area, &mut buf);
+/// assert_eq!(text_of(&buf), " lightbay  tiny4   NCT 1.0691     RUNNING 01:02");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Header<'a> {
+    theme: &'a Theme,
+    brand: &'a str,
+    segments: &'a [Segment],
+    state: &'a [Piece],
+}
+
+impl<'a> Header<'a> {
+    /// Below this width only the first segment and the state are drawn.
+    pub const MIN_WIDTH: u16 = 40;
+
+    /// A header of segments from the left and a state at the right end.
+    pub const fn new(theme: &'a Theme, segments: &'a [Segment], state: &'a [Piece]) -> Self {
+        Self { theme, brand: "", segments, state }
+    }
+
+    /// Name of the program, in grey at the left end.
+    #[must_use]
+    pub const fn brand(mut self, brand: &'a str) -> Self {
+        self.brand = brand;
+        self
+    }
+
+    fn segment_width(&self, segment: &Segment, room: Room) -> i32 {
+        let glyphs = self.theme.glyphs;
+        let part = |text: &str| match text::width(text, glyphs) {
+            0 => 0,
+            width => i32::from(width) + 1,
+        };
+        let label = if room.labels || !segment.label_may_go { part(&segment.label) } else { 0 };
+        label + i32::from(text::width(&segment.value, glyphs)) + part(&segment.suffix)
+    }
+
+    fn width(&self, room: Room) -> i32 {
+        let brand = match text::width(self.brand, self.theme.glyphs) {
+            0 => 0,
+            width => i32::from(width) + 2,
+        };
+        let shown = self.segments.iter().filter(|segment| segment.priority <= room.highest);
+        let (count, sum) =
+            shown.fold((0, 0), |(count, sum), segment| (count + 1, sum + self.segment_width(segment, room)));
+        brand + sum + (count - 1).max(0) * room.gap
+    }
+
+    fn choose(&self, available: i32) -> Room {
+        let highest = self.segments.iter().map(|segment| segment.priority).max().unwrap_or(0);
+        let mut room = Room { gap: 3, labels: true, highest };
+        if self.width(room) <= available {
+            return room;
+        }
+        // Extra segments go one by one before any label does, as long as wide gaps can stay.
+        while room.highest > 1 {
+            room.highest -= 1;
+            if self.width(room) <= available {
+                return room;
+            }
+        }
+        room.gap = 2;
+        for highest in (0..=room.highest).rev() {
+            for labels in [true, false] {
+                room = Room { gap: 2, labels, highest };
+                if self.width(room) <= available {
+                    return room;
+                }
+            }
+        }
+        room
+    }
+}
+
+impl Widget for &Header<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, Rect { height: area.height.min(1), ..area }, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        pen.clear(0, 0, pen.width(), 1, self.theme.header());
+        let glyphs = pen.glyphs();
+        let state_width = i32::from(pieces_width(self.state, glyphs));
+        let right = if state_width + 2 <= pen.width() {
+            pen.pieces_right(pen.width() - 1, 0, self.state) - 2
+        } else {
+            pen.width() - 1
+        };
+        let room = self.choose(right - 1);
+        let mut x = 1;
+        if room.highest > 0 || self.width(room) < right {
+            let used = pen.cut(x, 0, right - x, self.brand, Cut::End, self.theme.style(Tone::Muted));
+            x += if used > 0 { used + 2 } else { 0 };
+        }
+        for segment in self.segments.iter().filter(|segment| segment.priority <= room.highest) {
+            if x >= right {
+                break;
+            }
+            let muted = self.theme.style(Tone::Muted);
+            if !segment.label.is_empty() && (room.labels || !segment.label_may_go) {
+                x += pen.cut(x, 0, right - x, &segment.label, Cut::End, muted) + 1;
+            }
+            let tone = if segment.plain { Tone::Text } else { Tone::Answer };
+            x += pen.cut(x, 0, right - x, &segment.value, Cut::Middle, self.theme.style(tone));
+            if !segment.suffix.is_empty() {
+                x += 1 + pen.cut(x + 1, 0, right - x - 1, &segment.suffix, Cut::End, muted);
+            }
+            x += room.gap;
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The open frame of a pane: one title line, no side borders, and the designed states besides the normal one.
+//!
+//! ```text
+//! ═ 2 Activity DP tail ═════════════════════════════ 13 of 214 intervals ═
+//! ```
+//!
+//! The rule is doubled and the text bold when the pane has focus, so focus shows without colour.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::Widget;
+
+use crate::pen::{Pen, Piece, pieces_width};
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// What a pane has to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PaneState<'a> {
+    /// The caller draws the body.
+    #[default]
+    Ready,
+    /// Nothing yet: what would be here, and what to do (`no plan yet`, `press r`).
+    Empty {
+        /// What is missing.
+        what: &'a str,
+        /// What to do.
+        remedy: &'a str,
+    },
+    /// The first data is on its way; says from what.
+    Waiting(&'a str),
+    /// The body shows older data; says from which plan. The caller draws the body.
+    Stale(&'a str),
+    /// Could not be made: what happened, and what to do.
+    Failed {
+        /// What happened.
+        what: &'a str,
+        /// What to do.
+        remedy: &'a str,
+    },
+}
+
+/// Frame of a pane.
+///
+/// ```
+/// # use lightbay_widgets::{Pane, Piece, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::default();
+/// let value = [Piece::answer("gap 2.1 % NCT")];
+/// let area = Rect::new(0, 0, 40, 1);
+/// let mut buf = Buffer::empty(area);
+/// Pane::new(&theme, "Search").number(5).value(&value).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "─ 5 Search ──────────── gap 2.1 % NCT ─");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Pane<'a> {
+    theme: &'a Theme,
+    number: Option<u8>,
+    name: &'a str,
+    context: &'a [Piece],
+    value: &'a [Piece],
+    focused: bool,
+    state: PaneState<'a>,
+}
+
+impl<'a> Pane<'a> {
+    /// Below this width the title shows the name only.
+    pub const MIN_WIDTH: u16 = 16;
+
+    /// A pane with a name.
+    pub const fn new(theme: &'a Theme, name: &'a str) -> Self {
+        Self { theme, number: None, name, context: &[], value: &[], focused: false, state: PaneState::Ready }
+    }
+
+    /// The key that brings the pane up, 1 to 9.
+    #[must_use]
+    pub const fn number(mut self, number: u8) -> Self {
+        self.number = Some(number);
+        self
+    }
+
+    /// What is shown, after the name. Goes first when space is short.
+    #[must_use]
+    pub const fn context(mut self, context: &'a [Piece]) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// The most important number, at the right end. Never cut.
+    #[must_use]
+    pub const fn value(mut self, value: &'a [Piece]) -> Self {
+        self.value = value;
+        self
+    }
+
+    /// Doubles the rule.
+    #[must_use]
+    pub const fn focused(mut self, focused: bool) -> Self {
+        self.focused = focused;
+        self
+    }
+
+    /// One of the designed states.
+    #[must_use]
+    pub const fn state(mut self, state: PaneState<'a>) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// Where the body goes: below the title, one column in from both sides of the rule.
+    pub const fn inner(area: Rect) -> Rect {
+        let top = if area.height < 1 { area.height } else { 1 };
+        let left = if area.width < 2 { 0 } else { 1 };
+        Rect {
+            x: area.x.saturating_add(left),
+            y: area.y.saturating_add(top),
+            width: area.width - 2 * left,
+            height: area.height - top,
+        }
+    }
+
+    /// True if the caller draws the body.
+    pub const fn shows_body(&self) -> bool {
+        matches!(self.state, PaneState::Ready | PaneState::Stale(_))
+    }
+
+    fn title(&self, pen: &mut Pen<'_>) {
+        let glyphs = pen.glyphs();
+        let (rule, rule_style) = if self.focused {
+            (glyphs.rule_focus, pen.style(Tone::Text))
+        } else {
+            (glyphs.rule, pen.style(Tone::Rule))
+        };
+        let width = pen.width();
+        let value_width = i32::from(pieces_width(self.value, glyphs));
+        let number_width = if self.number.is_some() { 2 } else { 0 };
+        let name_width = i32::from(text::width(self.name, glyphs));
+        if width < i32::from(Self::MIN_WIDTH) {
+            // Headline only: the number if it fits, else the name.
+            if value_width > 0 && value_width <= width {
+                pen.pieces(0, 0, width, self.value);
+            } else {
+                pen.cut(0, 0, width, self.name, Cut::Middle, self.theme.style(Tone::Answer));
+            }
+            return;
+        }
+        pen.line(0, 0, width, rule, rule_style);
+        // ` name value ` with one rule glyph at both ends and between them.
+        let mut end = width - 1;
+        let room_for_value = width - 6 - number_width - name_width.min(8);
+        if value_width > 0 && value_width <= room_for_value {
+            let start = end - value_width - 2;
+            pen.line(start, 0, value_width + 2, " ", self.theme.style(Tone::Text));
+            pen.pieces(start + 1, 0, value_width, self.value);
+            end = start - 1;
+        }
+        let mut x = 1;
+        pen.glyph(x, 0, " ", rule_style);
+        x += 1;
+        if let Some(number) = self.number {
+            let tone = if self.focused { Tone::Answer } else { Tone::Muted };
+            let digit = [b'0' + number % 10];
+            x += pen.text(x, 0, std::str::from_utf8(&digit).unwrap_or("?"), self.theme.style(tone));
+            pen.glyph(x, 0, " ", rule_style);
+            x += 1;
+        }
+        x += pen.cut(x, 0, end - x - 1, self.name, Cut::Middle, self.theme.style(Tone::Answer));
+        pen.glyph(x, 0, " ", rule_style);
+        x += 1;
+        let room = end - x - 1;
+        if let PaneState::Stale(from) = self.state {
+            if room >= 4 {
+                x += pen.cut(x, 0, room, from, Cut::End, self.theme.style(Tone::Changed));
+                pen.glyph(x, 0, " ", rule_style);
+            }
+        } else if !self.context.is_empty() && room >= 4 {
+            x += pen.pieces(x, 0, room, self.context);
+            pen.glyph(x, 0, " ", rule_style);
+        }
+    }
+
+    fn message(&self, pen: &mut Pen<'_>) {
+        let (what, tone, remedy) = match self.state {
+            PaneState::Ready | PaneState::Stale(_) => return,
+            PaneState::Empty { what, remedy } => (what, Tone::Muted, remedy),
+            PaneState::Waiting(what) => (what, Tone::Muted, ""),
+            PaneState::Failed { what, remedy } => (what, Tone::Bad, remedy),
+        };
+        // Upper third: a message in the middle of a tall pane is not found by the eye.
+        let failed = matches!(self.state, PaneState::Failed { .. });
+        let mut y = 1 + (pen.height() - 1).max(0) / 5;
+        let mut x = 2;
+        if failed {
+            pen.text(x, y, "! ", self.theme.ink(Tone::Bad, true));
+            x += 2;
+        }
+        let room = pen.width() - x - 1;
+        y += wrap(pen, x, y, room, what, tone);
+        wrap(pen, x, y, room, remedy, Tone::Text);
+    }
+}
+
+/// Writes `text` in rows of at most `room` columns, broken at spaces. Returns the number of rows.
+pub(crate) fn wrap(pen: &mut Pen<'_>, x: i32, y: i32, room: i32, text: &str, tone: Tone) -> i32 {
+    let glyphs = pen.glyphs();
+    let style = pen.style(tone);
+    let (mut at, mut row) = (0, 0);
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let width = i32::from(text::width(word, glyphs));
+        if at > 0 && at + 1 + width > room {
+            row += 1;
+            at = 0;
+        }
+        if at > 0 {
+            at += 1;
+        }
+        at += pen.cut(x + at, y + row, room - at, word, Cut::End, style);
+    }
+    if at > 0 { row + 1 } else { row }
+}
+
+impl Widget for &Pane<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        self.title(&mut pen);
+        self.message(&mut pen);
+    }
+}

@@ -1,0 +1,84 @@
+//! One sentence about the selected item: what people copy.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::Widget;
+
+use crate::pen::{Pen, Piece};
+use crate::text;
+use crate::theme::{Theme, Tone};
+
+/// Pieces of text in one row, or in several when wrapped at pieces and words.
+///
+/// ```
+/// # use lightbay_widgets::{Piece, Sentence, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::default();
+/// let pieces = [Piece::answer("> DP s2*"), Piece::muted("  slack "), Piece::answer("0.0")];
+/// let area = Rect::new(0, 0, 30, 1);
+/// let mut buf = Buffer::empty(area);
+/// Sentence::new(&theme, &pieces).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "> DP s2*  slack 0.0");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Sentence<'a> {
+    theme: &'a Theme,
+    pieces: &'a [Piece],
+    wrap: bool,
+}
+
+impl<'a> Sentence<'a> {
+    /// Below this width only the beginning is readable.
+    pub const MIN_WIDTH: u16 = 20;
+
+    /// A sentence in one row, cut at its end.
+    pub const fn new(theme: &'a Theme, pieces: &'a [Piece]) -> Self {
+        Self { theme, pieces, wrap: false }
+    }
+
+    /// Uses as many rows as the area has, broken at spaces.
+    #[must_use]
+    pub const fn wrap(mut self, wrap: bool) -> Self {
+        self.wrap = wrap;
+        self
+    }
+}
+
+impl Widget for &Sentence<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        if !self.wrap || pen.height() == 1 {
+            pen.pieces(0, 0, pen.width(), self.pieces);
+            return;
+        }
+        let glyphs = pen.glyphs();
+        let (width, height) = (pen.width(), pen.height());
+        let (mut x, mut y) = (0, 0);
+        for piece in self.pieces {
+            let style = self.theme.ink(piece.tone, piece.bold);
+            for word in piece.text.split_inclusive(' ') {
+                let visible = i32::from(text::width(word.trim_end(), glyphs));
+                if x > 0 && x + visible > width {
+                    if y + 1 == height {
+                        pen.text(
+                            width - i32::from(text::width_of_ellipsis(glyphs)),
+                            y,
+                            glyphs.ellipsis,
+                            self.theme.style(Tone::Muted),
+                        );
+                        return;
+                    }
+                    y += 1;
+                    x = 0;
+                }
+                if x == 0 && word.trim().is_empty() {
+                    continue;
+                }
+                x += pen.text(x, y, word, style);
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Line 1: which panes there are and which one has focus, by brackets.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::StatefulWidget;
+
+use crate::hit::Hits;
+use crate::pen::{Label, Pen, Piece, pieces_width};
+use crate::text;
+use crate::theme::{Theme, Tone};
+
+/// One pane in the line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tab {
+    /// Its key.
+    pub key: Label,
+    /// Its name.
+    pub name: Label,
+    /// A shorter name for narrow terminals; empty if there is none.
+    pub short: Label,
+    /// Reported when it is hit.
+    pub id: u32,
+}
+
+impl Tab {
+    /// A tab.
+    pub fn new(id: u32, key: impl Into<Label>, name: impl Into<Label>) -> Self {
+        Self { key: key.into(), name: name.into(), short: Label::default(), id }
+    }
+
+    /// A shorter name.
+    #[must_use]
+    pub fn short(mut self, short: impl Into<Label>) -> Self {
+        self.short = short.into();
+        self
+    }
+}
+
+/// How a tab is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Full,
+    Short,
+    /// Key and ellipsis.
+    Bare,
+}
+
+/// The line of panes.
+///
+/// ```
+/// # use lightbay_widgets::{Hits, Tab, Tabs, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::default();
+/// let tabs = [Tab::new(1, "1", "DAG"), Tab::new(2, "2", "Activity"), Tab::new(3, "3", "Ports")];
+/// let area = Rect::new(0, 0, 40, 1);
+/// let (mut buf, mut hits) = (Buffer::empty(area), Hits::default());
+/// Tabs::new(&theme, &tabs).focused(2).render(area, &mut buf, &mut hits);
+/// assert_eq!(text_of(&buf), "  1 DAG [2 Activity] 3 Ports");
+/// assert_eq!(hits.at(10, 0).map(|hit| hit.id), Some(2));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Tabs<'a> {
+    theme: &'a Theme,
+    tabs: &'a [Tab],
+    focused: Option<u32>,
+    right: &'a [Piece],
+}
+
+impl<'a> Tabs<'a> {
+    /// Below this width only the focused tab is drawn.
+    pub const MIN_WIDTH: u16 = 20;
+
+    /// The panes in order.
+    pub const fn new(theme: &'a Theme, tabs: &'a [Tab]) -> Self {
+        Self { theme, tabs, focused: None, right: &[] }
+    }
+
+    /// Puts brackets around the tab with this id.
+    #[must_use]
+    pub const fn focused(mut self, id: u32) -> Self {
+        self.focused = Some(id);
+        self
+    }
+
+    /// Layout and display state at the right end; goes before any tab is shortened.
+    #[must_use]
+    pub const fn right(mut self, right: &'a [Piece]) -> Self {
+        self.right = right;
+        self
+    }
+
+    fn name<'t>(tab: &'t Tab, form: Form, ellipsis: &'static str) -> &'t str {
+        match form {
+            Form::Full => &tab.name,
+            Form::Short if tab.short.is_empty() => &tab.name,
+            Form::Short => &tab.short,
+            Form::Bare => ellipsis,
+        }
+    }
+
+    /// Columns from the bracket in front to the bracket behind.
+    fn width(&self, tab: &Tab, form: Form) -> i32 {
+        let glyphs = self.theme.glyphs;
+        let name = Self::name(tab, form, glyphs.ellipsis);
+        3 + i32::from(text::width(&tab.key, glyphs)) + i32::from(text::width(name, glyphs))
+    }
+
+    /// The form of tab `index` when those from `short_from` on are short and those from `bare_from` on are bare.
+    /// The focused tab keeps its name.
+    fn form(&self, index: usize, short_from: usize, bare_from: usize) -> Form {
+        let focused = self.tabs.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
+        if index >= bare_from && !focused {
+            Form::Bare
+        } else if index >= short_from {
+            Form::Short
+        } else {
+            Form::Full
+        }
+    }
+
+    fn total(&self, short_from: usize, bare_from: usize) -> i32 {
+        self.tabs
+            .iter()
+            .enumerate()
+            .map(|(index, tab)| self.width(tab, self.form(index, short_from, bare_from)))
+            .sum()
+    }
+}
+
+impl StatefulWidget for &Tabs<'_> {
+    type State = Hits;
+
+    fn render(self, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+        hits.clear();
+        let mut pen = Pen::new(buf, Rect { height: area.height.min(1), ..area }, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        let count = self.tabs.len();
+        let width = pen.width();
+        let right_width = i32::from(pieces_width(self.right, pen.glyphs()));
+        if right_width > 0 && self.total(count, count) + right_width + 4 <= width {
+            pen.pieces_right(width - 1, 0, self.right);
+        }
+        let spread = i32::from(self.total(count, count) + right_width + 8 + count as i32 <= width);
+        let (mut short_from, mut bare_from) = (count, count);
+        while short_from > 0 && self.total(short_from, bare_from) + 1 > width {
+            short_from -= 1;
+        }
+        while bare_from > 0 && self.total(short_from, bare_from) + 1 > width {
+            bare_from -= 1;
+        }
+        let narrow = width < i32::from(Tabs::MIN_WIDTH);
+        let mut x = 1;
+        for (index, tab) in self.tabs.iter().enumerate() {
+            let focused = Some(tab.id) == self.focused;
+            if narrow && !focused {
+                continue;
+            }
+            let form = self.form(index, short_from, bare_from);
+            let tab_width = self.width(tab, form);
+            if x + tab_width > width && !focused {
+                break;
+            }
+            let (key_tone, name_tone) =
+                if focused { (Tone::Answer, Tone::Answer) } else { (Tone::Text, Tone::Muted) };
+            let mut at = x;
+            if focused {
+                pen.glyph(at, 0, "[", self.theme.style(Tone::Answer));
+            }
+            at += 1;
+            at += pen.text(at, 0, &tab.key, self.theme.style(key_tone)) + 1;
+            at += pen.text(at, 0, Tabs::name(tab, form, pen.glyphs().ellipsis), self.theme.style(name_tone));
+            if focused {
+                pen.glyph(at, 0, "]", self.theme.style(Tone::Answer));
+            }
+            hits.push(pen.rect(x, 0, tab_width, 1), tab.id, 0);
+            x += tab_width + spread;
+        }
+    }
+}

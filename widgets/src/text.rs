@@ -1,0 +1,196 @@
+//! Width, cutting and cleaning of text. Nothing here allocates.
+//!
+//! Names come from files and may hold control characters or escape sequences; [`clean`] replaces them, so that no
+//! name can move the cursor, and maps everything to ASCII where the glyph set asks for it.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::glyphs::{GlyphSet, Glyphs, ascii_of};
+
+/// Where text loses characters when it does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cut {
+    /// Keep the beginning.
+    #[default]
+    End,
+    /// Keep both ends: for names, whose last characters tell them apart.
+    Middle,
+    /// Do not show it at all: for numbers, which are never cut.
+    Whole,
+}
+
+/// One cleaned grapheme: what to draw and how many columns it takes (0: skip it).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clean<'t> {
+    /// Text to draw. In the ASCII set each byte takes a column.
+    pub text: &'t str,
+    /// Columns.
+    pub width: u16,
+}
+
+/// True for characters that must never reach a terminal from a file: C0, C1, and format characters that reorder or
+/// hide text.
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || ('\u{e0000}'..='\u{e007f}').contains(&c)
+}
+
+/// What is drawn for one grapheme.
+pub fn clean<'t>(grapheme: &'t str, glyphs: &'static Glyphs) -> Clean<'t> {
+    let bytes = grapheme.as_bytes();
+    if let [b' '..=b'~'] = bytes {
+        return Clean { text: grapheme, width: 1 };
+    }
+    if grapheme.chars().any(is_hostile) {
+        return Clean { text: glyphs.replacement, width: 1 };
+    }
+    if glyphs.set == GlyphSet::Ascii {
+        let text = grapheme.chars().next().map_or("", |c| if c.is_ascii() { "?" } else { ascii_of(c) });
+        return Clean { text, width: text.len() as u16 };
+    }
+    Clean { text: grapheme, width: grapheme.width().min(2) as u16 }
+}
+
+/// The graphemes of `text` as they are drawn.
+pub fn cleaned<'t>(text: &'t str, glyphs: &'static Glyphs) -> impl DoubleEndedIterator<Item = Clean<'t>> {
+    text.graphemes(true).map(move |grapheme| clean(grapheme, glyphs)).filter(|part| part.width > 0)
+}
+
+/// Columns `text` takes when drawn with `glyphs`.
+pub fn width(text: &str, glyphs: &'static Glyphs) -> u16 {
+    if text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+        return u16::try_from(text.len()).unwrap_or(u16::MAX);
+    }
+    let total: usize = cleaned(text, glyphs).map(|part| usize::from(part.width)).sum();
+    u16::try_from(total).unwrap_or(u16::MAX)
+}
+
+/// How a text is divided when it is cut to a width: the columns kept at the beginning, whether an ellipsis follows,
+/// and the columns kept at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shares {
+    /// Columns at the beginning.
+    pub head: u16,
+    /// An ellipsis follows the head.
+    pub ellipsis: bool,
+    /// Columns at the end.
+    pub tail: u16,
+}
+
+/// Divides `room` columns for a text of `full` columns.
+pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares {
+    if full <= room {
+        return Shares { head: full, ellipsis: false, tail: 0 };
+    }
+    let dots = width_of_ellipsis(glyphs);
+    if cut == Cut::Whole {
+        return Shares { head: 0, ellipsis: false, tail: 0 };
+    }
+    if room <= dots {
+        // Too narrow to say that something is missing: show the beginning.
+        return Shares { head: room, ellipsis: false, tail: 0 };
+    }
+    let rest = room - dots;
+    match cut {
+        Cut::Middle => Shares { head: rest.div_ceil(2), ellipsis: true, tail: rest / 2 },
+        _ => Shares { head: rest, ellipsis: true, tail: 0 },
+    }
+}
+
+/// Columns of the ellipsis.
+pub fn width_of_ellipsis(glyphs: &'static Glyphs) -> u16 {
+    if glyphs.set == GlyphSet::Ascii { glyphs.ellipsis.len() as u16 } else { 1 }
+}
+
+/// `text` cut to `room` columns as a string, for places that need one (copying, tests). Widgets draw without it.
+pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> String {
+    let parts = shares(width(text, glyphs), room, cut, glyphs);
+    let mut out = String::new();
+    let mut used = 0;
+    for part in cleaned(text, glyphs) {
+        if used + part.width > parts.head {
+            break;
+        }
+        used += part.width;
+        out.push_str(part.text);
+    }
+    if parts.ellipsis {
+        out.push_str(glyphs.ellipsis);
+        out.push_str(tail(text, parts.tail, glyphs));
+    }
+    out
+}
+
+/// The end of `text` that takes at most `room` columns.
+pub fn tail<'t>(text: &'t str, room: u16, glyphs: &'static Glyphs) -> &'t str {
+    let mut used = 0;
+    let mut from = text.len();
+    for (at, grapheme) in text.grapheme_indices(true).rev() {
+        let width = clean(grapheme, glyphs).width;
+        if used + width > room {
+            break;
+        }
+        used += width;
+        from = at;
+    }
+    &text[from..]
+}
+
+/// Replaces everything that must not reach a terminal. For text that leaves the widgets, as the window title.
+pub fn sanitise(text: &str, glyphs: &'static Glyphs) -> String {
+    cleaned(text, glyphs).map(|part| part.text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn braille() -> &'static Glyphs {
+        GlyphSet::Braille.glyphs()
+    }
+
+    fn ascii() -> &'static Glyphs {
+        GlyphSet::Ascii.glyphs()
+    }
+
+    #[test]
+    fn cuts_at_the_end_and_in_the_middle() {
+        assert_eq!(cut_to("delta-interval", 8, Cut::End, braille()), "delta-i…");
+        assert_eq!(cut_to("delta-interval", 9, Cut::Middle, braille()), "delt…rval");
+        assert_eq!(cut_to("delta-interval", 9, Cut::Middle, ascii()), "del...val");
+        assert_eq!(cut_to("12.829852", 8, Cut::Whole, braille()), "");
+        assert_eq!(cut_to("abc", 3, Cut::End, ascii()), "abc");
+        assert_eq!(cut_to("abcd", 3, Cut::End, ascii()), "abc");
+        assert_eq!(cut_to("abcd", 0, Cut::Middle, braille()), "");
+    }
+
+    #[test]
+    fn wide_characters_never_pass_the_room() {
+        let text = "光学回路";
+        assert_eq!(width(text, braille()), 8);
+        for room in 0..9 {
+            for cut in [Cut::End, Cut::Middle] {
+                let out = cut_to(text, room, cut, braille());
+                assert!(width(&out, braille()) <= room, "{out} in {room}");
+            }
+        }
+        assert_eq!(width(text, ascii()), 4);
+    }
+
+    #[test]
+    fn escape_sequences_and_reordering_are_replaced() {
+        let hostile = "a\u{1b}[31mb\u{7}\u{9b}c\u{202e}d\r\n";
+        let out = sanitise(hostile, braille());
+        assert!(out.chars().all(|c| !is_hostile(c)), "{out:?}");
+        assert!(out.starts_with("a\u{fffd}[31mb"));
+        let out = sanitise(hostile, ascii());
+        assert!(out.bytes().all(|b| (0x20..=0x7e).contains(&b)), "{out:?}");
+    }
+
+    #[test]
+    fn ascii_maps_known_signs() {
+        assert_eq!(sanitise("p0→p1 ×43 – 8 × 6…", ascii()), "p0>p1 x43 - 8 x 6...");
+    }
+}

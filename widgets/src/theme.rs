@@ -1,0 +1,293 @@
+//! Styles by meaning: palettes, depth of colour, light and dark background.
+//!
+//! Widgets ask for a [`Tone`] and never name a colour. A theme without colour tells everything by words, letters,
+//! bold and reverse; see [`Theme::shades`].
+
+use ratatui_core::style::{Color, Modifier, Style};
+
+use crate::glyphs::{GlyphSet, Glyphs};
+
+mod colour;
+mod palettes;
+
+use colour::to_depth;
+use palettes::Colours;
+
+/// Which family of colours is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Palette {
+    /// Eight hues that stay apart with all common forms of colour blindness.
+    #[default]
+    Okabe,
+    /// At least 7:1 against the background.
+    Contrast,
+    /// Only the sixteen colours of the terminal, so that the user's own theme rules.
+    Ansi,
+    /// No colour: bold, dim, reverse and letters.
+    Mono,
+}
+
+impl Palette {
+    /// All palettes in the order in which a key cycles through them.
+    pub const ALL: [Self; 4] = [Self::Okabe, Self::Contrast, Self::Ansi, Self::Mono];
+
+    /// The name used in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Okabe => "okabe",
+            Self::Contrast => "contrast",
+            Self::Ansi => "ansi",
+            Self::Mono => "mono",
+        }
+    }
+}
+
+/// How many colours the terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ColorDepth {
+    /// None, as `NO_COLOR` asks for.
+    None,
+    /// The sixteen named colours.
+    Ansi16,
+    /// The 256-colour cube.
+    Indexed,
+    /// 24 bit.
+    #[default]
+    TrueColor,
+}
+
+impl ColorDepth {
+    /// The name shown on the first screen and used in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Ansi16 => "16",
+            Self::Indexed => "256",
+            Self::TrueColor => "truecolor",
+        }
+    }
+}
+
+/// Background of the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Background {
+    /// Light text on dark.
+    #[default]
+    Dark,
+    /// Dark text on light.
+    Light,
+}
+
+/// What a piece of text or an area means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    /// Ordinary text in the terminal's own foreground.
+    #[default]
+    Text,
+    /// The answer, the incumbent, a title: text in bold.
+    Answer,
+    /// Labels, units, what is finished or not selected.
+    Muted,
+    /// Rules, the empty part of a bar, "not active".
+    Rule,
+    /// Lines that only guide the eye, fainter than a rule.
+    Faint,
+    /// Pipeline parallel, forward.
+    Forward,
+    /// Pipeline parallel, backward.
+    Backward,
+    /// Data parallel (gradients).
+    Gradient,
+    /// Proven, a bound, better, free.
+    Good,
+    /// Loss, worse, overload.
+    Bad,
+    /// Changed and not yet solved.
+    Changed,
+    /// One of several curves, by number.
+    Series(u8),
+    /// Area in one of eight steps of amount, 0 to 7, with a readable foreground.
+    Heat(u8),
+    /// Area of one layer of a stack, 0 to 3 repeating, with a readable foreground.
+    Stack(u8),
+    /// Area of a gradient off the critical path.
+    GradientDim,
+    /// Area of a gradient on the critical path.
+    GradientFull,
+}
+
+/// Number of heat steps.
+pub const HEAT_STEPS: u8 = 8;
+
+/// Colours, background and glyphs in use. Small, `Copy`, made once per change of setting.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Theme {
+    /// The palette after the fall to the terminal's depth.
+    pub palette: Palette,
+    /// Depth of colour.
+    pub depth: ColorDepth,
+    /// Background of the terminal.
+    pub background: Background,
+    /// The characters drawn with.
+    pub glyphs: &'static Glyphs,
+    colours: Colours,
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self::new(Palette::Okabe, ColorDepth::TrueColor, Background::Dark, GlyphSet::Braille)
+    }
+}
+
+impl Theme {
+    /// Builds a theme. Without colour every palette becomes [`Palette::Mono`]; with sixteen colours `okabe` becomes
+    /// `ansi`.
+    pub fn new(palette: Palette, depth: ColorDepth, background: Background, glyphs: GlyphSet) -> Self {
+        let palette = match (palette, depth) {
+            (_, ColorDepth::None) => Palette::Mono,
+            (Palette::Okabe | Palette::Contrast, ColorDepth::Ansi16) => Palette::Ansi,
+            (palette, _) => palette,
+        };
+        let depth = if palette == Palette::Mono { ColorDepth::None } else { depth };
+        let colours = Colours::of(palette, background).map(|colour| to_depth(colour, depth));
+        Self { palette, depth, background, glyphs: glyphs.glyphs(), colours }
+    }
+
+    /// The theme of `NO_COLOR` with the given characters.
+    pub fn mono(glyphs: GlyphSet) -> Self {
+        Self::new(Palette::Mono, ColorDepth::None, Background::Dark, glyphs)
+    }
+
+    /// The same theme with other characters.
+    #[must_use]
+    pub const fn with_glyphs(mut self, glyphs: GlyphSet) -> Self {
+        self.glyphs = glyphs.glyphs();
+        self
+    }
+
+    /// True if areas can be told apart by background colour; otherwise widgets write brackets, letters and bars.
+    pub const fn shades(&self) -> bool {
+        !matches!(self.palette, Palette::Mono)
+    }
+
+    /// True if no byte above 0x7E may be written.
+    pub const fn is_ascii(&self) -> bool {
+        matches!(self.glyphs.set, GlyphSet::Ascii)
+    }
+
+    /// The style of a meaning. Text tones set the foreground only; `Heat`, `Stack`, `GradientDim` and `GradientFull`
+    /// set both, so that text on them stays readable.
+    pub fn style(&self, tone: Tone) -> Style {
+        let c = &self.colours;
+        if self.palette == Palette::Mono {
+            return match tone {
+                Tone::Rule | Tone::Faint => Style::new().add_modifier(Modifier::DIM),
+                Tone::Answer | Tone::Good | Tone::Bad | Tone::Changed | Tone::GradientFull => {
+                    Style::new().add_modifier(Modifier::BOLD)
+                }
+                _ => Style::new(),
+            };
+        }
+        let fg = |colour| Style::new().fg(colour);
+        match tone {
+            Tone::Text => fg(c.text),
+            Tone::Answer => fg(c.text).add_modifier(Modifier::BOLD),
+            Tone::Muted => fg(c.muted),
+            Tone::Rule => fg(c.rule),
+            Tone::Faint => fg(c.faint),
+            Tone::Forward => fg(c.forward),
+            Tone::Backward => fg(c.backward),
+            Tone::Gradient => fg(c.gradient),
+            Tone::Good => fg(c.good),
+            Tone::Bad => fg(c.bad),
+            Tone::Changed => fg(c.changed),
+            Tone::Series(n) => fg(c.series[usize::from(n) % c.series.len()]),
+            Tone::Heat(level) => area(c.heat[usize::from(level.min(HEAT_STEPS - 1))]),
+            Tone::Stack(n) => area(c.stack[usize::from(n) % c.stack.len()]),
+            Tone::GradientDim => area(c.gradient_dim),
+            Tone::GradientFull => area(c.gradient_full).add_modifier(Modifier::BOLD),
+        }
+    }
+
+    /// [`Theme::style`], in bold if asked.
+    pub fn ink(&self, tone: Tone, bold: bool) -> Style {
+        let style = self.style(tone);
+        if bold { style.add_modifier(Modifier::BOLD) } else { style }
+    }
+
+    /// Base style of the header and footer lines.
+    pub fn header(&self) -> Style {
+        self.ground(self.colours.header)
+    }
+
+    /// Base style of the footer, plain where there is no colour so that keys stay readable.
+    pub fn footer(&self) -> Style {
+        if self.shades() { self.header() } else { Style::new() }
+    }
+
+    /// Base style of a selected row. Reverse where no background can be used.
+    pub fn selected(&self) -> Style {
+        if matches!(self.palette, Palette::Ansi) {
+            return Style::new().add_modifier(Modifier::REVERSED);
+        }
+        self.ground(self.colours.selected)
+    }
+
+    /// Base style inside a pop-up.
+    pub fn popup(&self) -> Style {
+        if self.shades() { Style::new().bg(self.colours.popup) } else { Style::new() }
+    }
+
+    /// The cell or character under the cursor.
+    pub fn cursor(&self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
+    }
+
+    fn ground(&self, colour: Color) -> Style {
+        if self.shades() { Style::new().bg(colour) } else { Style::new().add_modifier(Modifier::REVERSED) }
+    }
+
+    /// The step of heat, 0 to 7, for a share of 0 to 1. NaN counts as 0.
+    pub fn heat_level(share: f64) -> u8 {
+        if share.is_nan() {
+            return 0;
+        }
+        (share.clamp(0.0, 1.0) * f64::from(HEAT_STEPS - 1)).round() as u8
+    }
+
+    /// The style of a cell behind a pop-up: a third of its strength.
+    pub fn faded(&self, style: Style) -> Style {
+        match self.depth {
+            ColorDepth::None => {
+                Style::new().add_modifier(Modifier::DIM).remove_modifier(Modifier::BOLD | Modifier::REVERSED)
+            }
+            ColorDepth::Ansi16 => Style::new()
+                .fg(Color::DarkGray)
+                .bg(Color::Reset)
+                .remove_modifier(Modifier::BOLD | Modifier::REVERSED),
+            depth => {
+                let c = Colours::of(self.palette, self.background);
+                let ground = colour::rgb_of(c.ground).unwrap_or((16, 20, 24));
+                let fg = colour::rgb_of(style.fg.unwrap_or(Color::Reset))
+                    .or_else(|| colour::rgb_of(c.plain))
+                    .unwrap_or((216, 222, 233));
+                let faded = to_depth(colour::mix(fg, ground, 1.0 / 3.0), depth);
+                let bg = match style.bg.and_then(colour::rgb_of) {
+                    Some(bg) => to_depth(colour::mix(bg, ground, 1.0 / 3.0), depth),
+                    None => Color::Reset,
+                };
+                Style::new().fg(faded).bg(bg).remove_modifier(Modifier::BOLD)
+            }
+        }
+    }
+}
+
+/// A background and the foreground that is readable on it.
+type Area = (Color, Color);
+
+fn area((bg, fg): Area) -> Style {
+    Style::new().bg(bg).fg(fg)
+}
+
+#[cfg(test)]
+mod tests;
