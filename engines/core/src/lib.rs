@@ -1,5 +1,32 @@
 //! What all planning engines share: contracts, envelopes, parameters, events and runs. Knows no kind.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`units`] | quantities and ids as types |
+//! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
+//! | [`param`] | knobs as data |
+//! | [`kind`], [`method`], [`context`] | the contracts an engine implements and is given |
+//! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
+//! | [`event`], [`run`] | what a run says, and who runs it |
+//! | [`exchange`] | records that kinds hand to each other |
+//! | [`random`], [`clock`], [`worker`] | seeded streams, time, helper processes |
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod checked;
+pub mod clock;
+pub mod context;
+pub mod event;
+pub mod exchange;
+pub mod json;
+pub mod kind;
+pub mod method;
+pub mod param;
+pub mod plan;
 pub mod problem;
+pub mod random;
+pub mod read;
+pub mod run;
+pub mod scenario;
 pub mod units;
+pub mod worker;

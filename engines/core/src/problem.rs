@@ -15,11 +15,7 @@ pub struct Problem {
 
 impl Problem {
     /// A problem at `path`.
-    pub fn new(
-        path: impl Into<String>,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
+    pub fn new(path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { path: path.into(), message: message.into(), remedy: remedy.into() }
     }
 
@@ -98,12 +94,7 @@ impl Problems {
     }
 
     /// Adds one from its parts.
-    pub fn add(
-        &mut self,
-        path: impl Into<String>,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
+    pub fn add(&mut self, path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) {
         self.push(Problem::new(path, message, remedy));
     }
 

@@ -1,0 +1,438 @@
+//! What a method is given: when to stop, where to report, what is known already, threads and randomness.
+
+use crate::checked::{Checked, SharedPlan, downcast};
+use crate::clock::Clock;
+use crate::event::{
+    Bound, Edit, Event, EventBody, EventSink, HotStartFate, HotStartReport, Incumbent, Note, Offer, Phase,
+    RunId, Severity,
+};
+use crate::kind::{Candidate, Depth, Kind, Sense};
+use crate::method::MethodError;
+use crate::param::{Effect, Params};
+use crate::plan::{Objective, Plan, Provenance, Status};
+use crate::random::{Stream, Streams};
+use crate::run::Request;
+use crate::worker::Launcher;
+use std::sync::Arc;
+use std::time::Duration;
+
+mod control;
+
+pub use control::{Control, Stop};
+
+/// Least time between two candidates that are built and checked; others only update the objective.
+pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Relative difference below which two objective values are a tie, decided by the secondary value.
+pub const TIE: f64 = 1e-12;
+
+/// A plan that a run was started from.
+#[derive(Debug)]
+pub struct HotStart<K: Kind> {
+    /// The plan.
+    pub plan: Arc<Checked<K>>,
+    /// Whether it is for this very scenario; otherwise [`Kind::carry`] makes it fit.
+    pub same_scenario: bool,
+}
+
+type Build<K> = Box<dyn FnOnce() -> Candidate<<K as Kind>::Result> + Send>;
+
+struct Best<K: Kind> {
+    value: f64,
+    secondary: f64,
+    source: String,
+    /// Still to be built and checked.
+    pending: Option<Build<K>>,
+}
+
+/// Speaks for one run: numbers and times its events.
+pub(crate) struct Reporter {
+    pub(crate) run: RunId,
+    pub(crate) method: Arc<str>,
+    pub(crate) seq: u64,
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) control: Arc<Control>,
+}
+
+impl Reporter {
+    pub(crate) fn report(&mut self, body: EventBody) {
+        let event = Event {
+            run: self.run,
+            method: Arc::clone(&self.method),
+            seq: self.seq,
+            elapsed_s: self.control.elapsed().as_secs_f64(),
+            body,
+        };
+        self.seq += 1;
+        self.sink.report(event);
+    }
+}
+
+/// What a method of kind `K` is given besides scenario and parameters.
+pub struct Context<'a, K: Kind> {
+    request: &'a Request<K>,
+    pool: &'a rayon::ThreadPool,
+    clock: Arc<dyn Clock>,
+    control: Arc<Control>,
+    reporter: Reporter,
+    launcher: Option<Arc<dyn Launcher>>,
+    scenario_sha256: Arc<str>,
+    started_at: String,
+    threads: usize,
+    params: Params,
+    best: Option<Best<K>>,
+    checked: Option<Arc<Checked<K>>>,
+    bound: Option<f64>,
+    last_built: Option<Duration>,
+    built: u64,
+    work: u64,
+    fed_by: Option<String>,
+    edited: bool,
+    hot_start_words: Option<String>,
+}
+
+/// The parts of a context that the runner supplies.
+pub(crate) struct Parts<'a, K: Kind> {
+    pub(crate) request: &'a Request<K>,
+    pub(crate) pool: &'a rayon::ThreadPool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) reporter: Reporter,
+    pub(crate) launcher: Option<Arc<dyn Launcher>>,
+    pub(crate) scenario_sha256: Arc<str>,
+    pub(crate) threads: usize,
+}
+
+impl<'a, K: Kind> Context<'a, K> {
+    pub(crate) fn new(parts: Parts<'a, K>) -> Self {
+        Self {
+            request: parts.request,
+            pool: parts.pool,
+            control: Arc::clone(&parts.reporter.control),
+            started_at: parts.clock.date(),
+            clock: parts.clock,
+            reporter: parts.reporter,
+            launcher: parts.launcher,
+            scenario_sha256: parts.scenario_sha256,
+            threads: parts.threads,
+            params: parts.request.params.clone(),
+            best: None,
+            checked: None,
+            bound: None,
+            last_built: None,
+            built: 0,
+            work: 0,
+            fed_by: None,
+            edited: false,
+            hot_start_words: None,
+        }
+    }
+
+    /// Asks whether to go on. Blocks while paused, applies live edits, builds a waiting candidate when its time
+    /// has come. Call it at least every 5 ms of work; it costs well under a microsecond.
+    ///
+    /// # Errors
+    /// The reason to stop, to be passed on with `?`; or a candidate that its checker refused.
+    pub fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.control.wait_while_paused(|paused| {
+            self.reporter.report(EventBody::Paused(crate::event::Paused { paused }));
+        });
+        for (name, value) in self.control.take_edits() {
+            let old = self.params.get(&name).cloned();
+            self.params.set(name.clone(), value.clone());
+            self.edited = true;
+            self.reporter.report(EventBody::Edit(Edit { name, old, new: value, effect: Effect::Live }));
+        }
+        if let Some(stop) = self.control.stopping() {
+            return Err(stop.into());
+        }
+        if self.gap_is_reached() {
+            self.control.stop(Stop::Gap);
+            return Err(Stop::Gap.into());
+        }
+        if self.best.as_ref().is_some_and(|best| best.pending.is_some()) && self.may_build() {
+            self.build_pending()?;
+        }
+        Ok(())
+    }
+
+    fn gap_is_reached(&self) -> bool {
+        let wanted = self.control.gap();
+        match (&self.best, self.bound) {
+            (Some(best), Some(bound)) if wanted > 0.0 => crate::plan::gap(best.value, bound) <= wanted,
+            _ => false,
+        }
+    }
+
+    fn may_build(&self) -> bool {
+        self.last_built.is_none_or(|last| self.clock.now() >= last + BUILD_INTERVAL)
+    }
+
+    /// The handle that says whether to stop, for closures on other threads.
+    pub fn control(&self) -> &Arc<Control> {
+        &self.control
+    }
+
+    /// Seconds of the run's clock, which stands still while the run is paused.
+    pub fn elapsed_s(&self) -> f64 {
+        self.control.elapsed().as_secs_f64()
+    }
+
+    /// Says something.
+    pub fn report(&mut self, body: EventBody) {
+        self.reporter.report(body);
+    }
+
+    /// Says that a phase begins.
+    pub fn phase(&mut self, name: &str, detail: impl Into<String>) {
+        self.report(EventBody::Phase(Phase { name: name.to_owned(), detail: detail.into() }));
+    }
+
+    /// Makes a remark.
+    pub fn note(&mut self, severity: Severity, text: impl Into<String>) {
+        self.report(EventBody::Note(Note { severity, text: text.into() }));
+    }
+
+    /// Hands over a better plan. Equal values are decided by `secondary` (smaller is better). `build` runs at
+    /// once, or later if candidates come faster than four a second; the last best is always built.
+    ///
+    /// Returns whether it is better than what was known.
+    ///
+    /// # Errors
+    /// [`MethodError::Rejected`] if the checker refuses the plan.
+    pub fn incumbent(
+        &mut self,
+        value: f64,
+        secondary: f64,
+        source: &str,
+        build: impl FnOnce() -> Candidate<K::Result> + Send + 'static,
+    ) -> Result<bool, MethodError> {
+        if let Some(best) = &self.best
+            && !is_better(K::OBJECTIVE.sense, (value, secondary), (best.value, best.secondary))
+        {
+            return Ok(false);
+        }
+        self.supersede(value, secondary, source, build)?;
+        Ok(true)
+    }
+
+    /// Hands over a plan that replaces the best even if its value is a tolerance worse: the end of a second
+    /// phase that gave up nothing that counts (ports at equal makespan).
+    ///
+    /// # Errors
+    /// [`MethodError::Rejected`] if the checker refuses the plan.
+    pub fn supersede(
+        &mut self,
+        value: f64,
+        secondary: f64,
+        source: &str,
+        build: impl FnOnce() -> Candidate<K::Result> + Send + 'static,
+    ) -> Result<(), MethodError> {
+        self.best =
+            Some(Best { value, secondary, source: source.to_owned(), pending: Some(Box::new(build)) });
+        if self.may_build() {
+            return self.build_pending();
+        }
+        self.report(EventBody::Incumbent(Incumbent {
+            number: 0,
+            value,
+            secondary,
+            source: source.to_owned(),
+            checked: false,
+            metrics: std::collections::BTreeMap::new(),
+            plan: None,
+        }));
+        Ok(())
+    }
+
+    /// Builds, checks and publishes the best candidate if that has not been done yet.
+    pub(crate) fn build_pending(&mut self) -> Result<(), MethodError> {
+        let Some(best) = &mut self.best else { return Ok(()) };
+        let Some(build) = best.pending.take() else { return Ok(()) };
+        let (secondary, source) = (best.secondary, best.source.clone());
+        let candidate = build();
+        best.value = candidate.value;
+        let plan = Plan {
+            scenario: Arc::clone(&self.request.scenario),
+            name: self.request.scenario.name.clone(),
+            method: self.reporter.method.to_string(),
+            parameters: self.params.clone(),
+            seed: self.request.seed,
+            threads: self.threads,
+            status: if self.request.proves { Status::Feasible } else { Status::Heuristic },
+            limit: None,
+            objective: Objective::of::<K>(candidate.value, self.bound),
+            metrics: candidate.metrics,
+            provenance: Provenance {
+                lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
+                scenario_sha256: self.scenario_sha256.to_string(),
+                started_at: self.started_at.clone(),
+                elapsed_s: self.elapsed_s(),
+                hot_start: self.hot_start_words.clone(),
+                reproducible: self.not_reproducible_because().is_none(),
+                not_reproducible_because: self.not_reproducible_because(),
+                ..Provenance::default()
+            },
+            derived_from: None,
+            notes: None,
+            result: candidate.result,
+        };
+        self.last_built = Some(self.clock.now());
+        let checked = Checked::verify(plan, Depth::Usual)
+            .map(Arc::new)
+            .map_err(|rejected| MethodError::Rejected(rejected.violations))?;
+        self.built += 1;
+        let shared: SharedPlan = checked.clone();
+        self.report(EventBody::Incumbent(Incumbent {
+            number: self.built,
+            value: checked.plan().objective.value,
+            secondary,
+            source,
+            checked: true,
+            metrics: checked.plan().metrics.clone(),
+            plan: Some(shared),
+        }));
+        self.checked = Some(checked);
+        Ok(())
+    }
+
+    /// The best value and secondary value so far.
+    pub fn best(&self) -> Option<(f64, f64)> {
+        self.best.as_ref().map(|best| (best.value, best.secondary))
+    }
+
+    /// States what no plan of the scenario can beat. Weaker statements than before are ignored.
+    pub fn bound(&mut self, value: f64) {
+        let sense = K::OBJECTIVE.sense;
+        // A bound improves against the sense of the objective.
+        if self.bound.is_none_or(|known| sense.better(known, value)) && value.is_finite() {
+            self.bound = Some(value);
+            self.report(EventBody::Bound(Bound { value, only: None }));
+        }
+    }
+
+    /// States a bound that covers only some plans, such as one event order. It never enters a plan.
+    pub fn partial_bound(&mut self, value: f64, only: &str) {
+        self.report(EventBody::Bound(Bound { value, only: Some(only.to_owned()) }));
+    }
+
+    /// The best bound stated.
+    pub fn best_bound(&self) -> Option<f64> {
+        self.bound
+    }
+
+    /// Adds to the count of work done (evaluations, nodes).
+    pub fn count_work(&mut self, units: u64) {
+        self.work += units;
+    }
+
+    /// The plan this run was started from. Report what became of it with [`Context::hot_start_fate`].
+    pub fn hot_start(&self) -> Option<HotStart<K>> {
+        let plan = self.request.hot_start.as_ref().and_then(downcast::<K>)?;
+        let same_scenario = plan.plan().provenance.scenario_sha256 == *self.scenario_sha256;
+        Some(HotStart { plan, same_scenario })
+    }
+
+    /// Says what became of the hot start.
+    pub fn hot_start_fate(
+        &mut self,
+        fate: HotStartFate,
+        why: impl Into<String>,
+        before: Option<f64>,
+        after: Option<f64>,
+    ) {
+        if fate != HotStartFate::Rejected {
+            let from = self.request.hot_start.as_ref().map(|plan| plan.header().method).unwrap_or_default();
+            self.hot_start_words = Some(match before {
+                Some(value) => format!("{from} {value} {}", fate.word()),
+                None => format!("{from} {}", fate.word()),
+            });
+        }
+        self.report(EventBody::HotStart(HotStartReport { fate, why: why.into(), before, after }));
+    }
+
+    /// The newest plan that another run of the same scenario found, if one arrived that this run has not seen and
+    /// that is better than its own best. Report what became of it with [`Context::offer_fate`].
+    pub fn offered(&mut self) -> Option<Arc<Checked<K>>> {
+        let plan = downcast::<K>(&self.control.take_offer()?)?;
+        let value = plan.plan().objective.value;
+        if self.best().is_some_and(|(best, _)| !is_better(K::OBJECTIVE.sense, (value, 0.0), (best, 0.0))) {
+            return None;
+        }
+        self.fed_by = Some(plan.plan().method.clone());
+        Some(plan)
+    }
+
+    /// Says what became of an offer: its value under this run's own rules, and whether it became the incumbent.
+    pub fn offer_fate(&mut self, plan: &Checked<K>, here: Option<f64>, taken: bool) {
+        let (from, value) = (plan.plan().method.clone(), plan.plan().objective.value);
+        self.report(EventBody::Offer(Offer { from, value, here, taken }));
+    }
+
+    /// The random stream with a number, from the run's seed.
+    pub fn stream(&self, number: u64) -> Stream {
+        Streams::new(self.request.seed).stream(number)
+    }
+
+    /// The parameters as they are now, live edits included.
+    pub const fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Runs `work` on the run's share of the thread budget; rayon's parallel iterators inside it use that share.
+    pub fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    /// Threads of the budget.
+    pub const fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Starts helper processes, where the program allows it.
+    pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
+        self.launcher.as_ref()
+    }
+
+    pub(crate) const fn work(&self) -> u64 {
+        self.work
+    }
+
+    pub(crate) const fn best_checked(&self) -> Option<&Arc<Checked<K>>> {
+        self.checked.as_ref()
+    }
+
+    pub(crate) fn drop_pending(&mut self) {
+        if let Some(best) = &mut self.best {
+            best.pending = None;
+        }
+    }
+
+    pub(crate) fn not_reproducible_because(&self) -> Option<String> {
+        if let Some(from) = &self.fed_by {
+            return Some(format!("it took a plan from {from}, which ran beside it"));
+        }
+        if self.edited {
+            return Some("a parameter was changed while it ran".to_owned());
+        }
+        match self.control.stopping() {
+            None | Some(Stop::Gap) => None,
+            Some(Stop::Time) => Some("it was ended by the clock".to_owned()),
+            Some(Stop::Requested) => Some("it was stopped by a person".to_owned()),
+            Some(Stop::Signal) => Some("it was ended by a signal".to_owned()),
+        }
+    }
+}
+
+fn is_better(sense: Sense, new: (f64, f64), old: (f64, f64)) -> bool {
+    let tie = TIE * old.0.abs().max(new.0.abs());
+    if (new.0 - old.0).abs() <= tie { new.1 < old.1 } else { sense.better(new.0, old.0) }
+}
+
+impl<K: Kind> std::fmt::Debug for Context<'_, K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("run", &self.reporter.run)
+            .field("bound", &self.bound)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,233 @@
+//! The handle between a run and the rest of the program: stop, pause, limits, edits and offers.
+
+use crate::checked::SharedPlan;
+use crate::clock::Clock;
+use crate::param::ParamValue;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Why a run is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A person asked.
+    Requested,
+    /// A signal or a closed terminal.
+    Signal,
+    /// The time limit.
+    Time,
+    /// The requested gap is reached.
+    Gap,
+}
+
+impl Stop {
+    const ALL: [Self; 4] = [Self::Requested, Self::Signal, Self::Time, Self::Gap];
+}
+
+/// The run's clock: stands still while paused.
+#[derive(Debug, Default)]
+struct Stopwatch {
+    started: Duration,
+    paused_total: Duration,
+    paused_since: Option<Duration>,
+}
+
+/// Shared by a run, its owner and the closures it runs on other threads.
+#[derive(Debug)]
+pub struct Control {
+    clock: Arc<dyn Clock>,
+    /// 0 = go on, else 1 + index in [`Stop::ALL`].
+    stop: AtomicU8,
+    /// Something below wants to be looked at: keeps [`Control::stopping`] cheap.
+    attention: AtomicBool,
+    paused: Mutex<bool>,
+    resumed: Condvar,
+    stopwatch: Mutex<Stopwatch>,
+    /// Bits of the time limit in seconds; infinity = none.
+    time_limit_s: AtomicU64,
+    /// Bits of the gap at which to stop; 0 = none.
+    gap: AtomicU64,
+    edits: Mutex<Vec<(String, ParamValue)>>,
+    offer: Mutex<Option<SharedPlan>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves plain data behind that is still valid.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Control {
+    /// A control whose clock starts now.
+    pub fn new(clock: Arc<dyn Clock>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
+        let started = clock.now();
+        Self {
+            clock,
+            stop: AtomicU8::new(0),
+            attention: AtomicBool::new(false),
+            paused: Mutex::new(false),
+            resumed: Condvar::new(),
+            stopwatch: Mutex::new(Stopwatch { started, ..Stopwatch::default() }),
+            time_limit_s: AtomicU64::new(time_limit_s.unwrap_or(f64::INFINITY).to_bits()),
+            gap: AtomicU64::new(gap.unwrap_or(0.0).to_bits()),
+            edits: Mutex::new(Vec::new()),
+            offer: Mutex::new(None),
+        }
+    }
+
+    /// Restarts the clock: called when a run that waited begins.
+    pub(crate) fn begin(&self) {
+        let mut watch = lock(&self.stopwatch);
+        watch.started = self.clock.now();
+        watch.paused_total = Duration::ZERO;
+    }
+
+    /// Asks to stop. The first reason counts.
+    pub fn stop(&self, why: Stop) {
+        let code = 1 + Stop::ALL.iter().position(|stop| *stop == why).unwrap_or(0) as u8;
+        let _ = self.stop.compare_exchange(0, code, Ordering::AcqRel, Ordering::Acquire);
+        self.resumed.notify_all();
+    }
+
+    /// Why to stop, if at all. Notices the time limit by itself. For closures on any thread.
+    pub fn stopping(&self) -> Option<Stop> {
+        let code = self.stop.load(Ordering::Relaxed);
+        if code != 0 {
+            return Stop::ALL.get(usize::from(code) - 1).copied();
+        }
+        let limit = f64::from_bits(self.time_limit_s.load(Ordering::Relaxed));
+        if limit.is_finite() && self.elapsed().as_secs_f64() >= limit {
+            self.stop(Stop::Time);
+            return Some(Stop::Time);
+        }
+        None
+    }
+
+    /// Pauses or resumes at the next checkpoint.
+    pub fn pause(&self, paused: bool) {
+        *lock(&self.paused) = paused;
+        self.attention.store(true, Ordering::Release);
+        self.resumed.notify_all();
+    }
+
+    /// Whether a pause was asked for.
+    pub fn is_paused(&self) -> bool {
+        *lock(&self.paused)
+    }
+
+    /// Changes a knob of a running method. `time_limit_s` and `gap` take effect at once.
+    pub fn edit(&self, name: &str, value: ParamValue) {
+        match (name, value.as_f64()) {
+            ("time_limit_s", Some(limit)) => {
+                let limit = if limit > 0.0 { limit } else { f64::INFINITY };
+                self.time_limit_s.store(limit.to_bits(), Ordering::Relaxed);
+            }
+            ("gap", Some(gap)) => self.gap.store(gap.to_bits(), Ordering::Relaxed),
+            _ => {}
+        }
+        lock(&self.edits).push((name.to_owned(), value));
+        self.attention.store(true, Ordering::Release);
+    }
+
+    /// Offers a plan of another run; a newer one replaces an older one.
+    pub fn offer(&self, plan: SharedPlan) {
+        *lock(&self.offer) = Some(plan);
+    }
+
+    /// Seconds since the run began, pauses left out.
+    pub fn elapsed(&self) -> Duration {
+        let watch = lock(&self.stopwatch);
+        let now = watch.paused_since.unwrap_or_else(|| self.clock.now());
+        now.saturating_sub(watch.started).saturating_sub(watch.paused_total)
+    }
+
+    pub(crate) fn gap(&self) -> f64 {
+        f64::from_bits(self.gap.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn take_edits(&self) -> Vec<(String, ParamValue)> {
+        if self.attention.swap(false, Ordering::AcqRel) {
+            std::mem::take(&mut *lock(&self.edits))
+        } else {
+            Vec::new()
+        }
+    }
+
+    pub(crate) fn take_offer(&self) -> Option<SharedPlan> {
+        lock(&self.offer).take()
+    }
+
+    /// Blocks while paused; `said` is told when a pause begins and ends.
+    pub(crate) fn wait_while_paused(&self, mut said: impl FnMut(bool)) {
+        if !self.attention.load(Ordering::Acquire) || !self.is_paused() {
+            return;
+        }
+        lock(&self.stopwatch).paused_since = Some(self.clock.now());
+        said(true);
+        let mut paused = lock(&self.paused);
+        while *paused && self.stop.load(Ordering::Acquire) == 0 {
+            // The time-out only guards against a notification between the test and the wait.
+            paused = match self.resumed.wait_timeout(paused, Duration::from_secs(1)) {
+                Ok((guard, _)) => guard,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+        drop(paused);
+        let now = self.clock.now();
+        let mut watch = lock(&self.stopwatch);
+        if let Some(since) = watch.paused_since.take() {
+            watch.paused_total += now.saturating_sub(since);
+        }
+        drop(watch);
+        said(false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+
+    #[test]
+    fn the_first_reason_to_stop_counts() {
+        let control = Control::new(Arc::new(ManualClock::default()), None, None);
+        assert_eq!(control.stopping(), None);
+        control.stop(Stop::Signal);
+        control.stop(Stop::Requested);
+        assert_eq!(control.stopping(), Some(Stop::Signal));
+    }
+
+    #[test]
+    fn the_time_limit_can_be_moved_while_running() {
+        let clock = Arc::new(ManualClock::default());
+        let control = Control::new(clock.clone(), Some(10.0), None);
+        clock.advance(Duration::from_secs(9));
+        assert_eq!(control.stopping(), None);
+        control.edit("time_limit_s", ParamValue::Float(20.0));
+        clock.advance(Duration::from_secs(9));
+        assert_eq!(control.stopping(), None);
+        clock.advance(Duration::from_secs(3));
+        assert_eq!(control.stopping(), Some(Stop::Time));
+    }
+
+    #[test]
+    fn paused_time_does_not_count() {
+        let clock = Arc::new(ManualClock::default());
+        let control = Arc::new(Control::new(clock.clone(), None, None));
+        control.pause(true);
+        let waiting = {
+            let control = Arc::clone(&control);
+            std::thread::spawn(move || {
+                let mut said = Vec::new();
+                control.wait_while_paused(|paused| said.push(paused));
+                said
+            })
+        };
+        while lock(&control.stopwatch).paused_since.is_none() {
+            std::thread::yield_now();
+        }
+        clock.advance(Duration::from_secs(5));
+        control.pause(false);
+        assert_eq!(waiting.join().expect("no panic"), [true, false]);
+        assert_eq!(control.elapsed(), Duration::ZERO);
+    }
+}

@@ -1,0 +1,458 @@
+//! What a run says while it works. One schema for the run log, `--progress json` and the screen.
+//!
+//! Written as `{"schema": "lightbay.event/1", "run": 1, "method": "…", "seq": 4, "elapsed_s": 0.1, "event": "bound", …}`.
+
+use crate::checked::{SharedPlan, Violation};
+use crate::param::{Effect, ParamValue, Params};
+use crate::plan::{Limit, Status};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The schema name of a written event.
+pub const SCHEMA: &str = "lightbay.event/1";
+
+/// A run. Every start takes a new number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct RunId(pub u64);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Something a run said.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Who.
+    pub run: RunId,
+    /// Its method.
+    pub method: Arc<str>,
+    /// Number within the run, from 0.
+    pub seq: u64,
+    /// Seconds of the run's clock, which stands still while the run is paused.
+    pub elapsed_s: f64,
+    /// What.
+    pub body: EventBody,
+}
+
+impl Event {
+    /// As one JSON object.
+    pub fn record(&self) -> EventRecord {
+        EventRecord {
+            schema: SCHEMA.to_owned(),
+            run: self.run,
+            method: self.method.to_string(),
+            seq: self.seq,
+            elapsed_s: self.elapsed_s,
+            body: self.body.clone(),
+        }
+    }
+}
+
+/// An event as it is written and read back. A plan is written by number and objective only.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EventRecord {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Who.
+    pub run: RunId,
+    /// Its method.
+    pub method: String,
+    /// Number within the run.
+    pub seq: u64,
+    /// Seconds of the run's clock.
+    pub elapsed_s: f64,
+    /// What.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+impl EventRecord {
+    /// As an event again. A plan that was written by number is not restored.
+    pub fn event(self) -> Event {
+        Event {
+            run: self.run,
+            method: self.method.into(),
+            seq: self.seq,
+            elapsed_s: self.elapsed_s,
+            body: self.body,
+        }
+    }
+}
+
+/// What a run can say.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventBody {
+    /// It began.
+    Started(Started),
+    /// It entered a phase.
+    Phase(Phase),
+    /// It has a better plan.
+    Incumbent(Incumbent),
+    /// It knows a better bound.
+    Bound(Bound),
+    /// Figures of a tree or vector search.
+    Solver(SolverStats),
+    /// Figures of a generation.
+    Generation(GenerationStats),
+    /// A point of a named series.
+    Series(SeriesPoint),
+    /// What became of the plan it was started from.
+    HotStart(HotStartReport),
+    /// What became of a plan that another run found.
+    Offer(Offer),
+    /// A knob was changed while it ran.
+    Edit(Edit),
+    /// Paused or resumed.
+    Paused(Paused),
+    /// A remark.
+    Note(Note),
+    /// It ended.
+    Done(Done),
+}
+
+impl EventBody {
+    /// Whether only the newest of its sort matters, so that a slow reader may miss some.
+    pub const fn is_progress(&self) -> bool {
+        matches!(self, Self::Bound(_) | Self::Solver(_) | Self::Generation(_) | Self::Series(_))
+    }
+}
+
+/// A run began.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Started {
+    /// SHA-256 of the scenario.
+    pub scenario_sha256: String,
+    /// Its parameters.
+    pub parameters: Params,
+    /// Its seed.
+    pub seed: u64,
+    /// Threads it may use.
+    pub threads: usize,
+    /// RFC 3339.
+    pub date: String,
+}
+
+/// A run entered a phase.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Phase {
+    /// Short name, such as `outer search`.
+    pub name: String,
+    /// What is about to happen, with figures.
+    pub detail: String,
+}
+
+/// A run has a better plan.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Incumbent {
+    /// Number of the plan within the run, from 1; 0 while it is not built.
+    pub number: u64,
+    /// Objective value.
+    pub value: f64,
+    /// Tie breaker of the kind, smaller is better (training: ports).
+    pub secondary: f64,
+    /// Where it came from: `hot start`, `crossover`, `vector 17`, …
+    pub source: String,
+    /// Whether the plan was built and passed its checker; otherwise "not yet checked".
+    pub checked: bool,
+    /// Figures of the checked plan.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+    /// The plan, if it was built. Not written to logs.
+    #[serde(skip)]
+    pub plan: Option<SharedPlan>,
+}
+
+/// A run knows a better bound.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Bound {
+    /// What no plan can beat.
+    pub value: f64,
+    /// Which plans it covers if not all: `this event order only`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+}
+
+/// Figures of a tree or vector search. Absent means not counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SolverStats {
+    /// What is counted as a node: `nodes`, `vectors`.
+    pub unit: String,
+    /// Nodes done.
+    pub done: u64,
+    /// Nodes open.
+    pub open: Option<u64>,
+    /// All nodes, where their number is known beforehand.
+    pub total: Option<u64>,
+    /// Nodes discarded by their bound.
+    pub pruned: Option<u64>,
+    /// Bound of the next open node.
+    pub next_bound: Option<f64>,
+    /// LP iterations.
+    pub lp_iterations: Option<u64>,
+    /// Cutting planes.
+    pub cuts: Option<u64>,
+    /// Seconds since the solver said anything.
+    pub silent_s: Option<f64>,
+}
+
+/// Figures of a generation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct GenerationStats {
+    /// Number, from 0.
+    pub generation: u64,
+    /// Most generations there will be.
+    pub of: u64,
+    /// Best objective ever.
+    pub best: f64,
+    /// Mean objective of the population.
+    pub mean: f64,
+    /// Worst objective of the population.
+    pub worst: f64,
+    /// Standard deviation of the population.
+    pub spread: f64,
+    /// Share of distinct individuals, 0 to 1.
+    pub diversity: f64,
+    /// Share of offspring that were feasible without a new random individual, 0 to 1.
+    pub feasible: f64,
+    /// Share of evaluations answered from the cache, 0 to 1.
+    pub cache_hits: f64,
+    /// Generations without improvement.
+    pub stall: u64,
+    /// Generations without improvement after which it ends.
+    pub stall_limit: u64,
+    /// Evaluations so far.
+    pub evaluations: u64,
+    /// Tie breaker of the best.
+    pub secondary: f64,
+    /// Population size.
+    pub population: u64,
+}
+
+/// A point of a named series, for anything the fixed figures do not cover.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesPoint {
+    /// Name with unit.
+    pub name: String,
+    /// Position (seconds, generation, count: as the name says).
+    pub x: f64,
+    /// Value.
+    pub y: f64,
+}
+
+/// What became of a hot start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HotStartFate {
+    /// Used as it was.
+    Accepted,
+    /// Used after repairs.
+    Repaired,
+    /// Not used.
+    Rejected,
+}
+
+impl HotStartFate {
+    /// The word used in files and on screen.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Repaired => "repaired",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// What became of the plan a run was started from.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct HotStartReport {
+    /// What became of it.
+    pub fate: HotStartFate,
+    /// Why, or what was repaired.
+    pub why: String,
+    /// Objective it had.
+    pub before: Option<f64>,
+    /// Objective it has now, under the run's own rules.
+    pub after: Option<f64>,
+}
+
+/// A better plan of another run arrived.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Offer {
+    /// Method that found it.
+    pub from: String,
+    /// Objective it had there.
+    pub value: f64,
+    /// Objective it has here, if it was evaluated.
+    pub here: Option<f64>,
+    /// Whether it became the incumbent.
+    pub taken: bool,
+}
+
+/// A knob was changed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Edit {
+    /// Knob.
+    pub name: String,
+    /// Value before.
+    pub old: Option<ParamValue>,
+    /// Value now.
+    pub new: ParamValue,
+    /// What the change means.
+    pub effect: Effect,
+}
+
+/// A run was paused or resumed.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Paused {
+    /// Paused (true) or resumed.
+    pub paused: bool,
+}
+
+/// How much a remark matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// For information.
+    Info,
+    /// Something a person should know when judging the result.
+    Warning,
+    /// Something went wrong.
+    Error,
+}
+
+impl Severity {
+    /// The letter shown on screen.
+    pub const fn letter(self) -> char {
+        match self {
+            Self::Info => 'I',
+            Self::Warning => 'W',
+            Self::Error => 'E',
+        }
+    }
+}
+
+/// A remark.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Note {
+    /// How much it matters.
+    pub severity: Severity,
+    /// One sentence.
+    pub text: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndStatus {
+    /// Proven best.
+    Optimal,
+    /// Within the requested gap.
+    GapReached,
+    /// A plan, no proof, though the method can prove.
+    Feasible,
+    /// A plan of a method that proves nothing.
+    Heuristic,
+    /// Ended before it was done, with the best plan so far.
+    Stopped,
+    /// The solver met numbers it could not handle; the plan itself is checked.
+    NumericalTrouble,
+    /// Ended before it was done, without a plan.
+    NoPlan,
+    /// No plan exists.
+    Infeasible,
+    /// Plans get better without end.
+    Unbounded,
+    /// The method failed; the reason is in the message.
+    Failed,
+    /// The method crashed; the best plan so far is kept.
+    Panicked,
+}
+
+impl EndStatus {
+    /// The status of a plan as an ending.
+    pub const fn of(status: Status) -> Self {
+        match status {
+            Status::Optimal => Self::Optimal,
+            Status::GapReached => Self::GapReached,
+            Status::Feasible => Self::Feasible,
+            Status::Heuristic => Self::Heuristic,
+            Status::Stopped => Self::Stopped,
+            Status::NumericalTrouble => Self::NumericalTrouble,
+        }
+    }
+
+    /// The word used in files and on screen.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Optimal => "optimal",
+            Self::GapReached => "gap_reached",
+            Self::Feasible => "feasible",
+            Self::Heuristic => "heuristic",
+            Self::Stopped => "stopped",
+            Self::NumericalTrouble => "numerical_trouble",
+            Self::NoPlan => "no_plan",
+            Self::Infeasible => "infeasible",
+            Self::Unbounded => "unbounded",
+            Self::Failed => "failed",
+            Self::Panicked => "panicked",
+        }
+    }
+}
+
+/// A run ended.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Done {
+    /// How.
+    pub status: EndStatus,
+    /// Which limit ended it.
+    pub limit: Option<Limit>,
+    /// Why, in words, where the status does not say it all.
+    pub message: String,
+    /// What the checker refused, for a run that failed by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", skip_deserializing)]
+    pub violations: Vec<Violation>,
+    /// Objective of the best plan.
+    pub value: Option<f64>,
+    /// Best bound.
+    pub bound: Option<f64>,
+    /// Units of work done (evaluations, nodes): the same for the same seed on any machine.
+    pub work: u64,
+    /// The best plan. Not written to logs.
+    #[serde(skip)]
+    pub plan: Option<SharedPlan>,
+}
+
+/// Where events go. Returns at once: an engine never waits for a reader.
+pub trait EventSink: Send + Sync {
+    /// Takes an event.
+    fn report(&self, event: Event);
+}
+
+/// A sink that keeps everything. For tests and small tools.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    events: std::sync::Mutex<Vec<Event>>,
+}
+
+impl Recorder {
+    /// A copy of what was said so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.events.lock().map(|events| events.clone()).unwrap_or_default()
+    }
+}
+
+impl EventSink for Recorder {
+    fn report(&self, event: Event) {
+        if let Ok(mut events) = self.events.lock() {
+            events.push(event);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Neutral records that kinds hand to each other: circuits, graphs and traffic, without anybody's vocabulary.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Circuits between pods and the ports they may use.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CircuitMatrix {
+    /// Names of the pods; their number is the size of everything below.
+    pub pods: Vec<String>,
+    /// Optical ports of each pod.
+    pub ports_per_pod: Vec<u32>,
+    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once.
+    pub circuits: Vec<(u32, u32, u32)>,
+}
+
+impl CircuitMatrix {
+    /// Ports used in each pod (a circuit costs one at each end).
+    pub fn ports_used(&self) -> Vec<u64> {
+        let mut used = vec![0; self.pods.len()];
+        for &(a, b, count) in &self.circuits {
+            for pod in [a, b] {
+                if let Some(used) = used.get_mut(pod as usize) {
+                    *used += u64::from(count);
+                }
+            }
+        }
+        used
+    }
+}
+
+/// A directed graph with capacities.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Graph {
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Directed links.
+    pub links: Vec<GraphLink>,
+}
+
+/// A directed link of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GraphLink {
+    /// Node it leaves.
+    pub from: u32,
+    /// Node it enters.
+    pub to: u32,
+    /// Rate, Gb/s.
+    pub capacity_gbps: f64,
+    /// Delay, seconds.
+    pub latency_s: f64,
+}
+
+/// Bytes between places over some period.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrafficMatrix {
+    /// Names of the places.
+    pub places: Vec<String>,
+    /// `(from, to, bytes)`, sorted, each ordered pair once.
+    pub entries: Vec<(u32, u32, f64)>,
+}
+
+/// Which plan a scenario was derived from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DerivedFrom {
+    /// Kind of the plan.
+    pub kind: String,
+    /// SHA-256 of its scenario (without `name`).
+    pub scenario_sha256: String,
+    /// SHA-256 of the plan file's content.
+    pub plan_sha256: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circuit_costs_a_port_at_each_end() {
+        let matrix = CircuitMatrix {
+            pods: vec!["a".into(), "b".into(), "c".into()],
+            ports_per_pod: vec![4, 4, 4],
+            circuits: vec![(0, 1, 2), (1, 2, 1)],
+        };
+        assert_eq!(matrix.ports_used(), [2, 3, 1]);
+    }
+}

@@ -1,0 +1,150 @@
+//! The contract of a kind: what a scenario and a result are, and how they are read, judged and carried over.
+
+use crate::checked::Verdict;
+use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
+use crate::param::{ParamInfo, ParamValue};
+use crate::plan::Plan;
+use crate::problem::{Problem, Problems};
+use crate::read::Fields;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+/// Which way an objective is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sense {
+    /// Smaller is better.
+    Min,
+    /// Larger is better.
+    Max,
+}
+
+impl Sense {
+    /// Whether `a` is better than `b`.
+    pub fn better(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Min => a < b,
+            Self::Max => a > b,
+        }
+    }
+
+    /// The word used in files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+}
+
+/// The objective of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectiveInfo {
+    /// Name with unit, such as `makespan_s`.
+    pub name: &'static str,
+    /// Which way is better.
+    pub sense: Sense,
+}
+
+/// How thoroughly to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Everything that is quick: what every plan passes before anybody sees it.
+    Usual,
+    /// Also what may take long, such as proving optimality again by other means.
+    Exact,
+}
+
+/// A candidate that a method hands over: an objective with the result that reaches it.
+#[derive(Clone, Debug)]
+pub struct Candidate<R> {
+    /// Objective value.
+    pub value: f64,
+    /// Figures for comparison, by name with unit.
+    pub metrics: BTreeMap<String, f64>,
+    /// The result.
+    pub result: R,
+}
+
+/// A plan made to fit a changed scenario.
+#[derive(Clone, Debug)]
+pub struct Carried<R> {
+    /// The plan on the new scenario.
+    pub candidate: Candidate<R>,
+    /// What had to be changed, one sentence each; empty if it fitted as it was.
+    pub repairs: Vec<String>,
+}
+
+/// One system: its input, its result, and the knowledge shared by all its methods.
+pub trait Kind: Sized + Debug + Send + Sync + 'static {
+    /// Name in files and on the command line.
+    const NAME: &'static str;
+    /// What is optimised.
+    const OBJECTIVE: ObjectiveInfo;
+    /// Method used when none is named.
+    const DEFAULT_METHOD: &'static str;
+
+    /// Fields of a scenario file beside the envelope.
+    type Scenario: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
+    /// Fields of a plan's `result`.
+    type Result: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
+
+    /// Reads the kind's own keys of a scenario. Unknown keys are reported by the caller.
+    fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Scenario>;
+
+    /// Reads the keys of a result. Unknown keys are reported by the caller.
+    fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Result>;
+
+    /// What a reader of single fields cannot see: contradictions, necessary conditions.
+    ///
+    /// # Errors
+    /// Every problem found.
+    fn validate(scenario: &Self::Scenario) -> Result<(), Problems>;
+
+    /// The knobs of a scenario (those of any scenario of the kind if none is given).
+    fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
+
+    /// The present value of a knob.
+    fn knob(scenario: &Self::Scenario, name: &str) -> Option<ParamValue>;
+
+    /// Changes a knob, or one entry of a list. The result still has to be validated.
+    ///
+    /// # Errors
+    /// An unknown name or a value that is not valid.
+    fn set_knob(
+        scenario: &mut Self::Scenario,
+        name: &str,
+        index: Option<usize>,
+        value: &ParamValue,
+    ) -> Result<(), Problem>;
+
+    /// The independent checker. May use scenario and result types and workload sizes, nothing else of its crate.
+    fn check(plan: &Plan<Self>, depth: Depth) -> Verdict;
+
+    /// Makes a result fit a changed scenario of the same kind.
+    ///
+    /// # Errors
+    /// One sentence that says why it cannot.
+    fn carry(
+        result: &Self::Result,
+        from: &Self::Scenario,
+        to: &Self::Scenario,
+    ) -> Result<Carried<Self::Result>, String>;
+
+    /// The circuits of a plan, for kinds that lay circuits.
+    fn circuits(_plan: &Plan<Self>) -> Option<CircuitMatrix> {
+        None
+    }
+
+    /// The network of a plan, for kinds that have one.
+    fn graph(_plan: &Plan<Self>) -> Option<Graph> {
+        None
+    }
+
+    /// The traffic that a scenario offers, for kinds that know it.
+    fn traffic(_scenario: &Self::Scenario) -> Option<TrafficMatrix> {
+        None
+    }
+}

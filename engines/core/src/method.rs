@@ -1,0 +1,97 @@
+//! The contract of a method: a blocking computation that knows a scenario, parameters and a context, nothing else.
+
+use crate::checked::Violation;
+use crate::context::{Context, Stop};
+use crate::kind::Kind;
+use crate::param::{ParamInfo, Params};
+use crate::plan::{Limit, Status};
+use crate::problem::Problems;
+use crate::scenario::Scenario;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a method is and takes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MethodInfo {
+    /// Name in files and on the command line.
+    pub name: &'static str,
+    /// One sentence on what it does.
+    pub help: &'static str,
+    /// Whether it can prove a bound.
+    pub proves: bool,
+    /// Whether it can start from a plan and take better plans from other runs.
+    pub hot_start: bool,
+    /// Its own knobs (limits, seed and threads are common to all).
+    pub params: Vec<ParamInfo>,
+}
+
+/// How a method ended by itself. Its best plan is the context's best incumbent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// With the best plan known, if any.
+    Done {
+        /// How good it is.
+        status: Status,
+        /// Which limit of its own ended it (work, stall).
+        limit: Option<Limit>,
+    },
+    /// No plan exists; why, in the domain's words.
+    Infeasible(String),
+    /// Plans get better without end; why, in the domain's words.
+    Unbounded(String),
+}
+
+impl Outcome {
+    /// Ended by itself with this status.
+    pub const fn done(status: Status) -> Self {
+        Self::Done { status, limit: None }
+    }
+}
+
+/// Why a method did not end by itself.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MethodError {
+    /// Asked to stop. An outcome, not a failure: the best plan is kept.
+    #[error("stopped")]
+    Stopped(Stop),
+    /// The scenario or a parameter does not suit the method.
+    #[error("{0}")]
+    Invalid(Problems),
+    /// The checker refused what the method handed over: a defect of the method.
+    #[error("the checker found {} violations in a candidate", .0.len())]
+    Rejected(Vec<Violation>),
+    /// Anything else, with what to do.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl From<Stop> for MethodError {
+    fn from(stop: Stop) -> Self {
+        Self::Stopped(stop)
+    }
+}
+
+impl From<Problems> for MethodError {
+    fn from(problems: Problems) -> Self {
+        Self::Invalid(problems)
+    }
+}
+
+/// An algorithm of kind `K`.
+pub trait Method<K: Kind>: Send + Sync {
+    /// What it is and takes.
+    fn info(&self) -> MethodInfo;
+
+    /// Works until done or told to stop. Calls [`Context::checkpoint`] at least every 5 ms of work and hands
+    /// every better plan to [`Context::incumbent`].
+    ///
+    /// # Errors
+    /// [`MethodError`]; a stop is passed on with `?`.
+    fn solve(
+        &self,
+        scenario: &Scenario<K>,
+        params: &Params,
+        cx: &mut Context<'_, K>,
+    ) -> Result<Outcome, MethodError>;
+}

@@ -1,0 +1,494 @@
+//! Knobs as data: one description that forms, flags, help, validation and documentation are made from.
+
+use crate::problem::{Problem, Problems, suggestion};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The value of a knob.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A name or free text.
+    Text(String),
+    /// Several values.
+    List(Vec<ParamValue>),
+}
+
+impl ParamValue {
+    /// The value as a number, if it is one.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::Int(value) => Some(*value as f64),
+            Self::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The value as a whole number, if it is one.
+    pub fn as_i64(&self) -> Option<i64> {
+        match self {
+            Self::Int(value) => Some(*value),
+            Self::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => Some(*value as i64),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ParamValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => f.write_str(if *value { "true" } else { "false" }),
+            Self::Int(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => f.write_str(value),
+            Self::List(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(",")?;
+                    }
+                    value.fmt(f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Which values a knob takes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Domain {
+    /// `true` or `false`.
+    Bool,
+    /// Whole numbers from `min` to `max`.
+    Int {
+        /// Smallest.
+        min: i64,
+        /// Largest.
+        max: i64,
+    },
+    /// Numbers from `min` to `max`.
+    Float {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
+    /// One of these names.
+    Choice {
+        /// The names.
+        names: Vec<Cow<'static, str>>,
+    },
+    /// Free text (a name, a file).
+    Text,
+    /// A list of whole numbers, written `4,4,6`; single entries as `name[2]=6`.
+    IntList {
+        /// Smallest entry.
+        min: i64,
+        /// Largest entry.
+        max: i64,
+    },
+    /// A whole number for all positions, or a list with one entry for each; single entries as `name[2]=6`.
+    IntOrList {
+        /// Smallest entry.
+        min: i64,
+        /// Largest entry.
+        max: i64,
+    },
+}
+
+/// What a change of the knob means for a running or finished search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Reaches the running method at its next checkpoint.
+    Live,
+    /// Starts a new run from what is already known.
+    Warm,
+    /// Starts a new run from nothing.
+    Cold,
+}
+
+/// The description of a knob.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ParamInfo {
+    /// Flat name, unique within a kind.
+    pub name: Cow<'static, str>,
+    /// Unit of the value, empty if it has none.
+    pub unit: Cow<'static, str>,
+    /// Valid values.
+    pub domain: Domain,
+    /// Value if nothing is given; `None` if it follows from the scenario.
+    pub default: Option<ParamValue>,
+    /// One sentence that starts with a noun.
+    pub help: Cow<'static, str>,
+    /// What a change means.
+    pub effect: Effect,
+}
+
+impl ParamInfo {
+    fn new(name: &'static str, domain: Domain, default: Option<ParamValue>, help: &'static str) -> Self {
+        Self { name: name.into(), unit: "".into(), domain, default, help: help.into(), effect: Effect::Warm }
+    }
+
+    /// A yes-or-no knob.
+    pub fn bool(name: &'static str, default: bool, help: &'static str) -> Self {
+        Self::new(name, Domain::Bool, Some(ParamValue::Bool(default)), help)
+    }
+
+    /// A whole-number knob.
+    pub fn int(name: &'static str, min: i64, max: i64, default: i64, help: &'static str) -> Self {
+        Self::new(name, Domain::Int { min, max }, Some(ParamValue::Int(default)), help)
+    }
+
+    /// A number knob.
+    pub fn float(name: &'static str, min: f64, max: f64, default: f64, help: &'static str) -> Self {
+        Self::new(name, Domain::Float { min, max }, Some(ParamValue::Float(default)), help)
+    }
+
+    /// A knob that takes one of several names.
+    pub fn choice(
+        name: &'static str,
+        names: &[&'static str],
+        default: &'static str,
+        help: &'static str,
+    ) -> Self {
+        let names = names.iter().map(|name| Cow::Borrowed(*name)).collect();
+        Self::new(name, Domain::Choice { names }, Some(ParamValue::Text(default.to_owned())), help)
+    }
+
+    /// A free-text knob without a default.
+    pub fn text(name: &'static str, help: &'static str) -> Self {
+        Self::new(name, Domain::Text, None, help)
+    }
+
+    /// A list-of-whole-numbers knob without a default.
+    pub fn int_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
+        Self::new(name, Domain::IntList { min, max }, None, help)
+    }
+
+    /// A knob that takes one whole number for all positions or a list, without a default.
+    pub fn int_or_list(name: &'static str, min: i64, max: i64, help: &'static str) -> Self {
+        Self::new(name, Domain::IntOrList { min, max }, None, help)
+    }
+
+    /// The same knob with a unit.
+    #[must_use]
+    pub fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit.into();
+        self
+    }
+
+    /// The same knob with another effect (`warm` unless said).
+    #[must_use]
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+
+    /// The same knob without a default: its value follows from the scenario.
+    #[must_use]
+    pub fn derived(mut self) -> Self {
+        self.default = None;
+        self
+    }
+
+    /// What would be valid, for messages: `a whole number from 1 to 9`.
+    pub fn valid(&self) -> String {
+        let list = |min: &i64, max: &i64| format!("{} to {}", whole(*min), whole(*max));
+        match &self.domain {
+            Domain::Bool => "true or false".to_owned(),
+            Domain::Int { min, max } => format!("a whole number from {}", list(min, max)),
+            Domain::Float { min, max } => format!("a number from {min} to {max}"),
+            Domain::Choice { names } => format!("one of {}", names.join(", ")),
+            Domain::Text => "text".to_owned(),
+            Domain::IntList { min, max } => {
+                format!("whole numbers from {}, separated by commas", list(min, max))
+            }
+            Domain::IntOrList { min, max } => {
+                format!("a whole number from {} or a list of them, separated by commas", list(min, max))
+            }
+        }
+    }
+
+    /// Reads a value as typed by a person. Numbers may be grouped with `_` or spaces; `yes`/`no`/`on`/`off` are booleans.
+    ///
+    /// # Errors
+    /// A [`Problem`] that names the knob, the text and what would be valid.
+    pub fn parse(&self, text: &str) -> Result<ParamValue, Problem> {
+        let text = text.trim();
+        let ungrouped: String = text.chars().filter(|c| !matches!(c, '_' | ' ' | '\u{202f}')).collect();
+        let value = match &self.domain {
+            Domain::Bool => match text.to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" | "1" => Some(ParamValue::Bool(true)),
+                "false" | "no" | "off" | "0" => Some(ParamValue::Bool(false)),
+                _ => None,
+            },
+            Domain::Int { .. } => parse_int(&ungrouped).map(ParamValue::Int),
+            Domain::Float { .. } => parse_float(&ungrouped).map(ParamValue::Float),
+            Domain::Choice { .. } | Domain::Text => Some(ParamValue::Text(text.to_owned())),
+            Domain::IntList { .. } => parse_list(text),
+            Domain::IntOrList { .. } => {
+                if text.contains(',') || text.starts_with('[') {
+                    parse_list(text)
+                } else {
+                    parse_int(&ungrouped).map(ParamValue::Int)
+                }
+            }
+        };
+        match value {
+            Some(value) => self.accept(&value),
+            None => Err(self.refuse(text)),
+        }
+    }
+
+    /// Checks a value and brings it to the knob's type (a whole number for a number knob becomes a float).
+    ///
+    /// # Errors
+    /// A [`Problem`] that names the knob, the value and what would be valid.
+    pub fn accept(&self, value: &ParamValue) -> Result<ParamValue, Problem> {
+        let inside = |value: Option<i64>, min: i64, max: i64| value.filter(|v| (min..=max).contains(v));
+        let entries = |values: &[ParamValue], min: i64, max: i64| {
+            let entries: Option<Vec<ParamValue>> =
+                values.iter().map(|v| inside(v.as_i64(), min, max).map(ParamValue::Int)).collect();
+            entries.filter(|entries| !entries.is_empty()).map(ParamValue::List)
+        };
+        let accepted = match (&self.domain, value) {
+            (Domain::Bool, ParamValue::Bool(_)) => Some(value.clone()),
+            (Domain::Int { min, max }, _) => inside(value.as_i64(), *min, *max).map(ParamValue::Int),
+            (Domain::Float { min, max }, _) => {
+                value.as_f64().filter(|v| v.is_finite() && *v >= *min && *v <= *max).map(ParamValue::Float)
+            }
+            (Domain::Choice { names }, ParamValue::Text(text)) => {
+                if names.iter().any(|name| name == text) {
+                    Some(value.clone())
+                } else {
+                    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+                    return Err(Problem::new(
+                        self.name.clone(),
+                        format!("'{text}' is not possible"),
+                        suggestion(text, &names),
+                    ));
+                }
+            }
+            (Domain::Text, ParamValue::Text(_)) => Some(value.clone()),
+            (Domain::IntList { min, max } | Domain::IntOrList { min, max }, ParamValue::List(values)) => {
+                entries(values, *min, *max)
+            }
+            (Domain::IntOrList { min, max }, _) => inside(value.as_i64(), *min, *max).map(ParamValue::Int),
+            _ => None,
+        };
+        accepted.ok_or_else(|| self.refuse(&value.to_string()))
+    }
+
+    fn refuse(&self, text: &str) -> Problem {
+        Problem::new(self.name.clone(), format!("'{text}' is not valid"), format!("give {}", self.valid()))
+    }
+}
+
+fn whole(value: i64) -> String {
+    // The limits of i64 and u32 stand for "no limit" and would only confuse.
+    if value >= i64::from(u32::MAX) { "any".to_owned() } else { value.to_string() }
+}
+
+fn parse_int(text: &str) -> Option<i64> {
+    text.parse().ok().or_else(|| ParamValue::Float(parse_float(text)?).as_i64())
+}
+
+fn parse_float(text: &str) -> Option<f64> {
+    if let Some(percent) = text.strip_suffix('%') {
+        return percent.parse::<f64>().ok().map(|value| value / 100.0).filter(|value| value.is_finite());
+    }
+    text.parse::<f64>().ok().filter(|value| value.is_finite())
+}
+
+fn parse_list(text: &str) -> Option<ParamValue> {
+    let inner = text.trim_start_matches('[').trim_end_matches(']');
+    let entries: Option<Vec<ParamValue>> =
+        inner.split(',').map(|entry| parse_int(entry.trim()).map(ParamValue::Int)).collect();
+    entries.map(ParamValue::List)
+}
+
+/// `name=value` or `name[3]=value` as typed after `--set`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Name of the knob.
+    pub name: String,
+    /// Entry of a list.
+    pub index: Option<usize>,
+    /// The value as typed.
+    pub text: String,
+}
+
+impl std::str::FromStr for Setting {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let malformed = || {
+            Problem::new(
+                "",
+                format!("'{text}' is no setting"),
+                "write name=value, for one entry of a list name[3]=value",
+            )
+        };
+        let (key, value) = text.split_once('=').ok_or_else(malformed)?;
+        let key = key.trim();
+        let (name, index) = match key.split_once('[') {
+            None => (key, None),
+            Some((name, rest)) => {
+                let index =
+                    rest.strip_suffix(']').and_then(|digits| digits.parse().ok()).ok_or_else(malformed)?;
+                (name, Some(index))
+            }
+        };
+        if name.is_empty() {
+            return Err(malformed());
+        }
+        Ok(Self { name: name.to_owned(), index, text: value.trim().to_owned() })
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(index) => write!(f, "{}[{index}]={}", self.name, self.text),
+            None => write!(f, "{}={}", self.name, self.text),
+        }
+    }
+}
+
+/// Values of a method's knobs, each valid for its description.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Params(BTreeMap<String, ParamValue>);
+
+impl Params {
+    /// Defaults of `infos`, overridden by `given`. Knobs without default and without given value are absent.
+    ///
+    /// # Errors
+    /// Unknown names and invalid values, all of them.
+    pub fn resolve<'a>(
+        infos: &[ParamInfo],
+        given: impl IntoIterator<Item = (&'a str, &'a ParamValue)>,
+    ) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let mut values: BTreeMap<String, ParamValue> = infos
+            .iter()
+            .filter_map(|info| info.default.clone().map(|value| (info.name.to_string(), value)))
+            .collect();
+        for (name, value) in given {
+            match infos.iter().find(|info| info.name == name) {
+                None => {
+                    let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
+                    problems.add(name, "is no parameter of this method", suggestion(name, &names));
+                }
+                Some(info) => match info.accept(value) {
+                    Ok(value) => {
+                        values.insert(name.to_owned(), value);
+                    }
+                    Err(problem) => problems.push(problem),
+                },
+            }
+        }
+        problems.into_result(Self(values))
+    }
+
+    /// All values by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ParamValue)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// One value.
+    pub fn get(&self, name: &str) -> Option<&ParamValue> {
+        self.0.get(name)
+    }
+
+    /// Replaces one value, as a live edit does.
+    pub fn set(&mut self, name: impl Into<String>, value: ParamValue) {
+        self.0.insert(name.into(), value);
+    }
+
+    /// A yes-or-no value; absent is no.
+    pub fn bool(&self, name: &str) -> bool {
+        matches!(self.0.get(name), Some(ParamValue::Bool(true)))
+    }
+
+    /// A whole number, if given.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(ParamValue::as_i64)
+    }
+
+    /// A count: a whole number that its description keeps non-negative; absent is 0.
+    pub fn count(&self, name: &str) -> usize {
+        self.int(name).and_then(|value| usize::try_from(value).ok()).unwrap_or(0)
+    }
+
+    /// A number, if given.
+    pub fn float(&self, name: &str) -> Option<f64> {
+        self.0.get(name).and_then(ParamValue::as_f64)
+    }
+
+    /// A name or text, if given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.0.get(name) {
+            Some(ParamValue::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A list of whole numbers, if given; a single number is a list of one.
+    pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        match self.0.get(name)? {
+            ParamValue::List(values) => values.iter().map(ParamValue::as_i64).collect(),
+            value => value.as_i64().map(|value| vec![value]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_name_entries_of_lists() {
+        let setting: Setting = "ports_per_pod[3]=14".parse().expect("a setting");
+        assert_eq!(
+            (setting.name.as_str(), setting.index, setting.text.as_str()),
+            ("ports_per_pod", Some(3), "14")
+        );
+        assert!("=3".parse::<Setting>().is_err());
+        assert!("a[x]=3".parse::<Setting>().is_err());
+    }
+
+    #[test]
+    fn values_are_checked_against_their_range() {
+        let info = ParamInfo::int("tp", 1, 64, 1, "Tensor-parallel ranks.");
+        assert_eq!(info.parse("8"), Ok(ParamValue::Int(8)));
+        assert_eq!(info.parse("1e1"), Ok(ParamValue::Int(10)));
+        let problem = info.parse("0").expect_err("out of range");
+        assert_eq!(problem.to_string(), "tp: '0' is not valid; give a whole number from 1 to 64");
+        assert!(ParamInfo::float("gap", 0.0, 1.0, 0.0, "").parse("nan").is_err());
+        assert_eq!(ParamInfo::float("gap", 0.0, 1.0, 0.0, "").parse("1%"), Ok(ParamValue::Float(0.01)));
+        assert_eq!(
+            ParamInfo::int_list("topology", 1, 99, "").parse("4,4,6"),
+            Ok(ParamValue::List(vec![ParamValue::Int(4), ParamValue::Int(4), ParamValue::Int(6)]))
+        );
+    }
+
+    #[test]
+    fn unknown_parameters_are_named_with_the_nearest_valid_one() {
+        let infos = [ParamInfo::int("population", 2, 10_000, 40, "")];
+        let given = [("populaton", &ParamValue::Int(3))];
+        let problems = Params::resolve(&infos, given).expect_err("unknown");
+        assert!(problems.to_string().contains("did you mean 'population'?"));
+    }
+}

@@ -1,0 +1,260 @@
+//! The plan envelope: a result together with everything needed to reproduce and judge it.
+
+use crate::exchange::DerivedFrom;
+use crate::json::{self, WriteError};
+use crate::kind::{Kind, Sense};
+use crate::param::Params;
+use crate::scenario::Scenario;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+mod read;
+
+pub use read::{Draft, read_draft};
+
+/// The schema name that this version writes and reads.
+pub const SCHEMA: &str = "lightbay.plan/1";
+
+/// Largest gap that may be called `optimal` (a solver at a requested gap of 1e-7; our own proofs reach 1e-9).
+pub const OPTIMAL_GAP: f64 = 1e-7;
+
+/// How good a plan is known to be, and why the search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Proven best.
+    Optimal,
+    /// Within the requested gap.
+    GapReached,
+    /// A plan of a method that can prove, without proof so far.
+    Feasible,
+    /// A plan of a method that proves nothing.
+    Heuristic,
+    /// Ended by a person, a signal or a limit before the method was done.
+    Stopped,
+    /// The solver met numbers it could not handle; the plan itself is checked.
+    NumericalTrouble,
+}
+
+impl Status {
+    /// The word used in files and on screen.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Optimal => "optimal",
+            Self::GapReached => "gap_reached",
+            Self::Feasible => "feasible",
+            Self::Heuristic => "heuristic",
+            Self::Stopped => "stopped",
+            Self::NumericalTrouble => "numerical_trouble",
+        }
+    }
+}
+
+/// Which limit ended a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The clock.
+    Time,
+    /// A count of evaluations, generations or nodes.
+    Work,
+    /// No improvement for long enough.
+    Stall,
+}
+
+/// Value, bound and gap: the only home of these three.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Objective {
+    /// Name with unit, such as `makespan_s`.
+    pub name: String,
+    /// Which way is better.
+    pub sense: Sense,
+    /// What the plan reaches.
+    pub value: f64,
+    /// What no plan of the scenario can beat; `None` if nothing is proven.
+    pub bound: Option<f64>,
+    /// |value - bound| / |value|.
+    pub gap: Option<f64>,
+}
+
+impl Objective {
+    /// The objective of kind `K` with a value and perhaps a bound.
+    pub fn of<K: Kind>(value: f64, bound: Option<f64>) -> Self {
+        Self {
+            name: K::OBJECTIVE.name.to_owned(),
+            sense: K::OBJECTIVE.sense,
+            value,
+            bound,
+            gap: bound.map(|bound| gap(value, bound)),
+        }
+    }
+}
+
+/// |value - bound| / |value|, 0 if both are equal.
+pub fn gap(value: f64, bound: f64) -> f64 {
+    if value == bound { 0.0 } else { (value - bound).abs() / value.abs() }
+}
+
+/// How a plan came to be. Free for additions; no checker reads it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// Version of this program.
+    #[serde(default)]
+    pub lightbay_version: String,
+    /// Solver and version, if one was used.
+    #[serde(default)]
+    pub solver: Option<String>,
+    /// SHA-256 of the scenario without its name.
+    #[serde(default)]
+    pub scenario_sha256: String,
+    /// RFC 3339.
+    #[serde(default)]
+    pub started_at: String,
+    /// Seconds of the run's clock until this plan was found.
+    #[serde(default)]
+    pub elapsed_s: f64,
+    /// The plan it was started from, in words.
+    #[serde(default)]
+    pub hot_start: Option<String>,
+    /// Whether the same scenario, parameters and seed give the same plan again.
+    #[serde(default)]
+    pub reproducible: bool,
+    /// Why not, if not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_reproducible_because: Option<String>,
+    /// Anything else that was found here.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A result of kind `K` in its envelope. Not yet trusted: see [`crate::checked::Checked`].
+#[derive(Debug)]
+pub struct Plan<K: Kind> {
+    /// The whole scenario, so that a plan stands alone.
+    pub scenario: Arc<Scenario<K>>,
+    /// Display name.
+    pub name: String,
+    /// Method that found it.
+    pub method: String,
+    /// Its parameters.
+    pub parameters: Params,
+    /// Its seed.
+    pub seed: u64,
+    /// Threads it was given.
+    pub threads: usize,
+    /// How good it is known to be.
+    pub status: Status,
+    /// Which limit ended the search.
+    pub limit: Option<Limit>,
+    /// Value, bound, gap.
+    pub objective: Objective,
+    /// Figures of the result for comparison, by name with unit.
+    pub metrics: BTreeMap<String, f64>,
+    /// How it came to be.
+    pub provenance: Provenance,
+    /// The plan that the scenario was derived from.
+    pub derived_from: Option<DerivedFrom>,
+    /// Free remarks that travel with the plan.
+    pub notes: Option<Value>,
+    /// Fields of the kind.
+    pub result: K::Result,
+}
+
+impl<K: Kind> Clone for Plan<K> {
+    fn clone(&self) -> Self {
+        Self {
+            scenario: Arc::clone(&self.scenario),
+            name: self.name.clone(),
+            method: self.method.clone(),
+            parameters: self.parameters.clone(),
+            seed: self.seed,
+            threads: self.threads,
+            status: self.status,
+            limit: self.limit,
+            objective: self.objective.clone(),
+            metrics: self.metrics.clone(),
+            provenance: self.provenance.clone(),
+            derived_from: self.derived_from.clone(),
+            notes: self.notes.clone(),
+            result: self.result.clone(),
+        }
+    }
+}
+
+/// Everything of a plan but scenario and result, for tables and headers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// Kind of scenario and result.
+    pub kind: String,
+    /// Display name.
+    pub name: String,
+    /// Method that found it.
+    pub method: String,
+    /// Its parameters.
+    pub parameters: Params,
+    /// Its seed.
+    pub seed: u64,
+    /// Threads it was given.
+    pub threads: usize,
+    /// How good it is known to be.
+    pub status: Status,
+    /// Which limit ended the search.
+    pub limit: Option<Limit>,
+    /// Value, bound, gap.
+    pub objective: Objective,
+    /// Figures for comparison.
+    pub metrics: BTreeMap<String, f64>,
+    /// How it came to be.
+    pub provenance: Provenance,
+}
+
+impl<K: Kind> Plan<K> {
+    /// The part that tables show.
+    pub fn header(&self) -> Header {
+        Header {
+            kind: K::NAME.to_owned(),
+            name: self.name.clone(),
+            method: self.method.clone(),
+            parameters: self.parameters.clone(),
+            seed: self.seed,
+            threads: self.threads,
+            status: self.status,
+            limit: self.limit,
+            objective: self.objective.clone(),
+            metrics: self.metrics.clone(),
+            provenance: self.provenance.clone(),
+        }
+    }
+
+    /// As a JSON tree in file order.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn to_value(&self) -> Result<Value, WriteError> {
+        let mut map = Map::new();
+        map.insert("schema".into(), SCHEMA.into());
+        map.insert("kind".into(), K::NAME.into());
+        map.insert("name".into(), self.name.clone().into());
+        map.insert("scenario".into(), self.scenario.to_value()?);
+        map.insert("method".into(), self.method.clone().into());
+        map.insert("parameters".into(), json::to_value(&self.parameters)?);
+        map.insert("seed".into(), self.seed.into());
+        map.insert("threads".into(), self.threads.into());
+        map.insert("status".into(), json::to_value(&self.status)?);
+        map.insert("limit".into(), json::to_value(&self.limit)?);
+        map.insert("objective".into(), json::to_value(&self.objective)?);
+        map.insert("metrics".into(), json::to_value(&self.metrics)?);
+        map.insert("provenance".into(), json::to_value(&self.provenance)?);
+        if let Some(derived) = &self.derived_from {
+            map.insert("derived_from".into(), json::to_value(derived)?);
+        }
+        if let Some(notes) = &self.notes {
+            map.insert("notes".into(), notes.clone());
+        }
+        map.insert("result".into(), json::to_value(&self.result)?);
+        Ok(Value::Object(map))
+    }
+}

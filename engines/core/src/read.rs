@@ -1,0 +1,348 @@
+//! Reading JSON from untrusted files: every problem of a file at once, each with path, value and remedy.
+//!
+//! `serde` stops at the first mistake; a person who writes a scenario by hand wants all of them. Kinds read
+//! their bodies with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody asked for.
+
+use crate::problem::{Problem, Problems, suggestion};
+use flate2::bufread::GzDecoder;
+use serde_json::{Map, Value};
+use std::io::{BufReader, Read};
+use std::ops::RangeInclusive;
+
+/// Largest file that is read, in bytes, as it is on disk.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
+/// Largest content of a gzip-compressed file, in bytes.
+pub const MAX_UNPACKED_BYTES: u64 = 256 << 20;
+
+/// Takes all bytes of a stream, unpacking gzip by its magic bytes, within the size limits.
+///
+/// # Errors
+/// A [`Problem`] for read errors, damaged archives, and files beyond the limits.
+pub fn read_all(stream: impl Read) -> Result<Vec<u8>, Problem> {
+    let raw = take(stream, MAX_FILE_BYTES, "file")?;
+    if raw.starts_with(&[0x1f, 0x8b]) {
+        return take(GzDecoder::new(BufReader::new(raw.as_slice())), MAX_UNPACKED_BYTES, "unpacked content");
+    }
+    Ok(raw)
+}
+
+fn take(stream: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    stream.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+        Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions")
+    })?;
+    if bytes.len() as u64 > limit {
+        return Err(Problem::new(
+            "",
+            format!("the {what} is larger than {} MiB", limit >> 20),
+            "no scenario or plan is that large; is it the right file?",
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Parses JSON. Nesting beyond 128 levels, repeated keys at the end of input and non-finite numbers are refused by the parser.
+///
+/// # Errors
+/// A [`Problem`] with line and column.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let remedy = match error.classify() {
+            serde_json::error::Category::Eof => "the file ends too early; was it cut off?",
+            _ => "mend the JSON there",
+        };
+        // serde's message ends with the position, which stands in the path already.
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        Problem::new(
+            format!("line {}, column {}", error.line(), error.column()),
+            format!("is not valid JSON: {message}"),
+            remedy,
+        )
+    })
+}
+
+/// A short form of a value for messages.
+pub fn brief(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Object(map) => format!("an object with {} keys", map.len()),
+        Value::Array(list) => format!("a list of {}", list.len()),
+        Value::String(text) if text.chars().count() > 40 => {
+            format!("'{}…'", text.chars().take(40).collect::<String>())
+        }
+        Value::String(text) => format!("'{text}'"),
+        other => format!("'{other}'"),
+    }
+}
+
+/// The keys of one JSON object, being read.
+#[derive(Debug)]
+pub struct Fields<'v> {
+    path: String,
+    map: &'v Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl<'v> Fields<'v> {
+    /// Starts reading the object at `path`; a value of another type is a problem.
+    pub fn of(value: &'v Value, path: &str, problems: &mut Problems) -> Option<Self> {
+        if let Value::Object(map) = value {
+            Some(Self { path: path.to_owned(), map, known: Vec::new() })
+        } else {
+            problems.add(path, format!("is {}", brief(value)), "give an object { … }");
+            None
+        }
+    }
+
+    /// Where the object is.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The path of one of its keys.
+    pub fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Whether the key is there (also as `null`).
+    pub fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// The value of a key that may be absent; `null` counts as absent.
+    pub fn optional(&mut self, key: &'static str) -> Option<&'v Value> {
+        self.known.push(key);
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    /// The value of a key that must be there.
+    pub fn required(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v Value> {
+        let value = self.optional(key);
+        if value.is_none() {
+            problems.add(self.path_of(key), "is missing", "add it");
+        }
+        value
+    }
+
+    fn expect<T>(
+        &self,
+        key: &str,
+        value: &Value,
+        what: &str,
+        problems: &mut Problems,
+        convert: impl FnOnce(&Value) -> Option<T>,
+    ) -> Option<T> {
+        let converted = convert(value);
+        if converted.is_none() {
+            problems.add(self.path_of(key), format!("is {}", brief(value)), format!("give {what}"));
+        }
+        converted
+    }
+
+    /// A whole number within `range`.
+    pub fn int(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<i64>,
+        problems: &mut Problems,
+    ) -> Option<i64> {
+        let value = self.required(key, problems)?;
+        self.int_value(key, value, range, problems)
+    }
+
+    /// A whole number within `range`, or `default` if absent.
+    pub fn int_or(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<i64>,
+        default: i64,
+        problems: &mut Problems,
+    ) -> Option<i64> {
+        match self.optional(key) {
+            None => Some(default),
+            Some(value) => self.int_value(key, value, range, problems),
+        }
+    }
+
+    fn int_value(
+        &self,
+        key: &str,
+        value: &Value,
+        range: RangeInclusive<i64>,
+        problems: &mut Problems,
+    ) -> Option<i64> {
+        let what = if *range.end() >= i64::from(u32::MAX) {
+            format!("a whole number of at least {}", range.start())
+        } else {
+            format!("a whole number from {} to {}", range.start(), range.end())
+        };
+        self.expect(key, value, &what, problems, |value| {
+            let number = value.as_i64().or_else(|| {
+                // 8.0 is a whole number too, and some generators write every number that way.
+                value.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 9e15).map(|f| f as i64)
+            });
+            number.filter(|number| range.contains(number))
+        })
+    }
+
+    /// A finite number within `range`.
+    pub fn float(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<f64>,
+        problems: &mut Problems,
+    ) -> Option<f64> {
+        let value = self.required(key, problems)?;
+        self.float_value(key, value, range, problems)
+    }
+
+    /// A finite number within `range`, or `default` if absent.
+    pub fn float_or(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<f64>,
+        default: f64,
+        problems: &mut Problems,
+    ) -> Option<f64> {
+        match self.optional(key) {
+            None => Some(default),
+            Some(value) => self.float_value(key, value, range, problems),
+        }
+    }
+
+    fn float_value(
+        &self,
+        key: &str,
+        value: &Value,
+        range: RangeInclusive<f64>,
+        problems: &mut Problems,
+    ) -> Option<f64> {
+        let what = if *range.end() >= f64::MAX {
+            format!("a number of at least {}", range.start())
+        } else {
+            format!("a number from {} to {}", range.start(), range.end())
+        };
+        self.expect(key, value, &what, problems, |value| {
+            value.as_f64().filter(|number| range.contains(number))
+        })
+    }
+
+    /// `true` or `false`, or `default` if absent.
+    pub fn bool_or(&mut self, key: &'static str, default: bool, problems: &mut Problems) -> Option<bool> {
+        match self.optional(key) {
+            None => Some(default),
+            Some(value) => self.expect(key, value, "true or false", problems, Value::as_bool),
+        }
+    }
+
+    /// Text.
+    pub fn text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
+        let value = self.required(key, problems)?;
+        if let Value::String(text) = value {
+            return Some(text);
+        }
+        problems.add(self.path_of(key), format!("is {}", brief(value)), "give text in quotes");
+        None
+    }
+
+    /// One of several names, given with what each stands for.
+    pub fn choice<T: Clone>(
+        &mut self,
+        key: &'static str,
+        names: &[(&str, T)],
+        problems: &mut Problems,
+    ) -> Option<T> {
+        let text = self.text(key, problems)?;
+        let found = names.iter().find(|(name, _)| *name == text).map(|(_, value)| value.clone());
+        if found.is_none() {
+            let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+            problems.add(self.path_of(key), format!("is '{text}'"), suggestion(text, &names));
+        }
+        found
+    }
+
+    /// A list.
+    pub fn list(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v [Value]> {
+        let value = self.required(key, problems)?;
+        if let Value::Array(list) = value {
+            return Some(list);
+        }
+        problems.add(self.path_of(key), format!("is {}", brief(value)), "give a list [ … ]");
+        None
+    }
+
+    /// An object.
+    pub fn object(&mut self, key: &'static str, problems: &mut Problems) -> Option<Fields<'v>> {
+        let value = self.required(key, problems)?;
+        Fields::of(value, &self.path_of(key), problems)
+    }
+
+    /// An object that may be absent.
+    pub fn optional_object(&mut self, key: &'static str, problems: &mut Problems) -> Option<Fields<'v>> {
+        let value = self.optional(key)?;
+        Fields::of(value, &self.path_of(key), problems)
+    }
+
+    /// Says that a key is known though it is read elsewhere.
+    pub fn skip(&mut self, key: &'static str) {
+        self.known.push(key);
+    }
+
+    /// Keys that nobody asked for, as problems with the nearest valid name.
+    pub fn unknown(&self) -> Vec<Problem> {
+        self.map
+            .keys()
+            .filter(|key| !self.known.contains(&key.as_str()))
+            .map(|key| Problem::new(self.path_of(key), "is not a known key", suggestion(key, &self.known)))
+            .collect()
+    }
+
+    /// Ends reading: every key that nobody asked for is a problem.
+    pub fn finish(self, problems: &mut Problems) {
+        for problem in self.unknown() {
+            problems.push(problem);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn all_problems_of_an_object_are_reported_at_once() {
+        let value = json!({"tp": "eight", "pp": 0, "gpuss": 4, "mfu": 0.4});
+        let mut problems = Problems::of("job.json");
+        let mut fields = Fields::of(&value, "run", &mut problems).expect("an object");
+        assert_eq!(fields.int("tp", 1..=64, &mut problems), None);
+        assert_eq!(fields.int("pp", 1..=64, &mut problems), None);
+        assert_eq!(fields.int("gpus", 1..=64, &mut problems), None);
+        assert_eq!(fields.float("mfu", 0.01..=1.0, &mut problems), Some(0.4));
+        fields.finish(&mut problems);
+        let text = problems.to_string();
+        assert_eq!(problems.total(), 4, "{text}");
+        assert!(text.contains("job.json: run.tp: is 'eight'; give a whole number from 1 to 64"), "{text}");
+        assert!(text.contains("run.gpuss: is not a known key; did you mean 'gpus'?"), "{text}");
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_not_a_crash() {
+        let text = "[".repeat(100_000);
+        let problem = parse_json(text.as_bytes()).expect_err("too deep");
+        assert!(problem.to_string().contains("recursion limit"), "{problem}");
+    }
+
+    #[test]
+    fn cut_off_files_are_named_as_such() {
+        let problem = parse_json(br#"{"schema": "lightbay"#).expect_err("cut off");
+        assert!(problem.to_string().contains("cut off"), "{problem}");
+    }
+
+    #[test]
+    fn oversized_streams_are_refused() {
+        let endless = std::io::repeat(b' ');
+        assert!(read_all(endless).expect_err("endless").message.contains("larger than 64 MiB"));
+    }
+}

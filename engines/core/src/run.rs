@@ -1,0 +1,297 @@
+//! Runs: threads that execute methods, one running and one waiting per method, and their offers to each other.
+//!
+//! Knows no async runtime. Everything a run says goes to one [`EventSink`]; `Done` is always the last event.
+
+use crate::checked::{Checked, Conclusion, SharedPlan};
+use crate::clock::Clock;
+use crate::context::{Context, Control, Parts, Reporter, Stop};
+use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Started};
+use crate::kind::Kind;
+use crate::method::{Method, MethodError, Outcome};
+use crate::param::{Effect, ParamInfo, ParamValue, Params};
+use crate::plan::{Limit, OPTIMAL_GAP, Status, gap};
+use crate::scenario::Scenario;
+use crate::worker::Launcher;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+mod board;
+
+pub use board::{RunState, Runs, Ticket};
+
+/// Stack of a run's own thread.
+pub const STACK_BYTES: usize = 16 << 20;
+
+/// The knobs that every method has.
+pub fn common_params() -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::float(
+            "time_limit_s",
+            0.0,
+            1e8,
+            0.0,
+            "Seconds after which the best plan so far is returned; 0 is no limit.",
+        )
+        .unit("s")
+        .effect(Effect::Live),
+        ParamInfo::float(
+            "gap",
+            0.0,
+            1.0,
+            0.0,
+            "Relative gap between plan and bound at which to stop; 0 is until proven.",
+        )
+        .effect(Effect::Live),
+        ParamInfo::int("seed", 0, i64::MAX, 1, "Seed of all random choices.").effect(Effect::Cold),
+    ]
+}
+
+/// What is asked of a method.
+#[derive(Clone)]
+pub struct Request<K: Kind> {
+    /// The input; never changes while the run lasts.
+    pub scenario: Arc<Scenario<K>>,
+    /// Valid values for the method's own knobs.
+    pub params: Params,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Seconds after which to return the best plan.
+    pub time_limit_s: Option<f64>,
+    /// Relative gap at which to stop.
+    pub gap: Option<f64>,
+    /// A plan to start from, of this or a similar scenario.
+    pub hot_start: Option<SharedPlan>,
+    /// Whether the method can prove (from its description).
+    pub proves: bool,
+}
+
+impl<K: Kind> std::fmt::Debug for Request<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("seed", &self.seed)
+            .field("params", &self.params)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request with its method, ready to run; the kind is hidden so that one board can run all kinds.
+pub trait Job: Send {
+    /// Name of the method.
+    fn method(&self) -> &str;
+    /// SHA-256 of the scenario: runs with the same value offer each other their best.
+    fn scenario_sha256(&self) -> &str;
+    /// Time limit and gap to begin with.
+    fn limits(&self) -> (Option<f64>, Option<f64>);
+    /// Executes the method on the present thread and says everything to the sink, `Done` last.
+    fn execute(self: Box<Self>, env: Environment);
+}
+
+/// What the board gives to a job.
+pub struct Environment {
+    pub(crate) run: RunId,
+    pub(crate) pool: Arc<rayon::ThreadPool>,
+    pub(crate) threads: usize,
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) launcher: Option<Arc<dyn Launcher>>,
+}
+
+/// A job of kind `K`.
+pub struct TypedJob<K: Kind> {
+    method: Arc<dyn Method<K>>,
+    name: Arc<str>,
+    request: Request<K>,
+    sha256: Arc<str>,
+}
+
+impl<K: Kind> TypedJob<K> {
+    /// Joins a method with a request.
+    ///
+    /// # Errors
+    /// If the scenario cannot be written (a number that is not finite).
+    pub fn new(method: Arc<dyn Method<K>>, request: Request<K>) -> Result<Self, crate::json::WriteError> {
+        let sha256: Arc<str> = request.scenario.sha256()?.into();
+        let name = method.info().name.into();
+        Ok(Self { method, name, request, sha256 })
+    }
+}
+
+impl<K: Kind> Job for TypedJob<K> {
+    fn method(&self) -> &str {
+        &self.name
+    }
+
+    fn scenario_sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    fn limits(&self) -> (Option<f64>, Option<f64>) {
+        (self.request.time_limit_s, self.request.gap)
+    }
+
+    fn execute(self: Box<Self>, env: Environment) {
+        let reporter = Reporter {
+            run: env.run,
+            method: Arc::clone(&self.name),
+            seq: 0,
+            sink: env.sink,
+            control: Arc::clone(&env.control),
+        };
+        let mut cx = Context::new(Parts {
+            request: &self.request,
+            pool: &env.pool,
+            clock: Arc::clone(&env.clock),
+            reporter,
+            launcher: env.launcher,
+            scenario_sha256: Arc::clone(&self.sha256),
+            threads: env.threads,
+        });
+        cx.report(EventBody::Started(Started {
+            scenario_sha256: self.sha256.to_string(),
+            parameters: self.request.params.clone(),
+            seed: self.request.seed,
+            threads: env.threads,
+            date: env.clock.date(),
+        }));
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let outcome = self.method.solve(&self.request.scenario, &self.request.params, &mut cx);
+            // The last best is always built and checked, however the method ended.
+            let built = cx.build_pending();
+            match outcome {
+                Ok(outcome) => built.map(|()| outcome),
+                Err(MethodError::Stopped(stop)) => built.and(Err(MethodError::Stopped(stop))),
+                Err(error) => Err(error),
+            }
+        }));
+        let done = conclude(&mut cx, &env.control, ended);
+        cx.report(EventBody::Done(done));
+    }
+}
+
+type Ended = Result<Result<Outcome, MethodError>, Box<dyn Any + Send>>;
+
+/// Turns how a method ended into the final plan and the last event.
+fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -> Done {
+    cx.drop_pending();
+    let mut violations = Vec::new();
+    let mut limit = None;
+    let (status, message) = match ended {
+        Ok(Ok(Outcome::Done { status, limit: own })) => {
+            limit = own;
+            (EndStatus::of(status), String::new())
+        }
+        Ok(Ok(Outcome::Infeasible(why))) => (EndStatus::Infeasible, why),
+        Ok(Ok(Outcome::Unbounded(why))) => (EndStatus::Unbounded, why),
+        Ok(Err(MethodError::Stopped(stop))) => match stop {
+            Stop::Gap => (EndStatus::GapReached, String::new()),
+            Stop::Time => {
+                limit = Some(Limit::Time);
+                (EndStatus::Stopped, "the time limit was reached".to_owned())
+            }
+            Stop::Requested => (EndStatus::Stopped, "stopped on request".to_owned()),
+            Stop::Signal => (EndStatus::Stopped, "stopped by a signal".to_owned()),
+        },
+        Ok(Err(error)) => {
+            let message = error.to_string();
+            if let MethodError::Rejected(refused) = error {
+                violations = refused;
+            }
+            (EndStatus::Failed, message)
+        }
+        Err(panic) => (EndStatus::Panicked, panic_message(panic.as_ref())),
+    };
+    let bound = cx.best_bound();
+    let finished = match status {
+        EndStatus::Optimal => Some(Status::Optimal),
+        EndStatus::GapReached => Some(Status::GapReached),
+        EndStatus::Heuristic => Some(Status::Heuristic),
+        EndStatus::NumericalTrouble => Some(Status::NumericalTrouble),
+        EndStatus::Feasible => Some(Status::Feasible),
+        EndStatus::Stopped | EndStatus::Failed | EndStatus::Panicked => Some(Status::Stopped),
+        EndStatus::Infeasible | EndStatus::Unbounded | EndStatus::NoPlan => None,
+    };
+    let plan = match (cx.best_checked(), finished) {
+        (Some(plan), Some(status)) => Some(final_plan(plan, status, limit, bound, cx, control)),
+        _ => None,
+    };
+    let status = match (&plan, status) {
+        (Some(plan), EndStatus::Optimal | EndStatus::GapReached | EndStatus::Feasible) => {
+            EndStatus::of(plan.plan().status)
+        }
+        (
+            None,
+            EndStatus::Optimal
+            | EndStatus::GapReached
+            | EndStatus::Feasible
+            | EndStatus::Heuristic
+            | EndStatus::Stopped
+            | EndStatus::NumericalTrouble,
+        ) => EndStatus::NoPlan,
+        (_, status) => status,
+    };
+    Done {
+        status,
+        limit,
+        message,
+        violations,
+        value: plan.as_ref().map(|plan| plan.plan().objective.value),
+        bound,
+        work: cx.work(),
+        plan: plan.map(|plan| plan as SharedPlan),
+    }
+}
+
+fn final_plan<K: Kind>(
+    plan: &Arc<Checked<K>>,
+    status: Status,
+    limit: Option<Limit>,
+    bound: Option<f64>,
+    cx: &Context<'_, K>,
+    control: &Control,
+) -> Arc<Checked<K>> {
+    let value = plan.plan().objective.value;
+    // A second phase may give up a tolerance of the objective; the bound is then a hair better than the plan.
+    let proven = bound.is_some_and(|bound| gap(value, bound) <= OPTIMAL_GAP);
+    let status = match status {
+        // Whatever ended it, a plan that meets its bound is optimal.
+        Status::Optimal | Status::Stopped | Status::Feasible | Status::GapReached if proven => {
+            Status::Optimal
+        }
+        // A claim without its proof is only a plan.
+        Status::Optimal => Status::Feasible,
+        other => other,
+    };
+    Arc::new(plan.concluded(Conclusion {
+        status,
+        limit: if status == Status::Optimal { None } else { limit },
+        bound,
+        elapsed_s: control.elapsed().as_secs_f64(),
+        not_reproducible_because: cx.not_reproducible_because(),
+    }))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned());
+    format!("the method crashed: {text}")
+}
+
+/// Splits an edit into what a running method takes and what needs a new run.
+pub fn edit_effect(infos: &[ParamInfo], name: &str) -> Option<Effect> {
+    infos.iter().find(|info| info.name == name).map(|info| info.effect)
+}
+
+/// Adds an event to a sink on behalf of a run that never began.
+pub(crate) fn report_without_run(sink: &dyn EventSink, run: RunId, method: &str, body: EventBody) {
+    sink.report(Event { run, method: method.into(), seq: 0, elapsed_s: 0.0, body });
+}
+
+/// A common limit read from parameters: 0 means none.
+pub fn limit_of(value: Option<&ParamValue>) -> Option<f64> {
+    value.and_then(ParamValue::as_f64).filter(|limit| *limit > 0.0)
+}

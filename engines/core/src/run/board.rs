@@ -1,0 +1,344 @@
+//! The board: which runs exist, who waits for whom, and who is told of whose plans.
+
+use super::{Environment, Job, STACK_BYTES, report_without_run};
+use crate::clock::Clock;
+use crate::context::{Control, Stop};
+use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId};
+use crate::param::ParamValue;
+use crate::worker::Launcher;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Where a run is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Waits for the running one of its method to stop.
+    Queued,
+    /// Works.
+    Running,
+    /// Is paused, or will be at its next checkpoint.
+    Paused,
+    /// Was told to stop and has not stopped yet.
+    Stopping,
+}
+
+/// What a submission became.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Number of the new run.
+    pub run: RunId,
+    /// Whether it waits for the running one of its method.
+    pub queued: bool,
+    /// A waiting request of the same method that it replaced.
+    pub replaced: Option<RunId>,
+}
+
+struct Active {
+    run: RunId,
+    scenario_sha256: String,
+    control: Arc<Control>,
+}
+
+struct Waiting {
+    run: RunId,
+    job: Box<dyn Job>,
+}
+
+#[derive(Default)]
+struct Slot {
+    active: Option<Active>,
+    waiting: Option<Waiting>,
+}
+
+struct Shared {
+    slots: Mutex<BTreeMap<String, Slot>>,
+    idle: Condvar,
+    next_run: Mutex<u64>,
+    sink: Arc<dyn EventSink>,
+    clock: Arc<dyn Clock>,
+    pool: Arc<rayon::ThreadPool>,
+    threads: usize,
+    launcher: Option<Arc<dyn Launcher>>,
+}
+
+/// All runs of a program. Dropping it stops them.
+pub struct Runs {
+    shared: Arc<Shared>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Runs {
+    /// A board with a budget of threads that all runs share. The first run takes number `first_run`.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn new(
+        threads: usize,
+        first_run: RunId,
+        sink: Arc<dyn EventSink>,
+        clock: Arc<dyn Clock>,
+        launcher: Option<Arc<dyn Launcher>>,
+    ) -> std::io::Result<Self> {
+        let threads = threads.max(1);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|index| format!("lb-work-{index}"))
+            .stack_size(STACK_BYTES)
+            .build()
+            .map_err(std::io::Error::other)?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                slots: Mutex::new(BTreeMap::new()),
+                idle: Condvar::new(),
+                next_run: Mutex::new(first_run.0.max(1)),
+                sink,
+                clock,
+                pool: Arc::new(pool),
+                threads,
+                launcher,
+            }),
+        })
+    }
+
+    /// Starts a job, or lets it wait if its method is busy. A job that waited already is replaced.
+    pub fn submit(&self, job: Box<dyn Job>) -> Ticket {
+        let run = {
+            let mut next = lock(&self.shared.next_run);
+            let run = RunId(*next);
+            *next += 1;
+            run
+        };
+        let method = job.method().to_owned();
+        let mut slots = lock(&self.shared.slots);
+        let slot = slots.entry(method.clone()).or_default();
+        if slot.active.is_some() {
+            let replaced = slot.waiting.replace(Waiting { run, job }).map(|waiting| waiting.run);
+            drop(slots);
+            if let Some(old) = replaced {
+                self.shared.never_ran(old, &method, "replaced by a newer request");
+            }
+            return Ticket { run, queued: true, replaced };
+        }
+        Shared::start(&self.shared, slot, run, job);
+        Ticket { run, queued: false, replaced: None }
+    }
+
+    /// Starts a job at once in the place of the running one of its method, which is told to stop.
+    pub fn submit_instead(&self, job: Box<dyn Job>) -> Ticket {
+        let method = job.method().to_owned();
+        let ticket = self.submit(job);
+        if ticket.queued {
+            self.with_active(|name, active| {
+                if name == method {
+                    active.control.stop(Stop::Requested);
+                }
+            });
+        }
+        ticket
+    }
+
+    fn with_active(&self, mut act: impl FnMut(&str, &Active)) {
+        for (name, slot) in lock(&self.shared.slots).iter() {
+            if let Some(active) = &slot.active {
+                act(name, active);
+            }
+        }
+    }
+
+    /// Asks one run to stop, or takes it from the queue.
+    pub fn stop(&self, run: RunId, why: Stop) {
+        let mut dropped = None;
+        for (name, slot) in lock(&self.shared.slots).iter_mut() {
+            if let Some(active) = slot.active.as_ref().filter(|active| active.run == run) {
+                active.control.stop(why);
+            }
+            if slot.waiting.as_ref().is_some_and(|waiting| waiting.run == run) {
+                slot.waiting = None;
+                dropped = Some(name.clone());
+            }
+        }
+        if let Some(method) = dropped {
+            self.shared.never_ran(run, &method, "taken from the queue");
+        }
+    }
+
+    /// Asks all runs to stop and empties the queues.
+    pub fn stop_all(&self, why: Stop) {
+        let mut runs = Vec::new();
+        for slot in lock(&self.shared.slots).values() {
+            runs.extend(slot.waiting.as_ref().map(|waiting| waiting.run));
+            runs.extend(slot.active.as_ref().map(|active| active.run));
+        }
+        for run in runs {
+            self.stop(run, why);
+        }
+    }
+
+    /// Pauses or resumes one run.
+    pub fn pause(&self, run: RunId, paused: bool) {
+        self.with_active(|_, active| {
+            if active.run == run {
+                active.control.pause(paused);
+            }
+        });
+    }
+
+    /// Passes a live edit to one run.
+    pub fn edit(&self, run: RunId, name: &str, value: &ParamValue) {
+        self.with_active(|_, active| {
+            if active.run == run {
+                active.control.edit(name, value.clone());
+            }
+        });
+    }
+
+    /// All runs that run or wait, by method.
+    pub fn states(&self) -> Vec<(RunId, String, RunState)> {
+        let mut states = Vec::new();
+        for (method, slot) in lock(&self.shared.slots).iter() {
+            if let Some(active) = &slot.active {
+                let state = if active.control.stopping().is_some() {
+                    RunState::Stopping
+                } else if active.control.is_paused() {
+                    RunState::Paused
+                } else {
+                    RunState::Running
+                };
+                states.push((active.run, method.clone(), state));
+            }
+            if let Some(waiting) = &slot.waiting {
+                states.push((waiting.run, method.clone(), RunState::Queued));
+            }
+        }
+        states
+    }
+
+    /// Seconds of a run's clock.
+    pub fn elapsed(&self, run: RunId) -> Option<Duration> {
+        let mut elapsed = None;
+        self.with_active(|_, active| {
+            if active.run == run {
+                elapsed = Some(active.control.elapsed());
+            }
+        });
+        elapsed
+    }
+
+    /// Waits until nothing runs or waits. Returns whether that came true within the time.
+    pub fn wait_idle(&self, within: Duration) -> bool {
+        let busy = |slots: &mut BTreeMap<String, Slot>| slots.values().any(|slot| slot.active.is_some());
+        let guard = lock(&self.shared.slots);
+        match self.shared.idle.wait_timeout_while(guard, within, busy) {
+            Ok((_, time_out)) => !time_out.timed_out(),
+            Err(_) => false,
+        }
+    }
+
+    /// The thread budget.
+    pub fn threads(&self) -> usize {
+        self.shared.threads
+    }
+}
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        self.stop_all(Stop::Requested);
+    }
+}
+
+impl std::fmt::Debug for Runs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runs").field("states", &self.states()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn never_ran(&self, run: RunId, method: &str, message: &str) {
+        let done = Done {
+            status: EndStatus::NoPlan,
+            limit: None,
+            message: message.to_owned(),
+            violations: Vec::new(),
+            value: None,
+            bound: None,
+            work: 0,
+            plan: None,
+        };
+        report_without_run(self.sink.as_ref(), run, method, EventBody::Done(done));
+    }
+
+    fn start(shared: &Arc<Self>, slot: &mut Slot, run: RunId, job: Box<dyn Job>) {
+        let method = job.method().to_owned();
+        let (time_limit_s, gap) = job.limits();
+        let control = Arc::new(Control::new(Arc::clone(&shared.clock), time_limit_s, gap));
+        let active =
+            Active { run, scenario_sha256: job.scenario_sha256().to_owned(), control: Arc::clone(&control) };
+        let env = Environment {
+            run,
+            pool: Arc::clone(&shared.pool),
+            threads: shared.threads,
+            sink: Arc::new(Distributor {
+                shared: Arc::clone(shared),
+                run,
+                sha256: active.scenario_sha256.clone(),
+            }),
+            clock: Arc::clone(&shared.clock),
+            control: Arc::clone(&control),
+            launcher: shared.launcher.clone(),
+        };
+        slot.active = Some(active);
+        let own = Arc::clone(shared);
+        let name = format!("lb-{method}-{run}");
+        let thread_method = method.clone();
+        let spawned = std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
+            control.begin();
+            job.execute(env);
+            own.ended(&thread_method);
+        });
+        if let Err(error) = spawned {
+            slot.active = None;
+            shared.never_ran(run, &method, &format!("no thread could be started: {error}"));
+        }
+    }
+
+    fn ended(self: &Arc<Self>, method: &str) {
+        let mut slots = lock(&self.slots);
+        if let Some(slot) = slots.get_mut(method) {
+            slot.active = None;
+            if let Some(waiting) = slot.waiting.take() {
+                Self::start(self, slot, waiting.run, waiting.job);
+            }
+        }
+        drop(slots);
+        self.idle.notify_all();
+    }
+}
+
+/// Passes events on and tells the other runs of the same scenario about better plans.
+struct Distributor {
+    shared: Arc<Shared>,
+    run: RunId,
+    sha256: String,
+}
+
+impl EventSink for Distributor {
+    fn report(&self, event: Event) {
+        if let EventBody::Incumbent(incumbent) = &event.body
+            && let Some(plan) = &incumbent.plan
+        {
+            for slot in lock(&self.shared.slots).values() {
+                if let Some(active) = &slot.active
+                    && active.run != self.run
+                    && active.scenario_sha256 == self.sha256
+                {
+                    active.control.offer(Arc::clone(plan));
+                }
+            }
+        }
+        self.shared.sink.report(event);
+    }
+}

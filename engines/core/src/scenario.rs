@@ -1,0 +1,134 @@
+//! The scenario envelope: `{"schema": "lightbay.scenario/1", "kind": K, "name": "…", …fields of the kind}`.
+
+use crate::json::{self, WriteError};
+use crate::kind::Kind;
+use crate::problem::{Problem, Problems, suggestion};
+use crate::read::Fields;
+use serde_json::{Map, Value};
+
+/// The schema name that this version writes and reads.
+pub const SCHEMA: &str = "lightbay.scenario/1";
+
+/// An input of kind `K`.
+#[derive(Debug, PartialEq)]
+pub struct Scenario<K: Kind> {
+    /// Display name.
+    pub name: String,
+    /// Fields of the kind.
+    pub body: K::Scenario,
+}
+
+impl<K: Kind> Clone for Scenario<K> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), body: self.body.clone() }
+    }
+}
+
+impl<K: Kind> Scenario<K> {
+    /// As a JSON tree in file order.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn to_value(&self) -> Result<Value, WriteError> {
+        let mut map = Map::new();
+        map.insert("schema".into(), SCHEMA.into());
+        map.insert("kind".into(), K::NAME.into());
+        map.insert("name".into(), self.name.clone().into());
+        if let Value::Object(body) = json::to_value(&self.body)? {
+            map.extend(body);
+        }
+        Ok(Value::Object(map))
+    }
+
+    /// SHA-256 over the compact JSON without `name`: equal for scenarios that ask the same question.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn sha256(&self) -> Result<String, WriteError> {
+        let mut value = self.to_value()?;
+        if let Value::Object(map) = &mut value {
+            map.shift_remove("name");
+        }
+        Ok(json::sha256_hex(&serde_json::to_vec(&value)?))
+    }
+
+    /// Reads and validates one from a JSON tree. Unknown keys are problems.
+    ///
+    /// # Errors
+    /// Every problem found.
+    pub fn from_value(value: &Value) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let read = read_envelope::<K>(value, &mut problems);
+        match read {
+            Some(scenario) if problems.is_empty() => {
+                K::validate(&scenario.body)?;
+                Ok(scenario)
+            }
+            _ => Err(problems),
+        }
+    }
+}
+
+fn read_envelope<K: Kind>(value: &Value, problems: &mut Problems) -> Option<Scenario<K>> {
+    check_schema(value, SCHEMA)?.map_or_else(
+        |problem| {
+            problems.push(problem);
+            None
+        },
+        |()| Some(()),
+    )?;
+    let mut fields = Fields::of(value, "", problems)?;
+    fields.skip("schema");
+    let kind = fields.text("kind", problems);
+    if let Some(kind) = kind.filter(|kind| *kind != K::NAME) {
+        problems.add("kind", format!("is '{kind}'"), format!("expected '{}'", K::NAME));
+        return None;
+    }
+    let name = match fields.optional("name") {
+        None => String::new(),
+        Some(Value::String(name)) => name.clone(),
+        Some(other) => {
+            problems.add("name", format!("is {}", crate::read::brief(other)), "give text in quotes");
+            String::new()
+        }
+    };
+    let body = K::read_scenario(&mut fields, problems);
+    fields.finish(problems);
+    Some(Scenario { name, body: body? })
+}
+
+/// Compares the `schema` of a file with what is expected: same name and major version.
+///
+/// Returns `None` only if `value` is no object at all (the caller reports that by reading its fields).
+pub fn check_schema(value: &Value, expected: &str) -> Option<Result<(), Problem>> {
+    let Value::Object(map) = value else {
+        return Some(Ok(()));
+    };
+    let (name, _) = expected.split_once('/')?;
+    Some(match map.get("schema") {
+        None => Err(Problem::new(
+            "schema",
+            "is missing",
+            format!("this is no file of ours unless it says \"{expected}\""),
+        )),
+        Some(Value::String(found)) if found == expected => Ok(()),
+        Some(Value::String(found)) => match found.split_once('/') {
+            Some((found_name, version)) if found_name == name => Err(Problem::new(
+                "schema",
+                format!("is version '{version}' of {name}"),
+                format!("this program reads '{expected}'; use the version of lightbay that wrote the file"),
+            )),
+            _ => Err(Problem::new("schema", format!("is '{found}'"), suggestion(found, &[expected]))),
+        },
+        Some(other) => Err(Problem::new(
+            "schema",
+            format!("is {}", crate::read::brief(other)),
+            format!("give \"{expected}\""),
+        )),
+    })
+}
+
+/// The kind a scenario or plan file says it is of, before anything else is read.
+pub fn kind_of(value: &Value) -> Option<&str> {
+    value.get("kind").and_then(Value::as_str)
+}
