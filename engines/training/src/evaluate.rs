@@ -1,0 +1,98 @@
+//! What a circuit vector is worth: the one entry that searches use.
+//!
+//! Where only sinks compete (all presets but one) the makespan follows from a longest path and the tails
+//! of each link; everywhere else the general simulator runs. The same longest path with the tails of sinks
+//! alone is a lower bound on any schedule of any scenario.
+
+mod model;
+
+use crate::contention::Contention;
+use crate::instance::Instance;
+use crate::network::{Network, NetworkError};
+use crate::sim::{IdealRun, Rule, Simulator, Trace, ideal};
+pub use model::Model;
+
+/// Who decides the rates while circuits are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rates {
+    /// Max-min fair.
+    Fair,
+    /// Level-first: the joint optimum on tail-exact scenarios, a good joint schedule elsewhere.
+    Level,
+}
+
+/// An instance prepared for evaluation. Immutable and shared between threads; see [`Scratch`].
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    /// The compiled instance.
+    pub network: Network,
+    /// Who competes with whom.
+    pub contention: Contention,
+    /// Ideal network: the yardstick.
+    pub ideal: IdealRun,
+    /// Longest path and tails.
+    pub model: Model,
+}
+
+/// Buffers of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    pub(crate) model: model::ModelScratch,
+    simulator: Simulator,
+}
+
+impl Evaluator {
+    /// Prepares an instance.
+    pub fn new(instance: &Instance) -> Result<Self, NetworkError> {
+        let network = Network::new(instance)?;
+        let contention = Contention::new(&network);
+        let ideal = ideal(&network, &contention);
+        let model = Model::new(&network, &contention);
+        Ok(Self { network, contention, ideal, model })
+    }
+
+    /// Whether the makespan under these rates is exactly what [`Model`] computes.
+    pub fn exact(&self, rates: Rates) -> bool {
+        match rates {
+            Rates::Fair => self.contention.sinks_only(),
+            Rates::Level => self.contention.tail_exact(),
+        }
+    }
+
+    /// Makespan in seconds.
+    pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
+        if self.exact(rates) {
+            return self.model.makespan(x, rates, &mut scratch.model);
+        }
+        scratch.simulator.run(&self.network, &self.contention, x, rates.rule(), None)
+    }
+
+    /// The schedule.
+    pub fn trace(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> Trace {
+        if self.exact(rates) {
+            return self.model.trace(&self.network, x, rates, &mut scratch.model);
+        }
+        let mut trace = Trace::default();
+        scratch.simulator.run(&self.network, &self.contention, x, rates.rule(), Some(&mut trace));
+        trace
+    }
+
+    /// A makespan that no schedule on these circuits (or fewer) can beat, seconds. On tail-exact scenarios it
+    /// is the joint optimum.
+    pub fn bound(&self, x: &[u32], scratch: &mut Scratch) -> f64 {
+        self.model.makespan(x, Rates::Level, &mut scratch.model)
+    }
+}
+
+impl Rates {
+    /// The rule of the general simulator.
+    pub const fn rule(self) -> Rule {
+        match self {
+            Self::Fair => Rule::Fair,
+            Self::Level => Rule::Level,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Sinks that share one directed link: when the last of them ends, exactly, under either rule.
+//!
+//! Times are seconds; work is counted in seconds at full NIC speed (V/(F*B)) and speed as a fraction of
+//! it, so a sink of F flows at speed s takes F*s of the link's `circuits`.
+//!
+//! Under joint rates all sinks of a link have the same deadline (the end of the iteration less their common
+//! tail), and serving the one with most work left first, sharing among those that are level, reaches the
+//! earliest possible end; it is the fluid highest-level-first rule. It is solved here event by event
+//! without tolerances: groups that meet are merged, so no step is shorter than an event.
+
+/// A sink that waits for its link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sink {
+    /// Task id, for ties and for the record.
+    pub task: u32,
+    /// When it may start, seconds.
+    pub release: f64,
+    /// Work, seconds at full NIC speed.
+    pub work: f64,
+    /// F.
+    pub flows: f64,
+    /// Work that follows it, seconds.
+    pub tail: f64,
+}
+
+/// A stretch of constant speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stretch {
+    /// Index of the sink in the slice given.
+    pub sink: u32,
+    /// First moment, seconds.
+    pub start: f64,
+    /// Last moment, seconds.
+    pub end: f64,
+    /// Fraction of full NIC speed.
+    pub speed: f64,
+}
+
+/// Sinks that are level and stay together.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    level: f64,
+    flows: f64,
+    speed: f64,
+    name: u32,
+}
+
+/// Reused buffers.
+#[derive(Clone, Debug, Default)]
+pub struct TailScratch {
+    targets: Vec<(f64, u32)>,
+    groups: Vec<Group>,
+    group_of: Vec<u32>,
+    open: Vec<(f64, f64)>,
+}
+
+/// Releases within this many seconds count as simultaneous.
+const MERGE_S: f64 = 1e-12;
+
+/// Orders sinks as the solvers below expect them: by release, then by task.
+pub fn sort(sinks: &mut [Sink]) {
+    sinks.sort_unstable_by(|a, b| a.release.total_cmp(&b.release).then(a.task.cmp(&b.task)));
+}
+
+/// Largest finish + tail of sorted sinks under max-min fairness per flow.
+pub fn fair(
+    sinks: &[Sink],
+    circuits: f64,
+    scratch: &mut TailScratch,
+    mut record: Option<&mut Vec<Stretch>>,
+) -> f64 {
+    if let ([sink], None) = (sinks, &record) {
+        return sink.release + sink.work / (circuits / sink.flows).min(1.0) + sink.tail;
+    }
+    // All flows have the same speed, so each sink ends when the common per-flow work reaches its target.
+    let targets = &mut scratch.targets;
+    targets.clear();
+    scratch.open.clear();
+    scratch.open.resize(sinks.len(), (0.0, -1.0));
+    let (mut now, mut done, mut flows, mut worst) = (0.0, 0.0, 0.0, 0.0f64);
+    let mut next = 0;
+    loop {
+        if targets.is_empty() {
+            match sinks.get(next) {
+                Some(sink) => now = sink.release,
+                None => return worst,
+            }
+        }
+        while let Some(sink) = sinks.get(next)
+            && sink.release <= now + MERGE_S
+        {
+            let target = done + sink.work;
+            let at = targets.partition_point(|(other, _)| *other > target);
+            targets.insert(at, (target, next as u32));
+            scratch.open[next].0 = sink.release;
+            flows += sink.flows;
+            next += 1;
+        }
+        let speed = (circuits / flows).min(1.0);
+        if let Some(list) = record.as_deref_mut() {
+            for &(_, sink) in targets.iter() {
+                turn(&mut scratch.open[sink as usize], sink, now, speed, list);
+            }
+        }
+        let Some(&(target, _)) = targets.last() else { return worst };
+        let end = now + (target - done) / speed;
+        match sinks.get(next) {
+            Some(sink) if sink.release < end => {
+                done += speed * (sink.release - now);
+                now = sink.release;
+            }
+            _ => {
+                (now, done) = (end, target);
+                while let Some(&(other, sink)) = targets.last()
+                    && other <= done
+                {
+                    targets.pop();
+                    flows -= sinks[sink as usize].flows;
+                    worst = worst.max(now + sinks[sink as usize].tail);
+                    if let Some(list) = record.as_deref_mut() {
+                        turn(&mut scratch.open[sink as usize], sink, now, -1.0, list);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Earliest possible end of sorted sinks with equal tails when the plan decides the rates; without tails.
+pub fn level_first(
+    sinks: &[Sink],
+    circuits: f64,
+    scratch: &mut TailScratch,
+    mut record: Option<&mut Vec<Stretch>>,
+) -> f64 {
+    if let ([sink], None) = (sinks, &record) {
+        return sink.release + sink.work / (circuits / sink.flows).min(1.0);
+    }
+    let groups = &mut scratch.groups;
+    groups.clear();
+    scratch.group_of.clear();
+    scratch.open.clear();
+    scratch.open.resize(sinks.len(), (0.0, -1.0));
+    let mut now = 0.0;
+    let mut next = 0;
+    loop {
+        if groups.is_empty() {
+            match sinks.get(next) {
+                Some(sink) => now = sink.release,
+                None => return now,
+            }
+        }
+        while let Some(sink) = sinks.get(next)
+            && sink.release <= now + MERGE_S
+        {
+            let at = groups.partition_point(|group| group.level > sink.work);
+            let name = next as u32;
+            groups.insert(at, Group { level: sink.work, flows: sink.flows, speed: 0.0, name });
+            scratch.group_of.push(name);
+            scratch.open[next].0 = sink.release;
+            next += 1;
+        }
+        // Speeds: the highest groups run at full speed as far as the circuits reach.
+        let mut left = circuits;
+        for group in groups.iter_mut() {
+            group.speed = (left / group.flows).clamp(0.0, 1.0);
+            left -= group.speed * group.flows;
+        }
+        if let Some(list) = record.as_deref_mut() {
+            for group in groups.iter() {
+                for (sink, _) in scratch.group_of.iter().enumerate().filter(|(_, g)| **g == group.name) {
+                    turn(&mut scratch.open[sink], sink as u32, now, group.speed, list);
+                }
+            }
+        }
+        // The next event: an arrival, two groups becoming level, or the lowest group that runs ending.
+        let mut step = sinks.get(next).map_or(f64::INFINITY, |sink| sink.release - now);
+        let mut meeting = None;
+        let mut ending = None;
+        for index in 0..groups.len() {
+            let group = groups[index];
+            if group.speed > 0.0 && group.level / group.speed < step {
+                step = group.level / group.speed;
+                (ending, meeting) = (Some(index), None);
+            }
+            if let Some(below) = groups.get(index + 1)
+                && group.speed > below.speed
+            {
+                let meet = (group.level - below.level).max(0.0) / (group.speed - below.speed);
+                if meet <= step {
+                    step = meet;
+                    (meeting, ending) = (Some(index), None);
+                }
+            }
+        }
+        now += step;
+        for group in groups.iter_mut() {
+            group.level = (group.level - group.speed * step).max(0.0);
+        }
+        if let Some(index) = meeting {
+            let below = groups.remove(index + 1);
+            groups[index].level = below.level;
+            groups[index].flows += below.flows;
+            let name = groups[index].name;
+            for group in scratch.group_of.iter_mut().filter(|group| **group == below.name) {
+                *group = name;
+            }
+        } else if let Some(index) = ending {
+            let group = groups.remove(index);
+            for (sink, name) in scratch.group_of.iter_mut().enumerate() {
+                if *name == group.name {
+                    *name = u32::MAX;
+                    if let Some(list) = record.as_deref_mut() {
+                        turn(&mut scratch.open[sink], sink as u32, now, -1.0, list);
+                    }
+                }
+            }
+        } else if let Some(sink) = sinks.get(next) {
+            now = sink.release;
+        }
+    }
+}
+
+/// A lower bound on the end under any rates, without looking at the order in detail: what is released from
+/// some moment on must pass the link after it, and nobody runs faster than alone.
+pub fn quick_bound(sinks: &[Sink], circuits: f64) -> f64 {
+    let mut after = 0.0;
+    let mut bound = 0.0f64;
+    for sink in sinks.iter().rev() {
+        after += sink.work * sink.flows;
+        bound = bound
+            .max(sink.release + after / circuits)
+            .max(sink.release + sink.work / (circuits / sink.flows).min(1.0));
+    }
+    bound
+}
+
+/// Ends the open stretch of a sink if its speed changes (a negative speed ends it for good).
+fn turn(open: &mut (f64, f64), sink: u32, now: f64, speed: f64, list: &mut Vec<Stretch>) {
+    if open.1 == speed {
+        return;
+    }
+    let from = open.0;
+    let now = now.max(from);
+    if open.1 >= 0.0 && now > from {
+        list.push(Stretch { sink, start: from, end: now, speed: open.1 });
+        open.0 = now;
+    }
+    open.1 = speed;
+}
