@@ -1,0 +1,208 @@
+//! Runs keep their promises: stop keeps the best, crashes are contained, offers arrive, only sealed plans leave.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "tests fail by panicking")]
+
+mod toy;
+
+use lightbay_core::checked::AnyChecked;
+use lightbay_core::context::Stop;
+use lightbay_core::event::{EndStatus, EventBody};
+use lightbay_core::param::ParamValue;
+use lightbay_core::plan::{Limit, Status};
+use std::time::Duration;
+use toy::{Scan, Then, board, done, job, request, scenario, wait_for};
+
+const PROVE: Scan = Scan { name: "prove", then: Then::Prove };
+const WAIT: Scan = Scan { name: "wait", then: Then::WaitForever };
+
+#[test]
+fn a_finished_run_ends_with_its_best_plan_and_proof() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(PROVE, request(&scenario(&[5, 3, 9]))));
+    let done = done(&recorder, ticket.run);
+    assert_eq!(
+        (done.status, done.value, done.bound, done.work),
+        (EndStatus::Optimal, Some(3.0), Some(3.0), 3)
+    );
+    let header = done.plan.unwrap().header();
+    assert_eq!((header.status, header.objective.gap), (Status::Optimal, Some(0.0)));
+    assert!(header.provenance.reproducible);
+    let events = recorder.events();
+    assert!(matches!(events.first().unwrap().body, EventBody::Started(_)));
+    assert!(
+        events.iter().enumerate().all(|(index, event)| event.seq == index as u64),
+        "numbered without gaps"
+    );
+}
+
+#[test]
+fn candidates_that_come_too_fast_are_announced_unchecked_and_the_last_is_still_checked() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(PROVE, request(&scenario(&[9, 8, 7, 6]))));
+    done(&recorder, ticket.run);
+    let said: Vec<(f64, bool)> = recorder
+        .events()
+        .iter()
+        .filter_map(|event| match &event.body {
+            EventBody::Incumbent(incumbent) => Some((incumbent.value, incumbent.checked)),
+            _ => None,
+        })
+        .collect();
+    // The clock of this board stands still: only the first is built at once.
+    assert_eq!(said, [(9.0, true), (8.0, false), (7.0, false), (6.0, false), (6.0, true)]);
+}
+
+#[test]
+fn stopping_keeps_the_best_plan_and_says_why_it_is_not_reproducible() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(WAIT, request(&scenario(&[5, 3]))));
+    wait_for(&recorder, |event| matches!(&event.body, EventBody::Incumbent(i) if i.value == 3.0));
+    runs.stop(ticket.run, Stop::Requested);
+    runs.stop(ticket.run, Stop::Signal);
+    let done = done(&recorder, ticket.run);
+    assert_eq!((done.status, done.value), (EndStatus::Stopped, Some(3.0)));
+    let header = done.plan.unwrap().header();
+    assert_eq!(header.status, Status::Stopped);
+    assert!(!header.provenance.reproducible);
+    assert!(header.provenance.not_reproducible_because.unwrap().contains("by a person"));
+    assert!(runs.wait_idle(Duration::from_secs(10)));
+}
+
+#[test]
+fn the_time_limit_ends_a_run_and_can_be_moved() {
+    let (runs, recorder, clock) = board();
+    let ask = toy::request(&scenario(&[5]));
+    let ticket = runs.submit(job(WAIT, lightbay_core::run::Request { time_limit_s: Some(5.0), ..ask }));
+    wait_for(&recorder, |event| matches!(event.body, EventBody::Incumbent(_)));
+    runs.edit(ticket.run, "time_limit_s", &ParamValue::Float(20.0));
+    wait_for(&recorder, |event| matches!(event.body, EventBody::Edit(_)));
+    clock.advance(Duration::from_secs(10));
+    std::thread::yield_now();
+    assert!(recorder.events().iter().all(|event| !matches!(event.body, EventBody::Done(_))));
+    clock.advance(Duration::from_secs(11));
+    let done = done(&recorder, ticket.run);
+    assert_eq!((done.status, done.limit), (EndStatus::Stopped, Some(Limit::Time)));
+}
+
+#[test]
+fn a_crash_is_contained_and_keeps_the_best_plan() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(Scan { name: "panic", then: Then::Panic }, request(&scenario(&[5, 3]))));
+    let done = done(&recorder, ticket.run);
+    assert_eq!(done.status, EndStatus::Panicked);
+    assert!(done.message.contains("deliberate"));
+    assert_eq!(done.plan.unwrap().header().objective.value, 5.0, "the last that was checked");
+    assert!(runs.wait_idle(Duration::from_secs(10)), "the board goes on");
+}
+
+#[test]
+fn a_plan_that_its_checker_refuses_never_leaves_and_fails_the_run() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(Scan { name: "lie", then: Then::Lie }, request(&scenario(&[5, 3]))));
+    let done = done(&recorder, ticket.run);
+    assert_eq!(done.status, EndStatus::Failed);
+    assert_eq!(done.violations.len(), 1);
+    assert_eq!(done.violations[0].code, "number");
+    assert_ne!(done.value, Some(-1e6));
+}
+
+#[test]
+fn one_runs_one_waits_and_a_newer_request_replaces_the_waiting_one() {
+    let (runs, recorder, _) = board();
+    let ask = scenario(&[5, 3]);
+    let first = runs.submit(job(WAIT, request(&ask)));
+    let second = runs.submit(job(WAIT, request(&ask)));
+    let third = runs.submit(job(WAIT, request(&ask)));
+    assert_eq!((first.queued, second.queued, third.queued), (false, true, true));
+    assert_eq!(third.replaced, Some(second.run));
+    assert_eq!(done(&recorder, second.run).status, EndStatus::NoPlan);
+    runs.stop(first.run, Stop::Requested);
+    done(&recorder, first.run);
+    wait_for(&recorder, |event| event.run == third.run && matches!(event.body, EventBody::Started(_)));
+    runs.stop_all(Stop::Requested);
+    assert_eq!(done(&recorder, third.run).status, EndStatus::Stopped);
+}
+
+#[test]
+fn runs_of_the_same_scenario_offer_each_other_their_best() {
+    let (runs, recorder, _) = board();
+    let lazy =
+        runs.submit(job(Scan { name: "lazy", then: Then::WaitAfterFirst }, request(&scenario(&[5, 3, 1]))));
+    let stranger = runs.submit(job(WAIT, request(&scenario(&[5, 3]))));
+    wait_for(&recorder, |event| event.run == lazy.run && matches!(event.body, EventBody::Incumbent(_)));
+    let other = runs.submit(job(PROVE, request(&scenario(&[5, 3, 1]))));
+    done(&recorder, other.run);
+    let offer =
+        wait_for(&recorder, |event| matches!(&event.body, EventBody::Offer(offer) if offer.value == 1.0));
+    assert_eq!(offer.run, lazy.run, "only a run of the same scenario is told");
+    runs.stop_all(Stop::Requested);
+    let plan = done(&recorder, lazy.run).plan.unwrap().header();
+    assert_eq!(plan.objective.value, 1.0);
+    assert!(plan.provenance.not_reproducible_because.unwrap().contains("took a plan from prove"));
+    assert_eq!(done(&recorder, stranger.run).value, Some(3.0));
+}
+
+#[test]
+fn a_hot_start_is_the_first_incumbent_and_is_named_in_the_plan() {
+    let (runs, recorder, _) = board();
+    let first = runs.submit(job(PROVE, request(&scenario(&[5, 3, 9]))));
+    let plan = done(&recorder, first.run).plan.unwrap();
+    let ask = lightbay_core::run::Request { hot_start: Some(plan), ..request(&scenario(&[5, 4, 9])) };
+    let second = runs.submit(job(PROVE, ask));
+    let done = done(&recorder, second.run);
+    let of_second: Vec<_> = recorder.events().into_iter().filter(|event| event.run == second.run).collect();
+    let first_incumbent = of_second
+        .iter()
+        .find_map(|event| match &event.body {
+            EventBody::Incumbent(incumbent) => Some(incumbent.clone()),
+            _ => None,
+        })
+        .unwrap();
+    assert_eq!((first_incumbent.source.as_str(), first_incumbent.value), ("hot start", 4.0));
+    assert!(done.plan.unwrap().header().provenance.hot_start.unwrap().starts_with("prove 3 accepted"));
+}
+
+#[test]
+fn pausing_stops_the_work_and_the_clock() {
+    let (runs, recorder, clock) = board();
+    let ticket = runs.submit(job(WAIT, request(&scenario(&[5]))));
+    wait_for(&recorder, |event| matches!(event.body, EventBody::Incumbent(_)));
+    runs.pause(ticket.run, true);
+    wait_for(&recorder, |event| matches!(&event.body, EventBody::Paused(p) if p.paused));
+    clock.advance(Duration::from_secs(100));
+    assert_eq!(runs.elapsed(ticket.run), Some(Duration::ZERO));
+    runs.stop(ticket.run, Stop::Requested);
+    assert_eq!(done(&recorder, ticket.run).status, EndStatus::Stopped, "a paused run can be stopped");
+}
+
+#[test]
+fn a_plan_reads_back_as_it_was_written_and_is_sealed_only_by_its_checker() {
+    let (runs, recorder, _) = board();
+    let ticket = runs.submit(job(PROVE, request(&scenario(&[5, 3, 9]))));
+    let plan = done(&recorder, ticket.run).plan.unwrap();
+    let mut value = plan.to_value().unwrap();
+    let draft = lightbay_core::plan::read_draft::<toy::Toy>(&value).unwrap();
+    assert!(draft.violations.is_empty() && draft.warnings.is_empty());
+    let read = draft.plan.unwrap();
+    let sealed = lightbay_core::checked::Checked::verify(read, lightbay_core::kind::Depth::Usual)
+        .expect("passes again");
+    assert_eq!(sealed.to_value().unwrap(), value);
+
+    value["objective"]["value"] = 2.0.into();
+    value["result"]["extra"] = 1.into();
+    value["remark"] = "?".into();
+    let draft = lightbay_core::plan::read_draft::<toy::Toy>(&value).unwrap();
+    assert_eq!(draft.violations[0].code, "schema", "unknown keys of a result are violations");
+    assert_eq!(draft.warnings.len(), 1, "unknown keys elsewhere are warnings");
+    let refused =
+        lightbay_core::checked::Checked::verify(draft.plan.unwrap(), lightbay_core::kind::Depth::Usual)
+            .expect_err("the value is wrong");
+    let codes: Vec<&str> = refused.violations.iter().map(|violation| violation.code).collect();
+    assert_eq!(codes, ["number", "objective", "objective"], "{:?}", refused.violations);
+}
+
+#[test]
+fn files_of_another_version_are_refused_by_name() {
+    let value = serde_json::json!({"schema": "lightbay.scenario/2", "kind": "toy", "numbers": [1]});
+    let problems = lightbay_core::scenario::Scenario::<toy::Toy>::from_value(&value).unwrap_err();
+    assert!(problems.to_string().contains("reads 'lightbay.scenario/1'"), "{problems}");
+}
