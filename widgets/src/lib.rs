@@ -2,8 +2,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "a failed test may stop"))]
 
+mod axis;
+mod bars;
+mod compare;
 mod confirm;
 mod footer;
+mod form;
 mod glyphs;
 mod header;
 mod help;
@@ -11,19 +15,26 @@ mod hit;
 mod input;
 mod list;
 mod logline;
+mod matrix;
 pub mod number;
 mod pane;
 mod pen;
 mod popup;
+mod progress;
 pub mod scroll;
 mod sentence;
+mod table;
 mod tabs;
 pub mod text;
 mod theme;
 mod too_small;
 
+pub use axis::{Range, Scale, Ticks};
+pub use bars::{Bin, Histogram, Waterfall, WaterfallRow};
+pub use compare::{PairRow, PairedBars, pair_legend};
 pub use confirm::Confirm;
 pub use footer::{Footer, KeyHint};
+pub use form::{Edit, Form, FormKind, FormRow, FormState};
 pub use glyphs::{GlyphSet, Glyphs, ascii_of};
 pub use header::{Header, Segment};
 pub use help::{Help, HelpLine, HelpState};
@@ -31,11 +42,14 @@ pub use hit::{Hit, Hits};
 pub use input::Input;
 pub use list::{List, ListItem, ListState};
 pub use logline::{LogEntry, LogLines, Severity};
+pub use matrix::{CellFlag, Matrix, MatrixCell, MatrixState, RowSum};
 pub use number::Num;
 pub use pane::{Pane, PaneState};
 pub use pen::{Label, Pen, Piece, pieces_width};
 pub use popup::Popup;
+pub use progress::{GapBar, MethodRow, RunWord, SolveStrip};
 pub use sentence::Sentence;
+pub use table::{Align, Column, RowKind, Table, TableRow, TableState};
 pub use tabs::{Tab, Tabs};
 pub use text::Cut;
 pub use theme::{Background, ColorDepth, HEAT_STEPS, Palette, Theme, Tone};

@@ -1,0 +1,219 @@
+//! Axes: nice ticks on linear and logarithmic scales, and the way from a value to a position. Nothing allocates.
+
+use crate::number::{self, Num};
+
+/// How values are spread over an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scale {
+    /// Evenly.
+    #[default]
+    Linear,
+    /// By order of magnitude; values that are not positive are gaps.
+    Log,
+}
+
+/// A range on a scale. `low < high` always holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// Smallest value.
+    pub low: f64,
+    /// Largest value.
+    pub high: f64,
+    /// Scale.
+    pub scale: Scale,
+}
+
+impl Range {
+    /// The range of some values. One value or equal ones get room on both sides; none give 0 to 1 (1 to 10 on a
+    /// logarithmic scale). Values that cannot be drawn are skipped.
+    pub fn of(values: impl Iterator<Item = f64>, scale: Scale) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.filter(|value| drawable(*value, scale)) {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        Self::new(low, high, scale)
+    }
+
+    /// A range between two values, widened if they do not differ.
+    pub fn new(low: f64, high: f64, scale: Scale) -> Self {
+        if !(drawable(low, scale) && drawable(high, scale)) || low > high {
+            return match scale {
+                Scale::Linear => Self { low: 0.0, high: 1.0, scale },
+                Scale::Log => Self { low: 1.0, high: 10.0, scale },
+            };
+        }
+        // Closer than this, ticks could not be told apart with twelve digits.
+        let least = low.abs().max(high.abs()) * 1e-12;
+        if high - low > least {
+            return Self { low, high, scale };
+        }
+        match scale {
+            Scale::Linear => {
+                let room = if low == 0.0 { 1.0 } else { low.abs() * 0.05 };
+                Self { low: low - room, high: high + room, scale }
+            }
+            Scale::Log => Self { low: low / 2.0, high: high * 2.0, scale },
+        }
+    }
+
+    /// Where `value` lies, 0 to 1 inside the range; `None` for a gap.
+    pub fn share(&self, value: f64) -> Option<f64> {
+        if !drawable(value, self.scale) {
+            return None;
+        }
+        let share = match self.scale {
+            // Halved first: the difference of two huge values may overflow.
+            Scale::Linear => (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0),
+            Scale::Log => (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
+        };
+        share.is_finite().then_some(share)
+    }
+
+    /// At most `most` ticks at nice values inside the range, in order.
+    pub fn ticks(&self, most: usize) -> Ticks {
+        match self.scale {
+            Scale::Linear => Ticks::linear(self.low, self.high, most),
+            Scale::Log => Ticks::log(self.low, self.high, most),
+        }
+    }
+}
+
+fn drawable(value: f64, scale: Scale) -> bool {
+    value.is_finite() && (scale == Scale::Linear || value > 0.0)
+}
+
+/// Ticks at nice values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ticks {
+    kind: Kind,
+    index: usize,
+    count: usize,
+    decimals: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// First value and step.
+    Linear(f64, f64),
+    /// Lowest decade; multiples per decade; limits.
+    Log { decade: i32, multiples: &'static [f64], low: f64, high: f64, every: i32 },
+}
+
+/// Most ticks any axis asks for.
+const MOST: usize = 64;
+
+impl Ticks {
+    fn linear(low: f64, high: f64, most: usize) -> Self {
+        let most = most.clamp(1, MOST);
+        let rough = (high / 2.0 - low / 2.0) / most as f64 * 2.0;
+        let power = 10f64.powf(rough.log10().floor());
+        let multiple =
+            [1.0, 2.0, 5.0, 10.0].into_iter().find(|multiple| multiple * power >= rough).unwrap_or(10.0);
+        let step = multiple * power;
+        if !(step.is_finite() && step > 0.0) {
+            return Self { kind: Kind::Linear(low, 0.0), index: 0, count: 1, decimals: 0 };
+        }
+        let first = (low / step - 1e-9).ceil();
+        let last = (high / step + 1e-9).floor();
+        let count = if last >= first { (last - first + 1.0).min(MOST as f64) as usize } else { 0 };
+        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+        Self { kind: Kind::Linear(first * step, step), index: 0, count, decimals }
+    }
+
+    fn log(low: f64, high: f64, most: usize) -> Self {
+        let most = most.clamp(1, MOST);
+        let decade = low.log10().floor() as i32;
+        let decades = high.log10().ceil() as i32 - decade;
+        let sets: [&'static [f64]; 3] = [&[1.0, 2.0, 5.0], &[1.0, 3.0], &[1.0]];
+        for multiples in sets {
+            let kind = Kind::Log { decade, multiples, low, high, every: 1 };
+            let count = multiples.len() * (decades as usize + 1);
+            let ticks = Self { kind, index: 0, count, decimals: 0 };
+            if ticks.count() <= most {
+                return ticks;
+            }
+        }
+        let every = (decades / most as i32 + 1).max(1);
+        let kind = Kind::Log { decade, multiples: &[1.0], low, high, every };
+        Self { kind, index: 0, count: decades as usize / every as usize + 1, decimals: 0 }
+    }
+
+    /// The text of a tick at `value`.
+    pub fn label(&self, value: f64) -> Num {
+        match self.kind {
+            Kind::Linear(..) => number::fixed(value, self.decimals),
+            Kind::Log { .. } => {
+                let decimals = (-value.log10().floor()).clamp(0.0, 12.0) as usize;
+                number::fixed(value, decimals)
+            }
+        }
+    }
+}
+
+impl Iterator for Ticks {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        while self.index < self.count {
+            let index = self.index;
+            self.index += 1;
+            match self.kind {
+                Kind::Linear(first, step) => return Some(first + step * index as f64),
+                Kind::Log { decade, multiples, low, high, every } => {
+                    let decade = decade + (index / multiples.len()) as i32 * every;
+                    let value = multiples[index % multiples.len()] * 10f64.powi(decade);
+                    if value >= low * (1.0 - 1e-9) && value <= high * (1.0 + 1e-9) {
+                        return Some(value);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(range: Range, most: usize) -> Vec<String> {
+        let ticks = range.ticks(most);
+        ticks.map(|value| ticks.label(value).to_string()).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_one_two_five() {
+        assert_eq!(
+            values(Range::new(12.801, 12.889, Scale::Linear), 5),
+            ["12.82", "12.84", "12.86", "12.88"]
+        );
+        assert_eq!(values(Range::new(0.0, 62.0, Scale::Linear), 4), ["0", "20", "40", "60"]);
+        assert_eq!(values(Range::new(-1.0, 1.0, Scale::Linear), 4), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
+    }
+
+    #[test]
+    fn log_ticks_thin_out_with_the_room() {
+        let range = Range::new(20.0, 1000.0, Scale::Log);
+        assert_eq!(values(range, 6), ["20", "50", "100", "200", "500", "1000"]);
+        assert_eq!(values(range, 4), ["30", "100", "300", "1000"]);
+        assert_eq!(values(range, 2), ["100", "1000"]);
+        assert_eq!(values(Range::new(0.02, 0.5, Scale::Log), 9), ["0.02", "0.05", "0.1", "0.2", "0.5"]);
+    }
+
+    #[test]
+    fn degenerate_ranges_still_have_room() {
+        for scale in [Scale::Linear, Scale::Log] {
+            for values in [vec![], vec![f64::NAN], vec![3.0], vec![3.0, 3.0], vec![f64::INFINITY, 2.0]] {
+                let range = Range::of(values.iter().copied(), scale);
+                assert!(range.low < range.high, "{values:?} {range:?}");
+                assert!(range.ticks(4).count() <= 6);
+            }
+        }
+        let range = Range::new(-f64::MAX, f64::MAX, Scale::Linear);
+        assert_eq!(range.share(0.0), Some(0.5));
+        assert_eq!(Range::new(1.0, 100.0, Scale::Log).share(0.0), None);
+        let middle = Range::new(1.0, 100.0, Scale::Log).share(10.0).unwrap();
+        assert!((middle - 0.5).abs() < 1e-12);
+    }
+}

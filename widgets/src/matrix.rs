@@ -1,0 +1,378 @@
+//! Pod by pod matrix of small numbers: circuits, differences to a baseline, what each pod has left.
+//!
+//! The digit is the meaning, the shade is decoration. In the edit layer the selected cell stands in brackets and a
+//! change that is not possible shows as `!`.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::StatefulWidget;
+
+use crate::hit::Hits;
+use crate::number::{self, Num};
+use crate::pen::{Label, Pen};
+use crate::scroll;
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// State of a cell in the edit layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CellFlag {
+    /// As the plan has it.
+    #[default]
+    Plan,
+    /// Changed by hand and not yet kept: `*`.
+    Edited,
+    /// The last change was refused: `!`.
+    Refused,
+}
+
+/// One cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MatrixCell {
+    /// The number; `None` where there can be none (`·`).
+    pub value: Option<i32>,
+    /// Difference to the baseline; 0 is not shown.
+    pub difference: i32,
+    /// Step of heat, 0 to 7; `None` without shade.
+    pub heat: Option<u8>,
+    /// State in the edit layer.
+    pub flag: CellFlag,
+}
+
+/// Sum of a row against its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowSum {
+    /// In use.
+    pub used: u32,
+    /// Available.
+    pub limit: u32,
+}
+
+/// What a matrix keeps from frame to frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MatrixState {
+    /// Selected row and column.
+    pub selected: Option<(usize, usize)>,
+    /// First row shown.
+    pub row_offset: usize,
+    /// First column shown.
+    pub column_offset: usize,
+    /// Cells that can be hit: id is the row, part the column.
+    pub hits: Hits,
+}
+
+impl MatrixState {
+    /// Moves the selection inside a matrix of `rows` by `columns`.
+    pub fn step(&mut self, rows: usize, columns: usize, down: i32, right: i32) {
+        if rows == 0 || columns == 0 {
+            self.selected = None;
+            return;
+        }
+        let Some((row, column)) = self.selected else {
+            self.selected = Some((0, 0));
+            return;
+        };
+        let row = scroll::stepped(Some(row), rows, down).unwrap_or(0);
+        let column = scroll::stepped(Some(column), columns, right).unwrap_or(0);
+        self.selected = Some((row, column));
+    }
+}
+
+/// The matrix.
+///
+/// ```
+/// # use lightbay_widgets::{GlyphSet, Label, Matrix, MatrixCell, MatrixState, RowSum, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let (rows, columns) = ([Label::from("p0")], [Label::from("p1"), Label::from("peer")]);
+/// let cells = [
+///     MatrixCell { value: Some(4), difference: 2, ..MatrixCell::default() },
+///     MatrixCell { value: Some(6), difference: -1, ..MatrixCell::default() },
+/// ];
+/// let sums = [RowSum { used: 10, limit: 16 }];
+/// let area = Rect::new(0, 0, 24, 2);
+/// let mut buf = Buffer::empty(area);
+/// let matrix = Matrix::new(&theme, &rows, &columns, &cells).sums(&sums);
+/// matrix.render(area, &mut buf, &mut MatrixState::default());
+/// assert_eq!(text_of(&buf), "       p1  peer   used\np0   4 +2  6 -1  10/16");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Matrix<'a> {
+    theme: &'a Theme,
+    rows: &'a [Label],
+    columns: &'a [Label],
+    cells: &'a [MatrixCell],
+    sums: &'a [RowSum],
+    editing: bool,
+}
+
+/// How the columns are laid out.
+#[derive(Clone, Copy)]
+struct Places {
+    names: i32,
+    /// From one cell to the next; one column of it is blank.
+    pitch: i32,
+    differences: bool,
+    shown: usize,
+    sum: Sum,
+}
+
+/// How much of the sums there is room for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Sum {
+    None,
+    Text(i32),
+    /// Text, bar and free ports.
+    Bar(i32),
+}
+
+const BAR: i32 = 8;
+
+impl Sum {
+    const fn width(self) -> i32 {
+        match self {
+            Self::None => 0,
+            Self::Text(width) => width + 1,
+            Self::Bar(width) => BAR + 3 + width + 6,
+        }
+    }
+}
+
+impl<'a> Matrix<'a> {
+    /// Below this size only the sums of rows are drawn.
+    pub const MIN_WIDTH: u16 = 14;
+
+    /// Names of rows and columns and the cells row by row.
+    pub const fn new(
+        theme: &'a Theme,
+        rows: &'a [Label],
+        columns: &'a [Label],
+        cells: &'a [MatrixCell],
+    ) -> Self {
+        Self { theme, rows, columns, cells, sums: &[], editing: false }
+    }
+
+    /// Used and limit of each row, at the right end.
+    #[must_use]
+    pub const fn sums(mut self, sums: &'a [RowSum]) -> Self {
+        self.sums = sums;
+        self
+    }
+
+    /// The edit layer is open: the selected cell stands in brackets.
+    #[must_use]
+    pub const fn editing(mut self, editing: bool) -> Self {
+        self.editing = editing;
+        self
+    }
+
+    fn sum_text(sum: &RowSum) -> Num {
+        Num::of(format_args!("{}/{}", sum.used, sum.limit))
+    }
+
+    fn places(&self, width: i32) -> Places {
+        let glyphs = self.theme.glyphs;
+        let widest = |labels: &[Label]| {
+            labels.iter().map(|label| i32::from(text::width(label, glyphs))).max().unwrap_or(0)
+        };
+        let names = widest(self.rows).min(width / 3) + 1;
+        let headings = widest(self.columns);
+        let digits = self
+            .cells
+            .iter()
+            .filter_map(|cell| cell.value)
+            .map(|value| number::Num::of(format_args!("{value}")).len() as i32)
+            .max()
+            .unwrap_or(1);
+        let sum_width =
+            self.sums.iter().map(|sum| Self::sum_text(sum).len() as i32).max().unwrap_or(0).max(4);
+        let sums = if self.sums.is_empty() {
+            [Sum::None; 3]
+        } else {
+            [Sum::Bar(sum_width), Sum::Text(sum_width), Sum::None]
+        };
+        let with_differences = self.cells.iter().any(|cell| cell.difference != 0);
+        let full = if with_differences { (digits + 3).max(4) } else { digits.max(1) } + 2;
+        let wide = full.max(headings.min(8) + 1);
+        let bare = digits + 2;
+        let count = self.columns.len() as i32;
+        for sum in sums {
+            for (pitch, differences) in
+                [(wide + 1, true), (wide, true), (full, true), (bare, false), (digits + 1, false)]
+            {
+                if names + count * pitch + sum.width() <= width {
+                    return Places { names, pitch, differences, shown: self.columns.len(), sum };
+                }
+            }
+        }
+        // More columns than fit: keep the sums as text and scroll.
+        let sum = if names + sums[1].width() + bare <= width { sums[1] } else { Sum::None };
+        let pitch = digits + 1;
+        let shown = ((width - names - sum.width()) / pitch).max(0) as usize;
+        Places { names, pitch, differences: false, shown, sum }
+    }
+
+    fn draw_cell(
+        &self,
+        pen: &mut Pen<'_>,
+        x: i32,
+        y: i32,
+        cell: &MatrixCell,
+        places: Places,
+        selected: bool,
+    ) {
+        // One blank column stays in front of every cell.
+        let (x, width) = (x + 1, places.pitch - 1);
+        let glyphs = pen.glyphs();
+        let Some(value) = cell.value else {
+            pen.glyph(x + width / 2, y, glyphs.inactive, self.theme.style(Tone::Rule));
+            if selected {
+                pen.paint(x, y, width, 1, self.theme.cursor());
+            }
+            return;
+        };
+        let ground = match cell.heat {
+            Some(level) if self.theme.shades() => self.theme.style(Tone::Heat(level)),
+            _ => self.theme.style(Tone::Text),
+        };
+        pen.line(x, y, width, " ", ground);
+        let bold = ground.patch(self.theme.ink(Tone::Text, true)).fg(ground.fg.unwrap_or_default());
+        let bold = if self.theme.shades() { bold } else { self.theme.ink(Tone::Text, true) };
+        let end = if places.differences && width >= 5 { x + width - 3 } else { x + width };
+        let end = if places.differences || width < 3 { end } else { end - 1 };
+        pen.right(end, y, &Num::of(format_args!("{value}")), bold);
+        if places.differences && cell.difference != 0 {
+            let difference = number::signed(f64::from(cell.difference), 0);
+            pen.right(x + width, y, &difference, ground);
+        }
+        if selected {
+            pen.paint(x, y, width, 1, self.theme.cursor());
+            if self.editing && width >= 3 {
+                pen.glyph(x, y, "[", self.theme.cursor());
+                pen.glyph(x + width - 1, y, "]", self.theme.cursor());
+            }
+        }
+        match cell.flag {
+            CellFlag::Plan => {}
+            CellFlag::Edited => pen.glyph(x, y, "*", self.theme.ink(Tone::Changed, true)),
+            CellFlag::Refused => pen.glyph(x, y, "!", self.theme.ink(Tone::Bad, true)),
+        }
+    }
+
+    fn draw_sum(&self, pen: &mut Pen<'_>, x: i32, y: i32, row: &RowSum, sum: Sum) {
+        let glyphs = pen.glyphs();
+        let text = Self::sum_text(row);
+        let over = row.used > row.limit;
+        let free = row.limit.saturating_sub(row.used);
+        let tone = if over {
+            Tone::Bad
+        } else if free > 0 {
+            Tone::Good
+        } else {
+            Tone::Text
+        };
+        let style =
+            self.theme.ink(if free > 0 && matches!(sum, Sum::Bar(_)) { Tone::Text } else { tone }, true);
+        match sum {
+            Sum::None => {}
+            Sum::Text(width) => {
+                pen.right(x + 1 + width, y, &text, style);
+            }
+            Sum::Bar(width) => {
+                let share = if row.limit == 0 { 0.0 } else { f64::from(row.used) / f64::from(row.limit) };
+                let full = ((share * f64::from(BAR)).round() as i32).clamp(0, BAR);
+                pen.line(
+                    x + 2,
+                    y,
+                    full,
+                    glyphs.used,
+                    self.theme.style(if over { Tone::Bad } else { Tone::Text }),
+                );
+                pen.line(x + 2 + full, y, BAR - full, glyphs.free, self.theme.style(Tone::Rule));
+                let end = x + 3 + BAR + width;
+                pen.right(end, y, &text, style);
+                let tone = if free > 0 { Tone::Good } else { Tone::Muted };
+                pen.right(end + 6, y, &Num::of(format_args!("{free}")), self.theme.style(tone));
+            }
+        }
+        if over {
+            pen.glyph(x, y, "!", self.theme.ink(Tone::Bad, true));
+        }
+    }
+
+    fn draw_headings(&self, pen: &mut Pen<'_>, places: Places, state: &MatrixState) {
+        let muted = self.theme.style(Tone::Muted);
+        let end = self.columns.len().min(state.column_offset + places.shown);
+        for (i, name) in (0..).zip(self.columns.get(state.column_offset..end).unwrap_or(&[])) {
+            let x = places.names + i * places.pitch;
+            let needed = i32::from(text::width(name, pen.glyphs())).min(places.pitch - 1);
+            let chosen = state.selected.is_some_and(|(_, column)| column == state.column_offset + i as usize);
+            let style = if chosen { self.theme.style(Tone::Answer) } else { muted };
+            pen.cut(x + places.pitch - needed, 0, needed, name, Cut::Middle, style);
+        }
+        let x = places.names + places.shown as i32 * places.pitch;
+        match places.sum {
+            Sum::None => {}
+            Sum::Text(width) => {
+                pen.right(x + 1 + width, 0, "used", muted);
+            }
+            Sum::Bar(width) => {
+                pen.text(x + 2, 0, "used", muted);
+                pen.right(x + 3 + BAR + width + 6, 0, "free", muted);
+            }
+        }
+    }
+
+    /// The sums alone, for areas too small for the matrix.
+    fn draw_headline(&self, pen: &mut Pen<'_>) {
+        let used: u64 = self.sums.iter().map(|sum| u64::from(sum.used)).sum();
+        let limit: u64 = self.sums.iter().map(|sum| u64::from(sum.limit)).sum();
+        let text = Num::of(format_args!("{used}/{limit}"));
+        pen.cut(0, 0, pen.width(), &text, Cut::Whole, self.theme.style(Tone::Answer));
+    }
+}
+
+impl StatefulWidget for &Matrix<'_> {
+    type State = MatrixState;
+
+    fn render(self, area: Rect, buf: &mut Buffer, state: &mut MatrixState) {
+        state.hits.clear();
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        if area.width < Matrix::MIN_WIDTH || self.columns.is_empty() || self.rows.is_empty() {
+            self.draw_headline(&mut pen);
+            return;
+        }
+        let places = self.places(pen.width());
+        let top = i32::from(pen.height() > 1);
+        let height = (pen.height() - top) as usize;
+        let (row_at, column_at) = (state.selected.map(|at| at.0), state.selected.map(|at| at.1));
+        state.row_offset = scroll::follow(state.row_offset, row_at, height, self.rows.len());
+        state.column_offset =
+            scroll::follow(state.column_offset, column_at, places.shown, self.columns.len());
+        if top > 0 {
+            self.draw_headings(&mut pen, places, state);
+        }
+        let last_row = self.rows.len().min(state.row_offset + height);
+        let last_column = self.columns.len().min(state.column_offset + places.shown);
+        for row in state.row_offset..last_row {
+            let y = top + (row - state.row_offset) as i32;
+            let chosen = row_at == Some(row);
+            let tone = if chosen { Tone::Answer } else { Tone::Text };
+            pen.cut(0, y, places.names - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
+            for column in state.column_offset..last_column {
+                let x = places.names + (column - state.column_offset) as i32 * places.pitch;
+                let cell = self.cells.get(row * self.columns.len() + column).copied().unwrap_or_default();
+                let selected = chosen && column_at == Some(column);
+                self.draw_cell(&mut pen, x, y, &cell, places, selected);
+                state.hits.push(pen.rect(x, y, places.pitch, 1), row as u32, column as u32);
+            }
+            if let Some(sum) = self.sums.get(row) {
+                let x = places.names + places.shown as i32 * places.pitch;
+                self.draw_sum(&mut pen, x, y, sum, places.sum);
+            }
+        }
+    }
+}

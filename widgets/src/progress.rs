@@ -1,0 +1,352 @@
+//! The solve strip: one bar from the ideal to the best plan, and a row per method.
+//!
+//! The green part of the bar is loss proven unavoidable: from the ideal to the bound. The rest could still go.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::{StatefulWidget, Widget};
+
+use crate::hit::Hits;
+use crate::pen::{Label, Pen, Piece, pieces_width};
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// State of a run, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RunWord {
+    /// Waits for its turn.
+    #[default]
+    Waiting,
+    /// Works.
+    Running,
+    /// Paused by the user.
+    Paused,
+    /// Asked to stop, not yet stopped.
+    Stopping,
+    /// Ended by itself.
+    Done,
+    /// Ended with a proof.
+    Optimal,
+    /// Stopped by the user, its best plan is kept.
+    Stopped,
+    /// Could not go on.
+    Failed,
+}
+
+impl RunWord {
+    /// The word on screen.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Waiting => "WAITING",
+            Self::Running => "RUNNING",
+            Self::Paused => "PAUSED",
+            Self::Stopping => "STOPPING",
+            Self::Done => "DONE",
+            Self::Optimal => "OPTIMAL",
+            Self::Stopped => "STOPPED",
+            Self::Failed => "FAILED",
+        }
+    }
+
+    /// Its meaning.
+    pub const fn tone(self) -> Tone {
+        match self {
+            Self::Running | Self::Stopping => Tone::Answer,
+            Self::Optimal => Tone::Good,
+            Self::Failed => Tone::Bad,
+            Self::Waiting | Self::Paused | Self::Done | Self::Stopped => Tone::Muted,
+        }
+    }
+}
+
+/// One method at work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MethodRow {
+    /// Reported when it is hit.
+    pub id: u32,
+    /// Name in full.
+    pub name: Label,
+    /// Its best objective.
+    pub value: Label,
+    /// Its state.
+    pub state: RunWord,
+    /// Its time.
+    pub elapsed: Label,
+    /// What it does now; a row of its own where there is room.
+    pub note: Vec<Piece>,
+}
+
+/// The bar alone, one row high.
+///
+/// ```
+/// # use lightbay_widgets::{GapBar, Theme, GlyphSet, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let area = Rect::new(0, 0, 10, 1);
+/// let mut buf = Buffer::empty(area);
+/// GapBar::new(&theme, 12.801, Some(12.821), Some(12.830)).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "######----");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct GapBar<'a> {
+    theme: &'a Theme,
+    ideal: f64,
+    bound: Option<f64>,
+    best: Option<f64>,
+}
+
+impl<'a> GapBar<'a> {
+    /// Readable from here on.
+    pub const MIN_WIDTH: u16 = 6;
+
+    /// A bar of a value that is minimised: ideal network, proven bound, best plan.
+    pub const fn new(theme: &'a Theme, ideal: f64, bound: Option<f64>, best: Option<f64>) -> Self {
+        Self { theme, ideal, bound, best }
+    }
+
+    /// The share of the loss that is proven, 0 to 1; `None` without a plan or with numbers that are not finite.
+    pub fn proven(&self) -> Option<f64> {
+        let best = self.best.filter(|best| best.is_finite())?;
+        if !self.ideal.is_finite() {
+            return None;
+        }
+        let loss = best - self.ideal;
+        if loss <= 0.0 {
+            return Some(1.0);
+        }
+        let bound = self.bound.filter(|bound| bound.is_finite()).unwrap_or(self.ideal);
+        Some(((bound - self.ideal) / loss).clamp(0.0, 1.0))
+    }
+
+    fn draw(&self, pen: &mut Pen<'_>) {
+        let width = pen.width();
+        // Rounded down: the bar must not claim more than is proven.
+        let full = self.proven().map_or(0, |share| (share * f64::from(width)).floor() as i32);
+        let glyphs = pen.glyphs();
+        let empty = if self.theme.shades() || self.theme.is_ascii() { glyphs.gap_empty } else { glyphs.free };
+        pen.line(0, 0, full, glyphs.gap_full, self.theme.style(Tone::Good));
+        pen.line(full, 0, width - full, empty, self.theme.style(Tone::Rule));
+    }
+}
+
+impl Widget for &GapBar<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        self.draw(&mut Pen::new(buf, area, self.theme));
+    }
+}
+
+/// The whole strip. In three rows or less and at least 60 columns it takes the form of one line per method.
+///
+/// ```
+/// # use lightbay_widgets::{GapBar, GlyphSet, Hits, MethodRow, Piece, RunWord, SolveStrip, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let (ideal, best) = ([Piece::muted("ideal 12.801")], [Piece::muted("best 12.830")]);
+/// let methods = [MethodRow { name: "delta-joint".into(), state: RunWord::Running, ..MethodRow::default() }];
+/// let strip = SolveStrip::new(&theme, &methods).ends(&ideal, &[], &best)
+///     .bar(GapBar::new(&theme, 12.801, Some(12.821), Some(12.830)));
+/// let area = Rect::new(0, 0, 26, 4);
+/// let (mut buf, mut hits) = (Buffer::empty(area), Hits::default());
+/// strip.render(area, &mut buf, &mut hits);
+/// assert_eq!(text_of(&buf), "ideal 12.801   best 12.830\n#################---------\n\ndelta-joint        RUNNING");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct SolveStrip<'a> {
+    theme: &'a Theme,
+    methods: &'a [MethodRow],
+    ideal: &'a [Piece],
+    bound: &'a [Piece],
+    best: &'a [Piece],
+    bar: Option<GapBar<'a>>,
+    caption: &'a [Piece],
+    caption_right: &'a [Piece],
+    notes: &'a [Vec<Piece>],
+}
+
+impl<'a> SolveStrip<'a> {
+    /// Below this width only method and state are drawn.
+    pub const MIN_WIDTH: u16 = 24;
+
+    /// Methods in order of start, the leading one first.
+    pub const fn new(theme: &'a Theme, methods: &'a [MethodRow]) -> Self {
+        Self {
+            theme,
+            methods,
+            ideal: &[],
+            bound: &[],
+            best: &[],
+            bar: None,
+            caption: &[],
+            caption_right: &[],
+            notes: &[],
+        }
+    }
+
+    /// What is written over both ends of the bar and between them.
+    #[must_use]
+    pub const fn ends(mut self, ideal: &'a [Piece], bound: &'a [Piece], best: &'a [Piece]) -> Self {
+        self.ideal = ideal;
+        self.bound = bound;
+        self.best = best;
+        self
+    }
+
+    /// The bar.
+    #[must_use]
+    pub const fn bar(mut self, bar: GapBar<'a>) -> Self {
+        self.bar = Some(bar);
+        self
+    }
+
+    /// Below the bar: how much is proven.
+    #[must_use]
+    pub const fn caption(mut self, left: &'a [Piece], right: &'a [Piece]) -> Self {
+        self.caption = left;
+        self.caption_right = right;
+        self
+    }
+
+    /// Rows at the end, drawn where there is room.
+    #[must_use]
+    pub const fn notes(mut self, notes: &'a [Vec<Piece>]) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    fn draw_bar(&self, pen: &mut Pen<'_>, x: i32, y: i32, width: i32) {
+        if let Some(bar) = self.bar {
+            bar.draw(&mut pen.part(x, y, width, 1));
+        }
+    }
+
+    fn draw_method(&self, pen: &mut Pen<'_>, y: i32, method: &MethodRow, hits: &mut Hits) {
+        let glyphs = pen.glyphs();
+        let width = pen.width();
+        let running = matches!(method.state, RunWord::Running | RunWord::Stopping);
+        let state_style = self.theme.ink(method.state.tone(), running);
+        let elapsed_width = i32::from(text::width(&method.elapsed, glyphs));
+        let name_width = i32::from(text::width(&method.name, glyphs));
+        let word = method.state.word();
+        let mut end = width;
+        if elapsed_width > 0 && name_width + 2 + word.len() as i32 + 1 + elapsed_width <= width {
+            end = pen.right(end, y, &method.elapsed, state_style) - 1;
+        }
+        end = pen.right(end, y, word, state_style) - 1;
+        let value_width = i32::from(text::width(&method.value, glyphs));
+        if value_width > 0 && name_width + 2 + value_width + 1 <= end {
+            end = pen.right(end, y, &method.value, self.theme.style(Tone::Text)) - 2;
+        }
+        let tone = if running { Tone::Answer } else { Tone::Text };
+        pen.cut(0, y, end.max(0), &method.name, Cut::Middle, self.theme.style(tone));
+        hits.push(pen.rect(0, y, width, 1), method.id, 0);
+    }
+
+    fn draw_tall(&self, pen: &mut Pen<'_>, hits: &mut Hits) {
+        let (width, height) = (pen.width(), pen.height());
+        let mut y = 0;
+        if !self.ideal.is_empty() || !self.best.is_empty() {
+            let best_x = pen.pieces_right(width, 0, self.best);
+            let used = pen.pieces(0, 0, best_x - 1, self.ideal);
+            let bound_width = i32::from(pieces_width(self.bound, pen.glyphs()));
+            if bound_width > 0 && used + 2 + bound_width + 2 <= best_x {
+                pen.pieces((used + best_x - bound_width) / 2, 0, bound_width, self.bound);
+            }
+            y += 1;
+        }
+        if self.bar.is_some() {
+            self.draw_bar(pen, 0, y, width);
+            y += 1;
+        }
+        if !self.caption.is_empty() && y < height {
+            let right = pen.pieces_right(width, y, self.caption_right);
+            pen.pieces(0, y, right - 1, self.caption);
+            y += 1;
+        }
+        let rows = self.methods.len() as i32;
+        let noted = self.methods.iter().filter(|method| !method.note.is_empty()).count() as i32;
+        let spare = height - y - rows;
+        let spread = i32::from(spare > 0 && y > 0);
+        y += spread;
+        let with_notes = spare - spread >= noted;
+        for method in self.methods {
+            if y >= height {
+                return;
+            }
+            self.draw_method(pen, y, method, hits);
+            y += 1;
+            if with_notes && !method.note.is_empty() {
+                pen.pieces(2, y, width - 2, &method.note);
+                y += 1;
+            }
+        }
+        for note in self.notes {
+            if y >= height {
+                return;
+            }
+            pen.pieces(0, y, width, note);
+            y += 1;
+        }
+    }
+
+    /// One line per method; the first one carries the bar.
+    fn draw_flat(&self, pen: &mut Pen<'_>, hits: &mut Hits) {
+        let width = pen.width();
+        let glyphs = pen.glyphs();
+        let name_width = self
+            .methods
+            .iter()
+            .map(|method| i32::from(text::width(&method.name, glyphs)))
+            .max()
+            .unwrap_or(0)
+            .min(18);
+        let height = pen.height() as usize;
+        for (y, method) in (0..).zip(self.methods.iter().take(height)) {
+            let running = matches!(method.state, RunWord::Running | RunWord::Stopping);
+            let tone = if running { Tone::Answer } else { Tone::Text };
+            pen.cut(0, y, name_width, &method.name, Cut::Middle, self.theme.style(tone));
+            let state_style = self.theme.ink(method.state.tone(), running);
+            let mut end = pen.right(width, y, method.state.word(), state_style) - 2;
+            let mut x = name_width + 2;
+            if y == 0 {
+                let best_width = i32::from(pieces_width(self.best, glyphs));
+                x += pen.pieces(x, y, end - x, self.ideal) + 2;
+                if best_width > 0 && x + best_width + i32::from(GapBar::MIN_WIDTH) <= end {
+                    pen.pieces(end - best_width, y, best_width, self.best);
+                    end -= best_width + 1;
+                }
+                if self.bar.is_some() && end - x >= i32::from(GapBar::MIN_WIDTH) {
+                    self.draw_bar(pen, x, y, end - x);
+                }
+            } else {
+                pen.pieces(x, y, end - x, &method.note);
+            }
+            hits.push(pen.rect(0, y, width, 1), method.id, 0);
+        }
+        if self.methods.is_empty() {
+            let used = pen.pieces(0, 0, width, self.ideal);
+            let best = pen.pieces_right(width, 0, self.best);
+            self.draw_bar(pen, used + 2, 0, best - used - 3);
+        }
+    }
+}
+
+impl StatefulWidget for &SolveStrip<'_> {
+    type State = Hits;
+
+    fn render(self, area: Rect, buf: &mut Buffer, hits: &mut Hits) {
+        hits.clear();
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        if area.width < SolveStrip::MIN_WIDTH {
+            for (y, method) in (0..pen.height()).zip(self.methods) {
+                self.draw_method(&mut pen, y, method, hits);
+            }
+        } else if area.height <= 3 && area.width >= 60 {
+            self.draw_flat(&mut pen, hits);
+        } else {
+            self.draw_tall(&mut pen, hits);
+        }
+    }
+}

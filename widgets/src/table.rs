@@ -1,0 +1,356 @@
+//! Tables: aligned columns that go one by one when space is short, marks, sections, a selection.
+
+use std::ops::Range;
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::StatefulWidget;
+
+use crate::hit::Hits;
+use crate::pen::{Label, Pen, Piece};
+use crate::scroll;
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// On which side a column is flush.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Align {
+    /// Names.
+    #[default]
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its heading, with the unit.
+    pub title: Label,
+    /// Columns it takes; fixed, so that nothing jumps while values change.
+    pub width: u16,
+    /// Side.
+    pub align: Align,
+    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    pub priority: u8,
+    /// Takes what is left over, with `width` as its minimum.
+    pub grow: bool,
+    /// How its cells are cut. Numbers are not: a number that does not fit shows as an ellipsis.
+    pub cut: Cut,
+    /// Blank columns in front of it, except in front of the first.
+    pub gap: u16,
+}
+
+impl Column {
+    /// A column of names.
+    pub fn left(title: impl Into<Label>, width: u16) -> Self {
+        Self {
+            title: title.into(),
+            width,
+            align: Align::Left,
+            priority: 0,
+            grow: false,
+            cut: Cut::Middle,
+            gap: 2,
+        }
+    }
+
+    /// A column of numbers.
+    pub fn right(title: impl Into<Label>, width: u16) -> Self {
+        Self { align: Align::Right, cut: Cut::Whole, ..Self::left(title, width) }
+    }
+
+    /// When it goes; see [`Column::priority`].
+    #[must_use]
+    pub const fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Takes what is left over.
+    #[must_use]
+    pub const fn grow(mut self) -> Self {
+        self.grow = true;
+        self
+    }
+
+    /// Blank columns in front of it.
+    #[must_use]
+    pub const fn gap(mut self, gap: u16) -> Self {
+        self.gap = gap;
+        self
+    }
+
+    /// How its cells are cut.
+    #[must_use]
+    pub const fn cut(mut self, cut: Cut) -> Self {
+        self.cut = cut;
+        self
+    }
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowKind {
+    /// Can be selected.
+    #[default]
+    Item,
+    /// Cells like an item, but cannot be selected (a sum, the ideal network).
+    Fixed,
+    /// A heading over the whole width: its first cell.
+    Heading,
+    /// Empty.
+    Gap,
+}
+
+/// One row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableRow {
+    /// Reported when it is hit, and kept as the selection.
+    pub id: u32,
+    /// What it is.
+    pub kind: RowKind,
+    /// A letter in front: `B` baseline, `m` marked.
+    pub mark: Label,
+    /// One cell per column; missing ones are empty.
+    pub cells: Vec<Piece>,
+}
+
+impl TableRow {
+    /// A row that can be selected.
+    pub fn item(id: u32, cells: Vec<Piece>) -> Self {
+        Self { id, cells, ..Self::default() }
+    }
+
+    /// A row that cannot be selected.
+    pub fn fixed(cells: Vec<Piece>) -> Self {
+        Self { kind: RowKind::Fixed, cells, ..Self::default() }
+    }
+
+    /// A heading.
+    pub fn heading(text: impl Into<Label>) -> Self {
+        Self { kind: RowKind::Heading, cells: vec![Piece::muted(text)], ..Self::default() }
+    }
+
+    /// An empty row.
+    pub fn gap() -> Self {
+        Self { kind: RowKind::Gap, ..Self::default() }
+    }
+
+    /// A letter in front.
+    #[must_use]
+    pub fn mark(mut self, mark: impl Into<Label>) -> Self {
+        self.mark = mark.into();
+        self
+    }
+}
+
+/// What a table keeps from frame to frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableState {
+    /// Id of the selected row; the row keeps the selection when rows move.
+    pub selected: Option<u32>,
+    /// First row shown.
+    pub offset: usize,
+    /// Rows shown by the last draw.
+    pub visible: Range<usize>,
+    /// Rows that can be hit.
+    pub hits: Hits,
+}
+
+impl TableState {
+    /// Moves the selection by `steps` rows that can be selected, stopping at the ends.
+    pub fn step(&mut self, rows: &[TableRow], steps: i32) {
+        let choices = || rows.iter().filter(|row| row.kind == RowKind::Item);
+        let at = choices().position(|row| Some(row.id) == self.selected);
+        self.selected = scroll::stepped(at, choices().count(), steps)
+            .and_then(|index| choices().nth(index))
+            .map(|row| row.id);
+    }
+}
+
+/// The table.
+///
+/// ```
+/// # use lightbay_widgets::{Column, Piece, Table, TableRow, TableState, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::default();
+/// let columns = [Column::right("#", 2), Column::left("method", 10), Column::right("NCT", 6)];
+/// let rows = [
+///     TableRow::item(6, vec!["6".into(), "delta-level".into(), "1.0691".into()]),
+///     TableRow::item(4, vec!["4".into(), "iter-halve".into(), "1.1687".into()]).mark("B"),
+/// ];
+/// let mut state = TableState { selected: Some(6), ..TableState::default() };
+/// let area = Rect::new(0, 0, 26, 3);
+/// let mut buf = Buffer::empty(area);
+/// Table::new(&theme, &columns, &rows).render(area, &mut buf, &mut state);
+/// assert_eq!(text_of(&buf), "    #  method         NCT\n>   6  delta…evel  1.0691\n B  4  iter-halve  1.1687");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    theme: &'a Theme,
+    columns: &'a [Column],
+    rows: &'a [TableRow],
+    header: bool,
+    selectable: bool,
+}
+
+/// Most columns a table may have; further ones are not drawn.
+const MAX_COLUMNS: usize = 24;
+
+/// Where each column goes. `None` is left out.
+type Places = [Option<(i32, i32)>; MAX_COLUMNS];
+
+impl<'a> Table<'a> {
+    /// Below this width only the first column that never goes is drawn.
+    pub const MIN_WIDTH: u16 = 12;
+
+    /// Columns and rows in order.
+    pub const fn new(theme: &'a Theme, columns: &'a [Column], rows: &'a [TableRow]) -> Self {
+        Self { theme, columns, rows, header: true, selectable: true }
+    }
+
+    /// Draws the headings (the default) or not.
+    #[must_use]
+    pub const fn header(mut self, header: bool) -> Self {
+        self.header = header;
+        self
+    }
+
+    /// Leaves room for selection and marks in front (the default) or not.
+    #[must_use]
+    pub const fn selectable(mut self, selectable: bool) -> Self {
+        self.selectable = selectable;
+        self
+    }
+
+    const fn prefix(&self) -> i32 {
+        if self.selectable { 3 } else { 0 }
+    }
+
+    /// Decides which columns are shown and where.
+    fn places(&self, width: i32) -> Places {
+        let columns = &self.columns[..self.columns.len().min(MAX_COLUMNS)];
+        let mut shown = [false; MAX_COLUMNS];
+        shown[..columns.len()].fill(true);
+        let total = |shown: &[bool; MAX_COLUMNS]| {
+            let mut sum = 0;
+            for (column, _) in columns.iter().zip(shown).filter(|(_, shown)| **shown) {
+                sum += i32::from(column.width) + if sum > 0 { i32::from(column.gap) } else { 0 };
+            }
+            sum
+        };
+        let room = width - self.prefix();
+        while total(&shown) > room {
+            // The least important one; among equals the one furthest to the right.
+            let worst = (0..columns.len()).filter(|&i| shown[i]).max_by_key(|&i| (columns[i].priority, i));
+            match worst {
+                Some(worst) if columns[worst].priority > 0 => shown[worst] = false,
+                _ => break,
+            }
+        }
+        let mut spare = room - total(&shown);
+        let mut places = [None; MAX_COLUMNS];
+        let mut x = self.prefix();
+        let mut first = true;
+        for (i, column) in columns.iter().enumerate().filter(|(i, _)| shown[*i]) {
+            let mut size = i32::from(column.width);
+            // A column of names gives way before numbers are lost at the right edge.
+            if spare < 0 && column.align == Align::Left {
+                let given = (size - 3).clamp(0, -spare);
+                size -= given;
+                spare += given;
+            } else if spare > 0 && column.grow {
+                size += spare;
+                spare = 0;
+            }
+            if !first {
+                x += i32::from(column.gap);
+            }
+            first = false;
+            let visible = size.min(width - x);
+            if visible > 0 {
+                places[i] = Some((x, if column.align == Align::Left { visible } else { size }));
+            }
+            x += size;
+        }
+        places
+    }
+
+    fn draw_cell(&self, pen: &mut Pen<'_>, y: i32, place: (i32, i32), column: &Column, piece: &Piece) {
+        let (x, size) = place;
+        let style = self.theme.ink(piece.tone, piece.bold);
+        let needed = i32::from(text::width(&piece.text, pen.glyphs()));
+        if needed > size && column.cut == Cut::Whole {
+            pen.right(x + size, y, pen.glyphs().ellipsis, self.theme.style(Tone::Muted));
+            return;
+        }
+        let x = if column.align == Align::Right { x + (size - needed).max(0) } else { x };
+        pen.cut(x, y, size, &piece.text, column.cut, style);
+    }
+
+    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: &TableRow, places: &Places, selected: bool) {
+        let width = pen.width();
+        match row.kind {
+            RowKind::Gap => return,
+            RowKind::Heading => {
+                if let Some(piece) = row.cells.first() {
+                    pen.cut(0, y, width, &piece.text, Cut::End, self.theme.ink(piece.tone, piece.bold));
+                }
+                return;
+            }
+            RowKind::Item | RowKind::Fixed => {}
+        }
+        if selected {
+            pen.paint(0, y, width, 1, self.theme.selected());
+        }
+        if self.selectable {
+            if selected {
+                pen.glyph(0, y, ">", self.theme.style(Tone::Answer));
+            }
+            pen.cut(1, y, 1, &row.mark, Cut::End, self.theme.style(Tone::Answer));
+        }
+        for ((column, place), piece) in self.columns.iter().zip(places).zip(&row.cells) {
+            if let Some(place) = *place {
+                self.draw_cell(pen, y, place, column, piece);
+            }
+        }
+    }
+}
+
+impl StatefulWidget for &Table<'_> {
+    type State = TableState;
+
+    fn render(self, area: Rect, buf: &mut Buffer, state: &mut TableState) {
+        state.hits.clear();
+        state.visible = 0..0;
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        let places = self.places(pen.width());
+        // A table of one row shows the row, not its heading.
+        let top = i32::from(self.header && pen.height() > 1);
+        if top > 0 {
+            let muted = self.theme.style(Tone::Muted);
+            for (column, place) in self.columns.iter().zip(&places) {
+                let Some((x, size)) = *place else { continue };
+                let needed = i32::from(text::width(&column.title, pen.glyphs())).min(size);
+                let x = if column.align == Align::Right { x + size - needed } else { x };
+                pen.cut(x, 0, needed, &column.title, Cut::End, muted);
+            }
+        }
+        let height = (pen.height() - top) as usize;
+        let at = self.rows.iter().position(|row| row.kind == RowKind::Item && Some(row.id) == state.selected);
+        state.offset = scroll::follow(state.offset, at, height, self.rows.len());
+        let end = (state.offset + height).min(self.rows.len());
+        state.visible = state.offset..end;
+        for (y, row) in (top..).zip(self.rows.get(state.offset..end).unwrap_or(&[])) {
+            let selected = self.selectable && row.kind == RowKind::Item && Some(row.id) == state.selected;
+            self.draw_row(&mut pen, y, row, &places, selected);
+            if row.kind == RowKind::Item {
+                state.hits.push(pen.rect(0, y, pen.width(), 1), row.id, 0);
+            }
+        }
+    }
+}
