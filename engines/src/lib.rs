@@ -1,2 +1,41 @@
-//! Placeholder.
+//! The catalogue: every kind, method, checker, importer, exporter and preset by name.
+//!
+//! The program sees only this crate and `lightbay-core`. What differs between kinds is behind [`AnyScenario`] and
+//! [`AnyPlan`]; matching on their variants is for presenters and summaries alone.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`subject`] | a scenario or plan of any kind |
+//! | [`catalogue`] | kinds, methods, presets and knobs by name |
+//! | [`files`] | reading scenario and plan files, checking plans |
+//! | [`solve`] | settings, requests and jobs for the run board |
+//! | [`formats`] | importers and exporters |
+//! | [`schema`] | JSON Schemas of scenario, plan and event |
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
+
+/// Runs the same generic code for whatever kind a subject is of.
+macro_rules! each_kind {
+    ($subject:expr, $enum:ident, $inner:ident => $body:expr) => {
+        match $subject {
+            $enum::Training($inner) => $body,
+        }
+    };
+}
+
+pub mod catalogue;
+pub mod files;
+pub mod formats;
+pub mod schema;
+pub mod solve;
+pub mod subject;
+
+pub use catalogue::{KindInfo, PresetInfo, kind, kinds, knobs, method, methods, preset, presets};
+pub use files::{AnyFile, CheckReport, PlanFile, read_file};
+pub use formats::{
+    Artifact, FormatInfo, Imported, Input, Subject, SubjectSort, export, exporters, import, importers,
+};
+pub use lightbay_training as training;
+pub use schema::{SchemaOf, schema};
+pub use solve::{Ask, apply, job};
+pub use subject::{AnyPlan, AnyScenario};

@@ -21,5 +21,12 @@ pub mod tail;
 pub mod windows;
 pub mod workload;
 
+pub mod check;
+pub mod handover;
+pub mod kind;
+pub mod methods;
 #[cfg(test)]
 mod samples;
+
+pub use kind::Training;
+pub use scenario::TrainingScenario;

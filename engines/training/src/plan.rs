@@ -1,5 +1,7 @@
 //! The result of a training plan: circuits per link and the schedule that they allow.
 
+mod read;
+
 use lightbay_core::units::{LinkId, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;

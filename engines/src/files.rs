@@ -1,0 +1,161 @@
+//! Reading scenario and plan files of any kind, and checking plans.
+
+use crate::subject::{AnyPlan, AnyScenario, unknown_kind};
+use lightbay_core::checked::{BoundTrust, Checked, Violation};
+use lightbay_core::kind::{Depth, Kind};
+use lightbay_core::plan::{self, Draft, Header};
+use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::scenario;
+use lightbay_training::Training;
+use serde_json::Value;
+use std::io::Read;
+use std::sync::Arc;
+
+/// What a file holds.
+#[derive(Debug)]
+pub enum AnyFile {
+    /// A scenario.
+    Scenario(AnyScenario),
+    /// A plan, not yet checked.
+    Plan(PlanFile),
+}
+
+/// A plan as a file claims it.
+#[derive(Debug)]
+pub struct PlanFile {
+    draft: AnyDraft,
+}
+
+#[derive(Debug)]
+enum AnyDraft {
+    Training(Box<Draft<Training>>),
+}
+
+/// What checking a plan file gave.
+#[derive(Debug)]
+pub struct CheckReport {
+    /// Rules that are broken; empty means the plan is good.
+    pub violations: Vec<Violation>,
+    /// How far the bound is confirmed.
+    pub bound: BoundTrust,
+    /// What the checker had to say besides.
+    pub remarks: Vec<String>,
+    /// Unknown keys outside the result.
+    pub warnings: Vec<Problem>,
+    /// Everything but scenario and result, if the result could be read.
+    pub header: Option<Header>,
+    /// The sealed plan, if nothing is broken.
+    pub plan: Option<AnyPlan>,
+}
+
+impl PlanFile {
+    /// Everything but scenario and result, if the result could be read.
+    pub fn header(&self) -> Option<Header> {
+        each_kind!(&self.draft, AnyDraft, draft => draft.plan.as_ref().map(plan::Plan::header))
+    }
+
+    /// The scenario the plan is for, if the result could be read.
+    pub fn scenario(&self) -> Option<AnyScenario> {
+        match &self.draft {
+            AnyDraft::Training(draft) => {
+                draft.plan.as_ref().map(|plan| AnyScenario::Training(Arc::clone(&plan.scenario)))
+            }
+        }
+    }
+
+    /// Runs the independent checker.
+    pub fn check(self, depth: Depth) -> CheckReport {
+        match self.draft {
+            AnyDraft::Training(draft) => check(*draft, depth, AnyPlan::Training),
+        }
+    }
+}
+
+fn check<K: Kind>(draft: Draft<K>, depth: Depth, seal: impl Fn(Arc<Checked<K>>) -> AnyPlan) -> CheckReport {
+    let mut report = CheckReport {
+        violations: draft.violations,
+        bound: BoundTrust::None,
+        remarks: Vec::new(),
+        warnings: draft.warnings,
+        header: draft.plan.as_ref().map(plan::Plan::header),
+        plan: None,
+    };
+    if let Some(plan) = draft.plan {
+        match Checked::verify(plan, depth) {
+            Ok(checked) => {
+                report.bound = checked.bound_trust();
+                report.remarks = checked.remarks().to_vec();
+                if report.violations.is_empty() {
+                    report.plan = Some(seal(Arc::new(checked)));
+                }
+            }
+            Err(rejected) => report.violations.extend(rejected.violations),
+        }
+    }
+    report
+}
+
+/// Reads a scenario or plan; gzip is recognised by its magic bytes.
+///
+/// # Errors
+/// Every problem of the file, under its name `source`.
+pub fn read_file(stream: impl Read, source: &str) -> Result<AnyFile, Problems> {
+    let parsed = read_all(stream).and_then(|bytes| parse_json(&bytes));
+    parsed
+        .map_err(Problems::from)
+        .and_then(|value| read_value(&value))
+        .map_err(|problems| problems.named(source))
+}
+
+/// Reads a scenario or plan from a JSON tree.
+///
+/// # Errors
+/// Every problem found.
+pub fn read_value(value: &Value) -> Result<AnyFile, Problems> {
+    let schema = value.get("schema").and_then(Value::as_str);
+    let family = schema.and_then(|schema| schema.split_once('/')).map(|(family, _)| family);
+    match family {
+        Some("lightbay.plan") => {
+            if let Some(Err(problem)) = scenario::check_schema(value, plan::SCHEMA) {
+                return Err(problem.into());
+            }
+            let kind = scenario::kind_of(value);
+            if kind == Some(Training::NAME) {
+                let draft = plan::read_draft::<Training>(value)?;
+                Ok(AnyFile::Plan(PlanFile { draft: AnyDraft::Training(Box::new(draft)) }))
+            } else {
+                Err(unknown_kind(kind).into())
+            }
+        }
+        Some("lightbay.scenario") => {
+            if let Some(Err(problem)) = scenario::check_schema(value, scenario::SCHEMA) {
+                return Err(problem.into());
+            }
+            AnyScenario::from_value(value).map(AnyFile::Scenario)
+        }
+        _ => Err(not_ours(value, schema).into()),
+    }
+}
+
+fn not_ours(value: &Value, schema: Option<&str>) -> Problem {
+    let ours = [scenario::SCHEMA, plan::SCHEMA];
+    if !value.is_object() {
+        return Problem::new(
+            "",
+            format!("holds {}", lightbay_core::read::brief(value)),
+            "a scenario or plan is an object; files of other tools come in by `lightbay import`",
+        );
+    }
+    match schema {
+        None => Problem::new(
+            "schema",
+            "is missing",
+            format!(
+                "write \"{}\" or \"{}\"; files of other tools come in by `lightbay import`",
+                ours[0], ours[1]
+            ),
+        ),
+        Some(schema) => Problem::new("schema", format!("is '{schema}'"), suggestion(schema, &ours)),
+    }
+}

@@ -1,0 +1,103 @@
+//! JSON Schemas of the files: generated here, checked in under `engines/schemas`, compared in a test.
+
+use lightbay_core::event::{EventRecord, SCHEMA as EVENT};
+use lightbay_core::exchange::DerivedFrom;
+use lightbay_core::kind::Kind;
+use lightbay_core::param::Params;
+use lightbay_core::plan::{Limit, Objective, Provenance, SCHEMA as PLAN, Status};
+use lightbay_core::scenario::SCHEMA as SCENARIO;
+use lightbay_training::Training;
+use schemars::{SchemaGenerator, generate::SchemaSettings, json_schema};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Which file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaOf {
+    /// `lightbay.scenario/1`.
+    Scenario,
+    /// `lightbay.plan/1`.
+    Plan,
+    /// `lightbay.event/1`.
+    Event,
+}
+
+impl SchemaOf {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Scenario, Self::Plan, Self::Event];
+
+    /// File name under `engines/schemas`.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Scenario => "scenario.json",
+            Self::Plan => "plan.json",
+            Self::Event => "event.json",
+        }
+    }
+}
+
+/// The schema of one file.
+pub fn schema(which: SchemaOf) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut root = match which {
+        SchemaOf::Scenario => {
+            json_schema!({ "title": SCENARIO, "oneOf": [scenario::<Training>(&mut generator)] })
+        }
+        SchemaOf::Plan => json_schema!({ "title": PLAN, "oneOf": [plan::<Training>(&mut generator)] }),
+        SchemaOf::Event => {
+            let record = generator.subschema_for::<EventRecord>();
+            json_schema!({ "title": EVENT, "allOf": [record] })
+        }
+    };
+    root.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+    root.insert("$defs".to_owned(), Value::Object(generator.take_definitions(true)));
+    root.to_value()
+}
+
+fn scenario<K: Kind>(generator: &mut SchemaGenerator) -> schemars::Schema {
+    let body = generator.subschema_for::<K::Scenario>();
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "schema": { "const": SCENARIO },
+            "kind": { "const": K::NAME },
+            "name": { "type": "string" },
+        },
+        "required": ["schema", "kind"],
+        "allOf": [body],
+    })
+}
+
+fn plan<K: Kind>(generator: &mut SchemaGenerator) -> schemars::Schema {
+    let scenario = scenario::<K>(generator);
+    let result = generator.subschema_for::<K::Result>();
+    let parameters = generator.subschema_for::<Params>();
+    let status = generator.subschema_for::<Status>();
+    let limit = generator.subschema_for::<Option<Limit>>();
+    let objective = generator.subschema_for::<Objective>();
+    let metrics = generator.subschema_for::<BTreeMap<String, f64>>();
+    let provenance = generator.subschema_for::<Provenance>();
+    let derived = generator.subschema_for::<DerivedFrom>();
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "schema": { "const": PLAN },
+            "kind": { "const": K::NAME },
+            "name": { "type": "string" },
+            "scenario": scenario,
+            "method": { "type": "string" },
+            "parameters": parameters,
+            "seed": { "type": "integer", "minimum": 0 },
+            "threads": { "type": "integer", "minimum": 1 },
+            "status": status,
+            "limit": limit,
+            "objective": objective,
+            "metrics": metrics,
+            "provenance": provenance,
+            "derived_from": derived,
+            "notes": {},
+            "result": result,
+        },
+        "required": ["schema", "kind", "scenario", "method", "parameters", "status", "objective", "result"],
+    })
+}

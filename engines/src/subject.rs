@@ -1,0 +1,185 @@
+//! A scenario or a plan of any kind.
+
+use lightbay_core::checked::{Checked, SharedPlan, downcast};
+use lightbay_core::json::{self, WriteError};
+use lightbay_core::kind::Kind;
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::plan::Header;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+use lightbay_training::Training;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A valid scenario of any kind. Cheap to clone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyScenario {
+    /// Circuits between the pods of a training job.
+    Training(Arc<Scenario<Training>>),
+}
+
+/// A checked plan of any kind. Cheap to clone.
+#[derive(Clone, Debug)]
+pub enum AnyPlan {
+    /// Circuits between the pods of a training job.
+    Training(Arc<Checked<Training>>),
+}
+
+fn kind_name<K: Kind>(_: &Scenario<K>) -> &'static str {
+    K::NAME
+}
+
+fn knobs_of<K: Kind>(scenario: &Scenario<K>) -> Vec<ParamInfo> {
+    K::knobs(Some(&scenario.body))
+}
+
+fn knob_of<K: Kind>(scenario: &Scenario<K>, name: &str) -> Option<ParamValue> {
+    K::knob(&scenario.body, name)
+}
+
+fn set_all<K: Kind>(
+    scenario: &Scenario<K>,
+    changes: &[(&str, Option<usize>, &ParamValue)],
+) -> Result<Scenario<K>, Problems> {
+    let mut changed = scenario.clone();
+    let mut problems = Problems::new();
+    for (name, index, value) in changes {
+        if let Err(problem) = K::set_knob(&mut changed.body, name, *index, value) {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(())?;
+    // Several knobs may only fit together, so the result is judged, not each step.
+    K::validate(&changed.body)?;
+    Ok(changed)
+}
+
+impl AnyScenario {
+    /// Name of its kind.
+    pub fn kind(&self) -> &'static str {
+        each_kind!(self, Self, scenario => kind_name(scenario))
+    }
+
+    /// Its display name.
+    pub fn name(&self) -> &str {
+        each_kind!(self, Self, scenario => &scenario.name)
+    }
+
+    /// The same scenario under another name.
+    #[must_use]
+    pub fn renamed(&self, name: &str) -> Self {
+        match self {
+            Self::Training(scenario) => {
+                Self::Training(Arc::new(Scenario { name: name.to_owned(), body: scenario.body.clone() }))
+            }
+        }
+    }
+
+    /// SHA-256 of the scenario without its name; equal for scenarios that ask the same question.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn sha256(&self) -> Result<String, WriteError> {
+        each_kind!(self, Self, scenario => scenario.sha256())
+    }
+
+    /// As a JSON tree in file order.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn to_value(&self) -> Result<Value, WriteError> {
+        each_kind!(self, Self, scenario => scenario.to_value())
+    }
+
+    /// As file content.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn to_json(&self) -> Result<Vec<u8>, WriteError> {
+        json::to_pretty(&self.to_value()?)
+    }
+
+    /// Its knobs.
+    pub fn knobs(&self) -> Vec<ParamInfo> {
+        each_kind!(self, Self, scenario => knobs_of(scenario))
+    }
+
+    /// The present value of a knob.
+    pub fn knob(&self, name: &str) -> Option<ParamValue> {
+        each_kind!(self, Self, scenario => knob_of(scenario, name))
+    }
+
+    /// The scenario with a knob changed, validated.
+    ///
+    /// # Errors
+    /// Every problem of the value and of the scenario that would result.
+    pub fn with(&self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<Self, Problems> {
+        self.with_all(&[(name, index, value)])
+    }
+
+    /// The scenario with several knobs changed together, validated once at the end.
+    ///
+    /// # Errors
+    /// Every problem of the values and of the scenario that would result.
+    pub fn with_all(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
+        match self {
+            Self::Training(scenario) => Ok(Self::Training(Arc::new(set_all(scenario, changes)?))),
+        }
+    }
+
+    /// Reads a scenario from a JSON tree.
+    ///
+    /// # Errors
+    /// Every problem found.
+    pub fn from_value(value: &Value) -> Result<Self, Problems> {
+        match lightbay_core::scenario::kind_of(value) {
+            Some(kind) if kind == Training::NAME => {
+                Ok(Self::Training(Arc::new(Scenario::<Training>::from_value(value)?)))
+            }
+            other => Err(unknown_kind(other).into()),
+        }
+    }
+}
+
+impl AnyPlan {
+    /// The plan behind what events carry. `None` only for a kind that this catalogue does not list.
+    pub fn of(plan: &SharedPlan) -> Option<Self> {
+        downcast::<Training>(plan).map(Self::Training)
+    }
+
+    /// As events, sessions and hot starts take it.
+    pub fn shared(&self) -> SharedPlan {
+        each_kind!(self, Self, plan => Arc::clone(plan) as SharedPlan)
+    }
+
+    /// Everything but scenario and result.
+    pub fn header(&self) -> Header {
+        each_kind!(self, Self, plan => plan.plan().header())
+    }
+
+    /// The scenario it is for.
+    pub fn scenario(&self) -> AnyScenario {
+        match self {
+            Self::Training(plan) => AnyScenario::Training(Arc::clone(&plan.plan().scenario)),
+        }
+    }
+
+    /// As file content.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn to_json(&self) -> Result<Vec<u8>, WriteError> {
+        self.shared().to_json()
+    }
+}
+
+/// The problem with a file whose `kind` nobody knows.
+pub(crate) fn unknown_kind(kind: Option<&str>) -> Problem {
+    let names: Vec<&str> = crate::kinds().iter().map(|kind| kind.name).collect();
+    match kind {
+        None => Problem::new("kind", "is missing", format!("add one of {}", names.join(", "))),
+        Some(kind) => {
+            Problem::new("kind", format!("is '{kind}'"), lightbay_core::problem::suggestion(kind, &names))
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The kind `training`: ties scenario, result, checker and hot starts to the contract of the core.
+
+use crate::check::{self, Claims};
+use crate::plan::TrainingResult;
+use crate::scenario::{TrainingScenario, knobs};
+use lightbay_core::checked::Verdict;
+use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::plan::Plan;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::read::Fields;
+
+/// Circuits between the pods of one LLM training job (DELTA).
+#[derive(Debug)]
+pub struct Training;
+
+impl Kind for Training {
+    const NAME: &'static str = "training";
+    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "makespan_s", sense: Sense::Min };
+    const DEFAULT_METHOD: &'static str = "delta-joint";
+
+    type Scenario = TrainingScenario;
+    type Result = TrainingResult;
+
+    fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TrainingScenario> {
+        TrainingScenario::read(fields, problems)
+    }
+
+    fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TrainingResult> {
+        TrainingResult::read(fields, problems)
+    }
+
+    fn validate(scenario: &TrainingScenario) -> Result<(), Problems> {
+        scenario.validate()
+    }
+
+    fn knobs(scenario: Option<&TrainingScenario>) -> Vec<ParamInfo> {
+        match scenario {
+            Some(scenario) => scenario.knobs().to_vec(),
+            None => knobs::job_knobs().to_vec(),
+        }
+    }
+
+    fn knob(scenario: &TrainingScenario, name: &str) -> Option<ParamValue> {
+        scenario.get(name)
+    }
+
+    fn set_knob(
+        scenario: &mut TrainingScenario,
+        name: &str,
+        index: Option<usize>,
+        value: &ParamValue,
+    ) -> Result<(), Problem> {
+        scenario.set(name, index, value)
+    }
+
+    fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
+        let claims = Claims {
+            makespan_s: plan.objective.value,
+            bound_s: plan.objective.bound,
+            method: &plan.method,
+            metrics: &plan.metrics,
+        };
+        match &plan.scenario.body {
+            TrainingScenario::Job(job) => check::check_job(job, &plan.result, &claims, depth),
+            TrainingScenario::Instance(instance) => {
+                check::check_instance(instance, &plan.result, &claims, depth)
+            }
+        }
+    }
+
+    fn carry(
+        result: &TrainingResult,
+        from: &TrainingScenario,
+        to: &TrainingScenario,
+    ) -> Result<Carried<TrainingResult>, String> {
+        crate::methods::carry(result, from, to)
+    }
+
+    fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
+        crate::handover::circuits(&plan.scenario.body, &plan.result)
+    }
+
+    fn traffic(scenario: &TrainingScenario) -> Option<TrafficMatrix> {
+        crate::handover::traffic(scenario)
+    }
+}

@@ -1,0 +1,130 @@
+//! Reading the result of a plan from JSON, all problems at once.
+//!
+//! Only form is checked here: whether the plan is right is the checker's business.
+
+use super::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use lightbay_core::problem::Problems;
+use lightbay_core::read::Fields;
+use lightbay_core::units::{LinkId, TaskId};
+
+const MOST: i64 = u32::MAX as i64 - 1;
+/// Times and volumes beyond this are a damaged file.
+const HUGE: f64 = 1e18;
+
+impl TrainingResult {
+    /// Reads the keys of a `result`; values of a wrong type or absurd size and missing keys are problems. The caller
+    /// finishes `fields`, which reports unknown keys.
+    pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        const CONTROLS: [(&str, RateControl); 2] =
+            [("fair", RateControl::Fair), ("joint", RateControl::Joint)];
+        let rate_control = fields.choice("rate_control", &CONTROLS, problems);
+        let topology = each(fields, "topology", problems, |fields, problems| {
+            let link = id(fields, "link", problems);
+            let circuits = id(fields, "circuits", problems);
+            Some(LinkCircuits { link: LinkId(link?), circuits: circuits? })
+        });
+        let ports_used = fields.int("ports_used", 0..=i64::MAX, problems);
+        let ideal_makespan_s = fields.float("ideal_makespan_s", -HUGE..=HUGE, problems);
+        let nct = match fields.optional("nct") {
+            None => Some(None),
+            Some(_) => fields.float("nct", -HUGE..=HUGE, problems).map(Some),
+        };
+        let tasks = each(fields, "tasks", problems, task);
+        Some(Self {
+            rate_control: rate_control?,
+            topology: topology?,
+            ports_used: u64::try_from(ports_used?).ok()?,
+            ideal_makespan_s: ideal_makespan_s?,
+            nct: nct?,
+            tasks: tasks?,
+        })
+    }
+}
+
+fn task(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TaskSchedule> {
+    let task = id(fields, "task", problems);
+    let (start_s, finish_s) = (time(fields, "start_s", problems), time(fields, "finish_s", problems));
+    let segments = each(fields, "segments", problems, |fields, problems| {
+        let (start_s, end_s) = (time(fields, "start_s", problems), time(fields, "end_s", problems));
+        let volume_bytes = fields.float("volume_bytes", -HUGE..=HUGE, problems);
+        Some(Segment { start_s: start_s?, end_s: end_s?, volume_bytes: volume_bytes? })
+    });
+    Some(TaskSchedule { task: TaskId(task?), start_s: start_s?, finish_s: finish_s?, segments: segments? })
+}
+
+fn time(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<f64> {
+    fields.float(key, -HUGE..=HUGE, problems)
+}
+
+fn id(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<u32> {
+    u32::try_from(fields.int(key, 0..=MOST, problems)?).ok()
+}
+
+fn each<T>(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    problems: &mut Problems,
+    read: impl Fn(&mut Fields<'_>, &mut Problems) -> Option<T>,
+) -> Option<Vec<T>> {
+    let path = fields.path_of(key);
+    let list = fields.list(key, problems)?;
+    let mut entries = Vec::with_capacity(list.len());
+    for (index, value) in list.iter().enumerate() {
+        if let Some(mut fields) = Fields::of(value, &format!("{path}[{index}]"), problems) {
+            entries.extend(read(&mut fields, problems));
+            fields.finish(problems);
+        }
+    }
+    (entries.len() == list.len()).then_some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(value: &Value) -> Result<TrainingResult, Problems> {
+        let mut problems = Problems::new();
+        let mut fields = Fields::of(value, "result", &mut problems).expect("an object");
+        let result = TrainingResult::read(&mut fields, &mut problems);
+        fields.finish(&mut problems);
+        problems.into_result(result).map(|result| result.expect("no problem, a result"))
+    }
+
+    #[test]
+    fn a_result_reads_back_as_it_was_written() {
+        let result = TrainingResult {
+            rate_control: RateControl::Joint,
+            topology: vec![LinkCircuits { link: LinkId(0), circuits: 3 }],
+            ports_used: 6,
+            ideal_makespan_s: 0.03,
+            nct: None,
+            tasks: vec![TaskSchedule {
+                task: TaskId(0),
+                start_s: 0.1,
+                finish_s: 0.30000000000000004,
+                segments: vec![Segment { start_s: 0.1, end_s: 0.30000000000000004, volume_bytes: 1e9 }],
+            }],
+        };
+        let value = serde_json::to_value(&result).unwrap();
+        assert_eq!(read(&value), Ok(result));
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let value = json!({
+            "rate_control": "fairly", "topology": [{"link": 0, "circuits": 1.5}], "ports_used": -1,
+            "ideal_makespan_s": 1.0, "nct": 1.0, "makespan_s": 1.0,
+            "tasks": [{"task": 0, "start_s": 0.0, "finish_s": "late", "segments": []}]
+        });
+        let problems = read(&value).unwrap_err();
+        let text = problems.to_string();
+        for path in ["rate_control", "topology[0].circuits", "ports_used", "makespan_s", "tasks[0].finish_s"]
+        {
+            assert!(text.contains(&format!("result.{path}: ")), "{path} in {text}");
+        }
+        assert_eq!(problems.total(), 5, "{text}");
+    }
+}
