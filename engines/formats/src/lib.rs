@@ -1,2 +1,19 @@
-//! Placeholder.
+//! Readers of other tools' files: bytes in, typed records out.
+//!
+//! Nothing here opens a path, plans or guesses in silence. A reader takes `impl BufRead`, recognises what it holds by
+//! content ([`detect`]), unpacks gzip by its magic bytes ([`gz`]), caps every size before it allocates, and answers
+//! with a typed record or with every problem of the file at once, each with line, field, value and remedy.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::panic, reason = "a failed expectation should fail the test")
+)]
+
+pub mod aicb;
+pub mod detect;
+pub mod gz;
+mod lines;
+mod number;
+
+pub use detect::Format;
+pub use gz::Limits;

@@ -1,0 +1,100 @@
+//! AICB and SimAI workloads: what one training iteration of a cluster computes and sends.
+//!
+//! Two forms come from the same generator, the SimAI text ([`simai_text`]: one rank of one stage, layer by layer) and
+//! the per-call CSV ([`calls`]: every call of one rank of each stage, in program order). Kernel times ([`aiob`]) and
+//! bus bandwidths ([`busbw`]) complete them; [`workload::merge`] joins what was given into one [`AicbWorkload`].
+
+pub mod aiob;
+pub mod busbw;
+pub mod calls;
+pub mod collective;
+mod from_calls;
+mod from_text;
+mod header;
+mod in_pod;
+pub mod order;
+pub mod period;
+pub mod simai_text;
+pub mod summary;
+pub mod workload;
+
+use std::io::BufRead;
+
+use lightbay_core::problem::{Problem, Problems};
+
+pub use aiob::KernelTimes;
+pub use busbw::BusBandwidth;
+pub use calls::Calls;
+pub use collective::{Collective, CollectiveKind, Group};
+pub use header::SimaiHeader;
+pub use order::{Pass, Slot};
+pub use simai_text::SimaiText;
+pub use summary::ImportSummary;
+pub use workload::{
+    AicbWorkload, ComputeSource, MergeOptions, Merged, ParameterGather, StageWorkload, merge,
+};
+
+use crate::detect::{self, Format};
+use crate::gz::Limits;
+
+/// One file of this family, read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// SimAI text workload.
+    Text(SimaiText),
+    /// Per-call CSV workload.
+    Calls(Calls),
+    /// Kernel times.
+    Kernels(KernelTimes),
+    /// Bus-bandwidth table.
+    BusBandwidth(BusBandwidth),
+}
+
+impl Content {
+    /// What kind of file it was.
+    pub const fn format(&self) -> Format {
+        match self {
+            Self::Text(_) => Format::SimaiText,
+            Self::Calls(_) => Format::AicbCsv,
+            Self::Kernels(_) => Format::AiobTimes,
+            Self::BusBandwidth(_) => Format::BusBandwidth,
+        }
+    }
+}
+
+/// One input with the name its owner gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// As the user wrote it.
+    pub name: String,
+    /// Whether it was gzip-compressed.
+    pub compressed: bool,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// Reads any file of this family, compressed or not; `name` is put before every problem.
+///
+/// # Errors
+/// Every problem of the file, or what else the file is.
+pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<Input, Problems> {
+    let named = |problems: Problems| problems.named(name);
+    let opened = detect::open(reader, limits).map_err(|problem| named(problem.into()))?;
+    let content = match opened.format {
+        Format::SimaiText => simai_text::read(opened.reader, limits).map(Content::Text),
+        Format::AicbCsv => calls::read(opened.reader, limits).map(Content::Calls),
+        Format::AiobTimes => aiob::read(opened.reader, limits).map(Content::Kernels),
+        Format::BusBandwidth => busbw::read(opened.reader, limits).map(Content::BusBandwidth),
+        other => {
+            let mut remedy = "expected is a SimAI text workload, an AICB per-call CSV, AICB kernel times \
+                              or a bus-bandwidth table"
+                .to_owned();
+            if !other.advice().is_empty() {
+                remedy = format!("{}; {remedy}", other.advice());
+            }
+            Err(Problem::new("", format!("this is {}", other.describe()), remedy).into())
+        }
+    }
+    .map_err(named)?;
+    Ok(Input { name: name.to_owned(), compressed: opened.compressed, content })
+}

@@ -1,0 +1,185 @@
+//! Collectives, the groups they run in, and what they cost: bytes on a ring, time on a bus or by latency and bandwidth.
+
+use serde::Serialize;
+
+/// What a collective does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CollectiveKind {
+    /// Sum on every rank; size is the input of one rank.
+    AllReduce,
+    /// Every part on every rank; size is the gathered output.
+    AllGather,
+    /// Sum, one part per rank; size is the input of one rank.
+    ReduceScatter,
+    /// A part from every rank to every rank; size is the input of one rank.
+    AllToAll,
+    /// From one rank to all; size is the message.
+    Broadcast,
+    /// Sum on one rank; size is the input of one rank.
+    Reduce,
+    /// An all-reduce and an all-to-all of the same size.
+    AllReduceAllToAll,
+}
+
+impl CollectiveKind {
+    /// All of them with their names in SimAI text.
+    pub const SIMAI: [(&'static str, Self); 6] = [
+        ("ALLREDUCE", Self::AllReduce),
+        ("ALLGATHER", Self::AllGather),
+        ("REDUCESCATTER", Self::ReduceScatter),
+        ("ALLTOALL", Self::AllToAll),
+        ("BROADCAST", Self::Broadcast),
+        ("ALLREDUCEALLTOALL", Self::AllReduceAllToAll),
+    ];
+
+    /// The name in SimAI's spelling, also for those it does not have.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "ALLREDUCE",
+            Self::AllGather => "ALLGATHER",
+            Self::ReduceScatter => "REDUCESCATTER",
+            Self::AllToAll => "ALLTOALL",
+            Self::Broadcast => "BROADCAST",
+            Self::Reduce => "REDUCE",
+            Self::AllReduceAllToAll => "ALLREDUCEALLTOALL",
+        }
+    }
+
+    /// Bytes over the link of one rank relative to the size of the call, as nccl-tests defines bus bandwidth.
+    pub fn bus_factor(self, ranks: u64) -> f64 {
+        let part = (ranks.saturating_sub(1)) as f64 / ranks.max(1) as f64;
+        match self {
+            Self::AllReduce => 2.0 * part,
+            Self::AllGather | Self::ReduceScatter | Self::AllToAll => part,
+            Self::Broadcast | Self::Reduce if ranks > 1 => 1.0,
+            Self::Broadcast | Self::Reduce => 0.0,
+            Self::AllReduceAllToAll => 3.0 * part,
+        }
+    }
+
+    /// Latency steps of the usual algorithm: ring, or one message after the other for an all-to-all.
+    pub const fn latency_steps(self, ranks: u64) -> u64 {
+        let steps = ranks.saturating_sub(1);
+        match self {
+            Self::AllReduce => 2 * steps,
+            Self::AllReduceAllToAll => 3 * steps,
+            _ => steps,
+        }
+    }
+
+    /// Bytes one rank sends to its successor on a ring: 2(n-1)/n of the size for an all-reduce, (n-1)/n for a
+    /// reduce-scatter or an all-gather, the size itself for a broadcast or a reduce. A size that n does not divide is
+    /// padded to n equal parts, as implementations do. `None` for those that are no ring (all-to-all) and on overflow.
+    pub fn ring_bytes(self, bytes: u64, ranks: u64) -> Option<u64> {
+        if ranks <= 1 {
+            return Some(0);
+        }
+        let part = bytes.div_ceil(ranks);
+        match self {
+            Self::AllReduce => part.checked_mul(ranks - 1)?.checked_mul(2),
+            Self::AllGather | Self::ReduceScatter => part.checked_mul(ranks - 1),
+            Self::Broadcast | Self::Reduce => Some(bytes),
+            Self::AllToAll | Self::AllReduceAllToAll => None,
+        }
+    }
+}
+
+/// The ranks a collective runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// Tensor parallel.
+    Tp,
+    /// Expert parallel.
+    Ep,
+    /// Data parallel.
+    Dp,
+    /// Data parallel among the ranks that hold the same experts: DP divided by EP.
+    DpEp,
+}
+
+impl Group {
+    /// As users know it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tp => "TP",
+            Self::Ep => "EP",
+            Self::Dp => "DP",
+            Self::DpEp => "DP_EP",
+        }
+    }
+}
+
+/// Calls of one kind and size in one group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Collective {
+    /// What it does.
+    pub kind: CollectiveKind,
+    /// Among whom.
+    pub group: Group,
+    /// How many ranks.
+    pub ranks: u64,
+    /// Size of one call per rank, in the sense of [`CollectiveKind`].
+    pub bytes: u64,
+    /// Calls per iteration.
+    pub calls: u64,
+}
+
+impl Collective {
+    /// Time of all calls at a bus bandwidth (nccl-tests): bytes x factor / bandwidth.
+    pub fn seconds_on_bus(&self, bus_bytes_per_s: f64) -> f64 {
+        let sent = self.bytes as f64 * self.kind.bus_factor(self.ranks);
+        self.calls as f64 * sent / bus_bytes_per_s
+    }
+
+    /// Time of all calls by the alpha-beta model: a latency per step and the bytes at the link's bandwidth.
+    pub fn seconds_alpha_beta(&self, alpha_s: f64, link_bytes_per_s: f64) -> f64 {
+        let latency = self.kind.latency_steps(self.ranks) as f64 * alpha_s;
+        self.calls as f64 * latency + self.seconds_on_bus(link_bytes_per_s)
+    }
+
+    /// Bytes of all calls together, as written in the file (not what the links carry).
+    pub const fn total_bytes(&self) -> Option<u64> {
+        self.bytes.checked_mul(self.calls)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ring_bytes_by_hand() {
+        use CollectiveKind::{AllGather, AllReduce, AllToAll, Broadcast, ReduceScatter};
+        // 8 ranks, 800 bytes: parts of 100.
+        assert_eq!(AllReduce.ring_bytes(800, 8), Some(1400));
+        assert_eq!(ReduceScatter.ring_bytes(800, 8), Some(700));
+        assert_eq!(AllGather.ring_bytes(800, 8), Some(700));
+        assert_eq!(Broadcast.ring_bytes(800, 8), Some(800));
+        assert_eq!(AllToAll.ring_bytes(800, 8), None);
+        // 801 bytes are padded to parts of 101.
+        assert_eq!(ReduceScatter.ring_bytes(801, 8), Some(707));
+        assert_eq!(AllReduce.ring_bytes(801, 1), Some(0));
+        assert_eq!(AllReduce.ring_bytes(u64::MAX, 2), None);
+        // The reduce-scatter of the 177B sample over 8 replicas.
+        assert_eq!(ReduceScatter.ring_bytes(16_271_278_080, 8), Some(14_237_368_320));
+    }
+
+    #[test]
+    fn times_by_hand() {
+        let call = Collective {
+            kind: CollectiveKind::AllReduce,
+            group: Group::Tp,
+            ranks: 4,
+            bytes: 1_000_000,
+            calls: 3,
+        };
+        // 2 x 3/4 MB at 1.5 GB/s is 1 ms, three times.
+        assert!((call.seconds_on_bus(1.5e9) - 3e-3).abs() < 1e-12);
+        // Six steps of 10 us each on top.
+        assert!((call.seconds_alpha_beta(1e-5, 1.5e9) - (3e-3 + 1.8e-4)).abs() < 1e-12);
+        let alone = Collective { ranks: 1, ..call };
+        assert_eq!(alone.seconds_alpha_beta(1e-5, 1.5e9), 0.0);
+    }
+}

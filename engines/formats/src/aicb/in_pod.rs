@@ -1,0 +1,86 @@
+//! Sorts the calls of a workload into those that stay in the pod and those that cross.
+
+use std::collections::BTreeMap;
+
+use super::collective::{Collective, CollectiveKind, Group};
+use super::summary::ImportSummary;
+use super::workload::Groups;
+
+impl Groups {
+    /// Ranks of a group.
+    pub(super) const fn ranks(&self, group: Group) -> u64 {
+        match group {
+            Group::Tp => self.tp,
+            Group::Ep => self.ep,
+            Group::Dp => self.dp,
+            Group::DpEp => self.dp * self.tp / (self.ep * self.expert_tp),
+        }
+    }
+
+    /// A call in one of the groups; `None`, and a note, if it sends nothing.
+    pub(super) fn call(
+        &self,
+        kind: CollectiveKind,
+        group: Group,
+        bytes: u64,
+        calls: u64,
+        summary: &mut ImportSummary,
+    ) -> Option<Collective> {
+        if bytes == 0 {
+            return None;
+        }
+        let ranks = self.ranks(group);
+        if ranks <= 1 {
+            summary.skip(
+                format!("{} calls", group.name()),
+                calls,
+                bytes.saturating_mul(calls),
+                format!("the group {} has one rank", group.name()),
+            );
+            return None;
+        }
+        Some(Collective { kind, group, ranks, bytes, calls })
+    }
+}
+
+/// Equal calls with their number; a map, because a hostile file may hold a million different sizes.
+#[derive(Default)]
+pub(super) struct Tally(BTreeMap<Collective, u64>);
+
+impl Tally {
+    pub(super) fn add(&mut self, call: Collective) {
+        let calls = self.0.entry(Collective { calls: 0, ..call }).or_default();
+        *calls = calls.saturating_add(call.calls);
+    }
+
+    /// The calls in the order of kind, group and size.
+    pub(super) fn into_list(self) -> Vec<Collective> {
+        self.0.into_iter().map(|(call, calls)| Collective { calls, ..call }).collect()
+    }
+}
+
+/// In-pod calls of the forward and the backward passes, and data-parallel calls of the iteration.
+#[derive(Default)]
+pub(super) struct Sorted {
+    pub in_pod: [Tally; 2],
+    pub crossing: Tally,
+}
+
+impl Sorted {
+    /// Puts a call where it belongs; `pass` is 0 for forward, 1 for backward.
+    pub(super) fn add(&mut self, call: Collective, pass: usize) {
+        match call.group {
+            Group::Tp | Group::Ep => self.in_pod[pass].add(call),
+            Group::Dp | Group::DpEp => self.crossing.add(call),
+        }
+    }
+}
+
+/// Bytes of all calls of the groups that `wanted` accepts.
+pub(super) fn bytes_of<'a>(
+    lists: impl IntoIterator<Item = &'a Vec<Collective>>,
+    wanted: impl Fn(Group) -> bool,
+) -> u64 {
+    let calls = lists.into_iter().flatten().filter(|call| wanted(call.group));
+    calls.fold(0, |sum, call| sum.saturating_add(call.total_bytes().unwrap_or(u64::MAX)))
+}

@@ -1,0 +1,336 @@
+//! Pipeline order of a per-call CSV: which send belongs to which receive, and in which order each stage runs its
+//! forward and backward passes.
+//!
+//! The k-th `send_next` of a stage is the k-th `recv_prev` of the next one; backwards likewise. The column `additional`
+//! decides the direction, because in the steady phase a `recv_next` is listed under `forward_step`.
+
+use std::fmt;
+
+use lightbay_core::problem::Problems;
+use serde::{Serialize, Serializer};
+
+use super::calls::{Call, CallKind, Calls, Peer, Phase};
+
+/// Forward or backward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Pass {
+    /// Forward.
+    Forward,
+    /// Backward.
+    Backward,
+}
+
+/// One pass of one micro-batch on a stage; written `F1`, `B12`, micro-batches from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot {
+    /// Forward or backward.
+    pub pass: Pass,
+    /// From 1.
+    pub micro_batch: u32,
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = if self.pass == Pass::Forward { 'F' } else { 'B' };
+        write!(f, "{letter}{}", self.micro_batch)
+    }
+}
+
+impl Serialize for Slot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The pipeline of one iteration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Micro-batches of the iteration.
+    pub micro_batches: u32,
+    /// The order of each stage.
+    pub orders: Vec<Vec<Slot>>,
+    /// Matched transfers, all boundaries and both directions.
+    pub transfers: u64,
+    /// The size of a transfer per rank; `None` if there is no transfer, or if sizes differ.
+    pub bytes: Option<u64>,
+    /// Smallest and largest transfer.
+    pub bytes_range: Option<(u64, u64)>,
+    /// Stages whose order comes from their transfers alone, because their rows show no work.
+    pub without_work: usize,
+}
+
+/// Matches the transfers of one iteration (`iteration` counts from 0) and derives the order of each stage.
+///
+/// # Errors
+/// Unmatched transfers with both counts, transfers of unequal size, stages that disagree on the number of
+/// micro-batches, an order that cannot run.
+pub fn derive(calls: &Calls, iteration: usize) -> Result<Pipeline, Problems> {
+    let stages: Vec<&[Call]> = calls
+        .sections
+        .iter()
+        .filter_map(|s| s.iterations.get(iteration).map(|range| &s.calls[range.clone()]))
+        .collect();
+    let mut problems = Problems::new();
+    let (transfers, bytes_range) = match_transfers(&stages, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let last = stages.len().saturating_sub(1);
+    let mut orders = Vec::with_capacity(stages.len());
+    let mut without_work = 0;
+    for (stage, rows) in stages.iter().enumerate() {
+        let (order, from_work) = stage_order(rows, stage == 0, stage == last);
+        without_work += usize::from(!from_work);
+        orders.push(order);
+    }
+    let micro_batches = agree(&orders, &mut problems);
+    if problems.is_empty() {
+        runnable(&orders, &mut problems);
+    }
+    let bytes = bytes_range.and_then(|(low, high)| (low == high).then_some(low));
+    problems.into_result(Pipeline { micro_batches, orders, transfers, bytes, bytes_range, without_work })
+}
+
+/// Sizes and lines of the transfers of one kind.
+fn transfers_of(rows: &[Call], kind: CallKind) -> Vec<(u64, u32)> {
+    rows.iter().filter(|call| call.kind == kind).map(|call| (call.bytes, call.line)).collect()
+}
+
+fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<(u64, u64)>) {
+    use CallKind::{Receive, Send};
+    use Peer::{Next, Previous};
+    let mut matched = 0;
+    let mut range: Option<(u64, u64)> = None;
+    for (stage, pair) in stages.windows(2).enumerate() {
+        let directions = [
+            (stage, Send(Next), "send_next", stage + 1, Receive(Previous), "recv_prev", pair[0], pair[1]),
+            (stage + 1, Send(Previous), "send_prev", stage, Receive(Next), "recv_next", pair[1], pair[0]),
+        ];
+        for (from, send, send_name, to, receive, receive_name, from_rows, to_rows) in directions {
+            let sent = transfers_of(from_rows, send);
+            let received = transfers_of(to_rows, receive);
+            if sent.len() != received.len() {
+                problems.add(
+                    format!("stage {from} to stage {to}"),
+                    format!(
+                        "'{}' rows {send_name} meet '{}' rows {receive_name}",
+                        sent.len(),
+                        received.len()
+                    ),
+                    "every send needs its receive; the file may be cut short or edited",
+                );
+                continue;
+            }
+            for ((bytes, line), (other, other_line)) in sent.iter().zip(&received) {
+                if bytes != other {
+                    problems.add(
+                        format!("line {line}, msg_size"),
+                        format!("'{bytes}' is sent, '{other}' is received in line {other_line}"),
+                        "both ends of a transfer have one size",
+                    );
+                }
+                let (low, high) = range.unwrap_or((*bytes, *bytes));
+                range = Some((low.min(*bytes), high.max(*bytes)));
+            }
+            matched += sent.len() as u64;
+        }
+    }
+    let ends = [
+        (0, Send(Previous), "send_prev"),
+        (0, Receive(Previous), "recv_prev"),
+        (stages.len().saturating_sub(1), Send(Next), "send_next"),
+        (stages.len().saturating_sub(1), Receive(Next), "recv_next"),
+    ];
+    for (stage, kind, name) in ends {
+        let stray = stages.get(stage).and_then(|rows| rows.iter().find(|call| call.kind == kind));
+        if let Some(call) = stray {
+            problems.add(
+                format!("line {}, additional", call.line),
+                format!("'{name}' on stage {stage}, which has no such neighbour"),
+                "interleaved (virtual) pipelines are not supported; give a file without them",
+            );
+        }
+    }
+    (matched, range)
+}
+
+/// The order of one stage from its work rows, or from its transfers where the rows show no work; whether they did.
+fn stage_order(rows: &[Call], first: bool, last: bool) -> (Vec<Slot>, bool) {
+    let by_work = order_by_work(rows);
+    if first && last {
+        return (by_work, true);
+    }
+    let by_transfers = order_by_transfers(rows, first, last);
+    let count = |order: &[Slot], pass| order.iter().filter(|slot| slot.pass == pass).count();
+    let agrees = [Pass::Forward, Pass::Backward]
+        .into_iter()
+        .all(|pass| count(&by_work, pass) == count(&by_transfers, pass));
+    if agrees { (by_work, true) } else { (by_transfers, false) }
+}
+
+/// Collects slots in order and numbers the micro-batches of each pass.
+#[derive(Default)]
+struct Numbered {
+    slots: Vec<Slot>,
+    forwards: u32,
+    backwards: u32,
+}
+
+impl Numbered {
+    fn push(&mut self, pass: Pass) {
+        let counter = match pass {
+            Pass::Forward => &mut self.forwards,
+            Pass::Backward => &mut self.backwards,
+        };
+        *counter += 1;
+        self.slots.push(Slot { pass, micro_batch: *counter });
+    }
+}
+
+/// A new micro-batch begins when the pass changes, or after a transfer of the same pass.
+fn order_by_work(rows: &[Call]) -> Vec<Slot> {
+    let mut order = Numbered::default();
+    let mut current: Option<Pass> = None;
+    for call in rows {
+        match call.kind {
+            CallKind::Send(peer) | CallKind::Receive(peer) => {
+                if current == Some(pass_of(call.kind, peer)) {
+                    current = None;
+                }
+            }
+            CallKind::Collective(_) | CallKind::Computation => {
+                if let Phase::Pass(pass) = call.phase
+                    && current != Some(pass)
+                {
+                    order.push(pass);
+                    current = Some(pass);
+                }
+            }
+            CallKind::Barrier => {}
+        }
+    }
+    order.slots
+}
+
+/// Activations go to the next stage, gradients to the one before.
+const fn pass_of(kind: CallKind, peer: Peer) -> Pass {
+    match (kind, peer) {
+        (CallKind::Send(_), Peer::Next) | (CallKind::Receive(_), Peer::Previous) => Pass::Forward,
+        _ => Pass::Backward,
+    }
+}
+
+/// One transfer per pass marks each slot: the send that ends it, or on the ends of the pipeline the receive that
+/// begins it.
+fn order_by_transfers(rows: &[Call], first: bool, last: bool) -> Vec<Slot> {
+    let mut transfers: Vec<(CallKind, Pass)> = Vec::new();
+    for call in rows {
+        if let CallKind::Send(peer) | CallKind::Receive(peer) = call.kind {
+            transfers.push((call.kind, pass_of(call.kind, peer)));
+        }
+    }
+    // A receive and a send of the other pass side by side are issued together, as 1F1B does in its steady phase: the
+    // send ends the pass before, the receive begins the next one. Without work rows nothing tells them from a receive,
+    // two passes and a send.
+    let mut at = 0;
+    while at + 1 < transfers.len() {
+        let receive_then_send = matches!(transfers[at].0, CallKind::Receive(_))
+            && matches!(transfers[at + 1].0, CallKind::Send(_))
+            && transfers[at].1 != transfers[at + 1].1;
+        if receive_then_send {
+            transfers.swap(at, at + 1);
+            at += 2;
+        } else {
+            at += 1;
+        }
+    }
+    let mut order = Numbered::default();
+    for (kind, pass) in transfers {
+        let at_the_end = match pass {
+            Pass::Forward => last,
+            Pass::Backward => first,
+        };
+        let marks = match kind {
+            CallKind::Receive(_) => at_the_end,
+            _ => !at_the_end,
+        };
+        if marks {
+            order.push(pass);
+        }
+    }
+    order.slots
+}
+
+/// Every stage must run every micro-batch once forward and once backward.
+fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
+    let count = |order: &[Slot], pass| order.iter().filter(|slot| slot.pass == pass).count();
+    let expected = orders.first().map_or(0, |order| count(order, Pass::Forward));
+    if expected == 0 {
+        problems.add(
+            "stage 0",
+            "shows no forward pass",
+            "rows of an iteration have stages such as 'forward_step' and 'backward_step'",
+        );
+        return 0;
+    }
+    for (stage, order) in orders.iter().enumerate() {
+        let (forwards, backwards) = (count(order, Pass::Forward), count(order, Pass::Backward));
+        if forwards != expected || backwards != expected {
+            problems.add(
+                format!("stage {stage}"),
+                format!(
+                    "'{forwards}' forward and '{backwards}' backward passes, expected are '{expected}' of each"
+                ),
+                "every stage runs each micro-batch once forward and once backward",
+            );
+        }
+    }
+    expected as u32
+}
+
+/// Runs the orders against each other; a pass waits for the same pass of the stage that feeds it.
+fn runnable(orders: &[Vec<Slot>], problems: &mut Problems) {
+    let stages = orders.len();
+    let mut next = vec![0_usize; stages];
+    let mut forwards = vec![0_u32; stages];
+    let mut backwards = vec![0_u32; stages];
+    loop {
+        let mut moved = false;
+        for stage in 0..stages {
+            while let Some(slot) = orders[stage].get(next[stage]) {
+                let ready = match slot.pass {
+                    Pass::Forward => stage == 0 || forwards[stage - 1] >= slot.micro_batch,
+                    Pass::Backward => {
+                        forwards[stage] >= slot.micro_batch
+                            && (stage + 1 == stages || backwards[stage + 1] >= slot.micro_batch)
+                    }
+                };
+                if !ready {
+                    break;
+                }
+                match slot.pass {
+                    Pass::Forward => forwards[stage] = slot.micro_batch,
+                    Pass::Backward => backwards[stage] = slot.micro_batch,
+                }
+                next[stage] += 1;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    for (stage, order) in orders.iter().enumerate() {
+        if let Some(slot) = order.get(next[stage]) {
+            problems.add(
+                format!("stage {stage}"),
+                format!("'{slot}' waits for ever"),
+                "the order of passes contradicts that of the neighbouring stages",
+            );
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

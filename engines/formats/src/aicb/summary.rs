@@ -1,0 +1,216 @@
+//! The first answer of an import: what was found, what was left out and why, what had to be assumed.
+
+use lightbay_core::problem::{Problems, printable};
+use serde::Serialize;
+
+/// Everything an import has to say. Its JSON form has the same fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ImportSummary {
+    /// The files.
+    pub inputs: Vec<InputSummary>,
+    /// Sizes of the parallel groups.
+    pub groups: GroupSummary,
+    /// Rows of one micro-batch, before and after.
+    pub rows: RowSummary,
+    /// Calls and bytes by column and collective, as written in the workload file.
+    pub totals: Vec<ColumnTotal>,
+    /// Bytes by parallel dimension.
+    pub bytes: DimensionBytes,
+    /// Where the compute times come from and what they are.
+    pub compute: ComputeSummary,
+    /// Pipeline sends that found their receive; 0 if the file holds none.
+    pub matched_transfers: u64,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
+    /// What no file says and which knob sets it.
+    pub assumed: Vec<Assumed>,
+    /// Everything else worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InputSummary {
+    /// As the user wrote it.
+    pub name: String,
+    /// What it holds.
+    pub format: String,
+    /// Whether it was gzip-compressed.
+    pub compressed: bool,
+    /// Rows, kernels or values.
+    pub rows: u64,
+}
+
+/// Sizes of the parallel groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GroupSummary {
+    /// Tensor parallel.
+    pub tp: u64,
+    /// Expert parallel.
+    pub ep: u64,
+    /// Pipeline stages.
+    pub pp: u64,
+    /// Data parallel.
+    pub dp: u64,
+    /// GPUs of the job.
+    pub gpus: u64,
+    /// Micro-batches per iteration.
+    pub micro_batches: u64,
+}
+
+/// How the rows of a workload divide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RowSummary {
+    /// Once per iteration, before the layers.
+    pub before: u64,
+    /// Of one micro-batch (of stage 0, if the file has several).
+    pub per_micro_batch: u64,
+    /// Once per iteration, after the layers.
+    pub after: u64,
+}
+
+/// Calls and bytes of one column and collective.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ColumnTotal {
+    /// `fwd`, `ig`, `wg`; for a per-call CSV `forward`, `backward`, `step`.
+    pub column: String,
+    /// `ALLTOALL_EP`, ...; for a per-call CSV with its group: `ALLREDUCE tp_group`.
+    pub collective: String,
+    /// How many rows.
+    pub calls: u64,
+    /// Their bytes together.
+    pub bytes: u64,
+}
+
+/// Bytes of one rank in one iteration, as the calls state them (not what a ring makes of them).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DimensionBytes {
+    /// Tensor-parallel collectives of stage 0.
+    pub tp: u64,
+    /// Expert-parallel collectives of stage 0.
+    pub ep: u64,
+    /// Data-parallel collectives of stage 0.
+    pub dp: u64,
+    /// What all stages of one pipeline send to their neighbours, both directions.
+    pub pp: u64,
+}
+
+/// Compute times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ComputeSummary {
+    /// `file`, `aiob`, `zero`, or `none` if a source has still to be given.
+    pub source: String,
+    /// Share of the file's times that are the generator's placeholder; `null` where that has no meaning.
+    pub placeholder_share: Option<f64>,
+    /// Forward time of one micro-batch on stage 0, without communication.
+    pub forward_s: Option<f64>,
+    /// Backward time of one micro-batch on stage 0, without communication.
+    pub backward_s: Option<f64>,
+    /// Forward time of all rows of a SimAI text together.
+    pub forward_all_rows_s: Option<f64>,
+}
+
+/// Something left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// What.
+    pub what: String,
+    /// How many.
+    pub count: u64,
+    /// Bytes that go with it.
+    pub bytes: u64,
+    /// Why.
+    pub why: String,
+}
+
+/// Something no file says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Assumed {
+    /// What.
+    pub what: String,
+    /// The value that was taken, with its unit.
+    pub value: String,
+    /// The knob that sets it, as it is given: `gpus_per_pod=`.
+    pub set_with: String,
+}
+
+impl ImportSummary {
+    /// Notes something left out, adding to an earlier note of the same sort.
+    pub fn skip(&mut self, what: impl Into<String>, count: u64, bytes: u64, why: impl Into<String>) {
+        let (what, why) = (what.into(), why.into());
+        match self.skipped.iter_mut().find(|old| old.what == what && old.why == why) {
+            Some(old) => {
+                old.count += count;
+                old.bytes = old.bytes.saturating_add(bytes);
+            }
+            None => self.skipped.push(Skipped { what, count, bytes, why }),
+        }
+    }
+
+    /// Notes an assumption.
+    pub fn assume(&mut self, what: impl Into<String>, value: impl Into<String>, set_with: impl Into<String>) {
+        self.assumed.push(Assumed { what: what.into(), value: value.into(), set_with: set_with.into() });
+    }
+
+    /// Every assumption as a problem, for those who want none.
+    pub fn strict_problems(&self) -> Problems {
+        let mut problems = Problems::new();
+        for assumed in &self.assumed {
+            problems.add(
+                assumed.set_with.trim_end_matches('='),
+                format!("{} is not in the file; '{}' would be assumed", assumed.what, assumed.value),
+                format!("set '{}'", assumed.set_with),
+            );
+        }
+        problems
+    }
+
+    /// The summary as lines for people.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |s: String| {
+            text.push_str(&printable(&s));
+            text.push('\n');
+        };
+        for input in &self.inputs {
+            let packed = if input.compressed { ", gzip" } else { "" };
+            line(format!("{}: {}{packed}, {} rows", input.name, input.format, input.rows));
+        }
+        let g = &self.groups;
+        line(format!(
+            "{} GPUs: TP {}, EP {}, PP {}, DP {}; {} micro-batches",
+            g.gpus, g.tp, g.ep, g.pp, g.dp, g.micro_batches
+        ));
+        let r = &self.rows;
+        line(format!("rows: {} before, {} per micro-batch, {} after", r.before, r.per_micro_batch, r.after));
+        let b = &self.bytes;
+        line(format!("bytes per rank and iteration: TP {}, EP {}, DP {}, PP {}", b.tp, b.ep, b.dp, b.pp));
+        let times = match (self.compute.forward_s, self.compute.backward_s) {
+            (Some(forward), Some(backward)) => {
+                format!("{:.3} ms forward, {:.3} ms backward per micro-batch", forward * 1e3, backward * 1e3)
+            }
+            _ => "not known".to_owned(),
+        };
+        line(format!("compute ({}): {times}", self.compute.source));
+        if self.matched_transfers > 0 {
+            line(format!("pipeline transfers: {} matched", self.matched_transfers));
+        }
+        for total in &self.totals {
+            line(format!(
+                "  {} {}: {} calls, {} bytes",
+                total.column, total.collective, total.calls, total.bytes
+            ));
+        }
+        for skipped in &self.skipped {
+            let bytes = if skipped.bytes > 0 { format!(", {} bytes", skipped.bytes) } else { String::new() };
+            line(format!("skipped: {} {}{bytes}: {}", skipped.count, skipped.what, skipped.why));
+        }
+        for assumed in &self.assumed {
+            line(format!("assumed: {} = {} (set with '{}')", assumed.what, assumed.value, assumed.set_with));
+        }
+        for note in &self.notes {
+            line(format!("note: {note}"));
+        }
+        text
+    }
+}

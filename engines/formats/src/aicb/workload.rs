@@ -1,0 +1,274 @@
+//! One iteration of a training job as the planner needs it, whatever files it came from.
+
+use lightbay_core::problem::Problems;
+use serde::Serialize;
+
+use super::aiob::KernelTimes;
+use super::busbw::BusBandwidth;
+use super::collective::Collective;
+use super::order::Slot;
+use super::summary::{ImportSummary, InputSummary};
+use super::{Content, Input, from_calls, from_text};
+
+/// Where compute times are taken from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ComputeSource {
+    /// Kernel times if they were given, else the workload file.
+    #[default]
+    Auto,
+    /// The workload file; placeholders are no times.
+    File,
+    /// The file of kernel times.
+    Kernels,
+    /// No compute at all, on purpose.
+    Zero,
+}
+
+/// What a size beside the parameter gather of a `grad_norm` row means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterGather {
+    /// The data-parallel gather of updated parameters, which it is in the generator.
+    DataParallel,
+    /// Tensor parallel, as its column says; it never leaves the pod.
+    ByColumn,
+}
+
+/// What the user says beside the files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// World size, where the file does not carry it.
+    pub gpus: Option<u64>,
+    /// Bytes one stage sends to the next per micro-batch and rank, where the file does not carry them or they differ.
+    pub pp_bytes: Option<u64>,
+    /// Bytes of gradients and parameters one GPU sends over the ring, where the file has no data-parallel calls.
+    pub dp_bytes: Option<u64>,
+    /// Layers of one stage, for kernel times with a per-call CSV that does not show them.
+    pub layers_per_stage: Option<u64>,
+    /// Where compute times are taken from.
+    pub compute: ComputeSource,
+    /// How the forward gather of a once-per-iteration gradient row is read; `None` assumes data parallel.
+    pub parameter_gather: Option<ParameterGather>,
+}
+
+/// What one stage does in one iteration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StageWorkload {
+    /// Forward compute of one micro-batch, seconds; `None` until a source is given.
+    pub forward_s: Option<f64>,
+    /// Backward compute of one micro-batch, seconds; `None` until a source is given.
+    pub backward_s: Option<f64>,
+    /// TP and EP collectives of all forward passes.
+    pub forward_collectives: Vec<Collective>,
+    /// TP and EP collectives of all backward passes.
+    pub backward_collectives: Vec<Collective>,
+    /// Measured time of the in-pod collectives of one forward pass, seconds, if every one was measured.
+    pub forward_collectives_s: Option<f64>,
+    /// The same for one backward pass.
+    pub backward_collectives_s: Option<f64>,
+    /// Data-parallel collectives of the iteration.
+    pub dp_collectives: Vec<Collective>,
+    /// What one GPU sends for them on flat rings over their groups: 2(n-1)/n of an all-reduce, (n-1)/n of a
+    /// reduce-scatter or an all-gather.
+    pub dp_bytes_per_gpu: u64,
+    /// The literal order; `None` if the file does not carry it.
+    pub order: Option<Vec<Slot>>,
+}
+
+/// A training iteration.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AicbWorkload {
+    /// Tensor-parallel size.
+    pub tp: u64,
+    /// Expert-parallel size.
+    pub ep: u64,
+    /// Ranks over which one expert is split; 1 without experts.
+    pub expert_tp: u64,
+    /// Pipeline stages.
+    pub pp: u64,
+    /// Data-parallel size.
+    pub dp: u64,
+    /// GPUs of the job: TP x PP x DP.
+    pub gpus: u64,
+    /// Micro-batches per iteration.
+    pub micro_batches: u64,
+    /// Bytes one stage sends to the next per micro-batch and rank; 0 with one stage.
+    pub pp_bytes_per_rank: u64,
+    /// One entry per stage.
+    pub stages: Vec<StageWorkload>,
+    /// What was found, skipped and assumed.
+    #[serde(skip)]
+    pub summary: ImportSummary,
+}
+
+impl AicbWorkload {
+    /// Whether compute times are still missing.
+    pub fn needs_compute(&self) -> bool {
+        self.stages.iter().any(|stage| stage.forward_s.is_none() || stage.backward_s.is_none())
+    }
+}
+
+/// A workload and the tables that came with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    /// The iteration.
+    pub workload: AicbWorkload,
+    /// Bus bandwidths for the in-pod collectives.
+    pub bus_bandwidth: Option<BusBandwidth>,
+}
+
+/// Joins one workload with at most one file of kernel times and one bus-bandwidth table.
+///
+/// # Errors
+/// No workload or more than one, two tables of a sort, and everything that keeps the workload from being complete:
+/// world size or pipeline bytes that no one gave, sizes that do not divide, transfers that do not match.
+pub fn merge(inputs: &[Input], options: &MergeOptions) -> Result<Merged, Problems> {
+    let mut problems = Problems::new();
+    let mut workload: Option<&Input> = None;
+    let mut kernels: Option<(&str, &KernelTimes)> = None;
+    let mut table: Option<(&str, &BusBandwidth)> = None;
+    let mut summary = ImportSummary::default();
+    for input in inputs {
+        let name = input.name.as_str();
+        let (what, earlier, rows) = match &input.content {
+            Content::Text(text) => {
+                ("workloads", workload.replace(input).map(|i| i.name.as_str()), text.rows.len())
+            }
+            Content::Calls(calls) => (
+                "workloads",
+                workload.replace(input).map(|i| i.name.as_str()),
+                calls.sections.iter().map(|s| s.calls.len()).sum(),
+            ),
+            Content::Kernels(times) => {
+                ("files of kernel times", kernels.replace((name, times)).map(|k| k.0), times.kernels.len())
+            }
+            Content::BusBandwidth(values) => {
+                ("bus-bandwidth tables", table.replace((name, values)).map(|t| t.0), values.len())
+            }
+        };
+        if let Some(earlier) = earlier {
+            problems.add("", format!("'{earlier}' and '{name}' are both {what}"), "give one of them");
+        }
+        summary.inputs.push(InputSummary {
+            name: name.to_owned(),
+            format: input
+                .content
+                .format()
+                .describe()
+                .trim_start_matches("a ")
+                .trim_start_matches("an ")
+                .to_owned(),
+            compressed: input.compressed,
+            rows: rows as u64,
+        });
+    }
+    if options.compute == ComputeSource::Kernels && kernels.is_none() {
+        problems.add(
+            "compute",
+            "kernel times are asked for, but no file of them was given",
+            "add AICB's kernel times to the files, or set compute=file or compute=zero",
+        );
+    }
+    let Some(input) = workload else {
+        problems.add("", "no workload among the files", "give a SimAI text workload or an AICB per-call CSV");
+        return Err(problems);
+    };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let kernels = match options.compute {
+        ComputeSource::Auto | ComputeSource::Kernels => kernels.map(|(_, times)| times),
+        ComputeSource::File | ComputeSource::Zero => None,
+    };
+    let workload = match &input.content {
+        Content::Text(text) => from_text::workload(text, kernels, options, summary),
+        Content::Calls(calls) => from_calls::workload(calls, kernels, options, summary),
+        Content::Kernels(_) | Content::BusBandwidth(_) => Err(Problems::new()),
+    }
+    .map_err(|problems| problems.named(input.name.clone()))?;
+    Ok(Merged { workload, bus_bandwidth: table.map(|(_, values)| values.clone()) })
+}
+
+/// Sizes of the groups, checked against each other.
+pub(super) struct Groups {
+    pub tp: u64,
+    pub ep: u64,
+    pub pp: u64,
+    pub dp: u64,
+    pub gpus: u64,
+    pub expert_tp: u64,
+}
+
+impl Groups {
+    /// World size from the file and from the user must agree, and TP x PP must divide it.
+    pub(super) fn new(
+        [tp, ep, pp]: [u64; 3],
+        in_file: Option<u64>,
+        given: Option<u64>,
+        problems: &mut Problems,
+    ) -> Self {
+        let gpus = match (in_file, given) {
+            (Some(file), Some(given)) if file != given => {
+                problems.add(
+                    "gpus",
+                    format!("is '{given}', the file says '{file}'"),
+                    "leave it out, or give the file of that job",
+                );
+                file
+            }
+            (Some(gpus), _) | (None, Some(gpus)) => gpus,
+            (None, None) => {
+                problems.add("gpus", "the file does not say how many GPUs the job has", "set 'gpus='");
+                return Self { tp, ep: 1, pp, dp: 1, gpus: tp * pp, expert_tp: tp };
+            }
+        };
+        let replica = tp.saturating_mul(pp);
+        if !gpus.is_multiple_of(replica) {
+            problems.add(
+                "gpus",
+                format!("'{gpus}' is not a multiple of TP '{tp}' x PP '{pp}'"),
+                format!("a replica of the model has '{replica}' GPUs; correct the header or 'gpus='"),
+            );
+        }
+        let dp = (gpus / replica.max(1)).max(1);
+        // Either an expert is split over the tensor-parallel ranks as the rest of the layer is, or an expert group
+        // takes whole GPUs, tensor-parallel neighbours among them.
+        let expert_tp = if dp.is_multiple_of(ep) { tp } else { 1 };
+        if !(dp * tp).is_multiple_of(ep * expert_tp) {
+            problems.add(
+                "ep",
+                format!("'{ep}' divides neither DP '{dp}' nor TP x DP '{}'", dp * tp),
+                "the ranks of an expert group belong to one stage; correct ep or all_gpus",
+            );
+            return Self { tp, ep: 1, pp, dp, gpus, expert_tp: tp };
+        }
+        Self { tp, ep, pp, dp, gpus, expert_tp }
+    }
+}
+
+/// Bytes one GPU sends for the data-parallel calls on flat rings; what is no ring is skipped.
+pub(super) fn ring_bytes(
+    collectives: &[Collective],
+    summary: &mut ImportSummary,
+    problems: &mut Problems,
+) -> u64 {
+    let mut sum: u64 = 0;
+    for collective in collectives {
+        let Collective { kind, ranks, bytes, calls, .. } = *collective;
+        match kind.ring_bytes(bytes, ranks) {
+            Some(one) => {
+                let Some(total) = one.checked_mul(calls).and_then(|all| sum.checked_add(all)) else {
+                    problems.add("", "the data-parallel bytes exceed 64 bits", "check the sizes in the file");
+                    return sum;
+                };
+                sum = total;
+            }
+            None => summary.skip(
+                format!("data-parallel {} calls", kind.name()),
+                calls,
+                bytes.saturating_mul(calls),
+                "they do not run on a ring",
+            ),
+        }
+    }
+    sum
+}

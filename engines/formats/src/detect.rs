@@ -1,0 +1,285 @@
+//! Says what a file is by its content, so that a wrong one is refused by its name.
+//!
+//! Only the first bytes are looked at. Formats that have no reader here are still recognised: "this is an NCCL
+//! topology" helps more than "line 1: '<system' is not a policy".
+
+use std::io::{self, BufRead, Cursor, Read};
+
+use lightbay_core::problem::Problem;
+
+use crate::gz::{self, Limits, io_problem};
+
+/// How much of a file is looked at.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// First word of a SimAI text workload: the parallelism policy.
+pub const SIMAI_POLICIES: [&str; 11] = [
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+    "HYBRID_TRANSFORMER",
+    "DATA",
+    "MODEL",
+    "HYBRID_DATA_MODEL",
+    "HYBRID_MODEL_DATA",
+    "HYBRID_DLRM",
+    "HYBRID_DLRM_ENHANCED",
+    "HYBRID_CUSTOMIZED",
+    "MICRO",
+    "DISTRIBUTED_INFERENCE",
+];
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// SimAI text workload, one rank of one stage.
+    SimaiText,
+    /// AICB per-call CSV.
+    AicbCsv,
+    /// AICB kernel times.
+    AiobTimes,
+    /// SimAI bus-bandwidth table.
+    BusBandwidth,
+    /// AICB's table of model parameters, from which workloads are generated.
+    AicbSpecification,
+    /// NCCL topology XML.
+    NcclTopology,
+    /// NCCL channel dump.
+    NcclGraphs,
+    /// MSCCL collective schedule.
+    MscclAlgorithm,
+    /// MSCCL topology JSON.
+    MscclTopology,
+    /// Chakra trace, binary.
+    ChakraBinary,
+    /// Chakra trace, JSON.
+    ChakraJson,
+    /// PyTorch execution trace.
+    PytorchTrace,
+    /// PyTorch profiler trace.
+    ProfilerTrace,
+    /// TACCL topology JSON.
+    TacclTopology,
+    /// TACCL sketch JSON.
+    TacclSketch,
+    /// A scenario of this program.
+    Scenario,
+    /// A plan of this program.
+    Plan,
+    /// Some other JSON.
+    OtherJson,
+    /// A web page.
+    Html,
+    /// Some other XML.
+    OtherXml,
+    /// Nothing at all.
+    Empty,
+    /// None of these.
+    Unknown,
+}
+
+impl Format {
+    /// What it is, to be put after "this is".
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::SimaiText => "a SimAI text workload",
+            Self::AicbCsv => "an AICB per-call CSV",
+            Self::AiobTimes => "a file of AICB kernel times",
+            Self::BusBandwidth => "a bus-bandwidth table",
+            Self::AicbSpecification => "AICB's table of model parameters, from which workloads are generated",
+            Self::NcclTopology => "an NCCL topology",
+            Self::NcclGraphs => "an NCCL channel dump",
+            Self::MscclAlgorithm => "an MSCCL schedule",
+            Self::MscclTopology => "an MSCCL topology",
+            Self::ChakraBinary => "a binary Chakra trace",
+            Self::ChakraJson => "a Chakra trace in JSON",
+            Self::PytorchTrace => "a PyTorch execution trace",
+            Self::ProfilerTrace => "a PyTorch profiler trace",
+            Self::TacclTopology => "a TACCL topology",
+            Self::TacclSketch => "a TACCL sketch",
+            Self::Scenario => "a lightbay scenario",
+            Self::Plan => "a lightbay plan",
+            Self::OtherJson => "JSON of an unknown kind",
+            Self::Html => "a web page",
+            Self::OtherXml => "XML of an unknown kind",
+            Self::Empty => "an empty file",
+            Self::Unknown => "none of the known formats",
+        }
+    }
+
+    /// What to do with it instead of importing it as an AICB workload; empty if the description says enough.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::AicbSpecification => "run AICB's workload generator and give what it writes",
+            Self::NcclGraphs => "a topology is written with NCCL_TOPO_DUMP_FILE, not NCCL_GRAPH_DUMP_FILE",
+            Self::Html => "download the raw file instead of the page that shows it",
+            Self::Scenario | Self::Plan => "it needs no import: open it or solve it directly",
+            _ => "",
+        }
+    }
+}
+
+/// An input ready to be read: unpacked, recognised, and still at its first byte.
+pub struct Opened<'a> {
+    /// What it holds.
+    pub format: Format,
+    /// Whether it was gzip-compressed.
+    pub compressed: bool,
+    /// The whole content.
+    pub reader: Box<dyn BufRead + 'a>,
+}
+
+/// Unpacks and recognises an input.
+///
+/// # Errors
+/// The first part cannot be read.
+pub fn open<'a>(reader: impl BufRead + 'a, limits: &Limits) -> Result<Opened<'a>, Problem> {
+    let mut content = gz::unpack(reader, limits)?;
+    let mut head = Vec::new();
+    if let Err(error) = content.reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head) {
+        // What was read before a damaged part still tells the format; the reader meets the damage again.
+        if head.is_empty() || error.kind() == io::ErrorKind::FileTooLarge {
+            return Err(io_problem("", &error));
+        }
+    }
+    let format = detect(&head);
+    let reader = Box::new(Cursor::new(head).chain(content.reader));
+    Ok(Opened { format, compressed: content.compressed, reader })
+}
+
+/// What a file is that starts with `head`.
+pub fn detect(head: &[u8]) -> Format {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if head.is_empty() {
+        return Format::Empty;
+    }
+    if head.iter().take(512).any(|&byte| byte < 0x09) {
+        // A length-delimited protobuf stream: message length, then field 1 (version) or 2 (attribute) of the metadata.
+        let tagged = head.get(1).is_some_and(|tag| matches!(tag, 0x0a | 0x12));
+        return if tagged { Format::ChakraBinary } else { Format::Unknown };
+    }
+    let text = String::from_utf8_lossy(head);
+    let text = text.trim_start();
+    if text.is_empty() {
+        return Format::Empty;
+    }
+    if text.starts_with('<') {
+        return detect_xml(text);
+    }
+    if text.contains("comm_type,comm_group") {
+        return Format::AicbCsv;
+    }
+    if text.starts_with('{') || text.starts_with('[') {
+        return detect_json(text);
+    }
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if SIMAI_POLICIES.contains(&first) {
+        return Format::SimaiText;
+    }
+    if first.starts_with("train_iter:") || text.contains("time_gpu_avg:") {
+        return Format::AiobTimes;
+    }
+    let is_group = |line: &str| matches!(line.trim(), "TP:" | "DP:" | "EP:" | "PP:");
+    if text.lines().take(64).any(is_group) {
+        return Format::BusBandwidth;
+    }
+    if text.starts_with("id\tName\tParameter_size") {
+        return Format::AicbSpecification;
+    }
+    Format::Unknown
+}
+
+fn detect_xml(text: &str) -> Format {
+    if text.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype html>")) {
+        return Format::Html;
+    }
+    let mut rest = text;
+    while let Some(open) = rest.find('<') {
+        rest = &rest[open..];
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            let Some(end) = comment.find("-->") else { break };
+            rest = &comment[end + 3..];
+        } else if rest.starts_with("<?") || rest.starts_with("<!") {
+            let Some(end) = rest.find('>') else { break };
+            rest = &rest[end + 1..];
+        } else {
+            let name = rest[1..].split(|c: char| !c.is_ascii_alphanumeric()).next();
+            return match name.unwrap_or_default() {
+                "system" => Format::NcclTopology,
+                "graphs" => Format::NcclGraphs,
+                "algo" => Format::MscclAlgorithm,
+                "html" | "HTML" => Format::Html,
+                _ => Format::OtherXml,
+            };
+        }
+    }
+    Format::OtherXml
+}
+
+fn detect_json(text: &str) -> Format {
+    const MARKS: [(&str, Format); 14] = [
+        ("lightbay.scenario/", Format::Scenario),
+        ("lightbay.plan/", Format::Plan),
+        ("-chakra", Format::PytorchTrace),
+        ("\"workload_graph\"", Format::ChakraJson),
+        ("\"ctrlDeps\"", Format::ChakraJson),
+        ("\"ctrl_deps\"", Format::ChakraJson),
+        ("\"distributedInfo\"", Format::ProfilerTrace),
+        ("\"traceEvents\"", Format::ProfilerTrace),
+        ("\"msccl_type\"", Format::MscclTopology),
+        ("\"intranode_sketch\"", Format::TacclSketch),
+        ("\"gpus_per_node\"", Format::TacclTopology),
+        ("\"node_betas_list\"", Format::TacclTopology),
+        ("\"node_invbws_list\"", Format::TacclTopology),
+        ("\"schemaVersion\"", Format::ProfilerTrace),
+    ];
+    MARKS.iter().find(|(mark, _)| text.contains(mark)).map_or(Format::OtherJson, |(_, format)| *format)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_each_format_by_its_first_bytes() {
+        let cases: [(&[u8], Format); 24] = [
+            (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
+            (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
+            (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
+            (b"[ pp_stage0: [rank0, rank1] ]\ncomm_type,comm_group\n", Format::AicbCsv),
+            (b"train_iter:10\nEmb:\n", Format::AiobTimes),
+            (b"test\nTP:\nallreduce,: 300\n", Format::BusBandwidth),
+            (b"id\tName\tParameter_size\tHidden_size\n", Format::AicbSpecification),
+            (b"<!-- made by hand --><system version=\"1\">", Format::NcclTopology),
+            (b"<?xml version=\"1.0\"?>\n<graphs version=\"1\">", Format::NcclGraphs),
+            (b"<algo name=\"a2a\" proto=\"LL\">", Format::MscclAlgorithm),
+            (b"<!DOCTYPE html><html>", Format::Html),
+            (b"<svg>", Format::OtherXml),
+            (b"<!-- never closed", Format::OtherXml),
+            (b"\x05\x0a\x03abc", Format::ChakraBinary),
+            (b"\x00\x01\x02\x03", Format::Unknown),
+            (b"{\"workload_graph\": []}", Format::ChakraJson),
+            (b"{\"schema\": \"1.0.2-chakra.0.0.4\"}", Format::PytorchTrace),
+            (b"{\"distributedInfo\": {}}", Format::ProfilerTrace),
+            (b"{\"schema\": \"lightbay.scenario/1\"}", Format::Scenario),
+            (b"{\"schema\": \"lightbay.plan/1\", \"scenario\": {}}", Format::Plan),
+            (b"{\"name\": \"x\", \"gpus_per_node\": 8}", Format::TacclTopology),
+            (b"[1, 2]", Format::OtherJson),
+            (b" \n", Format::Empty),
+            (b"hello", Format::Unknown),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(detect(head), expected, "{}", String::from_utf8_lossy(head));
+        }
+        assert_eq!(detect(b""), Format::Empty);
+    }
+
+    #[test]
+    fn opening_keeps_every_byte() {
+        let text = b"MICRO\n0\n".repeat(20_000);
+        let mut opened = open(&text[..], &Limits::default()).unwrap();
+        assert_eq!((opened.format, opened.compressed), (Format::SimaiText, false));
+        let mut out = Vec::new();
+        opened.reader.read_to_end(&mut out).unwrap();
+        assert_eq!(out, text);
+    }
+}

@@ -1,0 +1,176 @@
+//! The way into every reader: unpacks gzip by magic bytes and caps how much may come out.
+//!
+//! The cap is what keeps a small hostile file from becoming a large one in memory; it holds for plain input too.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use lightbay_core::problem::Problem;
+
+/// How much of an input is read at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes after decompression (or of the plain file).
+    pub content_bytes: u64,
+    /// Bytes of one line.
+    pub line_bytes: usize,
+    /// Rows of a table.
+    pub rows: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { content_bytes: 256 << 20, line_bytes: 1 << 20, rows: 1_000_000 }
+    }
+}
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// An input after decompression.
+pub struct Content<'a> {
+    /// Whether it was gzip-compressed.
+    pub compressed: bool,
+    /// The plain content; reading more than the cap is an error of kind `FileTooLarge`.
+    pub reader: Box<dyn BufRead + 'a>,
+}
+
+/// Unpacks `reader` if it starts with the gzip magic bytes.
+///
+/// # Errors
+/// The first read failed.
+pub fn unpack<'a>(mut reader: impl BufRead + 'a, limits: &Limits) -> Result<Content<'a>, Problem> {
+    let mut magic = [0_u8; 2];
+    let mut filled = 0;
+    while filled < magic.len() {
+        match reader.read(&mut magic[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(io_problem("", &error)),
+        }
+    }
+    let compressed = filled == 2 && magic == MAGIC;
+    let whole = Cursor::new(magic).take(filled as u64).chain(reader);
+    let reader: Box<dyn BufRead + 'a> = if compressed {
+        let decoded = BufReader::with_capacity(1 << 16, MultiGzDecoder::new(whole));
+        Box::new(Capped::new(decoded, limits.content_bytes))
+    } else {
+        Box::new(Capped::new(whole, limits.content_bytes))
+    };
+    Ok(Content { compressed, reader })
+}
+
+/// What an I/O error of an input means to its owner.
+pub(crate) fn io_problem(path: &str, error: &io::Error) -> Problem {
+    let remedy = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the compressed file is cut short; copy it again",
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            "the compressed file is damaged; copy it again or unpack it with 'gunzip'"
+        }
+        io::ErrorKind::FileTooLarge => "split the file or leave out repeated iterations",
+        _ => "check that the file can be read",
+    };
+    Problem::new(path, format!("cannot be read: {error}"), remedy)
+}
+
+/// A reader that fails once more than `left` bytes were asked for and are there.
+struct Capped<R> {
+    inner: R,
+    cap: u64,
+    left: u64,
+}
+
+impl<R> Capped<R> {
+    const fn new(inner: R, cap: u64) -> Self {
+        Self { inner, cap, left: cap }
+    }
+}
+
+impl<R: BufRead> BufRead for Capped<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let available = self.inner.fill_buf()?;
+        if self.left == 0 && !available.is_empty() {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("more than '{}' bytes", self.cap),
+            ));
+        }
+        let shown = usize::try_from(self.left).unwrap_or(usize::MAX).min(available.len());
+        Ok(&available[..shown])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.left = self.left.saturating_sub(amount as u64);
+        self.inner.consume(amount);
+    }
+}
+
+impl<R: BufRead> Read for Capped<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let n = available.len().min(out.len());
+        out[..n].copy_from_slice(&available[..n]);
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read_all(bytes: &[u8], cap: u64) -> (bool, io::Result<Vec<u8>>) {
+        let limits = Limits { content_bytes: cap, ..Limits::default() };
+        let mut content = unpack(bytes, &limits).unwrap();
+        let mut out = Vec::new();
+        let result = content.reader.read_to_end(&mut out).map(|_| out);
+        (content.compressed, result)
+    }
+
+    #[test]
+    fn plain_and_packed_read_the_same() {
+        for text in [&b""[..], b"a", b"ab", b"hello\nworld\n"] {
+            let (compressed, out) = read_all(text, 1000);
+            assert!(!compressed);
+            assert_eq!(out.unwrap(), text);
+            let (compressed, out) = read_all(&gzip(text), 1000);
+            assert!(compressed);
+            assert_eq!(out.unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn members_written_one_after_the_other_are_one_file() {
+        let two = [gzip(b"one "), gzip(b"two")].concat();
+        assert_eq!(read_all(&two, 1000).1.unwrap(), b"one two");
+    }
+
+    #[test]
+    fn a_bomb_stops_at_the_cap() {
+        let bomb = gzip(&vec![0_u8; 10_000_000]);
+        assert!(bomb.len() < 20_000);
+        let error = read_all(&bomb, 4096).1.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        // Exactly the cap is allowed.
+        assert_eq!(read_all(&gzip(&[7; 4096]), 4096).1.unwrap().len(), 4096);
+        assert_eq!(read_all(&[7; 4097], 4096).1.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn a_cut_file_says_so() {
+        let whole = gzip(b"some content that is long enough to be cut");
+        let error = read_all(&whole[..whole.len() - 12], 1000).1.unwrap_err();
+        let problem = io_problem("line 1", &error);
+        assert!(problem.remedy.contains("copy it again"), "{problem}");
+    }
+}
