@@ -10,6 +10,9 @@ pub enum Scale {
     Linear,
     /// By order of magnitude; values that are not positive are gaps.
     Log,
+    /// By order of magnitude with zero on the axis: for counts that begin at 0, as generations. Negative values are
+    /// gaps.
+    LogFromZero,
 }
 
 /// A range on a scale. `low < high` always holds.
@@ -41,6 +44,7 @@ impl Range {
             return match scale {
                 Scale::Linear => Self { low: 0.0, high: 1.0, scale },
                 Scale::Log => Self { low: 1.0, high: 10.0, scale },
+                Scale::LogFromZero => Self { low: 0.0, high: 10.0, scale },
             };
         }
         // Closer than this, ticks could not be told apart with twelve digits.
@@ -54,6 +58,7 @@ impl Range {
                 Self { low: low - room, high: high + room, scale }
             }
             Scale::Log => Self { low: low / 2.0, high: high * 2.0, scale },
+            Scale::LogFromZero => Self { low: low / 2.0, high: high * 2.0 + 1.0, scale },
         }
     }
 
@@ -66,21 +71,36 @@ impl Range {
             // Halved first: the difference of two huge values may overflow.
             Scale::Linear => (value / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0),
             Scale::Log => (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
+            Scale::LogFromZero => (value.ln_1p() - self.low.ln_1p()) / (self.high.ln_1p() - self.low.ln_1p()),
         };
         share.is_finite().then_some(share)
     }
 
-    /// At most `most` ticks at nice values inside the range, in order.
+    /// About `most` ticks, never more than one above it, at nice values inside the range, in order.
     pub fn ticks(&self, most: usize) -> Ticks {
         match self.scale {
             Scale::Linear => Ticks::linear(self.low, self.high, most),
-            Scale::Log => Ticks::log(self.low, self.high, most),
+            Scale::Log => Ticks::log(self.low, self.high, most, false),
+            Scale::LogFromZero => {
+                let zero = self.low <= 0.0;
+                Ticks::log(
+                    self.low.max(1.0),
+                    self.high.max(1.0),
+                    most.saturating_sub(usize::from(zero)),
+                    zero,
+                )
+            }
         }
     }
 }
 
 fn drawable(value: f64, scale: Scale) -> bool {
-    value.is_finite() && (scale == Scale::Linear || value > 0.0)
+    value.is_finite()
+        && match scale {
+            Scale::Linear => true,
+            Scale::Log => value > 0.0,
+            Scale::LogFromZero => value >= 0.0,
+        }
 }
 
 /// Ticks at nice values.
@@ -90,6 +110,8 @@ pub struct Ticks {
     index: usize,
     count: usize,
     decimals: usize,
+    /// Zero comes before the first tick.
+    zero: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,16 +134,16 @@ impl Ticks {
             [1.0, 2.0, 5.0, 10.0].into_iter().find(|multiple| multiple * power >= rough).unwrap_or(10.0);
         let step = multiple * power;
         if !(step.is_finite() && step > 0.0) {
-            return Self { kind: Kind::Linear(low, 0.0), index: 0, count: 1, decimals: 0 };
+            return Self { kind: Kind::Linear(low, 0.0), index: 0, count: 1, decimals: 0, zero: false };
         }
         let first = (low / step - 1e-9).ceil();
         let last = (high / step + 1e-9).floor();
         let count = if last >= first { (last - first + 1.0).min(MOST as f64) as usize } else { 0 };
         let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
-        Self { kind: Kind::Linear(first * step, step), index: 0, count, decimals }
+        Self { kind: Kind::Linear(first * step, step), index: 0, count, decimals, zero: false }
     }
 
-    fn log(low: f64, high: f64, most: usize) -> Self {
+    fn log(low: f64, high: f64, most: usize, zero: bool) -> Self {
         let most = most.clamp(1, MOST);
         let decade = low.log10().floor() as i32;
         let decades = high.log10().ceil() as i32 - decade;
@@ -129,20 +151,21 @@ impl Ticks {
         for multiples in sets {
             let kind = Kind::Log { decade, multiples, low, high, every: 1 };
             let count = multiples.len() * (decades as usize + 1);
-            let ticks = Self { kind, index: 0, count, decimals: 0 };
-            if ticks.count() <= most {
+            let ticks = Self { kind, index: 0, count, decimals: 0, zero };
+            if ticks.count() <= most + usize::from(zero) {
                 return ticks;
             }
         }
         let every = (decades / most as i32 + 1).max(1);
         let kind = Kind::Log { decade, multiples: &[1.0], low, high, every };
-        Self { kind, index: 0, count: decades as usize / every as usize + 1, decimals: 0 }
+        Self { kind, index: 0, count: decades as usize / every as usize + 1, decimals: 0, zero }
     }
 
     /// The text of a tick at `value`.
     pub fn label(&self, value: f64) -> Num {
         match self.kind {
             Kind::Linear(..) => number::fixed(value, self.decimals),
+            Kind::Log { .. } if value <= 0.0 => number::fixed(0.0, 0),
             Kind::Log { .. } => {
                 let decimals = (-value.log10().floor()).clamp(0.0, 12.0) as usize;
                 number::fixed(value, decimals)
@@ -155,6 +178,10 @@ impl Iterator for Ticks {
     type Item = f64;
 
     fn next(&mut self) -> Option<f64> {
+        if self.zero {
+            self.zero = false;
+            return Some(0.0);
+        }
         while self.index < self.count {
             let index = self.index;
             self.index += 1;

@@ -95,18 +95,15 @@ impl<'a> PairedBars<'a> {
             _ => None,
         };
         let ascii = self.theme.is_ascii();
+        let (upper, lower) = shapes(self.theme);
         for at in 0..width {
             match (inside(new, at), inside(old, at)) {
                 (true, true) => match both {
                     Some(style) if !ascii => pen.glyph(x + at, y, glyphs.half_upper, style),
                     _ => pen.glyph(x + at, y, glyphs.eighths[7], new_style),
                 },
-                (true, false) => {
-                    pen.glyph(x + at, y, if ascii { "\"" } else { glyphs.half_upper }, new_style);
-                }
-                (false, true) => {
-                    pen.glyph(x + at, y, if ascii { "_" } else { glyphs.half_lower }, old_style);
-                }
+                (true, false) => pen.glyph(x + at, y, upper, new_style),
+                (false, true) => pen.glyph(x + at, y, lower, old_style),
                 (false, false) => {}
             }
         }
@@ -165,8 +162,14 @@ impl Widget for &PairedBars<'_> {
     }
 }
 
+/// The glyphs of a cell that only the new and only the old schedule takes.
+fn shapes(theme: &Theme) -> (&'static str, &'static str) {
+    if theme.is_ascii() { ("\"", "_") } else { (theme.glyphs.half_upper, theme.glyphs.half_lower) }
+}
+
 /// A colour or shape with its name, to explain paired bars: `▀ 6 delta-level   ▄ B 4 iter-halve`.
 pub fn pair_legend(theme: &Theme, new: impl Into<Label>, old: impl Into<Label>) -> [Piece; 4] {
-    let (upper, lower) = if theme.is_ascii() { ("\" ", "   _ ") } else { ("▀ ", "   ▄ ") };
+    let (upper, lower) = shapes(theme);
+    let (upper, lower) = (format!("{upper} "), format!("   {lower} "));
     [Piece::new(upper, Tone::Gradient), Piece::muted(new), Piece::new(lower, Tone::Rule), Piece::muted(old)]
 }

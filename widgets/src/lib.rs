@@ -4,6 +4,7 @@
 
 mod axis;
 mod bars;
+mod chart;
 mod compare;
 mod confirm;
 mod footer;
@@ -23,6 +24,7 @@ mod popup;
 mod progress;
 pub mod scroll;
 mod sentence;
+mod stack;
 mod table;
 mod tabs;
 pub mod text;
@@ -31,6 +33,7 @@ mod too_small;
 
 pub use axis::{Range, Scale, Ticks};
 pub use bars::{Bin, Histogram, Waterfall, WaterfallRow};
+pub use chart::{Axis, Baseline, Chart, Event, Series};
 pub use compare::{PairRow, PairedBars, pair_legend};
 pub use confirm::Confirm;
 pub use footer::{Footer, KeyHint};
@@ -49,6 +52,7 @@ pub use pen::{Label, Pen, Piece, pieces_width};
 pub use popup::Popup;
 pub use progress::{GapBar, MethodRow, RunWord, SolveStrip};
 pub use sentence::Sentence;
+pub use stack::{Stack, StackLayer, StackMark};
 pub use table::{Align, Column, RowKind, Table, TableRow, TableState};
 pub use tabs::{Tab, Tabs};
 pub use text::Cut;

@@ -1,0 +1,439 @@
+//! Line charts with our own axes: curves are labelled where they end, there is no legend box.
+//!
+//! Points are thinned by minimum and maximum per column of dots, so that spikes stay. Values that cannot be drawn
+//! (NaN, infinite, not positive on a logarithmic axis) are gaps and counted in the label.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::Widget;
+
+use crate::axis::{Range, Scale};
+use crate::number::{self, Num};
+use crate::pen::{Label, Pen};
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+mod dots;
+
+use dots::{Dots, Ink};
+
+/// One curve.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Series {
+    /// Written where the curve ends, with its last value (`best 1.069`).
+    pub name: Label,
+    /// Points with ascending x.
+    pub points: Vec<(f64, f64)>,
+    /// Meaning.
+    pub tone: Tone,
+    /// Label in bold: the answer.
+    pub bold: bool,
+    /// What it is drawn with in ASCII: `*` best, `m` mean, `L` lower, `U` upper bound.
+    pub letter: char,
+    /// A value holds until the next point.
+    pub step: bool,
+    /// Every other dot only, so that it differs from others without colour.
+    pub dotted: bool,
+}
+
+impl Series {
+    /// A curve.
+    pub fn new(name: impl Into<Label>, letter: char, tone: Tone) -> Self {
+        Self { name: name.into(), letter, tone, ..Self::default() }
+    }
+
+    /// Its points.
+    #[must_use]
+    pub fn points(mut self, points: Vec<(f64, f64)>) -> Self {
+        self.points = points;
+        self
+    }
+
+    /// A value holds until the next point.
+    #[must_use]
+    pub const fn step(mut self) -> Self {
+        self.step = true;
+        self
+    }
+
+    /// Every other dot only.
+    #[must_use]
+    pub const fn dotted(mut self) -> Self {
+        self.dotted = true;
+        self
+    }
+
+    /// Label in bold.
+    #[must_use]
+    pub const fn bold(mut self) -> Self {
+        self.bold = true;
+        self
+    }
+}
+
+/// A value to compare with, drawn as a grey line over the whole width.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Baseline {
+    /// Written at the right end.
+    pub name: Label,
+    /// Where.
+    pub value: f64,
+}
+
+/// Something that happened: a hot start, an offer, a change.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: f64,
+    /// Written at the top where there is room.
+    pub name: Label,
+}
+
+/// One axis.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Axis<'a> {
+    /// How values are spread.
+    pub scale: Scale,
+    /// Unit or name (`ms`, `generation`).
+    pub unit: &'a str,
+    /// The range to show; the range of the data without it.
+    pub bounds: Option<(f64, f64)>,
+}
+
+impl<'a> Axis<'a> {
+    /// An even axis with a unit.
+    pub const fn linear(unit: &'a str) -> Self {
+        Self { scale: Scale::Linear, unit, bounds: None }
+    }
+
+    /// An axis by order of magnitude.
+    pub const fn log(unit: &'a str) -> Self {
+        Self { scale: Scale::Log, unit, bounds: None }
+    }
+
+    /// An axis by order of magnitude that begins at zero.
+    pub const fn log_from_zero(unit: &'a str) -> Self {
+        Self { scale: Scale::LogFromZero, unit, bounds: None }
+    }
+
+    /// Shows this range.
+    #[must_use]
+    pub const fn bounds(mut self, low: f64, high: f64) -> Self {
+        self.bounds = Some((low, high));
+        self
+    }
+
+    fn range(&self, values: impl Iterator<Item = f64>) -> Range {
+        match self.bounds {
+            Some((low, high)) => Range::new(low, high, self.scale),
+            None => Range::of(values, self.scale),
+        }
+    }
+}
+
+/// The chart.
+///
+/// ```
+/// # use lightbay_widgets::{Axis, Chart, GlyphSet, Series, Theme, Tone, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let series = [Series::new("best 1", '*', Tone::Answer).points(vec![(0.0, 3.0), (1.0, 1.0)]).step()];
+/// let area = Rect::new(0, 0, 20, 3);
+/// let mut buf = Buffer::empty(area);
+/// Chart::new(&theme, &series, Axis::linear("s"), Axis::linear("ms")).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), " 3 **********\nms          *\n 1          * best 1");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Chart<'a> {
+    theme: &'a Theme,
+    series: &'a [Series],
+    baselines: &'a [Baseline],
+    events: &'a [Event],
+    x: Axis<'a>,
+    y: Axis<'a>,
+}
+
+/// Most labels at the right end.
+const MAX_LABELS: usize = 16;
+
+/// A label at the right end: wanted row, which series or baseline.
+#[derive(Clone, Copy, Default)]
+struct EndLabel {
+    row: i32,
+    index: usize,
+    baseline: bool,
+}
+
+impl<'a> Chart<'a> {
+    /// Below this size only the label of the first curve is drawn.
+    pub const MIN_WIDTH: u16 = 20;
+    /// Below this size only the label of the first curve is drawn.
+    pub const MIN_HEIGHT: u16 = 2;
+    /// From this height on there is an axis below.
+    pub const AXIS_HEIGHT: u16 = 6;
+
+    /// Curves, the most important one first; it is drawn on top.
+    pub const fn new(theme: &'a Theme, series: &'a [Series], x: Axis<'a>, y: Axis<'a>) -> Self {
+        Self { theme, series, baselines: &[], events: &[], x, y }
+    }
+
+    /// Values to compare with.
+    #[must_use]
+    pub const fn baselines(mut self, baselines: &'a [Baseline]) -> Self {
+        self.baselines = baselines;
+        self
+    }
+
+    /// What happened on the way.
+    #[must_use]
+    pub const fn events(mut self, events: &'a [Event]) -> Self {
+        self.events = events;
+        self
+    }
+
+    fn ranges(&self) -> (Range, Range) {
+        let points = || self.series.iter().flat_map(|series| series.points.iter().copied());
+        let x = self.x.range(points().map(|point| point.0));
+        let y =
+            self.y.range(points().map(|point| point.1).chain(self.baselines.iter().map(|line| line.value)));
+        (x, y)
+    }
+
+    /// Points of a series that cannot be drawn.
+    fn gaps(series: &Series, x: Range, y: Range) -> usize {
+        series.points.iter().filter(|point| x.share(point.0).is_none() || y.share(point.1).is_none()).count()
+    }
+
+    fn label_of(&self, label: EndLabel) -> (&str, Tone, bool) {
+        if label.baseline {
+            (self.baselines.get(label.index).map_or("", |line| &line.name), Tone::Muted, false)
+        } else {
+            self.series.get(label.index).map_or(("", Tone::Muted, false), |s| (&s.name, s.tone, s.bold))
+        }
+    }
+
+    /// Writes tick labels left of the plot. Returns nothing; the column was measured before.
+    fn draw_y_axis(&self, pen: &mut Pen<'_>, y: Range, labels: i32, rows: i32) {
+        let muted = self.theme.style(Tone::Muted);
+        let mut taken = [false; 128];
+        let mut write = |pen: &mut Pen<'_>, row: i32, label: &Num| {
+            if let Some(slot) = taken.get_mut(row.max(0) as usize)
+                && !*slot
+            {
+                *slot = true;
+                pen.right(labels - 1, row, label, muted);
+            }
+        };
+        let ticks = Self::y_ticks(y, rows);
+        if rows <= 4 {
+            write(pen, 0, &ticks.label(y.high));
+            write(pen, rows - 1, &ticks.label(y.low));
+        } else {
+            for value in ticks {
+                if let Some(share) = y.share(value) {
+                    write(pen, row_of(share, rows), &ticks.label(value));
+                }
+            }
+        }
+        let unit_row = taken.iter().take(rows.max(0) as usize).position(|taken| !taken);
+        if let Some(row) = unit_row {
+            pen.cut(0, row as i32, labels - 1, self.y.unit, Cut::End, muted);
+        }
+    }
+
+    fn y_ticks(y: Range, rows: i32) -> crate::axis::Ticks {
+        y.ticks((rows / 2).clamp(2, 10) as usize)
+    }
+
+    fn y_label_width(&self, y: Range, rows: i32) -> i32 {
+        let ticks = Self::y_ticks(y, rows);
+        let widest = if rows <= 4 {
+            ticks.label(y.high).len().max(ticks.label(y.low).len())
+        } else {
+            ticks.map(|value| ticks.label(value).len()).max().unwrap_or(1)
+        };
+        (widest as i32).max(i32::from(text::width(self.y.unit, self.theme.glyphs))) + 1
+    }
+
+    fn draw_x_axis(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, row: i32) {
+        let muted = self.theme.style(Tone::Muted);
+        let ticks = x.ticks((width / 8).max(1) as usize);
+        let mut free_from = left;
+        for value in ticks {
+            let Some(share) = x.share(value) else { continue };
+            let label = ticks.label(value);
+            let at = left + (share * f64::from(width - 1)).round() as i32;
+            let end = at + label.len() as i32;
+            if at >= free_from && end <= left + width {
+                pen.text(at, row, &label, muted);
+                free_from = end + 1;
+            }
+        }
+        let unit = i32::from(text::width(self.x.unit, pen.glyphs()));
+        let at = (left + width + 1).max(free_from);
+        if at + unit <= pen.width() {
+            pen.text(at, row, self.x.unit, muted);
+        } else if free_from + unit <= left + width {
+            pen.right(left + width, row, self.x.unit, muted);
+        }
+    }
+
+    fn draw_end_labels(&self, pen: &mut Pen<'_>, x: Range, y: Range, column: i32, rows: i32) {
+        let mut labels = [EndLabel::default(); MAX_LABELS];
+        let mut count = 0;
+        let mut push = |row: i32, index: usize, baseline: bool| {
+            // More labels than rows: the least important ones, which come last, are left out.
+            if count < MAX_LABELS.min(rows.max(0) as usize) {
+                labels[count] = EndLabel { row, index, baseline };
+                count += 1;
+            }
+        };
+        for (index, series) in self.series.iter().enumerate() {
+            let last = series.points.iter().rev().find_map(|point| y.share(point.1));
+            if let Some(share) = last {
+                push(row_of(share, rows), index, false);
+            }
+        }
+        for (index, line) in self.baselines.iter().enumerate() {
+            if let Some(share) = y.share(line.value) {
+                push(row_of(share, rows), index, true);
+            }
+        }
+        let labels = &mut labels[..count];
+        labels.sort_by_key(|label| (label.row, label.baseline, label.index));
+        // Push down where two want the same row, then back up from the bottom.
+        let mut next = 0;
+        for label in &mut *labels {
+            label.row = label.row.max(next);
+            next = label.row + 1;
+        }
+        let mut limit = rows - 1;
+        for label in labels.iter_mut().rev() {
+            label.row = label.row.min(limit);
+            limit = label.row - 1;
+        }
+        for label in labels.iter().copied() {
+            let (name, tone, bold) = self.label_of(label);
+            let room = pen.width() - column;
+            let used = pen.cut(column, label.row, room, name, Cut::Middle, self.theme.ink(tone, bold));
+            let gaps =
+                self.series.get(label.index).filter(|_| !label.baseline).map_or(0, |s| Self::gaps(s, x, y));
+            if gaps > 0 {
+                let text = Num::of(format_args!(" {} {}", number::short(gaps as u64), "gaps"));
+                pen.cut(
+                    column + used,
+                    label.row,
+                    room - used,
+                    &text,
+                    Cut::Whole,
+                    self.theme.style(Tone::Muted),
+                );
+            }
+        }
+    }
+
+    fn end_width(&self, x: Range, y: Range) -> i32 {
+        let glyphs = self.theme.glyphs;
+        let series = self.series.iter().map(|series| {
+            let gaps = if Self::gaps(series, x, y) > 0 { 12 } else { 0 };
+            i32::from(text::width(&series.name, glyphs)) + gaps
+        });
+        let lines = self.baselines.iter().map(|line| i32::from(text::width(&line.name, glyphs)));
+        series.chain(lines).max().map_or(0, |width| width + 1)
+    }
+
+    fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
+        let glyphs = pen.glyphs();
+        let style = self.theme.style(Tone::Rule);
+        for event in self.events {
+            let Some(share) = x.share(event.at).filter(|share| (0.0..=1.0).contains(share)) else { continue };
+            let at = left + (share * f64::from(width - 1)).round() as i32;
+            for row in 0..rows {
+                pen.glyph(at, row, glyphs.vertical_dotted, style);
+            }
+            let name_width = i32::from(text::width(&event.name, glyphs));
+            if rows >= 5 && at + 1 + name_width <= left + width {
+                pen.text(at + 1, 0, &event.name, self.theme.style(Tone::Muted));
+            }
+        }
+    }
+
+    fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: Range) {
+        let ink =
+            Ink { style: self.theme.ink(series.tone, false), letter: series.letter, dotted: series.dotted };
+        let (width, height) = (f64::from(dots.width() - 1), f64::from(dots.height() - 1));
+        // One column of dots at a time: its extent and the height of its last point.
+        let mut column: Option<(i32, i32, i32, i32)> = None;
+        for point in &series.points {
+            let (Some(share_x), Some(share_y)) = (x.share(point.0), y.share(point.1)) else {
+                if let Some((at, low, high, _)) = column.take() {
+                    dots.vertical(at, low, high, ink);
+                }
+                continue;
+            };
+            // One dot outside is clipped by the dots; further out would only cost time.
+            let at = (share_x.clamp(-1.0, 2.0) * width).round().clamp(-1.0, width + 1.0) as i32;
+            let dot = ((1.0 - share_y.clamp(-1.0, 2.0)) * height).round().clamp(-1.0, height + 1.0) as i32;
+            column = match column {
+                Some((now, low, high, _)) if now == at => Some((at, low.min(dot), high.max(dot), dot)),
+                Some((now, low, high, last)) => {
+                    dots.vertical(now, low, high, ink);
+                    if series.step {
+                        dots.horizontal(now, at, last, ink);
+                        Some((at, last.min(dot), last.max(dot), dot))
+                    } else {
+                        dots.line((now, last), (at, dot), ink);
+                        Some((at, dot, dot, dot))
+                    }
+                }
+                None => Some((at, dot, dot, dot)),
+            };
+        }
+        if let Some((at, low, high, _)) = column {
+            dots.vertical(at, low, high, ink);
+        }
+    }
+}
+
+/// The row in which a share of the height lies.
+fn row_of(share: f64, rows: i32) -> i32 {
+    ((1.0 - share.clamp(0.0, 1.0)) * f64::from(rows - 1)).round() as i32
+}
+
+impl Widget for &Chart<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        if area.width < Chart::MIN_WIDTH || area.height < Chart::MIN_HEIGHT {
+            let name = self.series.first().map_or("", |series| &series.name);
+            pen.cut(0, 0, pen.width(), name, Cut::End, self.theme.style(Tone::Answer));
+            return;
+        }
+        let (x, y) = self.ranges();
+        let axis = i32::from(area.height >= Chart::AXIS_HEIGHT);
+        let rows = pen.height() - axis;
+        let left = self.y_label_width(y, rows).min(pen.width() / 3);
+        // The plot keeps half of the width; labels are cut rather than the curve.
+        let ends = self.end_width(x, y).min((pen.width() - left) / 2);
+        let width = pen.width() - left - ends;
+        self.draw_y_axis(&mut pen, y, left, rows);
+        if axis > 0 {
+            self.draw_x_axis(&mut pen, x, left, width, rows);
+        }
+        let glyphs = pen.glyphs();
+        for line in self.baselines {
+            if let Some(share) = y.share(line.value).filter(|share| (0.0..=1.0).contains(share)) {
+                pen.line(left, row_of(share, rows), width, glyphs.baseline, self.theme.style(Tone::Rule));
+            }
+        }
+        self.draw_events(&mut pen, x, left, width, rows);
+        let mut plot = pen.part(left, 0, width, rows);
+        let mut dots = Dots::new(&mut plot);
+        for series in self.series.iter().rev() {
+            self.draw_curve(&mut dots, series, x, y);
+        }
+        self.draw_end_labels(&mut pen, x, y, left + width + 1, rows);
+    }
+}

@@ -1,0 +1,117 @@
+//! Dots finer than cells: Braille (2 x 4), quadrants (2 x 2) or one letter per cell.
+//!
+//! The dots already set are read back from the buffer, so nothing is stored beside it.
+
+use ratatui_core::style::Style;
+
+use crate::glyphs::GlyphSet;
+use crate::pen::Pen;
+
+/// What a curve is drawn with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ink {
+    pub style: Style,
+    pub letter: char,
+    pub dotted: bool,
+}
+
+/// Quadrants by bits: 1 upper left, 2 upper right, 4 lower left, 8 lower right.
+const QUADRANTS: [&str; 16] =
+    [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"];
+
+/// Bits of the dots of a Braille cell, by row and column.
+const BRAILLE: [[u32; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+
+/// A grid of dots over an area.
+pub(super) struct Dots<'p, 'b> {
+    pen: &'p mut Pen<'b>,
+    set: GlyphSet,
+}
+
+impl<'p, 'b> Dots<'p, 'b> {
+    pub fn new(pen: &'p mut Pen<'b>) -> Self {
+        let set = pen.glyphs().set;
+        Self { pen, set }
+    }
+
+    const fn per_cell(&self) -> (i32, i32) {
+        match self.set {
+            GlyphSet::Braille => (2, 4),
+            GlyphSet::Block => (2, 2),
+            GlyphSet::Ascii => (1, 1),
+        }
+    }
+
+    pub fn width(&self) -> i32 {
+        self.pen.width() * self.per_cell().0
+    }
+
+    pub fn height(&self) -> i32 {
+        self.pen.height() * self.per_cell().1
+    }
+
+    fn dot(&mut self, x: i32, y: i32, ink: Ink) {
+        if x < 0 || y < 0 || (ink.dotted && self.set != GlyphSet::Ascii && x % 2 == 1) {
+            return;
+        }
+        let (across, down) = self.per_cell();
+        let set = self.set;
+        let Some(cell) = self.pen.cell(x / across, y / down) else { return };
+        match set {
+            GlyphSet::Ascii => {
+                let letter = if ink.letter.is_ascii_graphic() { ink.letter } else { '*' };
+                cell.set_char(letter);
+            }
+            GlyphSet::Block => {
+                let old = QUADRANTS.iter().position(|glyph| *glyph == cell.symbol()).unwrap_or(0);
+                let bit = 1usize << (x % 2 + 2 * (y % 2));
+                cell.set_symbol(QUADRANTS[(old | bit) & 15]);
+            }
+            GlyphSet::Braille => {
+                let now = cell.symbol().chars().next().map_or(0, u32::from);
+                let old = if (0x2800..=0x28ff).contains(&now) { now - 0x2800 } else { 0 };
+                let bit = BRAILLE[(y % 4) as usize][(x % 2) as usize];
+                cell.set_char(char::from_u32(0x2800 + (old | bit)).unwrap_or(' '));
+            }
+        }
+        cell.set_style(ink.style);
+    }
+
+    /// All dots of a column between two heights.
+    pub fn vertical(&mut self, x: i32, from: i32, to: i32, ink: Ink) {
+        for y in from..=to {
+            // A jump is never dotted away.
+            self.dot(x, y, Ink { dotted: ink.dotted && from == to, ..ink });
+        }
+    }
+
+    /// All dots of a row behind `from` up to `to`.
+    pub fn horizontal(&mut self, from: i32, to: i32, y: i32, ink: Ink) {
+        for x in from..=to {
+            self.dot(x, y, ink);
+        }
+    }
+
+    /// A straight line (Bresenham).
+    pub fn line(&mut self, from: (i32, i32), to: (i32, i32), ink: Ink) {
+        let (dx, dy) = ((to.0 - from.0).abs(), -(to.1 - from.1).abs());
+        let (step_x, step_y) = ((to.0 - from.0).signum(), (to.1 - from.1).signum());
+        let (mut x, mut y) = from;
+        let mut error = dx + dy;
+        loop {
+            self.dot(x, y, ink);
+            if (x, y) == to {
+                return;
+            }
+            let twice = 2 * error;
+            if twice >= dy {
+                error += dy;
+                x += step_x;
+            }
+            if twice <= dx {
+                error += dx;
+                y += step_y;
+            }
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Stacked shares over time: the rates of the tasks on one link, exact to an eighth of a cell, under the line of its
+//! circuits.
+//!
+//! Without colour every layer is filled with its letter.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Style};
+use ratatui_core::widgets::Widget;
+
+use crate::axis::{Range, Scale};
+use crate::number;
+use crate::pen::{Label, Pen};
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// One layer, from the bottom up.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StackLayer {
+    /// Written into its largest area.
+    pub name: Label,
+    /// Which of the four area colours.
+    pub shade: u8,
+    /// What fills it without colour.
+    pub letter: char,
+    /// One amount per interval; NaN, infinite and negative count as nothing.
+    pub amounts: Vec<f64>,
+}
+
+/// A moment marked by a vertical line.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StackMark {
+    /// When, seconds.
+    pub at_s: f64,
+    /// Written above the line, flush with it.
+    pub name: Label,
+    /// Meaning.
+    pub tone: Tone,
+    /// A dotted line: something to compare with.
+    pub dotted: bool,
+}
+
+/// Stacked areas with a limit.
+///
+/// ```
+/// # use lightbay_widgets::{GlyphSet, Stack, StackLayer, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let layers = [
+///     StackLayer { letter: 'a', amounts: vec![2.0, 1.0], ..StackLayer::default() },
+///     StackLayer { letter: 'b', amounts: vec![0.0, 1.0], ..StackLayer::default() },
+/// ];
+/// let area = Rect::new(0, 0, 14, 5);
+/// let mut buf = Buffer::empty(area);
+/// Stack::new(&theme, &[0.0, 1.0, 2.0], &layers).limit(2.0, "2 circuits").render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "2 2_circuits__\n  aaaaaabbbbbb\n0 aaaaaaaaaaaa\n  +-----+-----\n  0     1 s");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Stack<'a> {
+    theme: &'a Theme,
+    times_s: &'a [f64],
+    layers: &'a [StackLayer],
+    limit: Option<(f64, &'a str)>,
+    marks: &'a [StackMark],
+    top: Option<f64>,
+    span_s: Option<(f64, f64)>,
+    selected: Option<usize>,
+}
+
+/// How amounts become rows.
+#[derive(Clone, Copy)]
+struct Rows {
+    /// Rows of the plot, without the one above the limit.
+    count: i32,
+    per_unit: f64,
+}
+
+/// What one cell shows: the layer in its lower part, the one above, and the eighths of the lower part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Split {
+    lower: Option<usize>,
+    upper: Option<usize>,
+    eighths: usize,
+}
+
+impl<'a> Stack<'a> {
+    /// Below this size only the limit is written.
+    pub const MIN_WIDTH: u16 = 12;
+    /// Below this size only the limit is written.
+    pub const MIN_HEIGHT: u16 = 4;
+
+    /// Ends of intervals (one more than intervals, ascending) and the layers.
+    pub const fn new(theme: &'a Theme, times_s: &'a [f64], layers: &'a [StackLayer]) -> Self {
+        Self { theme, times_s, layers, limit: None, marks: &[], top: None, span_s: None, selected: None }
+    }
+
+    /// The line no sum may pass, and its name.
+    #[must_use]
+    pub const fn limit(mut self, limit: f64, name: &'a str) -> Self {
+        self.limit = Some((limit, name));
+        self
+    }
+
+    /// Moments to mark.
+    #[must_use]
+    pub const fn marks(mut self, marks: &'a [StackMark]) -> Self {
+        self.marks = marks;
+        self
+    }
+
+    /// The amount at the top, so that two stacks side by side share an axis.
+    #[must_use]
+    pub const fn top(mut self, top: f64) -> Self {
+        self.top = Some(top);
+        self
+    }
+
+    /// The time shown, so that two stacks side by side share an axis.
+    #[must_use]
+    pub const fn span_s(mut self, from_s: f64, to_s: f64) -> Self {
+        self.span_s = Some((from_s, to_s));
+        self
+    }
+
+    /// The layer whose name is bold.
+    #[must_use]
+    pub const fn selected(mut self, layer: Option<usize>) -> Self {
+        self.selected = layer;
+        self
+    }
+
+    fn amount(&self, layer: usize, interval: usize) -> f64 {
+        let amount =
+            self.layers.get(layer).and_then(|layer| layer.amounts.get(interval)).copied().unwrap_or(0.0);
+        if amount.is_finite() { amount.max(0.0) } else { 0.0 }
+    }
+
+    fn scale(&self, rows: i32) -> Rows {
+        let intervals = self.times_s.len().saturating_sub(1);
+        let sum = |interval| (0..self.layers.len()).map(|layer| self.amount(layer, interval)).sum::<f64>();
+        let limit = self.limit.map_or(0.0, |limit| limit.0).max(0.0);
+        let limit = if limit.is_finite() { limit } else { 0.0 };
+        let wish = self.top.filter(|top| top.is_finite()).unwrap_or(0.0);
+        let top = (0..intervals).map(sum).fold(limit.max(wish), f64::max);
+        if top <= 0.0 || !top.is_finite() {
+            return Rows { count: rows, per_unit: 0.0 };
+        }
+        // The limit lies exactly on an edge between two rows.
+        let edge = (limit / top * f64::from(rows)).floor();
+        let per_unit = if edge >= 1.0 { edge / limit } else { f64::from(rows) / top };
+        Rows { count: rows, per_unit }
+    }
+
+    fn range(&self) -> Range {
+        match self.span_s {
+            Some((from, to)) => Range::new(from, to, Scale::Linear),
+            None => Range::of(self.times_s.iter().copied(), Scale::Linear),
+        }
+    }
+
+    /// The interval in the middle of a column.
+    fn interval(&self, column: i32, width: i32, range: Range) -> Option<usize> {
+        let share = (f64::from(column) + 0.5) / f64::from(width);
+        let time = range.low + share * (range.high - range.low);
+        let after = self.times_s.partition_point(|end| *end <= time);
+        (after > 0 && after < self.times_s.len()).then(|| after - 1)
+    }
+
+    /// What the cell `up` rows above the ground shows in an interval.
+    fn split(&self, interval: usize, up: i32, rows: Rows) -> Split {
+        let (low, high) = (f64::from(up), f64::from(up + 1));
+        let none = Split { lower: None, upper: None, eighths: 0 };
+        // The two largest parts of the cell, in order from the bottom.
+        let (mut first, mut second) = ((0.0, None, 0usize), (0.0, None, 0usize));
+        let mut place = |share: f64, layer: Option<usize>, order: usize| {
+            if share > first.0 {
+                second = first;
+                first = (share, layer, order);
+            } else if share > second.0 {
+                second = (share, layer, order);
+            }
+        };
+        let mut ground = 0.0;
+        for layer in 0..self.layers.len() {
+            let above = ground + self.amount(layer, interval) * rows.per_unit;
+            place(above.min(high) - f64::max(ground, low), Some(layer), layer);
+            ground = above;
+        }
+        place(high - f64::max(ground, low), None, self.layers.len());
+        let (lower, upper) =
+            if first.2 <= second.2 || second.0 <= 0.0 { (first, second) } else { (second, first) };
+        let whole = lower.0 + upper.0.max(0.0);
+        if whole <= 0.0 {
+            return none;
+        }
+        let eighths = if upper.0 <= 0.0 { 8 } else { (lower.0 / whole * 8.0).round() as usize };
+        Split { lower: lower.1, upper: if eighths >= 8 { None } else { upper.1 }, eighths }
+    }
+
+    fn ground_of(&self, layer: usize) -> (Style, char) {
+        let (shade, letter) = self.layers.get(layer).map_or((0, ' '), |layer| (layer.shade, layer.letter));
+        (self.theme.style(Tone::Stack(shade)), letter)
+    }
+
+    fn draw_cell(&self, pen: &mut Pen<'_>, x: i32, y: i32, split: Split) {
+        if !self.theme.shades() {
+            let owner = if split.eighths >= 4 { split.lower } else { split.upper };
+            if let Some(layer) = owner
+                && let Some(cell) = pen.cell(x, y)
+            {
+                let letter = self.ground_of(layer).1;
+                cell.set_char(if letter.is_ascii_graphic() { letter } else { '#' });
+            }
+            return;
+        }
+        let colour = |layer: Option<usize>| layer.and_then(|layer| self.ground_of(layer).0.bg);
+        match (split.eighths, colour(split.lower), colour(split.upper)) {
+            (8.., Some(lower), _) => pen.glyph(x, y, " ", Style::new().bg(lower)),
+            (0, _, Some(upper)) => pen.glyph(x, y, " ", Style::new().bg(upper)),
+            (1..=7, Some(lower), upper) => {
+                let style = Style::new().fg(lower).bg(upper.unwrap_or(Color::Reset));
+                pen.glyph(x, y, pen.glyphs().eighths[split.eighths - 1], style);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes the name of a layer into the longest row of cells that are all its own.
+    fn draw_name(&self, pen: &mut Pen<'_>, layer: usize, rows: Rows, range: Range) {
+        let Some(name) = self.layers.get(layer).map(|layer| &layer.name) else { return };
+        let width = pen.width();
+        let needed = i32::from(text::width(name, pen.glyphs()));
+        if needed == 0 {
+            return;
+        }
+        let mut best: Option<(i32, i32, i32)> = None;
+        let mut same = 0;
+        for up in (0..rows.count).rev() {
+            let mut start = None;
+            for x in 0..=width {
+                let own = x < width
+                    && self.interval(x, width, range).is_some_and(|interval| {
+                        let split = self.split(interval, up, rows);
+                        split.lower == Some(layer) && split.eighths >= 8
+                    });
+                match (own, start) {
+                    (true, None) => start = Some(x),
+                    (false, Some(from)) => {
+                        let length = x - from;
+                        let longest = best.map_or(0, |best| best.2);
+                        if length > longest {
+                            best = Some((up, from, length));
+                            same = 0;
+                        } else if best.is_some_and(|best| best.2 == length && best.1 == from) {
+                            same += 1;
+                        }
+                        start = None;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if let Some((up, from, length)) = best.filter(|best| best.2 >= needed + 2) {
+            // The middle of an area several rows high.
+            let y = rows.count - up + same / 2;
+            let (style, _) = self.ground_of(layer);
+            let bold = self.selected == Some(layer);
+            let style = if bold {
+                style.patch(self.theme.ink(Tone::Text, true)).fg(style.fg.unwrap_or_default())
+            } else {
+                style
+            };
+            let style = if self.theme.shades() { style } else { self.theme.ink(Tone::Text, bold) };
+            if !self.theme.shades() {
+                pen.line(from + (length - needed) / 2 - 1, y, needed + 2, " ", style);
+            }
+            pen.text(from + (length - needed) / 2, y, name, style);
+        }
+    }
+
+    fn draw_time_axis(&self, pen: &mut Pen<'_>, left: i32, y: i32, range: Range) {
+        let width = pen.width() - left;
+        let glyphs = pen.glyphs();
+        let (rule, muted) = (self.theme.style(Tone::Rule), self.theme.style(Tone::Muted));
+        pen.line(left, y, width, glyphs.edge, rule);
+        let ticks = range.ticks((width / 9).max(1) as usize);
+        let mut free_from = left;
+        let mut first = true;
+        for value in ticks {
+            let Some(share) = range.share(value) else { continue };
+            let at = left + (share * f64::from(width)).round() as i32;
+            if at >= left + width {
+                continue;
+            }
+            pen.glyph(at, y, glyphs.tick, rule);
+            let label = ticks.label(value);
+            let size = label.len() as i32;
+            let start = (at - size / 2).max(left);
+            if start >= free_from && start + size <= left + width {
+                pen.text(start, y + 1, &label, muted);
+                free_from = start + size + 2;
+                if first && free_from < left + width {
+                    // The unit once, behind the first number.
+                    first = false;
+                }
+            }
+        }
+        if !first && free_from <= left + width {
+            pen.text(free_from - 1, y + 1, "s", muted);
+        }
+    }
+}
+
+impl Widget for &Stack<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        let limit_name = self.limit.map_or("", |limit| limit.1);
+        if area.width < Stack::MIN_WIDTH || area.height < Stack::MIN_HEIGHT {
+            pen.cut(0, 0, pen.width(), limit_name, Cut::End, self.theme.style(Tone::Answer));
+            return;
+        }
+        // Two rows for the time axis, one above the plot for the limit line.
+        let rows = self.scale(pen.height() - 3);
+        let range = self.range();
+        let muted = self.theme.style(Tone::Muted);
+        let limit = self.limit.map(|limit| limit.0).filter(|limit| limit.is_finite() && *limit >= 0.0);
+        let limit_row = limit.map(|limit| rows.count - (limit * rows.per_unit).round() as i32);
+        let limit_text = limit.map(|limit| number::fit(limit, 0, 6)).unwrap_or_default();
+        let left = (limit_text.len() as i32).max(1) + 1;
+        let width = pen.width() - left;
+        if let Some(row) = limit_row {
+            pen.right(left - 1, row, &limit_text, self.theme.style(Tone::Answer));
+        }
+        pen.right(left - 1, rows.count, "0", muted);
+        let mut plot = pen.part(left, 0, width, rows.count + 1);
+        for x in 0..width {
+            let Some(interval) = self.interval(x, width, range) else { continue };
+            for up in 0..rows.count {
+                let split = self.split(interval, up, rows);
+                self.draw_cell(&mut plot, x, rows.count - up, split);
+            }
+        }
+        let glyphs = plot.glyphs();
+        if let Some(row) = limit_row {
+            plot.line(0, row, width, glyphs.limit, self.theme.style(Tone::Text));
+        }
+        for mark in self.marks {
+            let Some(share) = range.share(mark.at_s).filter(|share| (0.0..=1.0).contains(share)) else {
+                continue;
+            };
+            let at = ((share * f64::from(width)) as i32).min(width - 1);
+            let glyph = if mark.dotted { glyphs.vertical_dotted } else { glyphs.vertical };
+            for y in limit_row.map_or(0, |row| row + 1)..=rows.count {
+                plot.glyph(at, y, glyph, self.theme.style(mark.tone));
+            }
+        }
+        for layer in 0..self.layers.len() {
+            self.draw_name(&mut plot, layer, rows, range);
+        }
+        // Names stand on the limit line itself when it is the top row, else above it.
+        let name_row = limit_row.map_or(0, |row| (row - 1).max(0));
+        let used = plot.cut(0, name_row, width, limit_name, Cut::End, self.theme.style(Tone::Text));
+        let mut free_to = width;
+        for mark in self.marks.iter().rev() {
+            let needed = i32::from(text::width(&mark.name, glyphs));
+            let Some(share) = range.share(mark.at_s).filter(|share| (0.0..=1.0).contains(share)) else {
+                continue;
+            };
+            let end = (((share * f64::from(width)) as i32) + 1).min(free_to);
+            if needed > 0 && end - needed > used + 1 {
+                plot.right(end, name_row, &mark.name, self.theme.ink(mark.tone, true));
+                free_to = end - needed - 2;
+            }
+        }
+        self.draw_time_axis(&mut pen, left, rows.count + 1, range);
+    }
+}
