@@ -1,0 +1,143 @@
+//! Links and network cards that several transfers share: at no time more than they carry.
+
+use super::case::Case;
+use super::nics::NicGroup;
+use super::schedule::FORGIVEN_S;
+use super::{CHECK_RELATIVE, Findings, code};
+use crate::plan::TaskSchedule;
+
+/// Boundaries closer than this are one, seconds.
+const SAME_BOUNDARY_S: f64 = 1e-9;
+
+/// A stretch of constant rate on a resource.
+struct Piece {
+    start_s: f64,
+    end_s: f64,
+    rate: f64,
+    task: usize,
+}
+
+/// The interval in which a resource is overloaded most.
+struct Overload {
+    start_s: f64,
+    end_s: f64,
+    rate: f64,
+    tasks: Vec<usize>,
+}
+
+/// Checks every directed link against its circuits.
+pub(super) fn links(case: &Case<'_>, circuits: &[u32], schedules: &[&TaskSchedule], found: &mut Findings) {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); 2 * case.net.links.len()];
+    for (task, directed) in case.directed_links().into_iter().enumerate() {
+        users[directed].push(task);
+    }
+    for (directed, users) in users.iter().enumerate() {
+        let link = directed / 2;
+        let capacity = f64::from(circuits[link]) * case.nic_rate();
+        let pieces: Vec<Piece> = users.iter().flat_map(|task| pieces(*task, schedules[*task], 1.0)).collect();
+        if let Some(worst) = overload(&pieces, capacity) {
+            let pods = &case.net.links[link];
+            let (from, to) =
+                if directed % 2 == 0 { (pods.pod_a, pods.pod_b) } else { (pods.pod_b, pods.pod_a) };
+            found.add(
+                code::CIRCUIT,
+                format!(
+                    "link {link} from {} to {} carries {:.3} Gb/s from {:.9} s to {:.9} s, its {} circuits carry {:.3} ({})",
+                    case.pod_label(from.index()),
+                    case.pod_label(to.index()),
+                    worst.rate / 1.25e8,
+                    worst.start_s,
+                    worst.end_s,
+                    circuits[link],
+                    capacity / 1.25e8,
+                    names(case, &worst.tasks)
+                ),
+            );
+        }
+    }
+}
+
+/// Checks every network card that more than one flow may use.
+pub(super) fn nics(case: &Case<'_>, groups: &[NicGroup], schedules: &[&TaskSchedule], found: &mut Findings) {
+    let capacity = case.nic_rate();
+    for group in groups {
+        let pieces: Vec<Piece> = group
+            .members
+            .iter()
+            .flat_map(|(task, flows)| {
+                let share = f64::from(*flows) / f64::from(case.net.tasks[*task].flows);
+                pieces(*task, schedules[*task], share)
+            })
+            .collect();
+        if let Some(worst) = overload(&pieces, capacity) {
+            let (code, verb) =
+                if group.sends { (code::NIC_OUT, "sends") } else { (code::NIC_IN, "receives") };
+            found.add(
+                code,
+                format!(
+                    "GPU {} {verb} {:.3} Gb/s from {:.9} s to {:.9} s, its NIC carries {:.3} ({})",
+                    group.gpu,
+                    worst.rate / 1.25e8,
+                    worst.start_s,
+                    worst.end_s,
+                    case.net.nic_bandwidth_gbps,
+                    names(case, &worst.tasks)
+                ),
+            );
+        }
+    }
+}
+
+/// The segments of a task, at `share` of its rate.
+fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Item = Piece> + '_ {
+    schedule
+        .segments
+        .iter()
+        .filter(|segment| segment.end_s > segment.start_s && segment.volume_bytes > 0.0)
+        .map(move |segment| Piece {
+            start_s: segment.start_s,
+            end_s: segment.end_s,
+            rate: share * segment.volume_bytes / (segment.end_s - segment.start_s),
+            task,
+        })
+}
+
+/// The worst interval in which the rates exceed `capacity`, if there is one.
+fn overload(pieces: &[Piece], capacity: f64) -> Option<Overload> {
+    let mut bounds: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
+    bounds.sort_by(f64::total_cmp);
+    bounds.dedup_by(|later, kept| *later - *kept <= SAME_BOUNDARY_S);
+    // The kept bound of a cluster is its first, so the cluster of a time is the last bound not after it.
+    let interval = |time_s: f64| bounds.partition_point(|bound| *bound <= time_s).saturating_sub(1);
+    let mut change = vec![0.0; bounds.len()];
+    for piece in pieces {
+        change[interval(piece.start_s)] += piece.rate;
+        change[interval(piece.end_s)] -= piece.rate;
+    }
+    let mut rate = 0.0;
+    let mut worst: Option<(usize, f64)> = None;
+    for (index, length_s) in bounds.windows(2).map(|pair| pair[1] - pair[0]).enumerate() {
+        rate += change[index];
+        let over = rate > capacity * (1.0 + CHECK_RELATIVE + FORGIVEN_S / length_s);
+        if over && worst.is_none_or(|(_, highest)| rate > highest) {
+            worst = Some((index, rate));
+        }
+    }
+    worst.map(|(index, rate)| {
+        let (start_s, end_s) = (bounds[index], bounds[index + 1]);
+        let middle_s = f64::midpoint(start_s, end_s);
+        let active = |piece: &&Piece| piece.start_s < middle_s && middle_s < piece.end_s;
+        let mut tasks: Vec<usize> = pieces.iter().filter(active).map(|piece| piece.task).collect();
+        tasks.sort_unstable();
+        tasks.dedup();
+        Overload { start_s, end_s, rate, tasks }
+    })
+}
+
+/// The first few tasks by name.
+fn names(case: &Case<'_>, tasks: &[usize]) -> String {
+    let shown: Vec<String> = tasks.iter().take(4).map(|task| case.task_label(*task)).collect();
+    let more = tasks.len().saturating_sub(4);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{rest}", shown.join(", "))
+}

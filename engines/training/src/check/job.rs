@@ -1,0 +1,208 @@
+//! The scenario of a job: its own placement, its own transfers and the whole 1F1B graph, nothing merged or dropped.
+//!
+//! All replicas behave alike, so one is walked: its pods are 0..G, and G mirror pods stand for the ring neighbours.
+
+use super::case::Case;
+use super::{Findings, code};
+use crate::instance::{Instance, Link, LinkKind, Pod};
+use crate::scenario::job::{Job, Order, PortsPerPod, Step};
+use crate::workload::{Shape, Workload};
+use lightbay_core::units::{LinkId, PodId};
+use std::borrow::Cow;
+
+mod graph;
+
+use graph::Builder;
+
+/// Computes of all stages together that a check can hold in memory.
+const MOST_COMPUTES: u64 = 16_000_000;
+
+/// Derives network, transfers and full graph; `None` with `scenario` violations if the job contradicts itself.
+pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
+    let shape = shape(job).map_err(|fault| found.add(code::SCENARIO, fault)).ok()?;
+    let Some(load) = Workload::of(job, &shape) else {
+        found.add(code::SCENARIO, "the job names no known model and has no measured figures");
+        return None;
+    };
+    if load.stages.len() != shape.stages as usize {
+        found.add(
+            code::SCENARIO,
+            format!("the job has {} stages but figures for {}", shape.stages, load.stages.len()),
+        );
+        return None;
+    }
+    let figures = load.stages.iter().flat_map(|stage| [stage.fwd_s, stage.bwd_s, stage.dp_bytes_per_gpu]);
+    if let Some(odd) =
+        figures.chain([load.pp_volume_bytes]).find(|value| !(*value >= 0.0 && value.is_finite()))
+    {
+        found.add(code::SCENARIO, format!("a time or volume of the job is {odd}, must be 0 or more"));
+        return None;
+    }
+    let orders = orders(job, &shape, found)?;
+    let mut builder = Builder::new(job, &shape, &load);
+    if let Err(fault) = builder.pipeline(&orders) {
+        found.add(code::SCENARIO, fault);
+        return None;
+    }
+    builder.ring();
+    let (tasks, dag) = (builder.tasks, builder.dag);
+    let (pods, links) = network(&shape);
+    let net = Instance {
+        nic_bandwidth_gbps: job.run.bandwidth_gbps,
+        pods,
+        links,
+        tasks,
+        edges: Vec::new(),
+        provenance: None,
+    };
+    Some(Case { net: Cow::Owned(net), dag })
+}
+
+/// Sizes and placement, from the job's own numbers.
+fn shape(job: &Job) -> Result<Shape, String> {
+    let run = &job.run;
+    let sizes = [
+        ("tp", run.tp),
+        ("pp", run.pp),
+        ("ep", run.ep),
+        ("etp", run.etp),
+        ("gpus", run.gpus),
+        ("micro_batches", run.micro_batches),
+    ];
+    if let Some((name, _)) = sizes.iter().find(|(_, value)| *value == 0) {
+        return Err(format!("'{name}' is 0, must be 1 or more"));
+    }
+    if u64::from(run.pp) * u64::from(run.micro_batches) > MOST_COMPUTES {
+        return Err(format!(
+            "{} micro-batches on {} stages are too many to check",
+            run.micro_batches, run.pp
+        ));
+    }
+    let stage_gpus = u64::from(run.tp).max(u64::from(run.ep) * u64::from(run.etp));
+    let replica_gpus = stage_gpus.saturating_mul(u64::from(run.pp));
+    let gpus = u64::from(run.gpus);
+    if replica_gpus > gpus || gpus % replica_gpus != 0 {
+        return Err(format!("'gpus' is {gpus}, not a multiple of the {replica_gpus} GPUs of one replica"));
+    }
+    let pod_gpus = u64::from(run.gpus_per_pod_per_replica);
+    if pod_gpus < stage_gpus || pod_gpus % stage_gpus != 0 {
+        return Err(format!(
+            "'gpus_per_pod_per_replica' is {pod_gpus}, not a multiple of the {stage_gpus} GPUs of one stage"
+        ));
+    }
+    let stages_per_pod = (pod_gpus / stage_gpus) as u32;
+    let pods = run.pp.div_ceil(stages_per_pod);
+    let stages_in = |position: u32| {
+        (0..run.pp).filter(|stage| place(*stage, stages_per_pod, pods, job.reverse) == position).count()
+    };
+    let ports = match &job.ports_per_pod {
+        None => (0..pods).map(|position| (stages_in(position) as u64 * stage_gpus) as u32).collect(),
+        Some(PortsPerPod::Same(ports)) => vec![*ports; pods as usize],
+        Some(PortsPerPod::ByPosition(list)) if list.len() == pods as usize => list.clone(),
+        Some(PortsPerPod::ByPosition(list)) => {
+            return Err(format!("'ports_per_pod' has {} entries, a replica has {pods} pods", list.len()));
+        }
+    };
+    Ok(Shape {
+        gpus_per_stage: stage_gpus as u32,
+        replicas: (gpus / replica_gpus) as u32,
+        stages: run.pp,
+        stages_per_pod,
+        pods_per_replica: pods,
+        dp_in: (stage_gpus / u64::from(run.tp)) as u32,
+        reverse: job.reverse,
+        ports,
+    })
+}
+
+/// Pod position of a stage.
+fn place(stage: u32, stages_per_pod: u32, pods: u32, reverse: bool) -> u32 {
+    let position = stage / stages_per_pod;
+    if reverse { pods - 1 - position } else { position }
+}
+
+/// What every stage computes, in order.
+fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<Vec<Vec<Step>>> {
+    let (stages, n) = (shape.stages, job.run.micro_batches);
+    let literal = job.measured.as_ref().and_then(|measured| match &measured.order {
+        Order::Lists(lists) => Some(lists),
+        Order::OneForwardOneBackward => None,
+    });
+    let Some(lists) = literal else {
+        return Some((0..stages).map(|stage| one_forward_one_backward(stages - 1 - stage, n)).collect());
+    };
+    if lists.len() != stages as usize {
+        found.add(code::SCENARIO, format!("the order lists {} stages, the job has {stages}", lists.len()));
+        return None;
+    }
+    for (stage, list) in lists.iter().enumerate() {
+        let mut times = vec![[0_u32; 2]; n as usize];
+        for step in list {
+            if let Some(count) = times.get_mut(step.micro_batch as usize) {
+                count[usize::from(step.backward)] += 1;
+            }
+        }
+        if list.len() != 2 * n as usize || times.iter().any(|count| *count != [1, 1]) {
+            found.add(
+                code::SCENARIO,
+                format!(
+                    "the order of stage {} must have F and B of each of {n} micro-batches once",
+                    stage + 1
+                ),
+            );
+            return None;
+        }
+    }
+    Some(lists.clone())
+}
+
+/// 1F1B with `warm_up` forwards ahead.
+fn one_forward_one_backward(warm_up: u32, n: u32) -> Vec<Step> {
+    let ahead = warm_up.min(n);
+    let step = |backward, micro_batch| Step { backward, micro_batch };
+    let mut list: Vec<Step> = (0..ahead).map(|micro_batch| step(false, micro_batch)).collect();
+    for i in 0..n - ahead {
+        list.extend([step(false, ahead + i), step(true, i)]);
+    }
+    list.extend((n - ahead..n).map(|micro_batch| step(true, micro_batch)));
+    list
+}
+
+/// Pods and links of one replica and its ring neighbours.
+fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
+    let pods_per_replica = shape.pods_per_replica;
+    let ring = shape.replicas > 1;
+    let mut pods: Vec<Pod> = (0..pods_per_replica)
+        .map(|position| Pod {
+            id: PodId(position),
+            name: format!("p{position}"),
+            ports: shape.ports[position as usize],
+            mirror: false,
+        })
+        .collect();
+    if ring {
+        pods.extend((0..pods_per_replica).map(|position| Pod {
+            id: PodId(pods_per_replica + position),
+            name: format!("peer{position}"),
+            ports: 0,
+            mirror: true,
+        }));
+    }
+    let pipeline = (1..pods_per_replica).map(|position| (position - 1, position, LinkKind::Pp, 1, 1));
+    let ring_ports = if shape.replicas > 2 { 2 } else { 1 };
+    let exchange = (0..if ring { pods_per_replica } else { 0 })
+        .map(|position| (position, pods_per_replica + position, LinkKind::Dp, ring_ports, 0));
+    let links = pipeline
+        .chain(exchange)
+        .enumerate()
+        .map(|(id, (a, b, kind, ports_a, ports_b))| Link {
+            id: LinkId::from_index(id),
+            pod_a: PodId(a),
+            pod_b: PodId(b),
+            kind,
+            ports_a,
+            ports_b,
+        })
+        .collect();
+    (pods, links)
+}

@@ -1,0 +1,184 @@
+//! The 1F1B graph of one replica, built by running the stages.
+
+use super::place;
+use crate::check::case::{Dag, Node, Work};
+use crate::instance::{GpuSet, Task, TaskKind};
+use crate::scenario::job::{Job, Step};
+use crate::workload::{Shape, Workload};
+use lightbay_core::units::{Gbps, PodId, TaskId};
+
+/// Builds tasks and graph stage by stage, as the stages would run.
+pub(super) struct Builder<'a> {
+    shape: &'a Shape,
+    load: &'a Workload,
+    blocking: bool,
+    intra_pod_s: f64,
+    pub tasks: Vec<Task>,
+    pub dag: Dag,
+    /// Last compute and last send of each stage.
+    last: Vec<Option<usize>>,
+    last_send: Vec<Option<usize>>,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(job: &Job, shape: &'a Shape, load: &'a Workload) -> Self {
+        let intra_pod_rate = Gbps(job.run.intra_pod_rate_gbps()).bytes_per_second();
+        let stages = shape.stages as usize;
+        Self {
+            shape,
+            load,
+            blocking: job.run.blocking_p2p,
+            intra_pod_s: load.pp_volume_bytes / (f64::from(shape.gpus_per_stage) * intra_pod_rate),
+            tasks: Vec::new(),
+            dag: Dag::default(),
+            last: vec![None; stages],
+            last_send: vec![None; stages],
+        }
+    }
+
+    fn position(&self, stage: usize) -> u32 {
+        place(stage as u32, self.shape.stages_per_pod, self.shape.pods_per_replica, self.shape.reverse)
+    }
+
+    fn node(&mut self, work: Work, preds: impl IntoIterator<Item = usize>) -> usize {
+        let node = Node { work, release_s: 0.0, tail_s: 0.0 };
+        self.dag.push(node, preds.into_iter().map(|pred| (pred, 0.0)))
+    }
+
+    /// All computes and the transfers between stages.
+    ///
+    /// # Errors
+    /// An order in which a stage waits for ever.
+    pub fn pipeline(&mut self, orders: &[Vec<Step>]) -> Result<(), String> {
+        let stages = orders.len();
+        let n = orders.first().map_or(0, Vec::len) / 2;
+        // What a stage has received: the send node, per micro-batch, of activations and gradients.
+        let mut activations: Vec<Vec<Option<usize>>> = vec![vec![None; n]; stages];
+        let mut gradients = activations.clone();
+        let mut forwards = activations.clone();
+        let mut done = vec![0; stages];
+        loop {
+            let mut advanced = false;
+            for stage in 0..stages {
+                while let Some(&step) = orders[stage].get(done[stage]) {
+                    let batch = step.micro_batch as usize;
+                    let received = if step.backward {
+                        let Some(forward) = forwards[stage][batch] else { break };
+                        let gradient = gradients[stage][batch];
+                        if stage + 1 < stages && gradient.is_none() {
+                            break;
+                        }
+                        [Some(forward), gradient]
+                    } else {
+                        let activation = activations[stage][batch];
+                        if stage > 0 && activation.is_none() {
+                            break;
+                        }
+                        [activation, None]
+                    };
+                    let times = &self.load.stages[stage];
+                    let duration_s = if step.backward { times.bwd_s } else { times.fwd_s };
+                    let sent = if self.blocking { self.last_send[stage] } else { None };
+                    let preds = received.into_iter().chain([self.last[stage], sent]).flatten();
+                    let compute = self.node(Work::Fixed(duration_s), preds);
+                    self.last[stage] = Some(compute);
+                    if step.backward {
+                        if stage > 0 {
+                            gradients[stage - 1][batch] = Some(self.send(stage, stage - 1, step, compute));
+                        }
+                    } else {
+                        forwards[stage][batch] = Some(compute);
+                        if stage + 1 < stages {
+                            activations[stage + 1][batch] = Some(self.send(stage, stage + 1, step, compute));
+                        }
+                    }
+                    done[stage] += 1;
+                    advanced = true;
+                }
+            }
+            if !advanced {
+                break;
+            }
+        }
+        match (0..stages).find(|stage| done[*stage] < orders[*stage].len()) {
+            None => Ok(()),
+            Some(stage) => Err(format!(
+                "the order of the stages cannot be carried out: stage {} waits for ever before {}",
+                stage + 1,
+                orders[stage][done[stage]]
+            )),
+        }
+    }
+
+    /// The transfer of a micro-batch from one stage to its neighbour.
+    fn send(&mut self, from: usize, to: usize, step: Step, compute: usize) -> usize {
+        let work = if self.position(from) == self.position(to) {
+            Work::Fixed(self.intra_pod_s)
+        } else {
+            let flows = self.shape.gpus_per_stage;
+            let gpus = |stage: usize| GpuSet::Range { first: stage as u32 * flows, count: flows };
+            let id = self.tasks.len();
+            self.tasks.push(Task {
+                id: TaskId::from_index(id),
+                name: format!("{step} s{}>s{}", from + 1, to + 1),
+                kind: if step.backward { TaskKind::PpBwd } else { TaskKind::PpFwd },
+                micro_batch: step.micro_batch + 1,
+                stage: from as u32 + 1,
+                replica: 0,
+                src_pod: PodId(self.position(from)),
+                dst_pod: PodId(self.position(to)),
+                flows,
+                volume_bytes: self.load.pp_volume_bytes,
+                src_gpus: gpus(from),
+                dst_gpus: gpus(to),
+                release_s: 0.0,
+                tail_s: 0.0,
+            });
+            Work::Transfer(id)
+        };
+        let send = self.node(work, [compute]);
+        self.last_send[from] = Some(send);
+        send
+    }
+
+    /// The exchange of every stage with the next replica, last stage first.
+    pub fn ring(&mut self) {
+        let shape = self.shape;
+        if shape.replicas < 2 {
+            return;
+        }
+        // With more than two replicas half of the flows go clockwise; the larger half is what is seen here.
+        let flows = if shape.replicas > 2 { shape.gpus_per_stage.div_ceil(2) } else { shape.gpus_per_stage };
+        for stage in (0..shape.stages as usize).rev() {
+            let per_gpu = self.load.stages[stage].dp_bytes_per_gpu;
+            if per_gpu == 0.0 {
+                continue;
+            }
+            let id = self.tasks.len();
+            let position = self.position(stage);
+            let gpus = |replica: u32| GpuSet::Range {
+                first: (replica * shape.stages + stage as u32) * shape.gpus_per_stage,
+                count: flows,
+            };
+            self.tasks.push(Task {
+                id: TaskId::from_index(id),
+                name: format!("DP s{}", stage + 1),
+                kind: TaskKind::Dp,
+                micro_batch: 0,
+                stage: stage as u32 + 1,
+                replica: 0,
+                src_pod: PodId(position),
+                dst_pod: PodId(shape.pods_per_replica + position),
+                flows,
+                volume_bytes: f64::from(flows) * per_gpu,
+                src_gpus: gpus(0),
+                dst_gpus: gpus(shape.replicas),
+                release_s: 0.0,
+                tail_s: 0.0,
+            });
+            let sent = if self.blocking { self.last_send[stage] } else { None };
+            let preds = [self.last[stage], sent];
+            self.node(Work::Transfer(id), preds.into_iter().flatten());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Each task by itself: is it there, does its schedule hang together, does it carry the right bytes.
+
+use super::case::Case;
+use super::{CHECK_RELATIVE, CHECK_S, Findings, code, nearly};
+use crate::plan::{TaskSchedule, TrainingResult};
+
+/// Bytes that rounding may lose or gain.
+const CHECK_BYTES: f64 = 1.0;
+/// What capacity checks forgive per piece of time, seconds.
+pub(super) const FORGIVEN_S: f64 = 1e-9;
+
+/// The schedule of every task if the list is complete and in order.
+pub(super) fn tasks<'a>(
+    case: &Case<'_>,
+    result: &'a TrainingResult,
+    found: &mut Findings,
+) -> Option<Vec<&'a TaskSchedule>> {
+    let expected = case.net.tasks.len();
+    let mut seen: Vec<Option<&TaskSchedule>> = vec![None; expected];
+    let before = found.count();
+    for (position, schedule) in result.tasks.iter().enumerate() {
+        let task = schedule.task.index();
+        match seen.get_mut(task) {
+            None => found.add(
+                code::TASK,
+                format!("tasks[{position}] is task {task}, the scenario has {expected} tasks"),
+            ),
+            Some(Some(_)) => {
+                found.add(code::TASK, format!("{} is scheduled twice", case.task_label(task)));
+            }
+            Some(free) => *free = Some(schedule),
+        }
+    }
+    for (task, schedule) in seen.iter().enumerate() {
+        if schedule.is_none() {
+            found.add(code::TASK, format!("{} is not scheduled", case.task_label(task)));
+        }
+    }
+    if before == found.count() {
+        let misplaced =
+            result.tasks.iter().enumerate().find(|(position, task)| task.task.index() != *position);
+        if let Some((position, schedule)) = misplaced {
+            found.add(
+                code::TASK,
+                format!(
+                    "tasks[{position}] is {}, the list must be in task order",
+                    case.task_label(schedule.task.index())
+                ),
+            );
+        }
+    }
+    seen.into_iter().collect()
+}
+
+/// Order, segments, flow cap and volume of one task.
+pub(super) fn task(case: &Case<'_>, task: usize, schedule: &TaskSchedule, found: &mut Findings) {
+    let label = case.task_label(task);
+    let (start_s, finish_s) = (schedule.start_s, schedule.finish_s);
+    if start_s < -CHECK_S {
+        found.add(code::ORDER, format!("{label} starts at {start_s:.9} s, before the iteration"));
+    }
+    if finish_s < start_s {
+        found.add(
+            code::ORDER,
+            format!("{label} finishes at {finish_s:.9} s, before its start at {start_s:.9} s"),
+        );
+    }
+    segments(&label, schedule, found);
+    rates(case, task, &label, schedule, found);
+    let volume = case.net.tasks[task].volume_bytes;
+    let sent: f64 = schedule.segments.iter().map(|segment| segment.volume_bytes).sum();
+    if (sent - volume).abs() > CHECK_RELATIVE * volume + CHECK_BYTES {
+        found.add(code::CONSERVATION, format!("{label} sends {sent:.0} bytes, its volume is {volume:.0}"));
+    }
+}
+
+/// Segments go forward in time, touch each other and cover the task.
+fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
+    let segments = &schedule.segments;
+    for (index, segment) in segments.iter().enumerate() {
+        let (from_s, to_s) = (segment.start_s, segment.end_s);
+        if to_s < from_s || (to_s == from_s && segment.volume_bytes != 0.0) {
+            found.add(
+                code::SEGMENTS,
+                format!("{label}: segment {index} starts at {from_s:.9} s and ends at {to_s:.9} s, it must have a length"),
+            );
+        }
+        if segment.volume_bytes < 0.0 {
+            found.add(
+                code::SEGMENTS,
+                format!("{label}: segment {index} has {} bytes, must be 0 or more", segment.volume_bytes),
+            );
+        }
+    }
+    for (index, pair) in segments.windows(2).enumerate() {
+        let (end_s, next_s) = (pair[0].end_s, pair[1].start_s);
+        if next_s < end_s - CHECK_S {
+            found.add(
+                code::SEGMENTS,
+                format!(
+                    "{label}: segment {} starts at {next_s:.9} s, before segment {index} ends at {end_s:.9} s",
+                    index + 1
+                ),
+            );
+        } else if next_s > end_s + CHECK_S {
+            found.add(
+                code::CONTIGUITY,
+                format!(
+                    "{label}: nothing is planned from {end_s:.9} s to {next_s:.9} s, write idle time as a segment of 0 bytes"
+                ),
+            );
+        }
+    }
+    let (Some(first), Some(last)) = (segments.first(), segments.last()) else {
+        found.add(code::SEGMENTS, format!("{label} has no segments"));
+        return;
+    };
+    if !nearly(first.start_s, schedule.start_s) {
+        found.add(
+            code::CONTIGUITY,
+            format!(
+                "{label} starts at {:.9} s, its first segment at {:.9} s",
+                schedule.start_s, first.start_s
+            ),
+        );
+    }
+    if !nearly(last.end_s, schedule.finish_s) {
+        found.add(
+            code::CONTIGUITY,
+            format!(
+                "{label} finishes at {:.9} s, its last segment at {:.9} s",
+                schedule.finish_s, last.end_s
+            ),
+        );
+    }
+}
+
+/// No segment, and not the whole, is faster than all flows at full NIC rate.
+fn rates(case: &Case<'_>, task: usize, label: &str, schedule: &TaskSchedule, found: &mut Findings) {
+    let cap = case.full_rate(task);
+    let most =
+        |length_s: f64, forgiven_s: f64| cap * (length_s.max(0.0) * (1.0 + CHECK_RELATIVE) + forgiven_s);
+    for (index, segment) in schedule.segments.iter().enumerate() {
+        let length_s = segment.end_s - segment.start_s;
+        if segment.volume_bytes > most(length_s, FORGIVEN_S) {
+            found.add(
+                code::FLOW_CAP,
+                format!(
+                    "{label}: segment {index} sends {:.0} bytes in {length_s:.9} s, {} flows can send {:.0}",
+                    segment.volume_bytes,
+                    case.net.tasks[task].flows,
+                    cap * length_s.max(0.0)
+                ),
+            );
+            return;
+        }
+    }
+    // Many segments of no length could each use what is forgiven to one.
+    let sent: f64 = schedule.segments.iter().map(|segment| segment.volume_bytes.max(0.0)).sum();
+    let length_s = schedule.finish_s - schedule.start_s;
+    if schedule.segments.len() > 1 && length_s >= 0.0 && sent > most(length_s, CHECK_S) {
+        found.add(
+            code::FLOW_CAP,
+            format!(
+                "{label} sends {sent:.0} bytes in {length_s:.9} s, {} flows can send {:.0}",
+                case.net.tasks[task].flows,
+                cap * length_s
+            ),
+        );
+    }
+}

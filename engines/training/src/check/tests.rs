@@ -1,0 +1,12 @@
+//! Plans by hand that must pass, and one broken plan for every rule.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod bounds;
+mod corruption;
+mod imports;
+mod jobs;
+mod mutations;
+mod presets;
+mod scenarios;
+mod support;
+mod worked;

@@ -1,0 +1,91 @@
+//! What a claimed bound is worth.
+
+use super::support::{job_case, preset, runs, simulated, toy_a_fair, toy_a_idle, toy_a_joint};
+use super::worked::tiny4_level_first;
+use crate::check::code;
+use crate::check::exact::optimum;
+use lightbay_core::checked::BoundTrust;
+use lightbay_core::kind::Depth;
+
+#[test]
+fn small_bounds_are_proven_at_once() {
+    let mut plan = tiny4_level_first();
+    assert_eq!(plan.check().bound, BoundTrust::None);
+    for bound_s in [0.0, 0.449082051, 0.450424228] {
+        plan.bound_s = Some(bound_s);
+        assert_eq!(plan.check().bound, BoundTrust::Verified, "{bound_s}");
+    }
+}
+
+#[test]
+fn a_bound_that_a_better_plan_beats_is_wrong() {
+    // Two circuits take 40 ms; three allow 30.
+    let mut plan = toy_a_idle();
+    plan.bound_s = Some(0.035);
+    plan.assert_codes(&[code::BOUND]);
+    let message = &plan.check().violations[0].message;
+    assert_eq!(message, "bound 0.035000000 s is wrong: circuits [3] allow 0.030000000 s");
+    plan.bound_s = Some(0.03);
+    assert_eq!(plan.check().bound, BoundTrust::Verified);
+}
+
+#[test]
+fn fair_bounds_need_a_thorough_check() {
+    let mut plan = toy_a_fair();
+    plan.bound_s = Some(0.0333);
+    let verdict = plan.check();
+    assert_eq!((verdict.bound, verdict.violations.len()), (BoundTrust::Claimed, 0));
+    assert_eq!(
+        verdict.remarks,
+        ["bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves 0.030000000 s"]
+    );
+    assert_eq!(plan.check_at(Depth::Exact).bound, BoundTrust::Verified);
+    // With two circuits 40 ms, with three 33.3: a bound between is wrong.
+    let mut slow = simulated(&plan.scenario, &[2]);
+    let merged = slow.result.tasks.clone();
+    slow.result.tasks = vec![
+        runs(0, 0.0, &[(2.0, 0.01), (1.0, merged[0].finish_s)]),
+        runs(1, 0.01, &[(1.0, merged[0].finish_s), (2.0, merged[1].finish_s)]),
+    ];
+    slow.bound_s = Some(0.035);
+    assert_eq!(slow.check().violations, []);
+    let verdict = slow.check_at(Depth::Exact);
+    assert_eq!(verdict.violations[0].code, code::BOUND);
+}
+
+#[test]
+fn a_thorough_check_says_how_far_from_best() {
+    let verdict = toy_a_idle().check_at(Depth::Exact);
+    assert_eq!(
+        verdict.remarks,
+        ["1 circuit vectors tried: 0.030000000 s is the least possible, this plan takes 0.010000000 s more"]
+    );
+    assert_eq!(toy_a_joint().check_at(Depth::Exact).violations, []);
+}
+
+#[test]
+fn joint_optima_of_the_built_in_jobs() {
+    for (name, optimum_s) in [
+        ("tiny4", 0.450424),
+        ("tiny8", 0.677754),
+        ("tiny32", 2.041735),
+        ("small", 0.354406),
+        ("megatron_177b", 12.829852),
+        ("mixtral_8x22b", 11.350826),
+        ("megatron_462b", 32.957843),
+        ("deepseek_671b", 12.055830),
+    ] {
+        let (value_s, reached) = optimum(&job_case(&preset(name))).unwrap();
+        assert!(reached, "{name}");
+        assert!((value_s - optimum_s).abs() < 1e-6, "{name}: {value_s}");
+    }
+}
+
+#[test]
+fn contention_inside_the_graph_gives_a_bound_only() {
+    let case = job_case(&preset("one_stage_per_pod"));
+    let (value_s, reached) = optimum(&case).unwrap();
+    assert!(!reached);
+    // Known to be the best possible end, and that a plan reaches it.
+    assert!(value_s <= 0.356200 + 1e-6, "{value_s}");
+}

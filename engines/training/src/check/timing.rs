@@ -1,0 +1,114 @@
+//! When tasks may start, when the iteration ends, and whether a fair plan is what fairness gives.
+
+use super::case::Case;
+use super::nics::NicGroup;
+use super::replay::replay;
+use super::walk::{Earliest, walk};
+use super::{CHECK_S, Claims, Findings, code, nearly};
+use crate::plan::TaskSchedule;
+
+/// Walks the graph with the planned ends of all transfers. Returns the end of the iteration.
+pub(super) fn precedence(
+    case: &Case<'_>,
+    schedules: &[&TaskSchedule],
+    claims: &Claims<'_>,
+    found: &mut Findings,
+) -> f64 {
+    let end_s = walk(&case.dag, |task, earliest| {
+        let start_s = schedules[task].start_s;
+        if start_s < earliest.rigid_s - CHECK_S {
+            found.add(
+                code::RELEASE,
+                format!(
+                    "{} starts at {start_s:.9} s, the work before it lasts until {:.9} s on any network",
+                    case.task_label(task),
+                    earliest.rigid_s
+                ),
+            );
+        } else if start_s < earliest.at_s - CHECK_S {
+            found.add(code::PRECEDENCE, too_early(case, schedules, task, earliest));
+        }
+        schedules[task].finish_s
+    });
+    if !nearly(claims.makespan_s, end_s) {
+        found.add(
+            code::MAKESPAN,
+            format!("the makespan is given as {:.9} s, the schedule ends at {end_s:.9} s", claims.makespan_s),
+        );
+    }
+    for name in ["makespan_s"] {
+        if let Some(claimed) = claims.metric(name).filter(|claimed| !nearly(*claimed, end_s)) {
+            found.add(
+                code::MAKESPAN,
+                format!("metric '{name}' is {claimed:.9}, the schedule ends at {end_s:.9} s"),
+            );
+        }
+    }
+    end_s
+}
+
+fn too_early(case: &Case<'_>, schedules: &[&TaskSchedule], task: usize, earliest: Earliest) -> String {
+    let start = format!(
+        "{} starts at {:.9} s, its predecessors allow {:.9} s",
+        case.task_label(task),
+        schedules[task].start_s,
+        earliest.at_s
+    );
+    match earliest.from {
+        Some(pred) => {
+            let finish_s = schedules[pred].finish_s;
+            format!(
+                "{start} ({} finishes at {finish_s:.9} s, {:.9} s of work lie between)",
+                case.task_label(pred),
+                earliest.at_s - finish_s
+            )
+        }
+        None => start,
+    }
+}
+
+/// Replays a fair plan: the same circuits must give the same times.
+pub(super) fn fair(
+    case: &Case<'_>,
+    nics: &[NicGroup],
+    circuits: &[u32],
+    schedules: &[&TaskSchedule],
+    claims: &Claims<'_>,
+    found: &mut Findings,
+) {
+    let Some(run) = replay(case, nics, Some(circuits)) else {
+        found.add(code::RESIM, "the plan cannot be replayed: times leave the range of numbers");
+        return;
+    };
+    if !nearly(claims.makespan_s, run.makespan_s) {
+        found.add(
+            code::RESIM,
+            format!(
+                "the makespan is given as {:.9} s, max-min fair rates on the same circuits give {:.9} s",
+                claims.makespan_s, run.makespan_s
+            ),
+        );
+    }
+    let differs = |task: &usize| {
+        !nearly(schedules[*task].start_s, run.start_s[*task])
+            || !nearly(schedules[*task].finish_s, run.finish_s[*task])
+    };
+    let others: Vec<usize> = (0..schedules.len()).filter(differs).collect();
+    // One difference moves everything after it, so only the first in time is told.
+    let first = others.iter().copied().min_by(|a, b| run.start_s[*a].total_cmp(&run.start_s[*b]));
+    if let Some(task) = first {
+        found.add(
+            code::RESIM,
+            format!(
+                "{} runs from {:.9} s to {:.9} s, max-min fair rates give {:.9} s to {:.9} s ({} of {} tasks differ)",
+                case.task_label(task),
+                schedules[task].start_s,
+                schedules[task].finish_s,
+                run.start_s[task],
+                run.finish_s[task],
+                others.len(),
+                schedules.len()
+            ),
+        );
+    }
+}

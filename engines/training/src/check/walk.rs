@@ -1,0 +1,118 @@
+//! Walks the precedence graph with given transfer times: what may start when, and when the iteration ends.
+
+use super::case::{Case, Dag, Work};
+use super::replay::Run;
+use std::collections::BTreeMap;
+
+/// The earliest moment at which a node may start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Earliest {
+    /// All predecessors considered, seconds.
+    pub at_s: f64,
+    /// The transfer that determines it, if one does.
+    pub from: Option<usize>,
+    /// Counting only work that waits for no transfer, seconds.
+    pub rigid_s: f64,
+}
+
+/// Visits every node in order; `finish(task, earliest)` says when a transfer ends. Returns the end of the iteration.
+pub(super) fn walk(dag: &Dag, mut finish: impl FnMut(usize, Earliest) -> f64) -> f64 {
+    let mut end_s = vec![0.0_f64; dag.nodes().len()];
+    // Of fixed work: end counting rigid predecessors only, and the last transfer on the binding path.
+    let mut rigid_end_s = vec![f64::NEG_INFINITY; dag.nodes().len()];
+    let mut origin: Vec<Option<usize>> = vec![None; dag.nodes().len()];
+    let mut makespan_s = 0.0_f64;
+    for (index, node) in dag.nodes().iter().enumerate() {
+        let mut earliest = Earliest { at_s: node.release_s, from: None, rigid_s: node.release_s };
+        for &(pred, delay_s) in dag.preds(index) {
+            if end_s[pred] + delay_s > earliest.at_s {
+                earliest.at_s = end_s[pred] + delay_s;
+                earliest.from = origin[pred];
+            }
+            earliest.rigid_s = earliest.rigid_s.max(rigid_end_s[pred] + delay_s);
+        }
+        match node.work {
+            Work::Fixed(duration_s) => {
+                end_s[index] = earliest.at_s + duration_s;
+                rigid_end_s[index] = earliest.rigid_s + duration_s;
+                origin[index] = earliest.from;
+            }
+            Work::Transfer(task) => {
+                end_s[index] = finish(task, earliest);
+                origin[index] = Some(task);
+            }
+        }
+        makespan_s = makespan_s.max(end_s[index] + node.tail_s);
+    }
+    makespan_s
+}
+
+/// Slack under which a predecessor counts as tight on the critical path, seconds.
+const TIGHT_S: f64 = 1e-7;
+/// Times closer than this are equal when a tie is broken by task id, seconds.
+const TIE_S: f64 = 1e-9;
+
+/// Seconds of communication on the critical path of a simulated run; `None` without transfers.
+///
+/// The path starts at the transfer with the largest end (work after it included) and goes back through
+/// tight predecessors, the latest first and the smallest id among equals.
+pub(super) fn critical_communication_s(case: &Case<'_>, run: &Run) -> Option<f64> {
+    let node_of = case.dag.transfers(case.net.tasks.len());
+    let rest_s = work_after(&case.dag);
+    let ends = node_of.iter().enumerate().map(|(task, node)| (task, run.finish_s[task] + rest_s[*node]));
+    let mut current = latest(ends)?;
+    let mut communication_s = 0.0;
+    // Starts fall strictly along the path, so that it is no longer than the number of tasks.
+    for _ in 0..case.net.tasks.len() {
+        communication_s += run.finish_s[current] - run.start_s[current];
+        let tight = tight_predecessors(&case.dag, run, node_of[current], run.start_s[current]);
+        match latest(tight.into_iter().map(|task| (task, run.finish_s[task]))) {
+            Some(task) => current = task,
+            None => break,
+        }
+    }
+    Some(communication_s)
+}
+
+/// The task with the largest time, the smallest id among equals.
+fn latest(times: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
+    let largest = times.clone().map(|(_, time_s)| time_s).fold(f64::NEG_INFINITY, f64::max);
+    times.filter(|(_, time_s)| *time_s >= largest - TIE_S).map(|(task, _)| task).min()
+}
+
+/// For every node the longest chain of fixed work that follows it without another transfer.
+pub(super) fn work_after(dag: &Dag) -> Vec<f64> {
+    let mut rest_s: Vec<f64> = dag.nodes().iter().map(|node| node.tail_s).collect();
+    for (index, node) in dag.nodes().iter().enumerate().rev() {
+        if let Work::Fixed(duration_s) = node.work {
+            for &(pred, delay_s) in dag.preds(index) {
+                rest_s[pred] = rest_s[pred].max(delay_s + duration_s + rest_s[index]);
+            }
+        }
+    }
+    rest_s
+}
+
+/// Transfers from which fixed work leads to `node` without slack.
+fn tight_predecessors(dag: &Dag, run: &Run, node: usize, start_s: f64) -> Vec<usize> {
+    // Node -> longest fixed work between its end and the start of `node`; largest index first, so that each is final.
+    let mut open: BTreeMap<usize, f64> = BTreeMap::new();
+    let mut tight = Vec::new();
+    let relax = |open: &mut BTreeMap<usize, f64>, of: usize, after_s: f64| {
+        for &(pred, delay_s) in dag.preds(of) {
+            let between_s = open.entry(pred).or_insert(f64::NEG_INFINITY);
+            *between_s = between_s.max(after_s + delay_s);
+        }
+    };
+    relax(&mut open, node, 0.0);
+    while let Some((index, after_s)) = open.pop_last() {
+        if run.node_end_s[index] + after_s < start_s - TIGHT_S {
+            continue;
+        }
+        match dag.nodes()[index].work {
+            Work::Fixed(duration_s) => relax(&mut open, index, after_s + duration_s),
+            Work::Transfer(task) => tight.push(task),
+        }
+    }
+    tight
+}
