@@ -1,7 +1,50 @@
 //! Widgets of the workbench: borrowed data in, cells out. They know no engine, file, clock or terminal.
+//!
+//! # How they are used
+//!
+//! Every widget is `Name::new(&theme, data…)` with builder methods, and is drawn by `Widget` or `StatefulWidget` for
+//! `&Name`. Data is borrowed from vectors the view keeps and refills once per change; text in it is a [`Label`]
+//! (static or owned), styled text a [`Piece`] with a [`Tone`] (a meaning, never a colour). [`Theme`] carries palette,
+//! depth of colour, background and [`Glyphs`].
+//!
+//! * **State** (`FooState`) holds the *id* of what is selected, so that the selection survives when rows move, and the
+//!   scroll offset, which the draw corrects. `state.step(&rows, ±n)` moves the selection; `state.visible` says what
+//!   was shown.
+//! * **Hits**: what can be clicked pushes `Hit { rect, id, part }` into [`Hits`] (in the state, or the state itself
+//!   where there is no other); `hits.at(x, y)` finds it. `id` is the caller's id, `part` the column, interval or lane.
+//! * **Numbers** come from [`number`]: rounded, never cut, `-` for unknown; [`Num`] lives on the stack and becomes a
+//!   [`Label`] by `into()`.
+//! * **Drawing by hand**: [`Pen`] clips, cleans text and maps it to ASCII; nothing else writes into a buffer.
+//! * Each widget has `MIN_WIDTH` (and `MIN_HEIGHT`); below it only its headline is drawn.
+//!
+//! # What there is
+//!
+//! | Widget | Shows | State |
+//! |---|---|---|
+//! | [`Header`] of [`Segment`] | line 0: identity, answer, run state | |
+//! | [`Tabs`] of [`Tab`] | line 1: panes, focus in brackets | [`Hits`] |
+//! | [`Footer`] of [`KeyHint`] | last line: keys | [`Hits`] |
+//! | [`LogLines`] of [`LogEntry`] | last events | |
+//! | [`Pane`] with [`PaneState`] | title rule; empty, waiting, stale, failed | |
+//! | [`Sentence`] of [`Piece`] | the sentence about the selected item | |
+//! | [`Table`] of [`Column`], [`TableRow`] | plans, links, critical path, HiGHS rows, comparison | [`TableState`] |
+//! | [`Form`] of [`FormRow`], [`Edit`] | parameters | [`FormState`] |
+//! | [`SolveStrip`] of [`MethodRow`], [`GapBar`] | progress, methods at work | [`Hits`] |
+//! | [`Chart`] of [`Series`], [`Baseline`], [`Event`], [`Axis`] | convergence, bounds, sweeps | |
+//! | [`Stack`] of [`StackLayer`], [`StackMark`] | rates of a link under its limit | |
+//! | [`Activity`] of [`ActivityRow`], [`Interval`] | tasks by intervals, capacity of links | [`ActivityState`] |
+//! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph at true time | [`TimelineState`] |
+//! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
+//! | [`Waterfall`], [`Histogram`] | where a loss comes from; spread of values | |
+//! | [`PairedBars`] of [`PairRow`] | two schedules on one scale | |
+//! | [`Popup`] | frame, dims what is behind | |
+//! | [`List`] of [`ListItem`] | palette, sessions, examples | [`ListState`] |
+//! | [`Help`], [`Confirm`], [`Input`] | keys, questions, typing | [`HelpState`], [`Hits`] |
+//! | [`TooSmall`] | size needed | |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "a failed test may stop"))]
 
+mod activity;
 mod axis;
 mod bars;
 mod chart;
@@ -29,8 +72,10 @@ mod table;
 mod tabs;
 pub mod text;
 mod theme;
+mod timeline;
 mod too_small;
 
+pub use activity::{Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval};
 pub use axis::{Range, Scale, Ticks};
 pub use bars::{Bin, Histogram, Waterfall, WaterfallRow};
 pub use chart::{Axis, Baseline, Chart, Event, Series};
@@ -57,6 +102,7 @@ pub use table::{Align, Column, RowKind, Table, TableRow, TableState};
 pub use tabs::{Tab, Tabs};
 pub use text::Cut;
 pub use theme::{Background, ColorDepth, HEAT_STEPS, Palette, Theme, Tone};
+pub use timeline::{AxisPart, Edge, ItemShape, Lane, Timeline, TimelineItem, TimelineState};
 pub use too_small::TooSmall;
 
 use ratatui_core::buffer::Buffer;

@@ -236,8 +236,7 @@ impl<'a> Matrix<'a> {
             _ => self.theme.style(Tone::Text),
         };
         pen.line(x, y, width, " ", ground);
-        let bold = ground.patch(self.theme.ink(Tone::Text, true)).fg(ground.fg.unwrap_or_default());
-        let bold = if self.theme.shades() { bold } else { self.theme.ink(Tone::Text, true) };
+        let bold = ground.patch(Theme::bold());
         let end = if places.differences && width >= 5 { x + width - 3 } else { x + width };
         let end = if places.differences || width < 3 { end } else { end - 1 };
         pen.right(end, y, &Num::of(format_args!("{value}")), bold);

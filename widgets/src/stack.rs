@@ -265,11 +265,7 @@ impl<'a> Stack<'a> {
             let y = rows.count - up + same / 2;
             let (style, _) = self.ground_of(layer);
             let bold = self.selected == Some(layer);
-            let style = if bold {
-                style.patch(self.theme.ink(Tone::Text, true)).fg(style.fg.unwrap_or_default())
-            } else {
-                style
-            };
+            let style = if bold { style.patch(Theme::bold()) } else { style };
             let style = if self.theme.shades() { style } else { self.theme.ink(Tone::Text, bold) };
             if !self.theme.shades() {
                 pen.line(from + (length - needed) / 2 - 1, y, needed + 2, " ", style);

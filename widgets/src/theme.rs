@@ -243,6 +243,11 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
     }
 
+    /// Bold, without any colour.
+    pub(crate) const fn bold() -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
     fn ground(&self, colour: Color) -> Style {
         if self.shades() { Style::new().bg(colour) } else { Style::new().add_modifier(Modifier::REVERSED) }
     }

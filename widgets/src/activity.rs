@@ -1,0 +1,403 @@
+//! Tasks by intervals: who sends how much when, who waits, which link is full.
+//!
+//! Columns are the intervals between events, equal in width or true to time. The digit is the amount, the shade the
+//! amount per flow; `0` is held back, `·` is not active. A capacity row below the tasks of a link turns heavy when
+//! the link is full.
+
+use std::ops::Range;
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use ratatui_core::widgets::StatefulWidget;
+
+use crate::hit::Hits;
+use crate::number;
+use crate::pen::{Label, Pen};
+use crate::scroll;
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// One column: the time between two events.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Interval {
+    /// Start, seconds.
+    pub start_s: f64,
+    /// Length, seconds.
+    pub length_s: f64,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ActivityKind {
+    /// A task; can be selected.
+    #[default]
+    Task,
+    /// What a link carries against its circuits.
+    Capacity,
+}
+
+/// One row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ActivityRow {
+    /// Reported when it is hit, and kept as the selection.
+    pub id: u32,
+    /// What it is.
+    pub kind: ActivityKind,
+    /// Name of the task, or `of 3`.
+    pub name: Label,
+    /// Meaning of the task.
+    pub tone: Tone,
+    /// On the critical path: `*`.
+    pub critical: bool,
+    /// The interval of the first amount.
+    pub first: usize,
+    /// One amount per interval from `first` on: 0 is held back, NaN is not active.
+    pub amounts: Vec<f64>,
+    /// The amount with the strongest shade (one per flow), or the limit of a link.
+    pub full: f64,
+    /// Intervals in which the task may be active at all.
+    pub window: Option<Range<usize>>,
+}
+
+impl ActivityRow {
+    /// The amount in an interval; `None` if not active.
+    pub fn amount(&self, interval: usize) -> Option<f64> {
+        let amount = *self.amounts.get(interval.checked_sub(self.first)?)?;
+        amount.is_finite().then_some(amount)
+    }
+}
+
+/// Widths of the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ActivityScale {
+    /// All the same: every interval can be read.
+    #[default]
+    Equal,
+    /// True to time over this many intervals; each takes at least one cell.
+    Proportional(usize),
+}
+
+/// What the grid keeps from frame to frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActivityState {
+    /// Id of the selected task.
+    pub selected: Option<u32>,
+    /// Selected interval.
+    pub interval: Option<usize>,
+    /// First row shown.
+    pub row_offset: usize,
+    /// First interval shown.
+    pub column_offset: usize,
+    /// Rows shown by the last draw.
+    pub rows: Range<usize>,
+    /// Intervals shown by the last draw.
+    pub columns: Range<usize>,
+    /// Cells that can be hit: id is the row's, part the interval.
+    pub hits: Hits,
+    /// First cell and width of each shown column.
+    places: Vec<(i32, i32)>,
+}
+
+impl ActivityState {
+    /// Moves the selection by `steps` tasks, stopping at the ends.
+    pub fn step(&mut self, rows: &[ActivityRow], steps: i32) {
+        let choices = || rows.iter().filter(|row| row.kind == ActivityKind::Task);
+        let at = choices().position(|row| Some(row.id) == self.selected);
+        self.selected = scroll::stepped(at, choices().count(), steps)
+            .and_then(|index| choices().nth(index))
+            .map(|row| row.id);
+    }
+
+    /// Moves the selected interval, stopping at the ends.
+    pub fn step_interval(&mut self, intervals: usize, steps: i32) {
+        self.interval = scroll::stepped(self.interval, intervals, steps);
+    }
+
+    /// Shows the last intervals at the next draw.
+    pub fn show_end(&mut self) {
+        self.column_offset = usize::MAX;
+    }
+}
+
+/// The grid.
+///
+/// ```
+/// # use lightbay_widgets::{Activity, ActivityRow, ActivityState, GlyphSet, Interval, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let intervals = [
+///     Interval { start_s: 12.26, length_s: 0.1556 },
+///     Interval { start_s: 12.41, length_s: 0.2631 },
+/// ];
+/// let rows = [ActivityRow {
+///     id: 7, name: "DP s1".into(), first: 1, amounts: vec![4.0], full: 4.0, ..ActivityRow::default()
+/// }];
+/// let mut state = ActivityState { selected: Some(7), ..ActivityState::default() };
+/// let area = Rect::new(0, 0, 30, 3);
+/// let mut buf = Buffer::empty(area);
+/// Activity::new(&theme, &intervals, &rows).render(area, &mut buf, &mut state);
+/// assert_eq!(text_of(&buf), "starts s     12.26   12.41\nlasts ms     155.6   263.1\n>DP s1         .    [ 4.0 ]");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Activity<'a> {
+    theme: &'a Theme,
+    intervals: &'a [Interval],
+    rows: &'a [ActivityRow],
+    scale: ActivityScale,
+    windows: bool,
+}
+
+impl<'a> Activity<'a> {
+    /// Below this size only the selected task is named.
+    pub const MIN_WIDTH: u16 = 24;
+    /// Below this size only the selected task is named.
+    pub const MIN_HEIGHT: u16 = 3;
+
+    /// Intervals in order of time and rows in order.
+    pub const fn new(theme: &'a Theme, intervals: &'a [Interval], rows: &'a [ActivityRow]) -> Self {
+        Self { theme, intervals, rows, scale: ActivityScale::Equal, windows: false }
+    }
+
+    /// Widths of the columns.
+    #[must_use]
+    pub const fn scale(mut self, scale: ActivityScale) -> Self {
+        self.scale = scale;
+        self
+    }
+
+    /// Shows in which intervals each task may be active.
+    #[must_use]
+    pub const fn windows(mut self, windows: bool) -> Self {
+        self.windows = windows;
+        self
+    }
+
+    fn name_width(&self, width: i32) -> i32 {
+        let glyphs = self.theme.glyphs;
+        let name = |row: &ActivityRow| i32::from(text::width(&row.name, glyphs)) + i32::from(row.critical);
+        (self.rows.iter().map(name).max().unwrap_or(0) + 1).max(9).min(width / 3)
+    }
+
+    /// Decides which intervals are shown and where, and stores it in the state.
+    fn place_columns(&self, room: i32, state: &mut ActivityState) {
+        state.places.clear();
+        let count = self.intervals.len();
+        match self.scale {
+            ActivityScale::Equal => {
+                // Few columns, or little room: wider cells are easier to read.
+                let pitch = if room < 72 || count as i32 * 8 <= room { 8 } else { 6 };
+                let pitch = if room < 3 * pitch { 6 } else { pitch };
+                let fitting = (room / pitch).max(1) as usize;
+                state.column_offset = scroll::follow(state.column_offset, state.interval, fitting, count);
+                let shown = fitting.min(count - state.column_offset);
+                state.columns = state.column_offset..state.column_offset + shown;
+                state
+                    .places
+                    .extend((0..shown as i32).map(|i| (i * pitch, (pitch - 1).min(room - i * pitch))));
+            }
+            ActivityScale::Proportional(span) => {
+                let fitting = span.clamp(1, room.max(1) as usize);
+                state.column_offset = scroll::follow(state.column_offset, state.interval, fitting, count);
+                let shown = fitting.min(count - state.column_offset);
+                state.columns = state.column_offset..state.column_offset + shown;
+                let intervals = &self.intervals[state.columns.clone()];
+                let length = |interval: &Interval| {
+                    if interval.length_s.is_finite() { interval.length_s.max(0.0) } else { 0.0 }
+                };
+                let total: f64 = intervals.iter().map(length).sum();
+                // Every interval has one cell; what is left over is shared by time.
+                let spare = f64::from(room - shown as i32).max(0.0);
+                let (mut before, mut from) = (0.0, 0);
+                for (i, interval) in (1..).zip(intervals) {
+                    before += length(interval);
+                    let share = if total > 0.0 { before / total } else { f64::from(i) / shown as f64 };
+                    let to = i + (share * spare).round() as i32;
+                    let gap = i32::from(to - from >= 4);
+                    state.places.push((from, to - from - gap));
+                    from = to;
+                }
+            }
+        }
+    }
+
+    fn draw_heads(&self, pen: &mut Pen<'_>, left: i32, state: &ActivityState) {
+        let muted = self.theme.style(Tone::Muted);
+        pen.cut(0, 0, left - 1, "starts s", Cut::Whole, muted);
+        pen.cut(0, 1, left - 1, "lasts ms", Cut::Whole, muted);
+        let proportional = matches!(self.scale, ActivityScale::Proportional(_));
+        for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
+            let Some(data) = self.intervals.get(interval) else { continue };
+            let chosen = state.interval == Some(interval);
+            let (start_style, length_style) = if chosen {
+                (self.theme.style(Tone::Answer), self.theme.style(Tone::Answer))
+            } else {
+                (muted, self.theme.style(Tone::Text))
+            };
+            let end = left + x + width;
+            if width >= 5 {
+                let room = width as usize;
+                let start = number::fit(data.start_s, 2, room);
+                let length = number::fit(data.length_s * 1e3, 1, room);
+                for (y, num, style) in [(0, start, start_style), (1, length, length_style)] {
+                    if num.len() <= room {
+                        pen.right(end, y, &num, style);
+                    }
+                }
+            } else if proportional && width <= 1 {
+                // Drawn wider than it is.
+                pen.glyph(left + x, 1, pen.glyphs().vertical_dotted, muted);
+            } else if chosen {
+                pen.line(left + x, 1, width, pen.glyphs().used, length_style);
+            }
+        }
+    }
+
+    fn draw_task(&self, pen: &mut Pen<'_>, left: i32, y: i32, row: &ActivityRow, state: &ActivityState) {
+        let selected = state.selected == Some(row.id);
+        let glyphs = pen.glyphs();
+        let rule = self.theme.style(Tone::Rule);
+        for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
+            let x = left + x;
+            match row.amount(interval) {
+                Some(amount) => self.draw_amount(pen, x, y, width, amount, row.full, selected),
+                None => {
+                    let inside = row.window.as_ref().is_some_and(|window| window.contains(&interval));
+                    if self.windows && row.window.is_some() {
+                        if inside {
+                            let margin = i32::from(width >= 5);
+                            pen.line(x + margin, y, width - 2 * margin, glyphs.window, rule);
+                        }
+                    } else {
+                        pen.glyph(x + width / 2, y, glyphs.inactive, rule);
+                    }
+                }
+            }
+            if selected && state.interval == Some(interval) {
+                pen.paint(x, y, width, 1, self.theme.cursor());
+            }
+        }
+    }
+
+    fn draw_amount(&self, pen: &mut Pen<'_>, x: i32, y: i32, width: i32, amount: f64, full: f64, bold: bool) {
+        let shades = self.theme.shades();
+        let level = if full > 0.0 { Theme::heat_level(amount / full) } else { 0 };
+        let style = if shades { self.theme.style(Tone::Heat(level)) } else { Style::new() };
+        let style = if bold { style.patch(Theme::bold()) } else { style };
+        pen.line(x, y, width, " ", style);
+        let held = amount <= 0.0;
+        if width < 3 {
+            // One digit for a narrow cell; more than nine is said to be more.
+            let digit = [if amount.round() > 9.0 { b'+' } else { b'0' + amount.round().max(0.0) as u8 }];
+            pen.text(x, y, std::str::from_utf8(&digit).unwrap_or("?"), style);
+            return;
+        }
+        if !shades {
+            pen.glyph(x, y, "[", style);
+            pen.glyph(x + width - 1, y, "]", style);
+        }
+        let room = (width - 2).max(1) as usize;
+        if held && width >= 7 {
+            pen.right(x + width - 1, y, "held", style);
+        } else if held {
+            pen.right(x + width / 2 + 1, y, "0", style);
+        } else {
+            let num = number::fit(amount, 1, room);
+            if num.len() <= room {
+                pen.right(x + width - 1, y, &num, style);
+            }
+        }
+    }
+
+    fn draw_capacity(&self, pen: &mut Pen<'_>, left: i32, y: i32, row: &ActivityRow, state: &ActivityState) {
+        let glyphs = pen.glyphs();
+        for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
+            let Some(amount) = row.amount(interval).filter(|amount| *amount > 0.0) else { continue };
+            let x = left + x;
+            let full = amount >= row.full - 1e-9;
+            let (glyph, line, digit) = if full {
+                (glyphs.used, Tone::Text, Tone::Text)
+            } else {
+                (glyphs.free, Tone::Rule, Tone::Muted)
+            };
+            pen.line(x, y, width, glyph, self.theme.style(line));
+            let decimals = usize::from((amount - amount.round()).abs() > 0.05);
+            let num = number::fit(amount, decimals, (width - 2).max(0) as usize);
+            let size = num.len() as i32;
+            if size + 2 <= width {
+                let end = if size + 4 <= width { x + width - 1 } else { x + width };
+                pen.line(end - size - 2, y, size + 2, " ", Style::new());
+                pen.right(end - 1, y, &num, self.theme.style(digit));
+            }
+        }
+    }
+
+    fn draw_name(&self, pen: &mut Pen<'_>, y: i32, left: i32, row: &ActivityRow, selected: bool) {
+        if row.kind == ActivityKind::Capacity {
+            pen.cut(2, y, left - 3, &row.name, Cut::Middle, self.theme.style(Tone::Muted));
+            return;
+        }
+        let style = if selected {
+            pen.glyph(0, y, ">", self.theme.style(Tone::Answer));
+            self.theme.style(Tone::Answer)
+        } else {
+            self.theme.ink(row.tone, row.critical)
+        };
+        let used = pen.cut(1, y, left - 2 - i32::from(row.critical), &row.name, Cut::Middle, style);
+        if row.critical {
+            pen.glyph(1 + used, y, "*", self.theme.style(Tone::Answer));
+        }
+    }
+}
+
+impl StatefulWidget for &Activity<'_> {
+    type State = ActivityState;
+
+    fn render(self, area: Rect, buf: &mut Buffer, state: &mut ActivityState) {
+        state.hits.clear();
+        state.rows = 0..0;
+        state.columns = 0..0;
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        let at =
+            self.rows.iter().position(|row| row.kind == ActivityKind::Task && Some(row.id) == state.selected);
+        if area.width < Activity::MIN_WIDTH || area.height < Activity::MIN_HEIGHT {
+            let name = at.and_then(|at| self.rows.get(at)).map_or("", |row| &row.name);
+            pen.cut(0, 0, pen.width(), name, Cut::Middle, self.theme.style(Tone::Answer));
+            return;
+        }
+        let left = self.name_width(pen.width()) + 2;
+        self.place_columns(pen.width() - left, state);
+        self.draw_heads(&mut pen, left, state);
+        let top = 2;
+        let height = (pen.height() - top) as usize;
+        state.row_offset = scroll::follow(state.row_offset, at, height, self.rows.len());
+        let end = (state.row_offset + height).min(self.rows.len());
+        state.rows = state.row_offset..end;
+        for (y, row) in (top..).zip(self.rows.get(state.row_offset..end).unwrap_or(&[])) {
+            let selected = row.kind == ActivityKind::Task && Some(row.id) == state.selected;
+            self.draw_name(&mut pen, y, left, row, selected);
+            match row.kind {
+                ActivityKind::Capacity => self.draw_capacity(&mut pen, left, y, row, state),
+                ActivityKind::Task => {
+                    self.draw_task(&mut pen, left, y, row, state);
+                    let first = state.columns.start as u32;
+                    state.hits.push(
+                        pen.rect(0, y, left, 1),
+                        row.id,
+                        state.interval.map_or(first, |at| at as u32),
+                    );
+                    for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
+                        state.hits.push(pen.rect(left + x, y, width, 1), row.id, interval as u32);
+                    }
+                }
+            }
+        }
+        let shown = state.columns.end - state.columns.start;
+        if shown == 0 {
+            pen.cut(left, 0, pen.width() - left, "no intervals", Cut::End, self.theme.style(Tone::Muted));
+        }
+    }
+}
