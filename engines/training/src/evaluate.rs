@@ -9,6 +9,7 @@ mod model;
 use crate::contention::Contention;
 use crate::instance::Instance;
 use crate::network::{Network, NetworkError};
+use crate::plan::RateControl;
 use crate::sim::{IdealRun, Rule, Simulator, Trace, ideal};
 pub use model::Model;
 
@@ -19,6 +20,8 @@ pub enum Rates {
     Fair,
     /// Level-first: the joint optimum on tail-exact scenarios, a good joint schedule elsewhere.
     Level,
+    /// The shorter of level-first and fair: a plan may also choose fair rates.
+    Best,
 }
 
 /// An instance prepared for evaluation. Immutable and shared between threads; see [`Scratch`].
@@ -55,7 +58,7 @@ impl Evaluator {
     pub fn exact(&self, rates: Rates) -> bool {
         match rates {
             Rates::Fair => self.contention.sinks_only(),
-            Rates::Level => self.contention.tail_exact(),
+            Rates::Level | Rates::Best => self.contention.tail_exact(),
         }
     }
 
@@ -64,7 +67,12 @@ impl Evaluator {
         if self.exact(rates) {
             return self.model.makespan(x, rates, &mut scratch.model);
         }
-        scratch.simulator.run(&self.network, &self.contention, x, rates.rule(), None)
+        let mut run = |rule| scratch.simulator.run(&self.network, &self.contention, x, rule, None);
+        match rates {
+            Rates::Fair => run(Rule::Fair),
+            Rates::Level => run(Rule::Level),
+            Rates::Best => run(Rule::Level).min(run(Rule::Fair)),
+        }
     }
 
     /// The schedule.
@@ -72,9 +80,19 @@ impl Evaluator {
         if self.exact(rates) {
             return self.model.trace(&self.network, x, rates, &mut scratch.model);
         }
-        let mut trace = Trace::default();
-        scratch.simulator.run(&self.network, &self.contention, x, rates.rule(), Some(&mut trace));
-        trace
+        let mut run = |rule| {
+            let mut trace = Trace::default();
+            scratch.simulator.run(&self.network, &self.contention, x, rule, Some(&mut trace));
+            trace
+        };
+        match rates {
+            Rates::Fair => run(Rule::Fair),
+            Rates::Level => run(Rule::Level),
+            Rates::Best => {
+                let (level, fair) = (run(Rule::Level), run(Rule::Fair));
+                if fair.makespan < level.makespan { fair } else { level }
+            }
+        }
     }
 
     /// A makespan that no schedule on these circuits (or fewer) can beat, seconds. On tail-exact scenarios it
@@ -85,11 +103,11 @@ impl Evaluator {
 }
 
 impl Rates {
-    /// The rule of the general simulator.
-    pub const fn rule(self) -> Rule {
+    /// What a plan made under these rates says about itself.
+    pub const fn control(self) -> RateControl {
         match self {
-            Self::Fair => Rule::Fair,
-            Self::Level => Rule::Level,
+            Self::Fair => RateControl::Fair,
+            Self::Level | Self::Best => RateControl::Joint,
         }
     }
 }

@@ -3,28 +3,32 @@
 
 pub mod baselines;
 pub mod budget;
+pub mod check;
 pub mod circuit_bounds;
 pub mod collapse;
 pub mod contention;
 pub mod critical_path;
 pub mod evaluate;
 pub mod full_dag;
+pub mod handover;
 pub mod instance;
+pub mod kind;
+pub mod methods;
 pub mod network;
+pub mod outer;
 pub mod plan;
+pub mod polish;
+pub mod ports;
 pub mod presets;
 pub mod reduced_dag;
+pub mod repair;
 pub mod scenario;
 pub mod schedule;
+pub mod search;
 pub mod sim;
 pub mod tail;
 pub mod windows;
 pub mod workload;
-
-pub mod check;
-pub mod handover;
-pub mod kind;
-pub mod methods;
 #[cfg(test)]
 mod samples;
 

@@ -3,7 +3,7 @@
 use crate::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
 use lightbay_core::random::{Stream, Streams};
 use lightbay_core::units::{LinkId, PodId, TaskId};
-use rand::{Rng, RngExt};
+use rand::RngExt;
 
 pub fn pod(id: u32, ports: u32, mirror: bool) -> Pod {
     Pod { id: PodId(id), name: format!("p{id}"), ports, mirror }
@@ -126,7 +126,7 @@ fn span(random: &mut Stream, low: f64, high: f64) -> f64 {
 pub fn random_tail_exact(seed: u64) -> Instance {
     let mut random = stream(seed);
     let real = random.random_range(2..=3u32);
-    let mut pods: Vec<Pod> = (0..real).map(|id| pod(id, random.random_range(4..=7), false)).collect();
+    let mut pods: Vec<Pod> = (0..real).map(|id| pod(id, 0, false)).collect();
     let mut links = Vec::new();
     let mut tasks: Vec<Task> = Vec::new();
     let mut edges = Vec::new();
@@ -142,6 +142,13 @@ pub fn random_tail_exact(seed: u64) -> Instance {
     }
     if real == 3 && random.random::<bool>() {
         links.push(link(links.len() as u32, 0, 2, LinkKind::Dp, 1, 1));
+    }
+    for at in 0..real as usize {
+        let ends = links.iter().map(|link| {
+            let at_a = if link.pod_a.index() == at { link.ports_a } else { 0 };
+            at_a + if link.pod_b.index() == at { link.ports_b } else { 0 }
+        });
+        pods[at].ports = ends.sum::<u32>() + random.random_range(0..=3);
     }
     // A chain of transfers back and forth along the row.
     let chain = random.random_range(3..=7u32);
@@ -168,7 +175,6 @@ pub fn random_tail_exact(seed: u64) -> Instance {
             edges.push(edge(after, id, span(&mut random, 0.0, 0.03)));
         }
     }
-    // The last transfer of the chain must have a successor, or it would be a sink on a shared link.
     Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None }
 }
 
@@ -194,6 +200,5 @@ pub fn random_dag(seed: u64) -> Instance {
     }
     let pods = (0..3).map(|id| pod(id, random.random_range(4..=8), false)).collect();
     let links = vec![link(0, 0, 1, LinkKind::Mixed, 1, 1), link(1, 1, 2, LinkKind::Mixed, 1, 1)];
-    let _ = random.next_u32();
     Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None }
 }

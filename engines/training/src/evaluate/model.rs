@@ -172,7 +172,7 @@ impl Model {
             let circuits = f64::from(circuits);
             end = end.max(match rates {
                 Rates::Fair => tail::fair(&scratch.sinks, circuits, &mut scratch.tail, None),
-                Rates::Level => {
+                Rates::Level | Rates::Best => {
                     let alone =
                         |sink: &Sink| sink.release + sink.work / (circuits / sink.flows).min(1.0) + sink.tail;
                     let alone = scratch.sinks.iter().map(alone).fold(0.0, f64::max);
@@ -237,7 +237,9 @@ impl Model {
             let record = Some(&mut stretches);
             match rates {
                 Rates::Fair => tail::fair(&scratch.sinks, circuits, &mut scratch.tail, record),
-                Rates::Level => tail::level_first(&scratch.sinks, circuits, &mut scratch.tail, record),
+                Rates::Level | Rates::Best => {
+                    tail::level_first(&scratch.sinks, circuits, &mut scratch.tail, record)
+                }
             };
             trace.add_stretches(network, &scratch.sinks, &stretches);
         }

@@ -10,7 +10,13 @@ fn random_circuits(evaluator: &Evaluator, seed: u64) -> Vec<u32> {
 }
 
 fn simulated(evaluator: &Evaluator, x: &[u32], rates: Rates) -> f64 {
-    Simulator::new().run(&evaluator.network, &evaluator.contention, x, rates.rule(), None)
+    Simulator::new().run(
+        &evaluator.network,
+        &evaluator.contention,
+        x,
+        if rates == Rates::Fair { Rule::Fair } else { Rule::Level },
+        None,
+    )
 }
 
 #[test]
