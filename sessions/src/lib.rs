@@ -1,2 +1,73 @@
-//! Placeholder.
+//! Saved work: sessions on disk, written while runs go on, read back after a quit or a kill.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`places`] | the folders of this user |
+//! | [`store`], [`lock`] | list, create, open, remove sessions; one writer each |
+//! | [`book`] | session-wide plan numbers, shared by screen, log and disk |
+//! | [`writer`] | the thread that saves everything a run says |
+//! | [`log`], [`replay`] | the run log, line by line and as a whole |
+//! | [`resume`] | recent sessions, and which to reopen |
+//! | [`compare`] | plans side by side, as JSON, Markdown or CSV |
+//! | [`atomic`] | writing a file: the old content or the new, never a mixture |
+//!
+//! Knows envelopes only: scenarios and results stay raw JSON, and every reader has to validate and check them.
+//!
+//! A workbench works like this:
+//!
+//! ```no_run
+//! use lightbay_core::clock::{Clock, SystemClock};
+//! use lightbay_sessions::{Overrides, Places, ReplayLimits, SessionError, SessionWriter, Store};
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! # fn main() -> Result<(), SessionError> {
+//! let places = Places::resolve(&Overrides::default(), |name| std::env::var_os(name))?;
+//! let store = Store::at(places.sessions());
+//! let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+//! // A new one: store.create("megatron_177b", "training", &scenario, &clock.date())
+//! let session = store.open("megatron_177b", &clock.date())?;
+//! let replay = session.replay(ReplayLimits::default())?;
+//! let book = Arc::new(session.book(&replay));
+//! let first_run = session.next_run(&replay);
+//! if session.read_only().is_none() {
+//!     let notify = Box::new(|status: &_| drop(status));
+//!     let writer = SessionWriter::start(&session, book, clock, notify)?;
+//!     let sink = writer.sink(); // an EventSink: hand it every event, beside the screen's own
+//!     // … on quit, hang-up or termination:
+//!     if let Err(message) = writer.close() {
+//!         // tell the person
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Plan numbers: ask [`PlanBook::assign`] with an incumbent's run and number, and [`PlanBook::conclude`] for
+//! the plan of `Done` (it is the run's last plan with its final status, and takes its number). The writer asks
+//! the same book, so it does not matter who asks first.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
+
+pub mod atomic;
+pub mod book;
+pub mod compare;
+mod error;
+pub mod lock;
+pub mod log;
+pub mod places;
+pub mod replay;
+pub mod resume;
+pub mod store;
+mod thin;
+pub mod writer;
+
+pub use atomic::{Overwrite, atomic_write, atomic_write_with};
+pub use book::{PlanBook, PlanId};
+pub use error::SessionError;
+pub use log::{Follower, LogLine, LogRecord};
+pub use places::{Overrides, Places};
+pub use replay::{Replay, ReplayLimits, RunHistory};
+pub use resume::{RecentEntry, RecentPlan};
+pub use store::{Access, PlanEntry, Session, SessionFile, SessionSummary, Store, best_by_scenario};
+pub use writer::{SaveState, SaveStatus, SessionSink, SessionWriter};

@@ -1,0 +1,170 @@
+//! Writing a file so that a crash at any moment leaves the old content or the new, never a mixture.
+//!
+//! The only code that writes a user's file: a temporary file in the same folder, `fsync`, rename, `fsync` of
+//! the folder. Nothing else in the program opens a user's file for writing.
+
+use crate::error::{SessionError, folder_of};
+use std::fs::{self, File, FileType};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[cfg(test)]
+mod tests;
+
+/// Start and end of the name of a file that is not finished; whatever is left of one may be deleted.
+const TEMPORARY: (&str, &str) = (".lightbay-", ".tmp");
+
+/// What to do about a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Keep it and fail, also if it appears while we write.
+    Refuse,
+    /// Replace it.
+    Allow,
+}
+
+/// Writes `bytes` to `path`. A file that is replaced keeps its permissions, a symbolic link stays and its
+/// target is replaced; a pipe or character device (`/dev/null`) is written to as it is.
+///
+/// # Errors
+/// [`SessionError`] that names the path and the remedy; the old file is then untouched.
+pub fn atomic_write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(), SessionError> {
+    atomic_write_with(path, overwrite, |file| file.write_all(bytes))
+}
+
+/// Like [`atomic_write`], for content that is produced piece by piece.
+///
+/// # Errors
+/// As [`atomic_write`], and whatever `fill` fails with.
+pub fn atomic_write_with(
+    path: &Path,
+    overwrite: Overwrite,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), SessionError> {
+    let target = follow(path)?;
+    let mut permissions = None;
+    match fs::symlink_metadata(&target) {
+        Ok(found) if found.is_dir() => return Err(SessionError::IsFolder { path: path.to_owned() }),
+        Ok(found) if !found.is_file() => return write_through(path, &target, found.file_type(), fill),
+        Ok(_) if overwrite == Overwrite::Refuse => {
+            return Err(SessionError::Exists { path: path.to_owned() });
+        }
+        Ok(found) if found.permissions().readonly() => {
+            let source = io::Error::new(io::ErrorKind::PermissionDenied, "it is write-protected");
+            return Err(SessionError::NotWritable { path: path.to_owned(), source });
+        }
+        Ok(found) => permissions = Some(found.permissions()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(SessionError::writing(path, error)),
+    }
+    if target.file_name().is_none() {
+        return Err(SessionError::IsFolder { path: path.to_owned() });
+    }
+
+    let folder = folder_of(&target);
+    let failed = |error| blame(path, folder, error);
+    let mut temporary = new_temporary(folder).map_err(failed)?;
+    fill(temporary.as_file_mut()).map_err(failed)?;
+    if let Some(permissions) = permissions {
+        temporary.as_file().set_permissions(permissions).map_err(failed)?;
+    }
+    temporary.as_file().sync_all().map_err(failed)?;
+    let persisted = match overwrite {
+        Overwrite::Allow => temporary.persist(&target),
+        Overwrite::Refuse => temporary.persist_noclobber(&target),
+    };
+    persisted.map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => SessionError::Exists { path: path.to_owned() },
+        io::ErrorKind::IsADirectory => SessionError::IsFolder { path: path.to_owned() },
+        _ => SessionError::writing(path, error.error),
+    })?;
+    sync_folder(folder).map_err(failed)
+}
+
+/// Deletes what killed writers left behind in `folder`. Only for folders that nobody else writes to.
+pub(crate) fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1) {
+            // What cannot be deleted now is tried again when the folder is next opened.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some network file systems know no fsync of folders; the rename itself has happened.
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
+            Ok(())
+        }
+        // A folder that may be written but not listed cannot be opened.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+fn new_temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // As any new file: the umask takes away what it takes away. tempfile's own default is private.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// The file that a chain of symbolic links means, whether it exists or not.
+fn follow(path: &Path) -> Result<PathBuf, SessionError> {
+    let mut path_now = path.to_owned();
+    for _ in 0..40 {
+        match fs::symlink_metadata(&path_now) {
+            Ok(found) if found.file_type().is_symlink() => {
+                let target = fs::read_link(&path_now).map_err(|error| SessionError::reading(path, error))?;
+                path_now = folder_of(&path_now).join(target);
+            }
+            _ => return Ok(path_now),
+        }
+    }
+    Err(SessionError::NotAFile { path: path.to_owned(), what: "a circle of symbolic links" })
+}
+
+/// Pipes and character devices take the bytes as they are: there is nothing to replace or to lose.
+fn write_through(
+    path: &Path,
+    target: &Path,
+    kind: FileType,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), SessionError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        if kind.is_char_device() || kind.is_fifo() {
+            let failed = |error| SessionError::writing(path, error);
+            let mut file = File::options().write(true).open(target).map_err(failed)?;
+            return fill(&mut file).and_then(|()| file.flush()).map_err(failed);
+        }
+        if kind.is_block_device() {
+            return Err(SessionError::NotAFile { path: path.to_owned(), what: "a disk" });
+        }
+    }
+    let _ = (target, kind, fill);
+    Err(SessionError::NotAFile { path: path.to_owned(), what: "no regular file" })
+}
+
+/// Names the folder where the folder is what refuses.
+fn blame(path: &Path, folder: &Path, error: io::Error) -> SessionError {
+    match error.kind() {
+        io::ErrorKind::NotFound => SessionError::NoFolder { path: folder.to_owned() },
+        io::ErrorKind::NotADirectory => SessionError::NotAFile { path: folder.to_owned(), what: "no folder" },
+        io::ErrorKind::PermissionDenied => {
+            SessionError::NotWritable { path: folder.to_owned(), source: error }
+        }
+        _ => SessionError::writing(path, error),
+    }
+}

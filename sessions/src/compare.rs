@@ -1,0 +1,252 @@
+//! Plans side by side: what was asked differently, and what came out better or worse.
+//!
+//! The first plan is the reference. Differences come first (scenario knobs, parameters, how the plans came to
+//! be), then the objective and the metrics with sign, percentage and verdict. Two figures within the
+//! tolerance are a tie, and the table says which tolerance that is.
+
+use crate::error::SessionError;
+use lightbay_core::kind::Sense;
+use lightbay_core::param::ParamValue;
+use lightbay_core::plan::Header;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+#[cfg(test)]
+mod tests;
+mod text;
+
+/// The relative tolerance below which two figures are called a tie unless another is asked for.
+pub const TOLERANCE: f64 = 1e-9;
+
+/// A plan to be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What to call it: a file name, `plan 7`.
+    pub label: &'a str,
+    /// Everything but scenario and result.
+    pub header: &'a Header,
+    /// Knobs of its scenario.
+    pub knobs: &'a [(String, ParamValue)],
+}
+
+/// Where a setting belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// A knob of the scenario.
+    Scenario,
+    /// A parameter of the method.
+    Parameter,
+    /// How the plan came to be: method, status, seed, threads.
+    Plan,
+}
+
+impl Scope {
+    /// The word used in files and on screen.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Scenario => "scenario",
+            Self::Parameter => "parameter",
+            Self::Plan => "plan",
+        }
+    }
+}
+
+/// A setting in which the plans differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// Where it belongs.
+    pub scope: Scope,
+    /// Its name.
+    pub name: String,
+    /// Its value in each plan; `None` if the plan does not have it.
+    pub values: Vec<Option<ParamValue>>,
+}
+
+/// How a figure stands to that of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Better.
+    Better,
+    /// Worse.
+    Worse,
+    /// The same within the tolerance.
+    Tie,
+    /// Different, and nothing says which is better.
+    Different,
+}
+
+impl Verdict {
+    /// The word used in files and on screen.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Tie => "tie",
+            Self::Different => "different",
+        }
+    }
+}
+
+/// A figure against that of the reference.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// Figure minus that of the reference.
+    pub difference: f64,
+    /// The difference in per cent of the reference's magnitude; `None` if that is 0.
+    pub percent: Option<f64>,
+    /// Which is better.
+    pub verdict: Verdict,
+}
+
+/// A figure of all plans.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Name with unit.
+    pub name: String,
+    /// Which way is better, where that is known.
+    pub sense: Option<Sense>,
+    /// Its value in each plan; `None` if the plan does not have it.
+    pub values: Vec<Option<f64>>,
+    /// Against the reference, one for each further plan; `None` where either value is missing.
+    pub changes: Vec<Option<Change>>,
+}
+
+/// Plans side by side. Its columns are the plans, the first is the reference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// Kind of all plans.
+    pub kind: String,
+    /// The plans.
+    pub labels: Vec<String>,
+    /// Settings that differ.
+    pub settings: Vec<Setting>,
+    /// The objective, its bound and gap, then the metrics by name.
+    pub figures: Vec<Figure>,
+    /// Relative tolerance of ties.
+    pub tolerance: f64,
+}
+
+/// Puts plans side by side. `sense` says which way a metric is better, where that is known.
+///
+/// # Errors
+/// [`SessionError::TooFew`] for fewer than two plans, [`SessionError::Kinds`] for plans of different kinds.
+pub fn compare(
+    subjects: &[Subject<'_>],
+    tolerance: f64,
+    sense: impl Fn(&str) -> Option<Sense>,
+) -> Result<Table, SessionError> {
+    let [first, rest @ ..] = subjects else { return Err(SessionError::TooFew { count: 0 }) };
+    if rest.is_empty() {
+        return Err(SessionError::TooFew { count: 1 });
+    }
+    if let Some(other) = rest.iter().find(|other| other.header.kind != first.header.kind) {
+        return Err(SessionError::Kinds {
+            label: first.label.to_owned(),
+            kind: first.header.kind.clone(),
+            other: other.label.to_owned(),
+            other_kind: other.header.kind.clone(),
+        });
+    }
+    Ok(Table {
+        kind: first.header.kind.clone(),
+        labels: subjects.iter().map(|subject| subject.label.to_owned()).collect(),
+        settings: settings(subjects),
+        figures: figures(subjects, tolerance, sense),
+        tolerance,
+    })
+}
+
+fn settings(subjects: &[Subject<'_>]) -> Vec<Setting> {
+    let mut rows = Vec::new();
+    let mut row = |scope, name: &str, values: Vec<Option<ParamValue>>| {
+        if values.windows(2).any(|pair| !same(pair[0].as_ref(), pair[1].as_ref())) {
+            rows.push(Setting { scope, name: name.to_owned(), values });
+        }
+    };
+    // Knobs in the order of the first plan that has them: that is the order of forms and help.
+    let mut seen = BTreeSet::new();
+    for (name, _) in subjects.iter().flat_map(|subject| subject.knobs) {
+        if seen.insert(name.as_str()) {
+            let value = |subject: &Subject<'_>| {
+                subject.knobs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            };
+            row(Scope::Scenario, name, subjects.iter().map(value).collect());
+        }
+    }
+    let names: BTreeSet<&str> =
+        subjects.iter().flat_map(|subject| subject.header.parameters.iter().map(|(name, _)| name)).collect();
+    for name in names {
+        // The seed is shown once, with how the plan came to be.
+        if name != "seed" {
+            let value = |subject: &Subject<'_>| subject.header.parameters.get(name).cloned();
+            row(Scope::Parameter, name, subjects.iter().map(value).collect());
+        }
+    }
+    let text = |text: &str| Some(ParamValue::Text(text.to_owned()));
+    let each = |value: &dyn Fn(&Header) -> Option<ParamValue>| {
+        subjects.iter().map(|subject| value(subject.header)).collect()
+    };
+    row(Scope::Plan, "method", each(&|header| text(&header.method)));
+    row(Scope::Plan, "status", each(&|header| text(header.status.word())));
+    row(Scope::Plan, "seed", each(&|header| Some(ParamValue::Int(header.seed as i64))));
+    row(Scope::Plan, "threads", each(&|header| Some(ParamValue::Int(header.threads as i64))));
+    rows
+}
+
+/// Whether two values are the same to a person: 4 and 4.0 are.
+fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) => a == b,
+            _ => a == b,
+        },
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn figures(subjects: &[Subject<'_>], tolerance: f64, sense: impl Fn(&str) -> Option<Sense>) -> Vec<Figure> {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, sense: Option<Sense>, values: Vec<Option<f64>>| {
+        if values.iter().all(Option::is_none) {
+            return;
+        }
+        let reference = values[0];
+        let changes =
+            values[1..].iter().map(|value| Some(change(reference?, (*value)?, sense, tolerance))).collect();
+        rows.push(Figure { name: name.to_owned(), sense, values, changes });
+    };
+    let each = |value: &dyn Fn(&Header) -> Option<f64>| {
+        subjects.iter().map(|subject| value(subject.header)).collect()
+    };
+    let objective = &subjects[0].header.objective;
+    row(&objective.name, Some(objective.sense), each(&|header| Some(header.objective.value)));
+    row("bound", None, each(&|header| header.objective.bound));
+    row("gap", Some(Sense::Min), each(&|header| header.objective.gap));
+    let names: BTreeSet<&String> =
+        subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
+    for name in names {
+        row(name, sense(name), each(&|header| header.metrics.get(name).copied()));
+    }
+    row("elapsed_s", None, each(&|header| Some(header.provenance.elapsed_s)));
+    rows
+}
+
+/// A figure against a reference.
+pub fn change(reference: f64, value: f64, sense: Option<Sense>, tolerance: f64) -> Change {
+    let difference = value - reference;
+    let scale = reference.abs().max(value.abs());
+    let verdict = if reference == value || difference.abs() <= tolerance * scale {
+        Verdict::Tie
+    } else {
+        match sense {
+            Some(sense) if sense.better(value, reference) => Verdict::Better,
+            Some(sense) if sense.better(reference, value) => Verdict::Worse,
+            _ => Verdict::Different,
+        }
+    };
+    let percent = (reference != 0.0).then(|| 100.0 * difference / reference.abs());
+    Change { difference, percent, verdict }
+}

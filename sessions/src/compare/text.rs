@@ -1,0 +1,171 @@
+//! A comparison as JSON, Markdown and CSV.
+
+use super::{Change, Figure, Setting, Table, Verdict};
+use lightbay_core::json::{self, WriteError};
+use lightbay_core::param::ParamValue;
+use lightbay_core::problem::printable;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The schema name of a comparison written as JSON.
+pub const SCHEMA: &str = "lightbay.compare/1";
+
+impl Table {
+    /// As one JSON object.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn to_json(&self) -> Result<Vec<u8>, WriteError> {
+        #[derive(Serialize)]
+        struct Whole<'t> {
+            schema: &'static str,
+            #[serde(flatten)]
+            table: &'t Table,
+        }
+        json::to_pretty(&Whole { schema: SCHEMA, table: self })
+    }
+
+    /// As two Markdown tables: what differs, and the figures.
+    pub fn to_markdown(&self) -> String {
+        let mut out = String::new();
+        let labels: Vec<String> = self.labels.iter().map(|label| markdown(label)).collect();
+        if self.settings.is_empty() {
+            out.push_str("Settings: no difference.\n\n");
+        } else {
+            let _ = writeln!(out, "| setting | of | {} |", labels.join(" | "));
+            let _ = writeln!(out, "|---|---|{}", "---|".repeat(labels.len()));
+            for setting in &self.settings {
+                let values: Vec<String> =
+                    setting.values.iter().map(|value| markdown(&setting_text(value.as_ref()))).collect();
+                let _ = writeln!(
+                    out,
+                    "| {} | {} | {} |",
+                    markdown(&setting.name),
+                    setting.scope.word(),
+                    values.join(" | ")
+                );
+            }
+            out.push('\n');
+        }
+        let _ = writeln!(out, "| figure | {} |", labels.join(" | "));
+        let _ = writeln!(out, "|---|{}", "---:|".repeat(labels.len()));
+        for figure in &self.figures {
+            let cells: Vec<String> = figure_cells(figure);
+            let _ = writeln!(out, "| {} | {} |", markdown(&figure.name), cells.join(" | "));
+        }
+        let _ = writeln!(
+            out,
+            "\nChanges are against {}; figures within {} of each other are ties.",
+            labels.first().map_or("", String::as_str),
+            self.tolerance
+        );
+        out
+    }
+
+    /// As one CSV table with a header line, a line for each setting and figure, and CRLF line ends (RFC 4180).
+    /// Missing values are empty fields.
+    pub fn to_csv(&self) -> String {
+        let mut out = String::new();
+        let mut head = vec!["scope".to_owned(), "name".to_owned()];
+        head.extend(self.labels.iter().map(|label| text_field(label)));
+        for label in &self.labels[1..] {
+            for what in ["difference", "percent", "verdict"] {
+                head.push(text_field(&format!("{what} {label}")));
+            }
+        }
+        line(&mut out, &head);
+        let blank = 3 * (self.labels.len() - 1);
+        for Setting { scope, name, values } in &self.settings {
+            let mut fields = vec![scope.word().to_owned(), text_field(name)];
+            fields.extend(values.iter().map(|value| match value {
+                Some(ParamValue::Text(text)) => text_field(text),
+                other => quoted(&setting_text_or(other.as_ref(), "")),
+            }));
+            fields.extend(std::iter::repeat_n(String::new(), blank));
+            line(&mut out, &fields);
+        }
+        for Figure { name, values, changes, .. } in &self.figures {
+            let mut fields = vec!["figure".to_owned(), text_field(name)];
+            fields
+                .extend(values.iter().map(|value| value.map_or_else(String::new, |value| value.to_string())));
+            for change in changes {
+                fields.push(change.map_or_else(String::new, |change| change.difference.to_string()));
+                let percent = change.and_then(|change| change.percent);
+                fields.push(percent.map_or_else(String::new, |percent| percent.to_string()));
+                fields.push(change.map_or_else(String::new, |change| change.verdict.word().to_owned()));
+            }
+            line(&mut out, &fields);
+        }
+        out
+    }
+}
+
+impl Change {
+    /// For people: `-1.25 % better`, `tie`, `+3 worse` (where there is no percentage).
+    pub fn words(&self) -> String {
+        let amount = match self.percent {
+            Some(percent) if percent.abs() < 0.005 => format!("{:+.1e}", self.difference),
+            Some(percent) => format!("{percent:+.2} %"),
+            None => format!("{:+}", self.difference),
+        };
+        match self.verdict {
+            Verdict::Tie => "tie".to_owned(),
+            Verdict::Different => amount,
+            verdict => format!("{amount} {}", verdict.word()),
+        }
+    }
+}
+
+fn figure_cells(figure: &Figure) -> Vec<String> {
+    let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    let mut cells: Vec<String> = figure.values.iter().take(1).map(value).collect();
+    for (found, change) in figure.values[1..].iter().zip(&figure.changes) {
+        cells.push(match change {
+            Some(change) => format!("{} ({})", value(found), change.words()),
+            None => value(found),
+        });
+    }
+    cells
+}
+
+fn setting_text(value: Option<&ParamValue>) -> String {
+    setting_text_or(value, "-")
+}
+
+fn setting_text_or(value: Option<&ParamValue>, missing: &str) -> String {
+    value.map_or_else(|| missing.to_owned(), ToString::to_string)
+}
+
+/// Text that stays in its cell and is not read as markup.
+fn markdown(text: &str) -> String {
+    let mut safe = String::new();
+    for c in printable(text).chars() {
+        if matches!(c, '\\' | '|' | '`' | '*' | '<' | '[' | ']') {
+            safe.push('\\');
+        }
+        safe.push(c);
+    }
+    safe
+}
+
+/// Text that a spreadsheet does not take for a formula: labels come from files of other people.
+fn text_field(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        quoted(&format!("'{text}"))
+    } else {
+        quoted(text)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn line(out: &mut String, fields: &[String]) {
+    out.push_str(&fields.join(","));
+    out.push_str("\r\n");
+}

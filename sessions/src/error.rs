@@ -1,0 +1,168 @@
+//! What can go wrong with saved work, by what the person can do about it.
+
+use lightbay_core::json::WriteError;
+use lightbay_core::problem::{Problem, printable};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why saved work could not be read or written. Every message names the path and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The file is there already and was to be kept.
+    #[error("'{}' exists already; choose another name or overwrite it with --force", show(.path))]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A folder stands where a file was to be written.
+    #[error("'{}' is a folder; give the name of a file in it", show(.path))]
+    IsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Something that is neither a file nor a folder stands there.
+    #[error("'{}' is {what}; give the name of a regular file", show(.path))]
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The folder to write into is missing.
+    #[error("the folder '{}' does not exist; create it or choose another place", show(.path))]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file or its folder refuses writing.
+    #[error("'{}' cannot be written: {source}; make it writable or choose another place", show(.path))]
+    NotWritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No room is left.
+    #[error("no room to write '{}': {source}; free some space or choose another place", show(.path))]
+    NoSpace {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Anything else the system refused.
+    #[error("cannot {doing} '{}': {source}; check the disk and try again", show(.path))]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is there but its content is not what it should be.
+    #[error("'{}': {problem}", show(.path))]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        problem: Problem,
+    },
+    /// Content that cannot be written.
+    #[error("'{}' {source}; this is a defect of the method that made it", show(.path))]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: WriteError,
+    },
+    /// There is no session of that name.
+    #[error("there is no session '{}'; {remedy}", printable(.name))]
+    NoSession {
+        /// What was asked for.
+        name: String,
+        /// The nearest name, or what else to do.
+        remedy: String,
+    },
+    /// Another process writes to the session.
+    #[error("session '{}' is open in {holder}; close it there first", printable(.name))]
+    InUse {
+        /// The session.
+        name: String,
+        /// Who holds it.
+        holder: String,
+    },
+    /// A change was asked of a session that is only being looked at.
+    #[error("session '{}' is open for reading only; close it where it is open, then open it again", printable(.name))]
+    ReadOnly {
+        /// The session.
+        name: String,
+    },
+    /// No folder for saved work is known.
+    #[error("no place for {what} is known: neither {variables} is set; set one of them to a folder")]
+    NoPlace {
+        /// What was to be placed.
+        what: &'static str,
+        /// The variables that were looked at.
+        variables: &'static str,
+    },
+    /// Plans of different kinds were to be compared.
+    #[error("'{}' is of kind {kind}, '{}' of kind {other_kind}; compare plans of one kind", printable(.label), printable(.other))]
+    Kinds {
+        /// The first plan.
+        label: String,
+        /// Its kind.
+        kind: String,
+        /// The plan that differs.
+        other: String,
+        /// Its kind.
+        other_kind: String,
+    },
+    /// Too few plans were to be compared.
+    #[error("{count} plan was given; give at least two plans to compare")]
+    TooFew {
+        /// How many there were.
+        count: usize,
+    },
+}
+
+impl SessionError {
+    /// Sorts an error met while writing `path`.
+    pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::NoSpace { path, source }
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::NotWritable { path, source }
+            }
+            io::ErrorKind::IsADirectory => Self::IsFolder { path },
+            io::ErrorKind::NotFound => Self::NoFolder { path: folder_of(&path).to_owned() },
+            _ => Self::Io { path, doing: "write", source },
+        }
+    }
+
+    /// An error met while reading `path`.
+    pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), doing: "read", source }
+    }
+
+    /// Content of `path` that is not what it should be.
+    pub(crate) fn broken(path: &Path, problem: Problem) -> Self {
+        Self::Broken { path: path.to_owned(), problem }
+    }
+}
+
+/// The folder a file lies in; the working folder for a bare name.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn show(path: &Path) -> String {
+    printable(&path.to_string_lossy())
+}

@@ -1,0 +1,154 @@
+//! One writer per session: a lock that the system drops when its process ends, however it ends.
+//!
+//! The lock is on the file `lock`; its content (process and host) is only for the note that a second user
+//! sees. A file left by a dead process is therefore no lock: the next opener gets it and rewrites it.
+
+use crate::error::SessionError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Who has a session open for writing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Process id.
+    pub pid: u32,
+    /// Name of the machine.
+    pub host: String,
+    /// Since when, RFC 3339.
+    pub since: String,
+}
+
+impl Holder {
+    /// This process.
+    pub fn here(since: &str) -> Self {
+        Self { pid: std::process::id(), host: host(), since: since.to_owned() }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = lightbay_core::problem::printable(&self.host);
+        write!(f, "process {} on {host}", self.pid)
+    }
+}
+
+/// The right to write to a session; given back when dropped.
+#[derive(Debug)]
+pub struct Lock {
+    // Only held: closing it is what gives the lock back.
+    _file: Option<File>,
+}
+
+/// What became of a request for the lock.
+#[derive(Debug)]
+pub enum Locked {
+    /// We have it.
+    Here(Lock),
+    /// We go on without it, because this file system has no locks.
+    Unsupported(Lock),
+    /// Somebody else has it. `None` if they have not said who they are.
+    Elsewhere(Option<Holder>),
+}
+
+/// Asks for the lock without waiting.
+///
+/// # Errors
+/// [`SessionError`] if the lock file cannot be made.
+pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
+    let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let mut file = opened.map_err(|error| SessionError::writing(path, error))?;
+    match exclusively(&file) {
+        Ok(()) => {
+            // The lock counts, not its note: a full disk must not keep anyone from looking at saved work.
+            let _ = write_holder(&mut file, &Holder::here(since));
+            Ok(Locked::Here(Lock { _file: Some(file) }))
+        }
+        Err(TryLockError::WouldBlock) => Ok(Locked::Elsewhere(read_holder(&mut file))),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            Ok(Locked::Unsupported(Lock { _file: None }))
+        }
+        Err(TryLockError::Error(source)) => {
+            Err(SessionError::Io { path: path.to_owned(), doing: "lock", source })
+        }
+    }
+}
+
+/// Takes the lock. Somebody who only asks who holds it ([`holder`]) is in the way for a moment, and is let pass.
+fn exclusively(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..100 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if file.try_lock_shared().is_ok() => {
+                file.unlock().map_err(TryLockError::Error)?;
+                std::thread::yield_now();
+            }
+            other => return other,
+        }
+    }
+    Err(TryLockError::WouldBlock)
+}
+
+/// Who holds the lock at `path` now, without keeping it. `Ok(None)` if nobody does.
+pub(crate) fn holder(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(describe(read_holder(&mut file).as_ref())),
+        _ => None,
+    }
+}
+
+pub(crate) fn describe(holder: Option<&Holder>) -> String {
+    holder.map_or_else(|| "another process".to_owned(), Holder::to_string)
+}
+
+fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
+    let text = serde_json::to_string(holder)?;
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(text.as_bytes())
+}
+
+fn read_holder(file: &mut File) -> Option<Holder> {
+    let mut text = String::new();
+    file.seek(SeekFrom::Start(0)).ok()?;
+    file.take(4096).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_is_told_who_has_it_and_gets_it_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let Locked::Here(lock) = try_lock(&path, "2026-01-01T00:00:00Z").unwrap() else {
+            panic!("nobody else has it")
+        };
+        let Locked::Elsewhere(Some(found)) = try_lock(&path, "later").unwrap() else { panic!("it is taken") };
+        assert_eq!(found, Holder::here("2026-01-01T00:00:00Z"));
+        assert_eq!(holder(&path), Some(format!("process {} on {}", std::process::id(), found.host)));
+        drop(lock);
+        assert_eq!(holder(&path), None);
+        assert!(matches!(try_lock(&path, "later").unwrap(), Locked::Here(_)));
+    }
+
+    #[test]
+    fn a_file_left_behind_is_no_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        for left in [r#"{"pid": 1, "host": "elsewhere", "since": "2020"}"#, "", "\u{0}\u{1}garbage"] {
+            std::fs::write(&path, left).unwrap();
+            let Locked::Here(_lock) = try_lock(&path, "now").unwrap() else { panic!("stale: {left}") };
+            let said: Holder = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            assert_eq!(said.pid, std::process::id());
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Reading a run log back, so that a reopened workbench shows the curves it showed before.
+
+use crate::book::PlanId;
+use crate::error::SessionError;
+use crate::log::{LogLine, LogReader, LogRecord, open_log};
+use crate::thin::{Curve, Thinner};
+use lightbay_core::event::{Done, EventBody, RunId, Started};
+use lightbay_core::kind::Sense;
+use lightbay_core::problem::Problem;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::Path;
+
+#[cfg(test)]
+mod tests;
+
+/// How much of a log to keep in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayLimits {
+    /// Most progress records (points of curves); beyond it every curve is thinned evenly over its length.
+    pub progress: usize,
+}
+
+impl ReplayLimits {
+    /// Everything there is.
+    pub const ALL: Self = Self { progress: usize::MAX };
+}
+
+impl Default for ReplayLimits {
+    fn default() -> Self {
+        Self { progress: 200_000 }
+    }
+}
+
+/// What became of one run.
+#[derive(Clone, Debug)]
+pub struct RunHistory {
+    /// Which.
+    pub run: RunId,
+    /// Its method.
+    pub method: String,
+    /// How it began.
+    pub started: Option<Started>,
+    /// Objective of its last checked plan.
+    pub value: Option<f64>,
+    /// Its last plan.
+    pub plan: Option<PlanId>,
+    /// Its last bound on all plans.
+    pub bound: Option<f64>,
+    /// Its clock at its last event, in seconds.
+    pub elapsed_s: f64,
+    /// Plans it reported.
+    pub plans: u64,
+    /// How it ended; `None` if the program was killed before.
+    pub done: Option<Done>,
+}
+
+/// A run log, read back.
+#[derive(Debug, Default)]
+pub struct Replay {
+    /// The events in the order in which they were written, those of runs side by side interleaved.
+    pub records: Vec<LogRecord>,
+    /// Runs, by number.
+    pub runs: BTreeMap<RunId, RunHistory>,
+    /// Lines that could not be read, the first [`Replay::MAX_PROBLEMS`] of them.
+    pub problems: Vec<Problem>,
+    /// How many lines could not be read.
+    pub broken: u64,
+    /// Whether the log ends in the middle of a record, as after a kill.
+    pub cut_off: bool,
+    /// Points of curves that were left out to keep within the limits.
+    pub thinned: u64,
+    /// Bytes of whole lines that were read: where to follow on.
+    pub end: u64,
+    plans: Vec<(RunId, u64, PlanId)>,
+}
+
+impl Replay {
+    /// How many broken lines are kept with their problem.
+    pub const MAX_PROBLEMS: usize = 20;
+
+    /// Reads a log file; one that is not there is an empty log.
+    ///
+    /// # Errors
+    /// [`SessionError`] if it is there and cannot be read.
+    pub fn read(path: &Path, limits: ReplayLimits) -> Result<Self, SessionError> {
+        match open_log(path)? {
+            None => Ok(Self::default()),
+            Some(reader) => Self::collect(reader, limits).map_err(|error| SessionError::reading(path, error)),
+        }
+    }
+
+    /// Reads a log from any stream.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn collect<R: BufRead>(mut reader: LogReader<R>, limits: ReplayLimits) -> std::io::Result<Self> {
+        let mut replay = Self::default();
+        let mut kept = Thinner::new(limits.progress);
+        while let Some(line) = reader.next_line()? {
+            match line {
+                LogLine::Record(record) => {
+                    replay.note(&record);
+                    let curve = Curve::of_progress(record.record.run, &record.record.body);
+                    kept.push(curve, *record);
+                }
+                LogLine::Broken(problem) => {
+                    replay.broken += 1;
+                    if replay.problems.len() < Self::MAX_PROBLEMS {
+                        replay.problems.push(problem);
+                    }
+                }
+                LogLine::CutOff => replay.cut_off = true,
+            }
+        }
+        replay.end = reader.end();
+        (replay.records, replay.thinned) = kept.finish();
+        Ok(replay)
+    }
+
+    fn note(&mut self, line: &LogRecord) {
+        let record = &line.record;
+        let history = self.runs.entry(record.run).or_insert_with(|| RunHistory {
+            run: record.run,
+            method: record.method.clone(),
+            started: None,
+            value: None,
+            plan: None,
+            bound: None,
+            elapsed_s: 0.0,
+            plans: 0,
+            done: None,
+        });
+        history.elapsed_s = history.elapsed_s.max(record.elapsed_s);
+        match &record.body {
+            EventBody::Started(started) => history.started = Some(started.clone()),
+            EventBody::Bound(bound) if bound.only.is_none() => history.bound = Some(bound.value),
+            EventBody::Incumbent(incumbent) if incumbent.number > 0 => {
+                history.value = Some(incumbent.value);
+                history.plans += 1;
+                if let Some(plan) = line.plan {
+                    history.plan = Some(plan);
+                    self.plans.push((record.run, incumbent.number, plan));
+                }
+            }
+            EventBody::Done(done) => {
+                history.value = done.value.or(history.value);
+                history.bound = done.bound.or(history.bound);
+                history.plan = line.plan.or(history.plan);
+                history.done = Some(done.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Which run called which plan what, in the order of the log: (run, its number, the session's number).
+    pub fn plans(&self) -> impl Iterator<Item = (RunId, u64, PlanId)> + '_ {
+        self.plans.iter().copied()
+    }
+
+    /// The highest run number there is.
+    pub fn last_run(&self) -> Option<RunId> {
+        self.runs.keys().next_back().copied()
+    }
+
+    /// Runs that were cut off: neither done nor stopped, the program ended under them.
+    pub fn unfinished(&self) -> impl Iterator<Item = &RunHistory> {
+        self.runs.values().filter(|run| run.done.is_none())
+    }
+
+    /// The best plan that any run on this scenario reported. Of equal values the newest wins.
+    pub fn best(&self, scenario_sha256: &str, sense: Sense) -> Option<(PlanId, f64)> {
+        let of_scenario = |run: &&RunHistory| {
+            run.started.as_ref().is_some_and(|started| started.scenario_sha256 == scenario_sha256)
+        };
+        let candidates =
+            self.runs.values().filter(of_scenario).filter_map(|run| Some((run.plan?, run.value?)));
+        candidates.fold(None, |best: Option<(PlanId, f64)>, (plan, value)| match best {
+            Some((_, known)) if sense.better(known, value) => best,
+            _ => Some((plan, value)),
+        })
+    }
+}

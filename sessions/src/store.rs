@@ -1,0 +1,285 @@
+//! The sessions of a user: a folder each, with `session.toml`, `scenario.json`, `plans/NNNN.json`, `run.log`
+//! and `lock`. What is damaged is reported and left out; the rest stays usable.
+
+use crate::atomic::{Overwrite, atomic_write, remove_leftovers, sync_folder};
+use crate::error::SessionError;
+use crate::lock::{self, Locked, try_lock};
+use lightbay_core::json;
+use lightbay_core::problem::{Problem, nearest};
+use serde_json::Value;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+mod file;
+mod plans;
+mod session;
+#[cfg(test)]
+mod tests;
+
+pub use file::{SCHEMA, SessionFile};
+pub(crate) use plans::write_plan;
+pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, best_by_scenario, read_header};
+pub use session::{Access, Session};
+
+pub(crate) const SESSION_FILE: &str = "session.toml";
+pub(crate) const SCENARIO_FILE: &str = "scenario.json";
+pub(crate) const PLANS_FOLDER: &str = "plans";
+pub(crate) const LOG_FILE: &str = "run.log";
+pub(crate) const LOCK_FILE: &str = "lock";
+
+/// Longest name of a session, in characters.
+const MAX_NAME: usize = 60;
+
+/// All sessions below one folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// A session as a list shows it.
+#[derive(Clone, Debug)]
+pub struct SessionSummary {
+    /// Name of its folder.
+    pub name: String,
+    /// `session.toml`, as far as it could be read.
+    pub file: SessionFile,
+    /// How many plans are on disk.
+    pub plans: usize,
+    /// Size of everything on disk.
+    pub bytes: u64,
+    /// Who has it open for writing.
+    pub open_in: Option<String>,
+    /// What is wrong with it.
+    pub problem: Option<String>,
+}
+
+impl Store {
+    /// The sessions in `folder`, which need not exist yet.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Where the sessions are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Names of all sessions, in order. Reads no file.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the folder is there and cannot be listed.
+    pub fn names(&self) -> Result<Vec<String>, SessionError> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(SessionError::reading(&self.folder, error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| SessionError::reading(&self.folder, error))?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if is_name(&name) && entry.path().is_dir() {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// All sessions, the one saved last first.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the folder is there and cannot be listed.
+    pub fn list(&self) -> Result<Vec<SessionSummary>, SessionError> {
+        let mut list: Vec<_> = self.names()?.into_iter().map(|name| self.summary(name)).collect();
+        // RFC 3339 in UTC sorts as text; sessions whose file is damaged come last.
+        list.sort_by(|a, b| b.file.updated_at.cmp(&a.file.updated_at).then_with(|| a.name.cmp(&b.name)));
+        Ok(list)
+    }
+
+    fn summary(&self, name: String) -> SessionSummary {
+        let folder = self.folder.join(&name);
+        let (file, problem) = match session::read_file(&folder) {
+            Ok(file) => (file, None),
+            Err(error) => (SessionFile::default(), Some(error.to_string())),
+        };
+        SessionSummary {
+            plans: plans::numbers(&folder.join(PLANS_FOLDER)).map_or(0, |numbers| numbers.len()),
+            bytes: size_of(&folder),
+            open_in: lock::holder(&folder.join(LOCK_FILE)),
+            name,
+            file,
+            problem,
+        }
+    }
+
+    /// Whether a session of that name is there.
+    pub fn has(&self, name: &str) -> bool {
+        is_name(name) && self.folder.join(name).is_dir()
+    }
+
+    /// Starts a session on a scenario. Its name is made from `wanted`: `megatron_177b`, `megatron_177b-2`, …
+    ///
+    /// # Errors
+    /// [`SessionError`] if it cannot be written.
+    pub fn create(
+        &self,
+        wanted: &str,
+        kind: &str,
+        scenario: &Value,
+        date: &str,
+    ) -> Result<Session, SessionError> {
+        fs::create_dir_all(&self.folder).map_err(|error| SessionError::writing(&self.folder, error))?;
+        let name = self.claim(&sanitise(wanted))?;
+        let folder = self.folder.join(&name);
+        let display = scenario.get("name").and_then(Value::as_str).unwrap_or(wanted);
+        let file = SessionFile::new(kind, display, date);
+        let plans = folder.join(PLANS_FOLDER);
+        fs::create_dir_all(&plans).map_err(|error| SessionError::writing(&plans, error))?;
+        // The lock comes first, so that nobody opens the session while it is being made.
+        let locked = try_lock(&folder.join(LOCK_FILE), date)?;
+        write_scenario(&folder, scenario)?;
+        atomic_write(&folder.join(SESSION_FILE), &file.to_bytes(), Overwrite::Allow)?;
+        sync_folder(&self.folder).map_err(|error| SessionError::writing(&self.folder, error))?;
+        Ok(Session::new(name, folder, file, locked, Vec::new()))
+    }
+
+    /// Makes the folder of a new session; making it is what claims the name.
+    fn claim(&self, base: &str) -> Result<String, SessionError> {
+        let mut number = 1_u64;
+        loop {
+            let name = if number == 1 { base.to_owned() } else { format!("{base}-{number}") };
+            let folder = self.folder.join(&name);
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(name),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(SessionError::writing(&folder, error)),
+            }
+        }
+    }
+
+    /// Opens a session, for writing if nobody else does.
+    ///
+    /// # Errors
+    /// [`SessionError::NoSession`] for an unknown name; [`SessionError::Broken`] if it was written by another
+    /// major version. Anything else that is damaged becomes a remark of the session.
+    pub fn open(&self, name: &str, date: &str) -> Result<Session, SessionError> {
+        let folder = self.existing(name)?;
+        let path = folder.join(SESSION_FILE);
+        let mut remarks = Vec::new();
+        let file = match session::read_file(&folder) {
+            Ok(file) => file,
+            Err(SessionError::Broken { path, problem }) if problem.path == "schema" => {
+                return Err(SessionError::Broken { path, problem });
+            }
+            Err(error) => {
+                remarks.push(error.to_string());
+                SessionFile::default()
+            }
+        };
+        let locked = match try_lock(&folder.join(LOCK_FILE), date) {
+            Ok(locked) => locked,
+            // A folder on a read-only disk can still be looked at.
+            Err(error) => {
+                remarks.push(error.to_string());
+                Locked::Elsewhere(None)
+            }
+        };
+        if matches!(locked, Locked::Here(_)) {
+            remove_leftovers(&folder);
+            remove_leftovers(&folder.join(PLANS_FOLDER));
+            if !remarks.is_empty() && path.exists() {
+                // The next save would replace what a person may still want to mend.
+                let _ = fs::rename(&path, folder.join("session.toml.broken"));
+            }
+        }
+        Ok(Session::new(name.to_owned(), folder, file, locked, remarks))
+    }
+
+    /// Deletes a session with everything in it.
+    ///
+    /// # Errors
+    /// [`SessionError::InUse`] while it is open for writing.
+    pub fn remove(&self, name: &str) -> Result<(), SessionError> {
+        let folder = self.existing(name)?;
+        let locked = try_lock(&folder.join(LOCK_FILE), "")?;
+        if let Locked::Elsewhere(holder) = &locked {
+            let holder = lock::describe(holder.as_ref());
+            return Err(SessionError::InUse { name: name.to_owned(), holder });
+        }
+        fs::remove_dir_all(&folder).map_err(|source| SessionError::Io {
+            path: folder.clone(),
+            doing: "delete",
+            source,
+        })
+    }
+
+    fn existing(&self, name: &str) -> Result<PathBuf, SessionError> {
+        if self.has(name) {
+            return Ok(self.folder.join(name));
+        }
+        let names = self.names()?;
+        let remedy = match nearest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None if names.is_empty() => "none is saved yet".to_owned(),
+            None => "`lightbay sessions` lists them".to_owned(),
+        };
+        Err(SessionError::NoSession { name: name.to_owned(), remedy })
+    }
+}
+
+pub(crate) fn write_scenario(folder: &Path, scenario: &Value) -> Result<(), SessionError> {
+    let path = folder.join(SCENARIO_FILE);
+    let bytes = json::to_pretty(scenario)
+        .map_err(|source| SessionError::Unwritable { path: path.clone(), source })?;
+    atomic_write(&path, &bytes, Overwrite::Allow)
+}
+
+/// Refuses a file of another major version; `None` if the content does not say.
+fn check_version(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
+    match file::schema_of(bytes) {
+        Some(found) if found != SCHEMA => Err(SessionError::broken(
+            path,
+            Problem::new(
+                "schema",
+                format!("is '{found}'"),
+                format!("this program reads '{SCHEMA}'; use the version of lightbay that wrote the session"),
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder name from anything: letters, digits, `_`, `-` and `.` stay, all else becomes `-`.
+pub fn sanitise(wanted: &str) -> String {
+    let mut name = String::new();
+    for c in wanted.chars() {
+        let c = if c.is_alphanumeric() || matches!(c, '_' | '.') { c } else { '-' };
+        // No leading dot or dash: hidden folders, command-line flags; and no runs of dashes.
+        if (c == '-' && (name.is_empty() || name.ends_with('-'))) || (c == '.' && name.is_empty()) {
+            continue;
+        }
+        name.push(c);
+    }
+    let short: String = name.chars().take(MAX_NAME).collect();
+    let trimmed = short.trim_end_matches(['-', '.']);
+    if trimmed.is_empty() { "session".to_owned() } else { trimmed.to_owned() }
+}
+
+/// Whether this can be the name of a session: one folder, not hidden, nothing outside the store.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
+}
+
+fn size_of(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(found) if found.is_dir() => size_of(&entry.path()),
+            Ok(found) => found.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}

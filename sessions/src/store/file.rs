@@ -1,0 +1,107 @@
+//! `session.toml`: what a session is about and how its owner left it.
+
+use crate::book::PlanId;
+use crate::error::SessionError;
+use lightbay_core::param::{ParamValue, Params};
+use lightbay_core::problem::Problem;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The schema name that this version writes and reads.
+pub const SCHEMA: &str = "lightbay.session/1";
+
+/// The content of `session.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionFile {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Kind of the scenario.
+    pub kind: String,
+    /// Display name of the scenario.
+    pub scenario: String,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339; set whenever the session is saved.
+    pub updated_at: String,
+    /// The method chosen last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Number of the next run.
+    pub next_run: u64,
+    /// The plan shown last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_plan: Option<PlanId>,
+    /// The plan that panes draw behind the one shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<PlanId>,
+    /// Plans marked for comparison.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub marks: BTreeSet<PlanId>,
+    /// Knobs changed since the last run, with their new values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub changed: BTreeMap<String, ParamValue>,
+    /// Parameters by method.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Params>,
+    /// Layout and whatever else the shell wants back; opaque here.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub shell: toml::Table,
+}
+
+impl Default for SessionFile {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            kind: String::new(),
+            scenario: String::new(),
+            created_at: String::new(),
+            updated_at: String::new(),
+            method: None,
+            next_run: 1,
+            last_plan: None,
+            baseline: None,
+            marks: BTreeSet::new(),
+            changed: BTreeMap::new(),
+            parameters: BTreeMap::new(),
+            shell: toml::Table::new(),
+        }
+    }
+}
+
+impl SessionFile {
+    /// A new session on a scenario.
+    pub fn new(kind: &str, scenario: &str, date: &str) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            scenario: scenario.to_owned(),
+            created_at: date.to_owned(),
+            updated_at: date.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Every field has a form in TOML: no key is anything but text, and no number exceeds 63 bits.
+        let text = toml::to_string(self).unwrap_or_default();
+        text.into_bytes()
+    }
+
+    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        let broken = |what: String, remedy: &str| SessionError::broken(path, Problem::new("", what, remedy));
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| broken(format!("is no text: {error}"), "plans and log are still readable"))?;
+        let file: Self = toml::from_str(text).map_err(|error| {
+            let message = error.message().to_owned();
+            broken(format!("is damaged: {message}"), "plans and log are still readable")
+        })?;
+        Ok(file)
+    }
+}
+
+/// The schema name in a session file that may be of another version, if one can be seen.
+pub(crate) fn schema_of(bytes: &[u8]) -> Option<String> {
+    let table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;
+    table.get("schema")?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,212 @@
+//! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB.
+
+use crate::atomic::{Overwrite, atomic_write, atomic_write_with};
+use crate::book::PlanId;
+use crate::error::SessionError;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use lightbay_core::kind::Sense;
+use lightbay_core::plan::{Header, SCHEMA};
+use lightbay_core::problem::Problem;
+use lightbay_core::read::{parse_json, read_all};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Plans above this size are compressed.
+pub const COMPRESS_ABOVE_BYTES: usize = 16 << 20;
+
+/// A plan file of a session.
+#[derive(Debug)]
+pub struct PlanEntry {
+    /// Its number.
+    pub plan: PlanId,
+    /// The file.
+    pub path: PathBuf,
+    /// Size on disk.
+    pub bytes: u64,
+    /// Everything but scenario and result, or what is wrong with the file.
+    pub header: Result<Header, Problem>,
+}
+
+/// Writes a plan, replacing one of the same number.
+pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64, SessionError> {
+    let plain = folder.join(format!("{:04}.json", plan.0));
+    let packed = folder.join(format!("{:04}.json.gz", plan.0));
+    let (written, other) = if json.len() > COMPRESS_ABOVE_BYTES {
+        atomic_write_with(&packed, Overwrite::Allow, |file| {
+            let mut encoder = GzEncoder::new(file, Compression::fast());
+            encoder.write_all(json)?;
+            encoder.finish()?.flush()
+        })?;
+        (packed, plain)
+    } else {
+        atomic_write(&plain, json, Overwrite::Allow)?;
+        (plain, packed)
+    };
+    remove_if_there(&other)?;
+    fs::metadata(&written).map(|found| found.len()).map_err(|error| SessionError::reading(&written, error))
+}
+
+/// Deletes a plan's file.
+pub(crate) fn delete_plan(folder: &Path, plan: PlanId) -> Result<(), SessionError> {
+    for path in candidates(folder, plan)? {
+        remove_if_there(&path)?;
+    }
+    Ok(())
+}
+
+fn remove_if_there(path: &Path) -> Result<(), SessionError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(SessionError::Io { path: path.to_owned(), doing: "delete", source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The numbers of the plan files in a folder, ascending. Reads no file.
+pub(crate) fn numbers(folder: &Path) -> Result<Vec<PlanId>, SessionError> {
+    Ok(files(folder)?.into_keys().collect())
+}
+
+/// All plan files with their headers, ascending by number.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
+    Ok(files(folder)?
+        .into_iter()
+        .map(|(plan, paths)| {
+            // Two files of one number are left when a kill comes between writing one and deleting the other.
+            let mut entries = newest_first(paths).into_iter().map(|path| PlanEntry {
+                plan,
+                bytes: fs::metadata(&path).map_or(0, |found| found.len()),
+                header: read_header(&path),
+                path,
+            });
+            let first = entries.next();
+            match first {
+                Some(entry) if entry.header.is_err() => {
+                    entries.find(|other| other.header.is_ok()).unwrap_or(entry)
+                }
+                Some(entry) => entry,
+                None => PlanEntry {
+                    plan,
+                    path: folder.to_owned(),
+                    bytes: 0,
+                    header: Err(Problem::new("", "the file is gone", "solve again")),
+                },
+            }
+        })
+        .collect())
+}
+
+/// The whole plan as a JSON tree. The caller still has to validate and check it.
+pub(crate) fn read_plan(folder: &Path, plan: PlanId) -> Result<Value, SessionError> {
+    let mut first = None;
+    for path in newest_first(candidates(folder, plan)?) {
+        let read = File::open(&path)
+            .map_err(|error| SessionError::reading(&path, error))
+            .and_then(|file| read_all(file).map_err(|problem| SessionError::broken(&path, problem)))
+            .and_then(|bytes| parse_json(&bytes).map_err(|problem| SessionError::broken(&path, problem)));
+        match read {
+            Ok(value) => return Ok(value),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    let missing = || {
+        let path = folder.join(format!("{:04}.json", plan.0));
+        SessionError::reading(&path, io::Error::from(io::ErrorKind::NotFound))
+    };
+    Err(first.unwrap_or_else(missing))
+}
+
+fn candidates(folder: &Path, plan: PlanId) -> Result<Vec<PathBuf>, SessionError> {
+    Ok(files(folder)?.remove(&plan).unwrap_or_default())
+}
+
+fn files(folder: &Path) -> Result<BTreeMap<PlanId, Vec<PathBuf>>, SessionError> {
+    let mut found: BTreeMap<PlanId, Vec<PathBuf>> = BTreeMap::new();
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        Err(error) => return Err(SessionError::reading(folder, error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(|error| SessionError::reading(folder, error))?;
+        if let Some(plan) = number_of(&entry.file_name().to_string_lossy()) {
+            found.entry(plan).or_default().push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+fn number_of(name: &str) -> Option<PlanId> {
+    let digits = name.strip_suffix(".json").or_else(|| name.strip_suffix(".json.gz"))?;
+    let number: u64 = digits.parse().ok()?;
+    // Only names we would give ourselves, so that `7.json` and `0007.json` are not one plan.
+    (number > 0 && digits == format!("{number:04}")).then_some(PlanId(number))
+}
+
+fn newest_first(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let time = |path: &PathBuf| {
+        fs::metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+    };
+    paths.sort_by_key(|path| std::cmp::Reverse(time(path)));
+    paths
+}
+
+/// Reads the header of a plan file without keeping its scenario and result. Reads to the end, so that a
+/// file that was cut off or damaged is found here.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn read_header(path: &Path) -> Result<Header, Problem> {
+    #[derive(Deserialize)]
+    struct Envelope {
+        schema: String,
+        #[serde(rename = "scenario")]
+        _scenario: IgnoredAny,
+        #[serde(rename = "result")]
+        _result: IgnoredAny,
+        #[serde(flatten)]
+        header: Header,
+    }
+    let file = File::open(path).map_err(|error| {
+        Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions")
+    })?;
+    let bytes = read_all(file)?;
+    let read: Envelope = match serde_json::from_slice(&bytes) {
+        Ok(read) => read,
+        Err(error) => {
+            // The parser says where text is no JSON; otherwise it is JSON and no plan.
+            parse_json(&bytes)?;
+            return Err(Problem::new("", format!("is no plan: {error}"), "solve again"));
+        }
+    };
+    if read.schema != SCHEMA {
+        return Err(Problem::new(
+            "schema",
+            format!("is '{}'", read.schema),
+            format!("this program reads '{SCHEMA}'; use the version of lightbay that wrote the file"),
+        ));
+    }
+    Ok(read.header)
+}
+
+/// The best plan of each scenario, by SHA-256 of the scenario. Of equal values the newest wins.
+pub fn best_by_scenario(entries: &[PlanEntry]) -> BTreeMap<String, PlanId> {
+    let mut best: BTreeMap<String, (PlanId, Sense, f64)> = BTreeMap::new();
+    for entry in entries {
+        let Ok(header) = &entry.header else { continue };
+        let (sense, value) = (header.objective.sense, header.objective.value);
+        let known = best.get(&header.provenance.scenario_sha256);
+        if !known.is_some_and(|(_, _, known)| sense.better(*known, value)) {
+            best.insert(header.provenance.scenario_sha256.clone(), (entry.plan, sense, value));
+        }
+    }
+    best.into_iter().map(|(sha256, (plan, _, _))| (sha256, plan)).collect()
+}

@@ -1,0 +1,226 @@
+//! One session, opened.
+
+use super::{
+    LOG_FILE, PLANS_FOLDER, PlanEntry, SCENARIO_FILE, SESSION_FILE, SessionFile, check_version, plans,
+    write_scenario,
+};
+use crate::atomic::{Overwrite, atomic_write};
+use crate::book::{PlanBook, PlanId};
+use crate::error::SessionError;
+use crate::lock::{self, Lock, Locked};
+use crate::log::Follower;
+use crate::replay::{Replay, ReplayLimits};
+use lightbay_core::read::{parse_json, read_all};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Whether a session may be changed.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// By us; nobody else can.
+    Write(Arc<Lock>),
+    /// No: it is open for writing elsewhere, or its folder refuses writing. With a note for the screen.
+    ReadOnly {
+        /// Who holds it or what refuses, in one sentence.
+        note: String,
+    },
+}
+
+/// One session, opened for writing or for looking.
+#[derive(Debug)]
+pub struct Session {
+    name: String,
+    folder: PathBuf,
+    file: SessionFile,
+    access: Access,
+    remarks: Vec<String>,
+}
+
+impl Session {
+    pub(super) fn new(
+        name: String,
+        folder: PathBuf,
+        file: SessionFile,
+        locked: Locked,
+        mut remarks: Vec<String>,
+    ) -> Self {
+        let access = match locked {
+            Locked::Here(lock) => Access::Write(Arc::new(lock)),
+            Locked::Unsupported(lock) => {
+                remarks.push(
+                    "this file system has no locks; do not open the session twice at the same time"
+                        .to_owned(),
+                );
+                Access::Write(Arc::new(lock))
+            }
+            Locked::Elsewhere(None) if !remarks.is_empty() => {
+                Access::ReadOnly { note: "read only: the session's folder refuses writing".to_owned() }
+            }
+            Locked::Elsewhere(holder) => Access::ReadOnly {
+                note: format!("read only: the session is open in {}", lock::describe(holder.as_ref())),
+            },
+        };
+        Self { name, folder, file, access, remarks }
+    }
+
+    /// Its name, which is that of its folder.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// `session.toml` as it was when the session was opened.
+    pub const fn file(&self) -> &SessionFile {
+        &self.file
+    }
+
+    /// Whether it may be changed.
+    pub const fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// The note for the screen if the session is only being looked at.
+    pub fn read_only(&self) -> Option<&str> {
+        match &self.access {
+            Access::Write(_) => None,
+            Access::ReadOnly { note } => Some(note),
+        }
+    }
+
+    /// What was found damaged when it was opened, one sentence each.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Its run log.
+    pub fn log_path(&self) -> PathBuf {
+        self.folder.join(LOG_FILE)
+    }
+
+    /// Folder of its plans.
+    pub fn plans_folder(&self) -> PathBuf {
+        self.folder.join(PLANS_FOLDER)
+    }
+
+    /// Reads the scenario. If its file is damaged, the scenario of the newest readable plan takes its place,
+    /// with a remark. The caller still has to validate it.
+    ///
+    /// # Errors
+    /// [`SessionError`] if neither file nor plans can be read.
+    pub fn read_scenario(&self) -> Result<(Value, Option<String>), SessionError> {
+        let error = match read_json(&self.folder.join(SCENARIO_FILE)) {
+            Ok(scenario) => return Ok((scenario, None)),
+            Err(error) => error,
+        };
+        for plan in plans::numbers(&self.plans_folder()).unwrap_or_default().into_iter().rev() {
+            let Ok(Value::Object(mut found)) = self.read_plan(plan) else { continue };
+            if let Some(scenario) = found.shift_remove("scenario") {
+                return Ok((scenario, Some(format!("{error}; the scenario of plan {plan} is used instead"))));
+            }
+        }
+        Err(error)
+    }
+
+    /// All plans on disk with their headers, ascending by number; damaged ones with their problem. Reads
+    /// every plan file.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the folder cannot be listed.
+    pub fn plans(&self) -> Result<Vec<PlanEntry>, SessionError> {
+        plans::entries(&self.plans_folder())
+    }
+
+    /// The numbers of the plans on disk, ascending. Reads no file.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the folder cannot be listed.
+    pub fn plan_numbers(&self) -> Result<Vec<PlanId>, SessionError> {
+        plans::numbers(&self.plans_folder())
+    }
+
+    /// Reads a plan as a JSON tree. The caller still has to validate and check it.
+    ///
+    /// # Errors
+    /// [`SessionError`] if it is not there or damaged.
+    pub fn read_plan(&self, plan: PlanId) -> Result<Value, SessionError> {
+        plans::read_plan(&self.plans_folder(), plan)
+    }
+
+    /// Deletes a plan from disk.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the session is read-only or the file cannot be deleted.
+    pub fn delete_plan(&self, plan: PlanId) -> Result<(), SessionError> {
+        self.writable()?;
+        plans::delete_plan(&self.plans_folder(), plan)
+    }
+
+    /// Reads the run log back.
+    ///
+    /// # Errors
+    /// [`SessionError`] if it is there and cannot be read; damaged lines are part of the replay.
+    pub fn replay(&self, limits: ReplayLimits) -> Result<Replay, SessionError> {
+        Replay::read(&self.log_path(), limits)
+    }
+
+    /// Follows the log that another process writes, from where a replay ended.
+    pub fn follow(&self, replay: &Replay) -> Follower {
+        Follower::from(self.log_path(), replay.end)
+    }
+
+    /// The plan numbers given so far, by log and by disk.
+    pub fn book(&self, replay: &Replay) -> PlanBook {
+        PlanBook::restored(replay.plans(), self.plan_numbers().unwrap_or_default())
+    }
+
+    /// The number that the next run takes.
+    pub fn next_run(&self, replay: &Replay) -> u64 {
+        // The file may be older than the log if the program was killed.
+        self.file.next_run.max(replay.last_run().map_or(1, |run| run.0 + 1))
+    }
+
+    /// Saves `session.toml` at once. While a writer runs, use it instead.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the session is read-only or cannot be written.
+    pub fn save(&mut self, file: SessionFile) -> Result<(), SessionError> {
+        self.writable()?;
+        atomic_write(&self.folder.join(SESSION_FILE), &file.to_bytes(), Overwrite::Allow)?;
+        self.file = file;
+        Ok(())
+    }
+
+    /// Saves `scenario.json` at once. While a writer runs, use it instead.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the session is read-only or cannot be written.
+    pub fn save_scenario(&self, scenario: &Value) -> Result<(), SessionError> {
+        self.writable()?;
+        write_scenario(&self.folder, scenario)
+    }
+
+    pub(crate) fn writable(&self) -> Result<Arc<Lock>, SessionError> {
+        match &self.access {
+            Access::Write(lock) => Ok(Arc::clone(lock)),
+            Access::ReadOnly { .. } => Err(SessionError::ReadOnly { name: self.name.clone() }),
+        }
+    }
+}
+
+pub(super) fn read_file(folder: &Path) -> Result<SessionFile, SessionError> {
+    let path = folder.join(SESSION_FILE);
+    let bytes = fs::read(&path).map_err(|error| SessionError::reading(&path, error))?;
+    check_version(&path, &bytes)?;
+    SessionFile::parse(&path, &bytes)
+}
+
+fn read_json(path: &Path) -> Result<Value, SessionError> {
+    let file = File::open(path).map_err(|error| SessionError::reading(path, error))?;
+    read_all(file).and_then(|bytes| parse_json(&bytes)).map_err(|problem| SessionError::broken(path, problem))
+}

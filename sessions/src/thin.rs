@@ -1,0 +1,203 @@
+//! Fewer points of the same curves: what may be left out when there is too much to keep.
+//!
+//! Progress events may be thinned (bounds, solver and generation figures, series), each curve by itself, so
+//! that a slow one keeps its few points beside a fast one. Everything else stays.
+
+use lightbay_core::event::{EventBody, RunId};
+use std::collections::{HashMap, VecDeque};
+
+/// A curve: events of which a reader may miss some.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Curve {
+    run: RunId,
+    sort: Sort,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Sort {
+    Bound(Option<String>),
+    Solver,
+    Generation,
+    Series(String),
+    /// Objective values of candidates that are not built yet; their plans follow under a number.
+    Unchecked,
+}
+
+impl Curve {
+    /// The curve a progress event belongs to; `None` for milestones.
+    pub(crate) fn of_progress(run: RunId, body: &EventBody) -> Option<Self> {
+        let sort = match body {
+            EventBody::Bound(bound) => Sort::Bound(bound.only.clone()),
+            EventBody::Solver(_) => Sort::Solver,
+            EventBody::Generation(_) => Sort::Generation,
+            EventBody::Series(point) => Sort::Series(point.name.clone()),
+            _ => return None,
+        };
+        Some(Self { run, sort })
+    }
+
+    /// The curve of an incumbent that has no plan yet.
+    pub(crate) fn of_unchecked(run: RunId, body: &EventBody) -> Option<Self> {
+        is_unchecked(body).then_some(Self { run, sort: Sort::Unchecked })
+    }
+}
+
+/// Whether this is an incumbent whose plan is not built.
+pub(crate) fn is_unchecked(body: &EventBody) -> bool {
+    matches!(body, EventBody::Incumbent(incumbent) if incumbent.number == 0)
+}
+
+/// Leaves out every second item of each curve and keeps its newest; returns how many went.
+pub(crate) fn halve<T>(items: &mut VecDeque<T>, curve: impl Fn(&T) -> Option<Curve>) -> u64 {
+    let mut turns: HashMap<Curve, bool> = HashMap::new();
+    let mut keep: Vec<bool> = items
+        .iter()
+        .rev()
+        .map(|item| {
+            curve(item).is_none_or(|curve| {
+                let turn = turns.entry(curve).or_insert(false);
+                *turn = !*turn;
+                *turn
+            })
+        })
+        .collect();
+    let before = items.len();
+    items.retain(|_| keep.pop().unwrap_or(true));
+    (before - items.len()) as u64
+}
+
+/// Keeps at most a given number of points of all curves together, evenly over their whole length.
+#[derive(Debug)]
+pub(crate) struct Thinner<T> {
+    limit: usize,
+    stride: u64,
+    kept: Vec<Kept<T>>,
+    points: usize,
+    curves: HashMap<Curve, CurveState<T>>,
+    next: u64,
+    left_out: u64,
+}
+
+#[derive(Debug)]
+struct Kept<T> {
+    order: u64,
+    /// Position within its curve; `None` for what always stays.
+    position: Option<u64>,
+    item: T,
+}
+
+#[derive(Debug)]
+struct CurveState<T> {
+    seen: u64,
+    /// The newest point, if it is not among the kept ones: a curve must not lose its end.
+    newest: Option<(u64, T)>,
+}
+
+impl<T> Thinner<T> {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit: limit.max(2),
+            stride: 1,
+            kept: Vec::new(),
+            points: 0,
+            curves: HashMap::new(),
+            next: 0,
+            left_out: 0,
+        }
+    }
+
+    pub(crate) fn push(&mut self, curve: Option<Curve>, item: T) {
+        let order = self.next;
+        self.next += 1;
+        let Some(curve) = curve else {
+            self.kept.push(Kept { order, position: None, item });
+            return;
+        };
+        let state = self.curves.entry(curve).or_insert(CurveState { seen: 0, newest: None });
+        let position = state.seen;
+        state.seen += 1;
+        let before = state.newest.take();
+        self.left_out += u64::from(before.is_some());
+        if position % self.stride != 0 {
+            state.newest = Some((order, item));
+            return;
+        }
+        self.kept.push(Kept { order, position: Some(position), item });
+        self.points += 1;
+        // Curves with one point each cannot be thinned; there the limit gives way.
+        while self.points > self.limit && self.points > 2 * self.curves.len() {
+            self.stride *= 2;
+            let before = self.kept.len();
+            let stride = self.stride;
+            self.kept.retain(|kept| kept.position.is_none_or(|position| position % stride == 0));
+            self.points -= before - self.kept.len();
+            self.left_out += (before - self.kept.len()) as u64;
+        }
+    }
+
+    /// What is kept, in the order in which it came, and how many points were left out.
+    pub(crate) fn finish(self) -> (Vec<T>, u64) {
+        let mut all: Vec<(u64, T)> = self.kept.into_iter().map(|kept| (kept.order, kept.item)).collect();
+        all.extend(self.curves.into_values().filter_map(|state| state.newest));
+        all.sort_by_key(|(order, _)| *order);
+        (all.into_iter().map(|(_, item)| item).collect(), self.left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightbay_core::event::{Bound, SeriesPoint};
+    use proptest::prelude::*;
+
+    fn bound(run: u64) -> Option<Curve> {
+        Curve::of_progress(RunId(run), &EventBody::Bound(Bound { value: 0.0, only: None }))
+    }
+
+    fn series(run: u64, name: &str) -> Option<Curve> {
+        let point = SeriesPoint { name: name.to_owned(), x: 0.0, y: 0.0 };
+        Curve::of_progress(RunId(run), &EventBody::Series(point))
+    }
+
+    #[test]
+    fn halving_takes_from_each_curve_and_keeps_its_newest() {
+        let mut items: VecDeque<(u32, Option<Curve>)> = VecDeque::new();
+        for i in 0..6 {
+            items.push_back((i, bound(1)));
+        }
+        items.push_back((6, None));
+        items.push_back((7, bound(2)));
+        items.push_back((8, series(1, "a")));
+        items.push_back((9, series(1, "b")));
+        assert_eq!(halve(&mut items, |(_, curve)| curve.clone()), 3);
+        let left: Vec<u32> = items.iter().map(|(i, _)| *i).collect();
+        assert_eq!(left, [1, 3, 5, 6, 7, 8, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn thinning_keeps_order_milestones_and_both_ends(
+            sorts in prop::collection::vec(0_u64..4, 1..400),
+            limit in 2_usize..40,
+        ) {
+            let mut thinner = Thinner::new(limit);
+            for (i, sort) in sorts.iter().enumerate() {
+                thinner.push(if *sort == 0 { None } else { bound(*sort) }, i);
+            }
+            let (kept, left_out) = thinner.finish();
+            prop_assert!(kept.is_sorted());
+            prop_assert_eq!(kept.len() as u64 + left_out, sorts.len() as u64);
+            for sort in 0..4 {
+                let all: Vec<usize> = (0..sorts.len()).filter(|i| sorts[*i] == sort).collect();
+                let left: Vec<usize> = kept.iter().copied().filter(|i| sorts[*i] == sort).collect();
+                if sort == 0 {
+                    prop_assert_eq!(&left, &all);
+                }
+                prop_assert_eq!(left.first(), all.first());
+                prop_assert_eq!(left.last(), all.last());
+            }
+            let points = kept.iter().filter(|i| sorts[**i] != 0).count();
+            prop_assert!(points <= limit.max(6) + 3, "{points} of {limit}");
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The thread that saves a session while it is being worked on.
+//!
+//! Engines and the shell hand over and go on; nobody waits for the disk. Milestones are written at once and
+//! never lost, progress within a second and thinned when it comes faster than the disk takes it, a run's
+//! plans at most one per second (the newest) and the last one at once. When the disk refuses, everything
+//! waits in bounded memory and is tried again every second.
+
+use crate::book::{PlanBook, PlanId};
+use crate::error::SessionError;
+use crate::lock::Lock;
+use crate::resume::RecentEntry;
+use crate::store::{Session, SessionFile};
+use desk::Desk;
+use disk::{Disk, Folder};
+use inbox::{Inbox, Slot, WaitingPlan};
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::clock::Clock;
+use lightbay_core::event::{Event, EventSink};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+mod desk;
+mod disk;
+mod inbox;
+#[cfg(test)]
+mod tests;
+
+/// How saving goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SaveState {
+    /// Everything handed over is on disk, or will be within a second.
+    #[default]
+    Saving,
+    /// The disk refuses; everything is kept and tried again every second.
+    Failing {
+        /// What to show: `the session cannot be saved: …; trying again every second`.
+        message: String,
+        /// Since when, by the session's clock.
+        since: Duration,
+    },
+    /// The writer has ended.
+    Closed,
+}
+
+/// How saving goes, with counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SaveStatus {
+    /// Whether it works.
+    pub state: SaveState,
+    /// Lines written to the log.
+    pub lines: u64,
+    /// Plan files written.
+    pub plans: u64,
+    /// Progress events left out because the disk could not keep up.
+    pub thinned: u64,
+    /// Incumbents without a plan that were left out because the disk could not keep up.
+    pub merged: u64,
+    /// Events and plans that cannot be written because a number in them is not finite.
+    pub unwritable: u64,
+    /// Whether something is not on disk yet.
+    pub behind: bool,
+}
+
+/// Called from the writer's thread whenever [`SaveStatus::state`] changes. Must return at once.
+pub type Notify = Box<dyn Fn(&SaveStatus) + Send>;
+
+struct Shared {
+    inbox: Mutex<Inbox>,
+    /// Something came that the writer should look at.
+    wake: Condvar,
+    status: Mutex<(SaveStatus, u64)>,
+    /// The status changed.
+    told: Condvar,
+    book: Arc<PlanBook>,
+    clock: Arc<dyn Clock>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where runs report to have their events saved. Cheap to clone; taking an event takes microseconds.
+#[derive(Clone, Debug)]
+pub struct SessionSink {
+    shared: Arc<Shared>,
+}
+
+impl EventSink for SessionSink {
+    fn report(&self, event: Event) {
+        let now = self.shared.clock.now();
+        let (wake, superseded) = lock(&self.shared.inbox).push(event, &self.shared.book, now);
+        if wake {
+            self.shared.wake.notify_one();
+        }
+        // Freed here, after the lock was given back.
+        drop(superseded);
+    }
+}
+
+/// Saves a session. Dropping it writes what is left.
+#[derive(Debug)]
+pub struct SessionWriter {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    remarks: Vec<String>,
+}
+
+impl SessionWriter {
+    /// Starts the writer of a session. A record at the end of the log that a kill cut off is removed.
+    ///
+    /// # Errors
+    /// [`SessionError::ReadOnly`] if the session is not ours, [`SessionError`] if its log cannot be opened.
+    pub fn start(
+        session: &Session,
+        book: Arc<PlanBook>,
+        clock: Arc<dyn Clock>,
+        notify: Notify,
+    ) -> Result<Self, SessionError> {
+        let lock = session.writable()?;
+        let (disk, removed) = Folder::open(session.folder())?;
+        let mut writer = Self::on(disk, Some(lock), book, clock, notify)
+            .map_err(|error| SessionError::writing(session.folder(), error))?;
+        if removed > 0 {
+            writer
+                .remarks
+                .push(format!("the last {removed} bytes of the log were a record cut off; removed"));
+        }
+        Ok(writer)
+    }
+
+    fn on(
+        disk: impl Disk + 'static,
+        held: Option<Arc<Lock>>,
+        book: Arc<PlanBook>,
+        clock: Arc<dyn Clock>,
+        notify: Notify,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            inbox: Mutex::new(Inbox::default()),
+            wake: Condvar::new(),
+            status: Mutex::default(),
+            told: Condvar::new(),
+            book: Arc::clone(&book),
+            clock,
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("lb-session".to_owned()).spawn(move || {
+            serve(&of_thread, Desk::new(disk, book), &notify);
+            // The session stays ours until everything is written.
+            drop(held);
+        })?;
+        Ok(Self { shared, thread: Some(thread), remarks: Vec::new() })
+    }
+
+    /// Where runs report to.
+    pub fn sink(&self) -> SessionSink {
+        SessionSink { shared: Arc::clone(&self.shared) }
+    }
+
+    /// The plan numbers of the session.
+    pub fn book(&self) -> &Arc<PlanBook> {
+        &self.shared.book
+    }
+
+    /// What was repaired when the writer started, one sentence each.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// How saving goes.
+    pub fn status(&self) -> SaveStatus {
+        let mut status = lock(&self.shared.status).0.clone();
+        let inbox = lock(&self.shared.inbox);
+        status.thinned = inbox.thinned;
+        status.merged = inbox.merged;
+        status
+    }
+
+    /// Saves a plan though no run reported it, or though a better one follows it at once: one that was
+    /// marked, edited by hand or read from a file.
+    pub fn keep(&self, plan: PlanId, content: SharedPlan) {
+        let reported = self.shared.clock.now();
+        let mut inbox = lock(&self.shared.inbox);
+        let stamp = inbox.stamp();
+        inbox.kept.insert(plan, WaitingPlan { plan, content, reported, at_once: true, stamp });
+        drop(inbox);
+        self.shared.wake.notify_one();
+    }
+
+    /// Saves `session.toml` within a second; only the newest counts. Its date is set here.
+    pub fn save_session(&self, file: &SessionFile) {
+        let file = SessionFile { updated_at: self.shared.clock.date(), ..file.clone() };
+        self.put(file.to_bytes().into(), |inbox| &mut inbox.session);
+    }
+
+    /// Saves `scenario.json` within a second; only the newest counts.
+    pub fn save_scenario(&self, scenario: Arc<Value>) {
+        self.put(scenario, |inbox| &mut inbox.scenario);
+    }
+
+    /// Puts the session at the head of the list of recent sessions within a second; only the newest counts.
+    pub fn remember(&self, list: impl Into<PathBuf>, entry: RecentEntry) {
+        self.put((list.into(), entry), |inbox| &mut inbox.recent);
+    }
+
+    fn put<T>(&self, content: T, slot: impl FnOnce(&mut Inbox) -> &mut Option<Slot<T>>) {
+        let since = self.shared.clock.now();
+        let mut inbox = lock(&self.shared.inbox);
+        let stamp = inbox.stamp();
+        let old = slot(&mut inbox).replace(Slot { content, since, stamp });
+        drop(inbox);
+        self.shared.wake.notify_one();
+        drop(old);
+    }
+
+    /// Writes everything that waits, without the usual pauses, and waits for it.
+    ///
+    /// # Errors
+    /// What to show, if the disk refuses or does not answer `within` that time; everything is then kept and
+    /// tried again.
+    pub fn flush(&self, within: Duration) -> Result<(), String> {
+        let asked = {
+            let mut inbox = lock(&self.shared.inbox);
+            inbox.flushes += 1;
+            inbox.flushes
+        };
+        self.shared.wake.notify_one();
+        let status = lock(&self.shared.status);
+        let open =
+            |(status, flushed): &mut (SaveStatus, u64)| *flushed < asked && status.state != SaveState::Closed;
+        let waited = self.shared.told.wait_timeout_while(status, within, open);
+        let (status, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            return Err("the session cannot be saved yet: the disk does not answer".to_owned());
+        }
+        match &status.0.state {
+            SaveState::Failing { message, .. } => Err(message.clone()),
+            SaveState::Closed if status.1 < asked => Err("the session's writer has ended".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes everything that waits and ends the writer. The session is free for others when its
+    /// [`Session`] is gone too.
+    ///
+    /// # Errors
+    /// What to show, if something could not be written and is lost.
+    pub fn close(mut self) -> Result<(), String> {
+        let flushed = self.flush(Duration::from_secs(10));
+        self.end();
+        flushed
+    }
+
+    fn end(&mut self) {
+        lock(&self.shared.inbox).closing = true;
+        self.shared.wake.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // It has told its state already; a panic of the writer was reported by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for SessionWriter {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Works until the writer is closed.
+fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
+    let ended = Ended { shared };
+    loop {
+        let mut inbox = lock(&shared.inbox);
+        loop {
+            let now = shared.clock.now();
+            inbox = match desk.deadline(&inbox, now) {
+                Some(at) if at <= now => break,
+                Some(at) => match shared.wake.wait_timeout(inbox, at - now) {
+                    Ok((inbox, _)) => inbox,
+                    Err(poisoned) => poisoned.into_inner().0,
+                },
+                None => shared.wake.wait(inbox).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        let closing = inbox.closing;
+        let batch = desk.take(&mut inbox, shared.clock.now());
+        drop(inbox);
+        let written = desk.work(batch, shared.clock.now());
+        let mut inbox = lock(&shared.inbox);
+        desk.tidy(&mut inbox, &written);
+        let behind = desk.behind(&inbox);
+        drop(inbox);
+        tell(shared, &desk, behind, notify);
+        if closing {
+            drop(ended);
+            return;
+        }
+    }
+}
+
+fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify) {
+    let mut status = lock(&shared.status);
+    let state = desk.trouble.as_ref().map_or(SaveState::Saving, |trouble| SaveState::Failing {
+        message: trouble.message.clone(),
+        since: trouble.since,
+    });
+    let changed = status.0.state != state;
+    status.0 = SaveStatus {
+        state,
+        lines: desk.lines_written,
+        plans: desk.plans_written,
+        unwritable: desk.unwritable,
+        behind,
+        ..status.0.clone()
+    };
+    status.1 = desk.flushed;
+    let now = changed.then(|| status.0.clone());
+    drop(status);
+    shared.told.notify_all();
+    if let Some(status) = now {
+        notify(&status);
+    }
+}
+
+/// Says that the writer has ended, also if it panicked, so that nobody waits for it.
+struct Ended<'a> {
+    shared: &'a Shared,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        lock(&self.shared.status).0.state = SaveState::Closed;
+        self.shared.told.notify_all();
+    }
+}

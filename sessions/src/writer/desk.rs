@@ -1,0 +1,251 @@
+//! The work of a session writer, apart from its thread: what is due when, and writing it.
+
+use super::disk::Disk;
+use super::inbox::{Inbox, Slot, WaitingPlan};
+use crate::book::PlanBook;
+use crate::error::SessionError;
+use crate::log::LogRecord;
+use crate::resume::RecentEntry;
+use lightbay_core::event::{EventBody, EventRecord, Note, RunId, Severity};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long anything waits at most, how often a run's plans are written, and how long until a failed write
+/// is tried again.
+pub(super) const BEAT: Duration = Duration::from_secs(1);
+
+/// Why nothing can be saved at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trouble {
+    pub(super) message: String,
+    pub(super) since: Duration,
+    pub(super) retry_at: Duration,
+}
+
+/// Everything taken from the inbox for one round.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    plans: Vec<(Option<RunId>, WaitingPlan)>,
+    session: Option<Slot<Arc<[u8]>>>,
+    scenario: Option<Slot<Arc<Value>>>,
+    recent: Option<Slot<(PathBuf, RecentEntry)>>,
+    flushes: u64,
+    sync: bool,
+}
+
+/// What of a batch is on disk.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    stamps: Vec<u64>,
+    flushes: u64,
+}
+
+/// A session writer without its thread.
+#[derive(Debug)]
+pub(super) struct Desk<D> {
+    disk: D,
+    book: Arc<PlanBook>,
+    /// Encoded lines that the disk did not take yet.
+    lines: Vec<u8>,
+    line_count: u64,
+    last_plan: BTreeMap<RunId, Duration>,
+    unsynced: Option<Duration>,
+    saved_session: Option<Duration>,
+    pub(super) trouble: Option<Trouble>,
+    pub(super) flushed: u64,
+    pub(super) lines_written: u64,
+    pub(super) plans_written: u64,
+    pub(super) unwritable: u64,
+}
+
+impl<D: Disk> Desk<D> {
+    pub(super) const fn new(disk: D, book: Arc<PlanBook>) -> Self {
+        Self {
+            disk,
+            book,
+            lines: Vec::new(),
+            line_count: 0,
+            last_plan: BTreeMap::new(),
+            unsynced: None,
+            saved_session: None,
+            trouble: None,
+            flushed: 0,
+            lines_written: 0,
+            plans_written: 0,
+            unwritable: 0,
+        }
+    }
+
+    /// When to work next; `None` if nothing waits.
+    pub(super) fn deadline(&self, inbox: &Inbox, now: Duration) -> Option<Duration> {
+        if inbox.closing || inbox.flushes > self.flushed {
+            return Some(now);
+        }
+        if let Some(trouble) = &self.trouble {
+            return Some(trouble.retry_at);
+        }
+        let events = match inbox.events.is_empty() {
+            true => None,
+            false if inbox.milestone => Some(now),
+            false => Some(inbox.since + BEAT),
+        };
+        let plans = inbox.plans.iter().map(|(run, waiting)| self.due(Some(*run), waiting));
+        let kept = inbox.kept.values().map(|waiting| self.due(None, waiting));
+        let slot = |since: Duration| since.max(self.saved_session.map_or(since, |saved| saved + BEAT));
+        [
+            events,
+            plans.min(),
+            kept.min(),
+            inbox.session.as_ref().map(|waiting| slot(waiting.since)),
+            inbox.scenario.as_ref().map(|waiting| slot(waiting.since)),
+            inbox.recent.as_ref().map(|waiting| slot(waiting.since)),
+            self.unsynced.map(|since| since + BEAT),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn due(&self, run: Option<RunId>, waiting: &WaitingPlan) -> Duration {
+        let last = run.and_then(|run| self.last_plan.get(&run));
+        match last {
+            Some(last) if !waiting.at_once => waiting.reported.max(*last + BEAT),
+            _ => waiting.reported,
+        }
+    }
+
+    /// Takes what is due. Plans and the rest stay in the inbox until they are on disk, so that a newer one
+    /// still takes the place of an older one while the disk refuses.
+    pub(super) fn take(&mut self, inbox: &mut Inbox, now: Duration) -> Batch {
+        let all = inbox.closing || inbox.flushes > self.flushed;
+        // While the disk refuses, events stay in the inbox, where they can still be thinned.
+        if all || (self.lines.is_empty() && (inbox.milestone || inbox.since + BEAT <= now)) {
+            for waiting in inbox.take_events() {
+                self.encode(LogRecord { record: waiting.event.record(), plan: waiting.plan });
+            }
+        }
+        let plans = inbox.plans.iter().map(|(run, waiting)| (Some(*run), waiting));
+        let kept = inbox.kept.values().map(|waiting| (None, waiting));
+        let due = |(run, waiting): &(Option<RunId>, &WaitingPlan)| all || self.due(*run, waiting) <= now;
+        Batch {
+            plans: plans.chain(kept).filter(due).map(|(run, waiting)| (run, waiting.clone())).collect(),
+            session: inbox.session.clone(),
+            scenario: inbox.scenario.clone(),
+            recent: inbox.recent.clone(),
+            flushes: inbox.flushes,
+            sync: all || self.unsynced.is_some_and(|since| since + BEAT <= now),
+        }
+    }
+
+    /// Writes a batch as far as the disk takes it.
+    pub(super) fn work(&mut self, batch: Batch, now: Duration) -> Written {
+        let mut written = Written { flushes: batch.flushes, ..Written::default() };
+        match self.write(batch, now, &mut written) {
+            Ok(()) => self.trouble = None,
+            Err(error) => {
+                let since = self.trouble.as_ref().map_or(now, |trouble| trouble.since);
+                let message = format!("the session cannot be saved: {error}; trying again every second");
+                self.trouble = Some(Trouble { message, since, retry_at: now + BEAT });
+            }
+        }
+        written
+    }
+
+    fn write(&mut self, batch: Batch, now: Duration, written: &mut Written) -> Result<(), SessionError> {
+        // Each part is tried though another failed: a broken plans folder must not keep the log from growing.
+        let mut result = Ok(());
+        let mut try_next = |outcome: Result<(), SessionError>| {
+            if result.is_ok() {
+                result = outcome;
+            }
+        };
+        if !self.lines.is_empty() {
+            try_next(self.disk.append(&self.lines).map(|()| {
+                self.lines = Vec::new();
+                self.lines_written += std::mem::take(&mut self.line_count);
+                self.unsynced.get_or_insert(now);
+            }));
+        }
+        let mut ended = false;
+        for (run, waiting) in batch.plans {
+            ended |= waiting.at_once;
+            let json = match waiting.content.to_json() {
+                Ok(json) => json,
+                Err(_) => {
+                    // Trying again would not help; the checker lets no such plan pass.
+                    self.unwritable += 1;
+                    written.stamps.push(waiting.stamp);
+                    continue;
+                }
+            };
+            try_next(self.disk.write_plan(waiting.plan, &json).map(|()| {
+                self.book.mark_saved(waiting.plan);
+                self.plans_written += 1;
+                written.stamps.push(waiting.stamp);
+                if let Some(run) = run {
+                    self.last_plan.insert(run, now);
+                }
+            }));
+        }
+        if let Some(slot) = batch.session {
+            try_next(self.disk.write_session(&slot.content).map(|()| {
+                self.saved_session = Some(now);
+                written.stamps.push(slot.stamp);
+            }));
+        }
+        if let Some(slot) = batch.scenario {
+            try_next(self.disk.write_scenario(&slot.content).map(|()| written.stamps.push(slot.stamp)));
+        }
+        if let Some(slot) = batch.recent {
+            let (list, entry) = slot.content;
+            try_next(self.disk.remember(&list, entry).map(|()| written.stamps.push(slot.stamp)));
+        }
+        if self.unsynced.is_some() && (batch.sync || ended) {
+            try_next(self.disk.sync().map(|()| self.unsynced = None));
+        }
+        result
+    }
+
+    /// Takes out of the inbox what is on disk, unless something newer has taken its place.
+    pub(super) fn tidy(&mut self, inbox: &mut Inbox, written: &Written) {
+        let done = |stamp: u64| written.stamps.contains(&stamp);
+        inbox.plans.retain(|_, waiting| !done(waiting.stamp));
+        inbox.kept.retain(|_, waiting| !done(waiting.stamp));
+        inbox.session.take_if(|slot| done(slot.stamp));
+        inbox.scenario.take_if(|slot| done(slot.stamp));
+        inbox.recent.take_if(|slot| done(slot.stamp));
+        self.flushed = written.flushes;
+    }
+
+    /// Whether anything is not on disk yet.
+    pub(super) fn behind(&self, inbox: &Inbox) -> bool {
+        !self.lines.is_empty()
+            || !inbox.events.is_empty()
+            || !inbox.plans.is_empty()
+            || !inbox.kept.is_empty()
+            || inbox.session.is_some()
+            || inbox.scenario.is_some()
+            || inbox.recent.is_some()
+    }
+
+    fn encode(&mut self, record: LogRecord) {
+        let Err(error) = record.write_line(&mut self.lines) else {
+            self.line_count += 1;
+            return;
+        };
+        self.unwritable += 1;
+        let progress = record.record.body.is_progress();
+        if progress {
+            // A point that is not a number leaves a gap in its curve, on screen as well.
+            return;
+        }
+        // A milestone must leave a trace, though its figures cannot be written.
+        let text = format!("an event of this run is missing here: {error}");
+        let body = EventBody::Note(Note { severity: Severity::Warning, text });
+        let trace = LogRecord { record: EventRecord { body, ..record.record }, plan: record.plan };
+        self.line_count += u64::from(trace.write_line(&mut self.lines).is_ok());
+    }
+}

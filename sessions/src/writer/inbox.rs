@@ -1,0 +1,150 @@
+//! What waits to be written: events in order, and the newest of everything else.
+//!
+//! Events wait without their plans; of plans only the newest of each run waits, so that a full disk costs
+//! little memory however long it lasts.
+
+use crate::book::{PlanBook, PlanId};
+use crate::resume::RecentEntry;
+use crate::thin::{self, Curve};
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::event::{Event, EventBody, RunId};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Progress events that wait before they are thinned.
+pub(super) const MOST_PROGRESS: usize = 4096;
+/// Incumbents without a plan that wait before they are thinned.
+pub(super) const MOST_UNCHECKED: usize = 16_384;
+
+/// An event that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) event: Event,
+    pub(super) plan: Option<PlanId>,
+}
+
+/// A plan that waits.
+#[derive(Clone, Debug)]
+pub(super) struct WaitingPlan {
+    pub(super) plan: PlanId,
+    pub(super) content: SharedPlan,
+    pub(super) reported: Duration,
+    /// The run is over, or a person asked for it: no reason to wait for a better one.
+    pub(super) at_once: bool,
+    /// Tells this one from a newer one that took its place.
+    pub(super) stamp: u64,
+}
+
+/// Something of which only the newest counts.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<T> {
+    pub(super) content: T,
+    pub(super) since: Duration,
+    pub(super) stamp: u64,
+}
+
+/// Everything that waits.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    pub(super) events: VecDeque<Waiting>,
+    /// Since when the oldest event waits.
+    pub(super) since: Duration,
+    pub(super) milestone: bool,
+    progress: usize,
+    unchecked: usize,
+    pub(super) plans: BTreeMap<RunId, WaitingPlan>,
+    pub(super) kept: BTreeMap<PlanId, WaitingPlan>,
+    pub(super) session: Option<Slot<Arc<[u8]>>>,
+    pub(super) scenario: Option<Slot<Arc<Value>>>,
+    pub(super) recent: Option<Slot<(PathBuf, RecentEntry)>>,
+    pub(super) flushes: u64,
+    pub(super) closing: bool,
+    stamps: u64,
+    pub(super) thinned: u64,
+    pub(super) merged: u64,
+}
+
+impl Inbox {
+    pub(super) const fn stamp(&mut self) -> u64 {
+        self.stamps += 1;
+        self.stamps
+    }
+
+    /// Takes an event. Returns whether the writer should look now, and a plan that was superseded: freeing
+    /// a large plan takes time, and the caller does it after giving the lock back.
+    pub(super) fn push(
+        &mut self,
+        mut event: Event,
+        book: &PlanBook,
+        now: Duration,
+    ) -> (bool, Option<WaitingPlan>) {
+        let run = event.run;
+        let (content, plan, at_once) = match &mut event.body {
+            EventBody::Incumbent(incumbent) => {
+                let plan = (incumbent.number > 0).then(|| book.assign(run, incumbent.number));
+                (incumbent.plan.take(), plan, false)
+            }
+            EventBody::Done(done) => {
+                let content = done.plan.take();
+                let plan = content.is_some().then(|| book.conclude(run));
+                (content, plan, true)
+            }
+            _ => (None, None, false),
+        };
+        let mut superseded = None;
+        if let (Some(content), Some(plan)) = (content, plan) {
+            let stamp = self.stamp();
+            // A run's plan that waits keeps its date: reported means reported, also if a better one follows.
+            let reported = self.plans.get(&run).map_or(now, |waiting| waiting.reported);
+            superseded = self.plans.insert(run, WaitingPlan { plan, content, reported, at_once, stamp });
+        }
+
+        let wake = self.add(Waiting { event, plan }, now);
+        (wake, superseded)
+    }
+
+    fn add(&mut self, waiting: Waiting, now: Duration) -> bool {
+        let first = self.events.is_empty();
+        if first {
+            self.since = now;
+        }
+        let body = &waiting.event.body;
+        if body.is_progress() {
+            self.progress += 1;
+        } else {
+            self.milestone = true;
+            self.unchecked += usize::from(thin::is_unchecked(body));
+        }
+        let wake = first || !body.is_progress();
+        self.events.push_back(waiting);
+        if self.progress > MOST_PROGRESS {
+            let curve = |waiting: &Waiting| Curve::of_progress(waiting.event.run, &waiting.event.body);
+            let mut went = thin::halve(&mut self.events, curve);
+            if went == 0 {
+                // So many curves that none has two points: the oldest point gives way.
+                let oldest = self.events.iter().position(|waiting| waiting.event.body.is_progress());
+                went = u64::from(oldest.and_then(|at| self.events.remove(at)).is_some());
+            }
+            self.progress -= went as usize;
+            self.thinned += went;
+        }
+        if self.unchecked > MOST_UNCHECKED {
+            let curve = |waiting: &Waiting| Curve::of_unchecked(waiting.event.run, &waiting.event.body);
+            let went = thin::halve(&mut self.events, curve);
+            self.unchecked -= went as usize;
+            self.merged += went;
+        }
+        wake
+    }
+
+    /// Takes all events that wait.
+    pub(super) fn take_events(&mut self) -> VecDeque<Waiting> {
+        self.milestone = false;
+        self.progress = 0;
+        self.unchecked = 0;
+        std::mem::take(&mut self.events)
+    }
+}
