@@ -11,6 +11,7 @@ pub mod critical_path;
 pub mod evaluate;
 pub mod full_dag;
 pub mod handover;
+pub mod import;
 pub mod instance;
 pub mod kind;
 pub mod methods;
@@ -22,6 +23,8 @@ pub mod ports;
 pub mod presets;
 pub mod reduced_dag;
 pub mod repair;
+#[cfg(test)]
+mod samples;
 pub mod scenario;
 pub mod schedule;
 pub mod search;
@@ -29,8 +32,6 @@ pub mod sim;
 pub mod tail;
 pub mod windows;
 pub mod workload;
-#[cfg(test)]
-mod samples;
 
 pub use kind::Training;
 pub use scenario::TrainingScenario;

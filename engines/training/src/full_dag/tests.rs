@@ -1,0 +1,123 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use super::*;
+use crate::presets;
+use crate::scenario::job::Job;
+
+fn dag_of(job: &Job, replicas: u32) -> FullDag {
+    let shape = job.shape().unwrap();
+    let workload = Workload::of(job, &shape).unwrap();
+    FullDag::build(&shape, &workload, &job.run, &Order::OneForwardOneBackward, replicas).unwrap()
+}
+
+fn ideal_makespan(dag: &FullDag) -> f64 {
+    let mut finish = vec![0.0_f64; dag.nodes().len()];
+    for (index, node) in dag.nodes().iter().enumerate() {
+        let start = dag.preds(index).iter().map(|&pred| finish[pred as usize]).fold(0.0, f64::max);
+        finish[index] = start + node.duration_s;
+    }
+    finish.into_iter().fold(0.0, f64::max)
+}
+
+#[test]
+fn node_counts_follow_the_formula() {
+    for (name, nodes) in [("tiny4", 60), ("tiny8", 116), ("mixtral_8x22b", 1928), ("megatron_462b", 7952)] {
+        let job = presets::job(name).unwrap().job();
+        assert_eq!(dag_of(&job, 1).nodes().len(), nodes, "{name}");
+        assert_eq!(FullDag::node_count(job.run.pp, job.run.micro_batches, job.run.pp), nodes as u64);
+    }
+}
+
+#[test]
+fn transfers_between_pods_follow_the_formula() {
+    for preset in presets::JOBS {
+        let job = preset.job();
+        let shape = job.shape().unwrap();
+        let count = dag_of(&job, 1).nodes().iter().filter(|node| node.inter_pod).count();
+        assert_eq!(count as u64, job.transfer_count(&shape), "{}", preset.name);
+    }
+}
+
+#[test]
+fn lists_warm_up_alternate_and_drain() {
+    let text = |list: &[Step]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let lists = one_forward_one_backward(4, 4);
+    assert_eq!(text(&lists[0]), "F1 F2 F3 F4 B1 B2 B3 B4");
+    assert_eq!(text(&lists[2]), "F1 F2 B1 F3 B2 F4 B3 B4");
+    assert_eq!(text(&lists[3]), "F1 B1 F2 B2 F3 B3 F4 B4");
+    // Fewer micro-batches than stages to warm up.
+    assert_eq!(text(&one_forward_one_backward(8, 2)[0]), "F1 F2 B1 B2");
+}
+
+#[test]
+fn predecessors_come_first() {
+    for replicas in [1, 2] {
+        let dag = dag_of(&presets::job("tiny8").unwrap().job(), replicas);
+        for node in 0..dag.nodes().len() {
+            assert!(dag.preds(node).iter().all(|pred| (*pred as usize) < node));
+        }
+    }
+}
+
+#[test]
+fn an_iteration_without_contention_takes_the_known_time() {
+    // Slots of a pipeline with free transfers: (pp - 1 + n) forwards and backwards.
+    let mut job = presets::job("tiny4").unwrap().job();
+    job.run.gpus = 8;
+    job.run.bandwidth_gbps = 1e6;
+    let shape = job.shape().unwrap();
+    let fwd_s = Workload::of(&job, &shape).unwrap().stages[0].fwd_s;
+    let free = f64::from(4 - 1 + 4) * 3.0 * fwd_s;
+    assert!((ideal_makespan(&dag_of(&job, 1)) / free - 1.0).abs() < 1e-4);
+    // With transfers and the exchange.
+    let job = presets::job("tiny4").unwrap().job();
+    assert!((ideal_makespan(&dag_of(&job, 1)) - 0.449082051).abs() < 1e-9);
+}
+
+#[test]
+fn blocking_sends_never_shorten_the_iteration() {
+    for preset in &presets::JOBS[..5] {
+        let mut job = preset.job();
+        let blocking = ideal_makespan(&dag_of(&job, 1));
+        job.run.blocking_p2p = false;
+        let free = ideal_makespan(&dag_of(&job, 1));
+        assert!(free <= blocking + 1e-12, "{}: {free} > {blocking}", preset.name);
+    }
+}
+
+#[test]
+fn a_literal_order_equal_to_the_standard_gives_the_same_graph() {
+    let job = presets::job("small").unwrap().job();
+    let shape = job.shape().unwrap();
+    let workload = Workload::of(&job, &shape).unwrap();
+    let literal = Order::Lists(one_forward_one_backward(job.run.pp, job.run.micro_batches));
+    let built = FullDag::build(&shape, &workload, &job.run, &literal, 1).unwrap();
+    assert_eq!(built, dag_of(&job, 1));
+}
+
+#[test]
+fn orders_that_cannot_be_followed_are_refused() {
+    let mut job = presets::job("tiny4").unwrap().job();
+    job.run.micro_batches = 2;
+    let shape = job.shape().unwrap();
+    let workload = Workload::of(&job, &shape).unwrap();
+    let refused = |change: &dyn Fn(&mut Vec<Vec<Step>>)| {
+        let mut lists = one_forward_one_backward(4, 2);
+        change(&mut lists);
+        let built = FullDag::build(&shape, &workload, &job.run, &Order::Lists(lists), 1);
+        built.unwrap_err().to_string()
+    };
+    assert!(refused(&|lists| lists.truncate(3)).contains("has 3 lists for 4 stages"));
+    let lacks = refused(&|lists| lists[1].truncate(3));
+    assert_eq!(lacks, "job.measured.order[1]: lacks 'B2'; name every forward and backward of the stage once");
+    assert!(refused(&|lists| lists[0].swap(0, 2)).contains("'B1' before its forward"));
+    let twice = refused(&|lists| lists[3][2] = lists[3][0]);
+    assert!(twice.contains("'F1' for the second time") && twice.contains("lacks 'F2'"), "{twice}");
+    // Stage 1 wants its first gradient before it sends the second micro-batch that stage 2 waits for.
+    let waits = refused(&|lists| {
+        lists[0] = ["F1", "B1", "F2", "B2"].map(|step| step.parse().unwrap()).to_vec();
+        lists[1] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
+        lists[2] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
+    });
+    assert!(waits.contains("job.measured.order[0][1]: is 'B1', which stage 2 never gets to"), "{waits}");
+}

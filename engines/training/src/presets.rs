@@ -1,0 +1,168 @@
+//! Built-in models and jobs.
+
+use crate::scenario::job::{Job, Mla, Model, ModelChoice, Moe, RunConfig};
+
+/// A built-in model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelPreset {
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// The figures.
+    pub model: Model,
+}
+
+/// A built-in job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobPreset {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub description: &'static str,
+    /// Name of its model.
+    pub model: &'static str,
+    /// Its run.
+    pub run: RunConfig,
+}
+
+impl JobPreset {
+    /// The preset as a job that can be changed.
+    pub fn job(&self) -> Job {
+        Job {
+            model: Some(ModelChoice::Preset(self.model.to_owned())),
+            run: self.run,
+            ports_per_pod: None,
+            reverse: false,
+            measured: None,
+        }
+    }
+}
+
+const fn dense(layers: u32, hidden: u32, heads: u32, head_dim: u32, vocab: u32) -> Model {
+    Model {
+        layers,
+        hidden,
+        ffn: 4 * hidden,
+        gated: false,
+        heads,
+        kv_heads: heads,
+        head_dim,
+        vocab,
+        moe: None,
+        mla: None,
+    }
+}
+
+/// The built-in models. Their parameter totals equal their names.
+pub const MODELS: &[ModelPreset] = &[
+    ModelPreset { name: "gpt_7b", model: dense(32, 4096, 32, 128, 51_200) },
+    ModelPreset { name: "megatron_177b", model: dense(96, 12_288, 96, 128, 131_072) },
+    ModelPreset { name: "megatron_462b", model: dense(112, 18_432, 96, 192, 131_072) },
+    ModelPreset {
+        name: "mixtral_8x22b",
+        model: Model {
+            layers: 56,
+            hidden: 6144,
+            ffn: 16_384,
+            gated: true,
+            heads: 48,
+            kv_heads: 8,
+            head_dim: 128,
+            vocab: 32_768,
+            moe: Some(Moe { experts: 8, topk: 2, expert_ffn: 16_384, shared_experts: 0, dense_layers: 0 }),
+            mla: None,
+        },
+    },
+    ModelPreset {
+        name: "deepseek_671b",
+        model: Model {
+            layers: 61,
+            hidden: 7168,
+            ffn: 18_432,
+            gated: true,
+            heads: 128,
+            kv_heads: 128,
+            head_dim: 128,
+            vocab: 129_280,
+            moe: Some(Moe { experts: 256, topk: 8, expert_ffn: 2048, shared_experts: 1, dense_layers: 3 }),
+            mla: Some(Mla { q_lora: 1536, kv_lora: 512, rope: 64, nope: 128, v: 128 }),
+        },
+    },
+];
+
+const fn with_experts(mut run: RunConfig, ep: u32) -> RunConfig {
+    run.ep = ep;
+    run
+}
+
+/// The built-in jobs, smallest first.
+pub const JOBS: &[JobPreset] = &[
+    JobPreset {
+        name: "tiny4",
+        description: "GPT 7B on 16 GPUs in 4 pods, 4 micro-batches: small enough to follow by eye",
+        model: "gpt_7b",
+        run: RunConfig::of(2, 4, 16, 4, 4),
+    },
+    JobPreset {
+        name: "tiny8",
+        description: "GPT 7B on 16 GPUs in 4 pods, 8 micro-batches",
+        model: "gpt_7b",
+        run: RunConfig::of(2, 4, 16, 4, 8),
+    },
+    JobPreset {
+        name: "tiny32",
+        description: "GPT 7B on 16 GPUs in 4 pods, 32 micro-batches: a long steady state",
+        model: "gpt_7b",
+        run: RunConfig::of(2, 4, 16, 4, 32),
+    },
+    JobPreset {
+        name: "one_stage_per_pod",
+        description: "GPT 7B on 32 GPUs in 8 pods, every stage alone: NICs are shared inside the pipeline",
+        model: "gpt_7b",
+        run: RunConfig::of(4, 4, 32, 4, 8),
+    },
+    JobPreset {
+        name: "small",
+        description: "GPT 7B on 128 GPUs in 16 pods, 4 replicas in a ring",
+        model: "gpt_7b",
+        run: RunConfig::of(4, 8, 128, 8, 16),
+    },
+    JobPreset {
+        name: "megatron_177b",
+        description: "Megatron 177B on 384 GPUs in 24 pods, TP 8, PP 6, 8 replicas",
+        model: "megatron_177b",
+        run: RunConfig::of(8, 6, 384, 16, 48),
+    },
+    JobPreset {
+        name: "mixtral_8x22b",
+        description: "Mixtral 8x22B on 128 GPUs in 8 pods, TP 2, PP 8, EP 8, 2 replicas",
+        model: "mixtral_8x22b",
+        run: with_experts(RunConfig::of(2, 8, 128, 16, 64), 8),
+    },
+    JobPreset {
+        name: "megatron_462b",
+        description: "Megatron 462B on 1024 GPUs in 32 pods, TP 8, PP 16, 8 replicas",
+        model: "megatron_462b",
+        run: RunConfig::of(8, 16, 1024, 32, 128),
+    },
+    JobPreset {
+        name: "deepseek_671b",
+        description: "DeepSeek 671B on 256 GPUs in 8 pods, TP 2, PP 16, EP 8, 2 replicas",
+        model: "deepseek_671b",
+        run: with_experts(RunConfig::of(2, 16, 256, 32, 128), 8),
+    },
+];
+
+/// The built-in model called `name`.
+pub fn model(name: &str) -> Option<Model> {
+    MODELS.iter().find(|preset| preset.name == name).map(|preset| preset.model)
+}
+
+/// The built-in job called `name`.
+pub fn job(name: &str) -> Option<&'static JobPreset> {
+    JOBS.iter().find(|preset| preset.name == name)
+}
+
+/// The names of the built-in models.
+pub fn model_names() -> Vec<&'static str> {
+    MODELS.iter().map(|preset| preset.name).collect()
+}

@@ -1,0 +1,161 @@
+//! Lower bounds on the time between tasks that are still somebody's nearest ancestor.
+
+use super::{Ancestor, EPSILON_S};
+
+const UNRELATED: f64 = f64::NEG_INFINITY;
+
+/// A square table over slots. A slot belongs to one task for as long as some node carries the task, then to
+/// another. Slot 0 is the start of the iteration.
+pub(super) struct Bounds {
+    prunes: bool,
+    /// `between[u * size + w]`: at least this long from the finish of u to the start of w.
+    between: Vec<f64>,
+    size: usize,
+    /// Shortest duration of the task in a slot.
+    shortest_s: Vec<f64>,
+    /// How many nodes carry the slot.
+    holders: Vec<u32>,
+    unused: Vec<u32>,
+    /// Scratch of `merge`: place + 1 of a slot in `joined`, 0 = absent.
+    place: Vec<u32>,
+    /// Scratch of `merge`: ancestors with the list that their delay is from.
+    joined: Vec<(u32, Ancestor)>,
+}
+
+impl Bounds {
+    /// Largest number of tasks with bounds at once: 128 MiB.
+    pub(super) const MAX_SLOTS: usize = 4096;
+
+    pub(super) fn new(prunes: bool) -> Self {
+        let mut bounds = Self {
+            prunes,
+            between: Vec::new(),
+            size: 0,
+            shortest_s: Vec::new(),
+            holders: Vec::new(),
+            unused: Vec::new(),
+            place: Vec::new(),
+            joined: Vec::new(),
+        };
+        bounds.grow(64);
+        // The start is never let go.
+        bounds.unused.retain(|slot| *slot != 0);
+        bounds.holders[0] = 1;
+        bounds
+    }
+
+    fn grow(&mut self, size: usize) {
+        let old = self.size;
+        if self.prunes {
+            let mut between = vec![UNRELATED; size * size];
+            for u in 0..old {
+                between[u * size..u * size + old].copy_from_slice(&self.between[u * old..(u + 1) * old]);
+            }
+            self.between = between;
+        }
+        self.size = size;
+        self.shortest_s.resize(size, 0.0);
+        self.holders.resize(size, 0);
+        self.place.resize(size, 0);
+        self.unused.extend((old as u32..size as u32).rev());
+    }
+
+    /// Joins the ancestors of several predecessors, keeping the longest delay of each and leaving out those that
+    /// another one covers. No predecessor at all means the start of the iteration.
+    pub(super) fn merge<'a>(
+        &mut self,
+        lists: impl Iterator<Item = &'a [Ancestor]>,
+        merged: &mut Vec<Ancestor>,
+    ) {
+        self.joined.clear();
+        let mut count = 0;
+        for list in lists {
+            for ancestor in list {
+                let place = &mut self.place[ancestor.slot as usize];
+                if *place == 0 {
+                    self.joined.push((count, *ancestor));
+                    *place = self.joined.len() as u32;
+                } else {
+                    let known = &mut self.joined[*place as usize - 1];
+                    if ancestor.delay_s > known.1.delay_s {
+                        *known = (count, *ancestor);
+                    }
+                }
+            }
+            count += 1;
+        }
+        for (_, ancestor) in &self.joined {
+            self.place[ancestor.slot as usize] = 0;
+        }
+        merged.clear();
+        if count == 0 {
+            merged.push(Ancestor { slot: 0, task: None, delay_s: 0.0 });
+            return;
+        }
+        if !self.prunes {
+            merged.extend(self.joined.iter().map(|(_, ancestor)| *ancestor));
+            return;
+        }
+        // Time that passes for all of a list changes no comparison within it, so only ancestors from different
+        // lists can cover each other. Lists are few and their sizes very different.
+        self.joined.sort_by_key(|(list, _)| *list);
+        for group in self.joined.chunk_by(|a, b| a.0 == b.0) {
+            merged.extend(group.iter().filter(|(list, u)| !self.is_covered(*list, u)).map(|(_, u)| *u));
+        }
+    }
+
+    /// Whether a path through an ancestor of another list is at least as long at the best.
+    fn is_covered(&self, list: u32, u: &Ancestor) -> bool {
+        let row = &self.between[u.slot as usize * self.size..][..self.size];
+        let covers = |(_, w): &(u32, Ancestor)| {
+            let slot = w.slot as usize;
+            row[slot] + self.shortest_s[slot] + w.delay_s >= u.delay_s - EPSILON_S
+        };
+        let start = self.joined.partition_point(|(other, _)| *other < list);
+        let end = self.joined.partition_point(|(other, _)| *other <= list);
+        self.joined[..start].iter().any(covers) || self.joined[end..].iter().any(covers)
+    }
+
+    /// Gives a new task a slot, held once, and bounds from everything before it. `None` if no slot is left.
+    pub(super) fn enter(&mut self, shortest_s: f64, preds: &[Ancestor]) -> Option<u32> {
+        if self.unused.is_empty() {
+            // Without pruning there is no table, only lists that grow linearly.
+            if self.prunes && self.size >= Self::MAX_SLOTS {
+                return None;
+            }
+            self.grow(self.size * 2);
+        }
+        let slot = self.unused.pop()?;
+        let new = slot as usize;
+        self.holders[new] = 1;
+        self.shortest_s[new] = shortest_s;
+        if !self.prunes {
+            return Some(slot);
+        }
+        let size = self.size;
+        self.between[new * size..(new + 1) * size].fill(UNRELATED);
+        for u in 0..size {
+            let row = &mut self.between[u * size..(u + 1) * size];
+            let longest = preds.iter().map(|pred| {
+                let via = pred.slot as usize;
+                if via == u { pred.delay_s } else { row[via] + self.shortest_s[via] + pred.delay_s }
+            });
+            row[new] = longest.fold(UNRELATED, f64::max);
+        }
+        Some(slot)
+    }
+
+    /// One more node carries the slot.
+    pub(super) fn hold(&mut self, slot: u32) {
+        self.holders[slot as usize] += 1;
+    }
+
+    /// One node less carries the slot; the last one frees it.
+    pub(super) fn let_go(&mut self, slot: u32) {
+        let holders = &mut self.holders[slot as usize];
+        *holders -= 1;
+        if *holders == 0 {
+            self.unused.push(slot);
+        }
+    }
+}

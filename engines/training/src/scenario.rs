@@ -1,0 +1,122 @@
+//! What a training scenario is: a job, or an explicit instance.
+//!
+//! A job is small and can be changed; [`TrainingScenario::build`] turns it into the instance that the methods work
+//! on. Everything that can be wrong is reported at once, before anything large is laid out.
+
+pub mod job;
+pub mod knobs;
+pub mod limits;
+
+mod check_instance;
+mod check_job;
+mod read_instance;
+mod read_job;
+
+pub use check_instance::check_instance;
+
+use crate::collapse::{JobSummary, collapsed, full_dag};
+use crate::instance::Instance;
+use crate::reduced_dag::Dominance;
+use crate::workload::Workload;
+use job::Job;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::Fields;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The input of every training method.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrainingScenario {
+    /// A job: model, parallelism, placement.
+    Job(Job),
+    /// Pods, links, tasks and edges spelled out.
+    Instance(Instance),
+}
+
+/// A scenario ready for the methods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Built {
+    /// What the methods work on.
+    pub instance: Instance,
+    /// Sizes of the job it was built from.
+    pub job: Option<JobSummary>,
+}
+
+impl Built {
+    /// Duration of an iteration in which no task crosses pods; circuits do not matter then.
+    pub fn compute_s(&self) -> Option<f64> {
+        self.instance.provenance.as_ref().and_then(|provenance| provenance.compute_s)
+    }
+}
+
+impl TrainingScenario {
+    /// Reads the scenario's own keys, `job` or `instance`. The caller finishes `fields`.
+    pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        let (job_path, instance_path) = (fields.path_of("job"), fields.path_of("instance"));
+        let (job, instance) = (fields.optional("job"), fields.optional("instance"));
+        match (job, instance) {
+            (Some(job), None) => read_job::job(job, &job_path, problems).map(Self::Job),
+            (None, Some(instance)) => {
+                read_instance::instance(instance, &instance_path, problems).map(Self::Instance)
+            }
+            (Some(_), Some(_)) => {
+                problems.add(job_path, "stands beside 'instance'", "give one of the two");
+                None
+            }
+            (None, None) => {
+                problems.add(fields.path(), "has neither 'job' nor 'instance'", "give one of the two");
+                None
+            }
+        }
+    }
+
+    /// Everything that is wrong with it, without laying anything large out.
+    ///
+    /// # Errors
+    /// All problems, with paths from `job` or `instance`.
+    pub fn validate(&self) -> Result<(), Problems> {
+        match self {
+            Self::Job(job) => {
+                let shape = job.shape()?;
+                // Only a literal order can wait for itself.
+                let literal = |measured: &job::Measured| matches!(measured.order, job::Order::Lists(_));
+                if job.measured.as_ref().is_some_and(literal)
+                    && let Some(workload) = Workload::of(job, &shape)
+                {
+                    full_dag(job, &shape, &workload, 1)?;
+                }
+                Ok(())
+            }
+            Self::Instance(instance) => check_instance(instance, "instance").into_result(()),
+        }
+    }
+
+    /// The instance that it stands for: one replica of a job, or the given instance.
+    ///
+    /// # Errors
+    /// All problems, with paths from `job` or `instance`.
+    pub fn build(&self) -> Result<Built, Problems> {
+        self.build_with(Dominance::AtBandwidth)
+    }
+
+    /// The same with a choice which edges of a job are left out. An instance keeps the edges it has.
+    ///
+    /// # Errors
+    /// As for [`TrainingScenario::build`].
+    pub fn build_with(&self, dominance: Dominance) -> Result<Built, Problems> {
+        match self {
+            Self::Job(job) => {
+                let (instance, summary) = collapsed(job, dominance)?;
+                Ok(Built { instance, job: Some(summary) })
+            }
+            Self::Instance(instance) => {
+                check_instance(instance, "instance").into_result(())?;
+                Ok(Built { instance: instance.clone(), job: None })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! What can be wrong with an explicit instance.
+
+use super::knobs::beyond_valid_edges;
+use super::limits::{MAX_BYTES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_GBPS};
+use crate::instance::{Instance, Task};
+use crate::reduced_dag::MAX_EDGES;
+use lightbay_core::problem::Problems;
+use lightbay_core::units::PodId;
+use rustc_hash::FxHashMap;
+
+/// Everything that is wrong with an instance that stands at `path` in its file.
+pub fn check_instance(instance: &Instance, path: &str) -> Problems {
+    let mut problems = Problems::new();
+    let at = |rest: &str| if path.is_empty() { rest.to_owned() } else { format!("{path}.{rest}") };
+    let bandwidth = instance.nic_bandwidth_gbps;
+    if !(MIN_GBPS..=MAX_GBPS).contains(&bandwidth) {
+        problems.add(
+            at("nic_bandwidth_gbps"),
+            format!("is '{bandwidth}'"),
+            format!("give a number from {MIN_GBPS} to {MAX_GBPS}"),
+        );
+    }
+    let valid = instance.provenance.as_ref().and_then(|provenance| provenance.edges_valid_up_to_gbps);
+    if let Some(valid) = valid.filter(|valid| bandwidth > *valid) {
+        problems.push(beyond_valid_edges(&at("nic_bandwidth_gbps"), bandwidth, valid));
+    }
+    for (key, count, most) in
+        [("tasks", instance.tasks.len(), MAX_TASKS as usize), ("edges", instance.edges.len(), MAX_EDGES)]
+    {
+        if count > most {
+            problems.add(at(key), format!("has {count} entries"), format!("at most {most} are possible"));
+        }
+    }
+    check_ids(instance, &at, &mut problems);
+    let links = check_links(instance, &at, &mut problems);
+    for (index, task) in instance.tasks.iter().enumerate() {
+        check_task(task, &at(&format!("tasks[{index}]")), instance.pods.len(), &links, &mut problems);
+    }
+    if check_edges(instance, &at, &mut problems)
+        && let Some(cycle) = find_cycle(instance)
+    {
+        problems.add(
+            at("edges"),
+            format!("form a cycle: {}", describe(instance, &cycle)),
+            "remove one of its edges",
+        );
+    }
+    if problems.is_empty() {
+        problems.extend(check_ports(instance, &at("pods")));
+    }
+    problems
+}
+
+fn check_ids(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut Problems) {
+    let mut check = |key: &str, place: usize, id: u32| {
+        if id as usize != place {
+            problems.add(
+                at(&format!("{key}[{place}].id")),
+                format!("is '{id}'"),
+                format!("give {place}: ids are dense and in order"),
+            );
+        }
+    };
+    for (place, pod) in instance.pods.iter().enumerate() {
+        check("pods", place, pod.id.0);
+    }
+    for (place, link) in instance.links.iter().enumerate() {
+        check("links", place, link.id.0);
+    }
+    for (place, task) in instance.tasks.iter().enumerate() {
+        check("tasks", place, task.id.0);
+    }
+}
+
+type Pairs = FxHashMap<(PodId, PodId), usize>;
+
+fn pair(a: PodId, b: PodId) -> (PodId, PodId) {
+    (a.min(b), a.max(b))
+}
+
+fn check_links(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut Problems) -> Pairs {
+    let mut pairs = Pairs::default();
+    for (place, link) in instance.links.iter().enumerate() {
+        let path = at(&format!("links[{place}]"));
+        for (key, pod, ports) in [("a", link.pod_a, link.ports_a), ("b", link.pod_b, link.ports_b)] {
+            match instance.pods.get(pod.index()) {
+                None => dangling(format!("{path}.pod_{key}"), "pod", pod.0, instance.pods.len(), problems),
+                Some(pod) if !pod.mirror && ports == 0 => problems.add(
+                    format!("{path}.ports_{key}"),
+                    format!("is '0' at pod '{}', which is no mirror", pod.name),
+                    "give at least 1",
+                ),
+                Some(_) => {}
+            }
+        }
+        if link.pod_a == link.pod_b {
+            problems.add(path, format!("joins pod {} with itself", link.pod_a), "remove it");
+        } else if let Some(first) = pairs.get(&pair(link.pod_a, link.pod_b)) {
+            problems.add(
+                path,
+                format!("joins pods {} and {}, as links[{first}] does", link.pod_a, link.pod_b),
+                "keep one link per pod pair, of kind 'mixed' if it carries both",
+            );
+        } else {
+            pairs.insert(pair(link.pod_a, link.pod_b), place);
+        }
+    }
+    pairs
+}
+
+fn dangling(path: String, what: &str, id: u32, count: usize, problems: &mut Problems) {
+    let remedy = match count {
+        0 => format!("there is no {what} at all"),
+        count => format!("give a {what} from 0 to {}", count - 1),
+    };
+    problems.add(path, format!("is '{id}', there is no such {what}"), remedy);
+}
+
+fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mut Problems) {
+    let mut known = true;
+    for (key, pod) in [("src_pod", task.src_pod), ("dst_pod", task.dst_pod)] {
+        if pod.index() >= pods {
+            dangling(format!("{path}.{key}"), "pod", pod.0, pods, problems);
+            known = false;
+        }
+    }
+    if known && task.src_pod == task.dst_pod {
+        problems.add(
+            format!("{path}.dst_pod"),
+            format!("is '{}', the pod that sends", task.dst_pod),
+            "a transfer inside a pod is no task; make it part of a delay",
+        );
+    } else if known && !links.contains_key(&pair(task.src_pod, task.dst_pod)) {
+        problems.add(
+            path,
+            format!(
+                "task '{}' goes from pod {} to pod {}, which no link joins",
+                task.name, task.src_pod, task.dst_pod
+            ),
+            "add the link",
+        );
+    }
+    if task.flows == 0 {
+        problems.add(format!("{path}.flows"), "is '0'", "give at least 1");
+    }
+    for (key, gpus) in [("src_gpus", &task.src_gpus), ("dst_gpus", &task.dst_gpus)] {
+        if gpus.len() != task.flows as usize {
+            problems.add(
+                format!("{path}.{key}"),
+                format!("has {} entries for {} flows", gpus.len(), task.flows),
+                "give one GPU per flow",
+            );
+        }
+    }
+    if !(task.volume_bytes > 0.0 && task.volume_bytes <= MAX_BYTES) {
+        let message = format!("is '{}'", task.volume_bytes);
+        problems.add(
+            format!("{path}.volume_bytes"),
+            message,
+            format!("give a number above 0, at most {MAX_BYTES}"),
+        );
+    }
+    for (key, time_s) in [("release_s", task.release_s), ("tail_s", task.tail_s)] {
+        if !(0.0..=MAX_SECONDS).contains(&time_s) {
+            problems.add(
+                format!("{path}.{key}"),
+                format!("is '{time_s}'"),
+                format!("give a number from 0 to {MAX_SECONDS}"),
+            );
+        }
+    }
+}
+
+/// Whether all edges join tasks that exist.
+fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut Problems) -> bool {
+    let count = instance.tasks.len();
+    let mut known = true;
+    for (place, edge) in instance.edges.iter().enumerate() {
+        for (key, task) in [("pred", edge.pred), ("succ", edge.succ)] {
+            if task.index() >= count {
+                dangling(at(&format!("edges[{place}].{key}")), "task", task.0, count, problems);
+                known = false;
+            }
+        }
+        if !(0.0..=MAX_SECONDS).contains(&edge.delay_s) {
+            problems.add(
+                at(&format!("edges[{place}].delay_s")),
+                format!("is '{}'", edge.delay_s),
+                format!("give a number from 0 to {MAX_SECONDS}"),
+            );
+        }
+    }
+    known
+}
+
+/// The tasks on a cycle in order, if there is one. Peels tasks without open predecessors; in what is left every task
+/// has an open predecessor, so walking back must repeat one.
+fn find_cycle(instance: &Instance) -> Option<Vec<usize>> {
+    let count = instance.tasks.len();
+    let mut open = vec![0_u32; count];
+    let mut succs: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for edge in &instance.edges {
+        open[edge.succ.index()] += 1;
+        succs[edge.pred.index()].push(edge.succ.index());
+    }
+    let mut ready: Vec<usize> = (0..count).filter(|task| open[*task] == 0).collect();
+    while let Some(task) = ready.pop() {
+        for &succ in &succs[task] {
+            open[succ] -= 1;
+            if open[succ] == 0 {
+                ready.push(succ);
+            }
+        }
+    }
+    let mut pred = vec![None; count];
+    for edge in &instance.edges {
+        let (u, v) = (edge.pred.index(), edge.succ.index());
+        if open[u] > 0 && open[v] > 0 {
+            pred[v] = Some(u);
+        }
+    }
+    let mut task = open.iter().position(|open| *open > 0)?;
+    let mut seen = vec![false; count];
+    while !seen[task] {
+        seen[task] = true;
+        task = pred[task]?;
+    }
+    let mut cycle = vec![task];
+    let mut back = pred[task]?;
+    while back != task {
+        cycle.push(back);
+        back = pred[back]?;
+    }
+    cycle.reverse();
+    // Start at the smallest id, so that the message does not depend on the walk.
+    let smallest = cycle.iter().enumerate().min_by_key(|(_, task)| **task).map_or(0, |(place, _)| place);
+    cycle.rotate_left(smallest);
+    Some(cycle)
+}
+
+fn describe(instance: &Instance, cycle: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let name = |task: &usize| format!("{task} '{}'", instance.tasks[*task].name);
+    let mut names: Vec<String> = cycle.iter().take(SHOWN).map(name).collect();
+    if cycle.len() > SHOWN {
+        names.push(format!("{} more", cycle.len() - SHOWN));
+    }
+    names.extend(cycle.first().map(name));
+    names.join(" -> ")
+}
+
+/// Every real pod must have the ports for one circuit on each of its links. `path` is where the ports are set, with
+/// the pod's place appended.
+fn check_ports(instance: &Instance, path: &str) -> Problems {
+    let mut needed = vec![(0_u64, 0_u32); instance.pods.len()];
+    for link in &instance.links {
+        for (pod, ports) in [(link.pod_a, link.ports_a), (link.pod_b, link.ports_b)] {
+            if let Some((sum, links)) = needed.get_mut(pod.index()) {
+                *sum += u64::from(ports);
+                *links += 1;
+            }
+        }
+    }
+    let mut problems = Problems::new();
+    for (pod, (sum, links)) in instance.pods.iter().zip(needed) {
+        if !pod.mirror && u64::from(pod.ports) < sum {
+            problems.add(
+                format!("{path}[{}].ports", pod.id),
+                format!(
+                    "pod '{}' has {} ports, one circuit on each of its {links} links takes {sum}",
+                    pod.name, pod.ports
+                ),
+                format!("give it at least {sum} ports"),
+            );
+        }
+    }
+    problems
+}

@@ -1,0 +1,268 @@
+//! What can be wrong with a job, and the sizes of one that is right.
+
+use super::job::{Job, Measured, Mla, Model, ModelChoice, Moe, PortsPerPod, RunConfig};
+use super::knobs::RUN_KNOBS;
+use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS};
+use crate::full_dag::FullDag;
+use crate::presets;
+use crate::workload::Shape;
+use lightbay_core::problem::{Problems, suggestion};
+
+/// Largest size in a model.
+pub(super) const MAX_SIZE: u32 = 1 << 26;
+/// Most layers of a model.
+pub(super) const MAX_LAYERS: u32 = 1 << 16;
+
+impl Job {
+    /// The model's figures, looked up if it is named. `None` if there is no model or no such name.
+    pub fn resolved_model(&self) -> Option<Model> {
+        match self.model.as_ref()? {
+            ModelChoice::Preset(name) => presets::model(name),
+            ModelChoice::Inline(model) => Some(*model),
+        }
+    }
+
+    /// Sizes that follow from parallelism and placement.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the job, except an order of work that waits for itself and too few ports for
+    /// the links, which show when the job is laid out.
+    pub fn shape(&self) -> Result<Shape, Problems> {
+        let mut problems = Problems::new();
+        check_run(&self.run, &mut problems);
+        check_model(self, &mut problems);
+        // Relations between values that are wrong themselves would only repeat the complaint.
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let shape = check_grouping(self, &mut problems);
+        let Some(mut shape) = shape else { return Err(problems) };
+        if let Some(measured) = &self.measured {
+            check_measured(measured, &shape, &mut problems);
+        }
+        check_ports(self, &mut shape, &mut problems);
+        check_size(self, &shape, &mut problems);
+        problems.into_result(shape)
+    }
+
+    /// Inter-pod transfers of one replica.
+    pub fn transfer_count(&self, shape: &Shape) -> u64 {
+        let pipeline = 2 * u64::from(shape.pods_per_replica - 1) * u64::from(self.run.micro_batches);
+        let exchanges = if shape.replicas > 1 { u64::from(shape.stages) } else { 0 };
+        pipeline + exchanges
+    }
+}
+
+fn check_run(run: &RunConfig, problems: &mut Problems) {
+    for knob in RUN_KNOBS.iter() {
+        let Some(value) = knob.get(run) else { continue };
+        if knob.info.accept(&value).is_err() {
+            problems.add(
+                format!("job.run.{}", knob.key),
+                format!("is '{value}'"),
+                format!("give {}", knob.info.valid()),
+            );
+        }
+    }
+}
+
+fn check_model(job: &Job, problems: &mut Problems) {
+    match &job.model {
+        None if job.measured.is_none() => {
+            problems.add("job.model", "is missing", "name a model, spell one out, or give `measured`");
+        }
+        Some(ModelChoice::Preset(name)) if presets::model(name).is_none() => {
+            problems.add("job.model", format!("is '{name}'"), suggestion(name, &presets::model_names()));
+        }
+        _ => {}
+    }
+    let Some(model) = job.resolved_model() else { return };
+    let mut size = |key: &str, value: u32, min: u32, max: u32| {
+        if !(min..=max).contains(&value) {
+            let remedy = format!("give a whole number from {min} to {max}");
+            problems.add(format!("job.model.{key}"), format!("is '{value}'"), remedy);
+        }
+    };
+    size("layers", model.layers, 1, MAX_LAYERS);
+    for (key, value) in [
+        ("hidden", model.hidden),
+        ("ffn", model.ffn),
+        ("heads", model.heads),
+        ("kv_heads", model.kv_heads),
+        ("head_dim", model.head_dim),
+        ("vocab", model.vocab),
+    ] {
+        size(key, value, 1, MAX_SIZE);
+    }
+    if let Some(Moe { experts, topk, expert_ffn, shared_experts, dense_layers }) = model.moe {
+        size("experts", experts, 1, MAX_SIZE);
+        size("topk", topk, 1, experts.max(1));
+        size("expert_ffn", expert_ffn, 1, MAX_SIZE);
+        size("shared_experts", shared_experts, 0, MAX_SIZE);
+        size("dense_layers", dense_layers, 0, model.layers);
+    }
+    if let Some(Mla { q_lora, kv_lora, rope, nope, v }) = model.mla {
+        for (key, value) in
+            [("q_lora", q_lora), ("kv_lora", kv_lora), ("rope", rope), ("nope", nope), ("v", v)]
+        {
+            size(&format!("mla.{key}"), value, 1, MAX_SIZE);
+        }
+    }
+}
+
+/// Groups the GPUs; ports are filled in later.
+fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
+    let run = &job.run;
+    let (tp, pp) = (u64::from(run.tp), u64::from(run.pp));
+    let expert_group = u64::from(run.ep) * u64::from(run.etp);
+    let g = tp.max(expert_group);
+    if g > MAX_GPUS_PER_STAGE {
+        problems.add(
+            "job.run.ep",
+            format!("times etp gives {g} GPUs per stage, at most {MAX_GPUS_PER_STAGE} are possible"),
+            "lower `ep` or `etp`",
+        );
+        return None;
+    }
+    if !g.is_multiple_of(tp) {
+        problems.add(
+            "job.run.ep",
+            format!("times etp gives {g} GPUs per stage, no multiple of tp {tp}"),
+            format!("make ep x etp a multiple of {tp}"),
+        );
+    }
+    let (gpus, per_replica) = (u64::from(run.gpus), g * pp);
+    if !gpus.is_multiple_of(per_replica) {
+        let (below, above) = (gpus / per_replica * per_replica, (gpus / per_replica + 1) * per_replica);
+        let choices = if below == 0 { format!("{above}") } else { format!("{below} or {above}") };
+        problems.add(
+            "job.run.gpus",
+            format!("is '{gpus}', no multiple of the {per_replica} GPUs of a replica ({g} per stage x {pp} stages)"),
+            format!("give {choices}, or change `tp`, `ep` or `pp`"),
+        );
+    }
+    let per_pod = u64::from(run.gpus_per_pod_per_replica);
+    if !per_pod.is_multiple_of(g) {
+        problems.add(
+            "job.run.gpus_per_pod_per_replica",
+            format!("is '{per_pod}', no multiple of the {g} GPUs of a stage"),
+            format!("give a multiple of {g}: stages do not span pods"),
+        );
+    }
+    if let Some(model) = job.resolved_model() {
+        if run.pp > model.layers {
+            problems.add(
+                "job.run.pp",
+                format!("is '{pp}', the model has {} layers", model.layers),
+                "lower `pp`: every stage needs a layer",
+            );
+        }
+        match model.moe {
+            None if run.ep > 1 => {
+                problems.add("job.run.ep", format!("is '{}', the model has no experts", run.ep), "give 1");
+            }
+            Some(moe) if !moe.experts.is_multiple_of(run.ep) => problems.add(
+                "job.run.ep",
+                format!("is '{}', which does not divide the {} experts", run.ep, moe.experts),
+                "give a divisor",
+            ),
+            _ => {}
+        }
+    }
+    if !problems.is_empty() {
+        return None;
+    }
+    // All of these are at most MAX_GPUS, which fits.
+    let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    let stages_per_pod = per_pod / g;
+    Some(Shape {
+        gpus_per_stage: small(g),
+        replicas: small(gpus / per_replica),
+        stages: run.pp,
+        stages_per_pod: small(stages_per_pod),
+        pods_per_replica: small(pp.div_ceil(stages_per_pod)),
+        dp_in: small(g / tp),
+        reverse: job.reverse,
+        ports: Vec::new(),
+    })
+}
+
+fn check_measured(measured: &Measured, shape: &Shape, problems: &mut Problems) {
+    if measured.stages.len() != shape.stages as usize {
+        problems.add(
+            "job.measured.stages",
+            format!("has {} entries for {} stages", measured.stages.len(), shape.stages),
+            "give one entry per stage, or change `pp`",
+        );
+    }
+    let mut within = |path: String, value: f64, min: f64, max: f64| {
+        if !(value >= min && value <= max) {
+            problems.add(path, format!("is '{value}'"), format!("give a number from {min} to {max}"));
+        }
+    };
+    for (index, stage) in measured.stages.iter().enumerate() {
+        let path = |key: &str| format!("job.measured.stages[{index}].{key}");
+        within(path("fwd_s"), stage.fwd_s, 0.0, MAX_SECONDS);
+        within(path("bwd_s"), stage.bwd_s, 0.0, MAX_SECONDS);
+        within(path("dp_bytes_per_gpu"), stage.dp_bytes_per_gpu, 0.0, MAX_BYTES);
+    }
+    let least = if shape.pods_per_replica > 1 { 1.0 } else { 0.0 };
+    within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);
+}
+
+fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
+    let pods = shape.pods_per_replica as usize;
+    shape.ports = match &job.ports_per_pod {
+        None => (0..shape.pods_per_replica)
+            .map(|p| shape.stages_at(p).saturating_mul(shape.gpus_per_stage))
+            .collect(),
+        Some(PortsPerPod::Same(ports)) => vec![*ports; pods],
+        Some(PortsPerPod::ByPosition(ports)) => {
+            if ports.len() != pods {
+                problems.add(
+                    "job.ports_per_pod",
+                    format!("has {} entries, a replica has {pods} pods", ports.len()),
+                    format!("give one number or {pods}"),
+                );
+            }
+            ports.clone()
+        }
+    };
+    if job.ports_per_pod.is_some() && shape.ports.iter().any(|ports| !(1..=MAX_PORTS).contains(ports)) {
+        problems.add(
+            "job.ports_per_pod",
+            "has a value out of range",
+            format!("give whole numbers from 1 to {MAX_PORTS}"),
+        );
+        return;
+    }
+    for (position, &ports) in (0..shape.pods_per_replica).zip(&shape.ports) {
+        let needed = shape.fewest_ports(position);
+        if ports < needed {
+            problems.add(
+                format!("job.ports_per_pod[{position}]"),
+                format!(
+                    "pod 'p{position}' has {ports} ports, one circuit on each of its links takes {needed}"
+                ),
+                format!("give it at least {needed} ports"),
+            );
+        }
+    }
+}
+
+fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
+    let n = job.run.micro_batches;
+    let nodes = FullDag::node_count(shape.stages, n, shape.stages);
+    let tasks = job.transfer_count(shape);
+    for (what, count, most) in
+        [("compute and transfer nodes", nodes, MAX_NODES), ("transfers between pods", tasks, MAX_TASKS)]
+    {
+        if count > most {
+            problems.add(
+                "job.run.micro_batches",
+                format!("is '{n}', which gives {count} {what} per replica, at most {most} are possible"),
+                format!("lower it to about {}, or lower `pp`", (u64::from(n) * most / count).max(1)),
+            );
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Measured times, volumes and order of work of a job.
+
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// Measured times and volumes of a job, in place of the closed forms. Importers write this.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Measured {
+    /// One entry per pipeline stage.
+    pub stages: Vec<MeasuredStage>,
+    /// Bytes that one rank of a stage sends to the next stage per micro-batch.
+    pub pp_bytes_per_rank: f64,
+    /// The order in which the stages compute.
+    pub order: Order,
+}
+
+/// Measured figures of one stage.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MeasuredStage {
+    /// Forward time of one micro-batch.
+    pub fwd_s: f64,
+    /// Backward time of one micro-batch.
+    pub bwd_s: f64,
+    /// Bytes that one GPU sends to its ring neighbour per iteration; 0 = the stage exchanges nothing.
+    pub dp_bytes_per_gpu: f64,
+}
+
+/// The order in which the stages compute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// One forward, one backward, after a warm-up.
+    #[default]
+    OneForwardOneBackward,
+    /// The literal order of every stage.
+    Lists(Vec<Vec<Step>>),
+}
+
+impl Order {
+    /// The name of the standard order in files.
+    pub const ONE_F_ONE_B: &'static str = "1f1b";
+}
+
+impl Serialize for Order {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::OneForwardOneBackward => serializer.serialize_str(Self::ONE_F_ONE_B),
+            Self::Lists(lists) => lists.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Order {
+    fn schema_name() -> Cow<'static, str> {
+        "Order".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "`1f1b`, or the literal order of every stage as `F1`, `B1`, ...",
+            "oneOf": [
+                { "const": Self::ONE_F_ONE_B },
+                { "type": "array", "items": { "type": "array", "items": { "type": "string", "pattern": "^[FB][1-9][0-9]*$" } } }
+            ]
+        })
+    }
+}
+
+/// One compute of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Whether it is a backward.
+    pub backward: bool,
+    /// The micro-batch, 0-based; written 1-based.
+    pub micro_batch: u32,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.backward { 'B' } else { 'F' }, u64::from(self.micro_batch) + 1)
+    }
+}
+
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A text that is not `F` or `B` and a micro-batch from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a step of a stage: write 'F' or 'B' and the micro-batch from 1, such as 'F1'")]
+pub struct NotAStep;
+
+impl FromStr for Step {
+    type Err = NotAStep;
+    fn from_str(text: &str) -> Result<Self, NotAStep> {
+        let (backward, number) = match (text.strip_prefix('F'), text.strip_prefix('B')) {
+            (Some(number), _) => (false, number),
+            (_, Some(number)) => (true, number),
+            _ => return Err(NotAStep),
+        };
+        if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(NotAStep);
+        }
+        let number: u32 = number.parse().map_err(|_| NotAStep)?;
+        let micro_batch = number.checked_sub(1).ok_or(NotAStep)?;
+        Ok(Self { backward, micro_batch })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_written_as_they_are_read() {
+        for text in ["F1", "B12"] {
+            assert_eq!(text.parse::<Step>().map(|step| step.to_string()).as_deref(), Ok(text));
+        }
+        for text in ["", "F", "F0", "X1", "B+1", "F99999999999"] {
+            assert_eq!(text.parse::<Step>(), Err(NotAStep), "{text}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Reading and changing the knobs of a scenario by name.
+
+use super::{RUN_KNOBS, instance_knobs, job_knobs};
+use crate::instance::Instance;
+use crate::scenario::TrainingScenario;
+use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
+use lightbay_core::param::{ParamInfo, ParamValue, Setting};
+use lightbay_core::problem::{Problem, suggestion};
+
+const PORTS: &str = "ports_per_pod";
+
+impl TrainingScenario {
+    /// The knobs that it has.
+    pub fn knobs(&self) -> &'static [ParamInfo] {
+        match self {
+            Self::Job(_) => job_knobs(),
+            Self::Instance(_) => instance_knobs(),
+        }
+    }
+
+    /// The value of a knob. `None` for unknown names and for values that no knob can express (a model that is
+    /// spelled out, a rate that follows another).
+    pub fn get(&self, name: &str) -> Option<ParamValue> {
+        match self {
+            Self::Job(job) => get_job(job, name),
+            Self::Instance(instance) => get_instance(instance, name),
+        }
+    }
+
+    /// Changes a knob as typed by a person.
+    ///
+    /// # Errors
+    /// As for [`TrainingScenario::set`].
+    pub fn apply(&mut self, setting: &Setting) -> Result<(), Problem> {
+        let value = self.knob(&setting.name)?.parse(&setting.text)?;
+        self.set(&setting.name, setting.index, &value)
+    }
+
+    /// Changes a knob, or one entry of a list. Only the knob's own range is checked: several changes together may
+    /// be valid though one alone is not, so validate afterwards.
+    ///
+    /// # Errors
+    /// An unknown name, a value outside the range, an entry that does not exist, or a bandwidth beyond the one for
+    /// which an instance's edges are complete.
+    pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
+        let value = self.knob(name)?.accept(value)?;
+        if index.is_some() && name != PORTS {
+            return Err(Problem::new(name, "is no list", format!("write {name}={value}")));
+        }
+        match self {
+            Self::Job(job) => set_job(job, name, index, &value),
+            Self::Instance(instance) => set_instance(instance, name, index, &value),
+        }
+    }
+
+    fn knob(&self, name: &str) -> Result<&'static ParamInfo, Problem> {
+        self.knobs().iter().find(|info| info.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.knobs().iter().map(|info| info.name.as_ref()).collect();
+            if matches!(self, Self::Instance(_)) && job_knobs().iter().any(|info| info.name == name) {
+                return Problem::new(
+                    name,
+                    "belongs to jobs, the scenario is an explicit instance",
+                    format!("change the job it came from; here {} can be set", names.join(" and ")),
+                );
+            }
+            Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
+        })
+    }
+}
+
+/// One number if all are the same, else the list.
+fn ports_value(ports: &[u32]) -> Option<ParamValue> {
+    let first = *ports.first()?;
+    let int = |ports: u32| ParamValue::Int(i64::from(ports));
+    Some(if ports.iter().all(|p| *p == first) {
+        int(first)
+    } else {
+        ParamValue::List(ports.iter().copied().map(int).collect())
+    })
+}
+
+/// From a value that the knob's range has accepted.
+fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
+    let port = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
+    match value {
+        ParamValue::List(values) => {
+            values.iter().map(port).collect::<Option<_>>().map(PortsPerPod::ByPosition)
+        }
+        value => port(value).map(PortsPerPod::Same),
+    }
+}
+
+/// Sets one entry of a list of ports.
+fn set_entry(ports: &mut [u32], index: usize, value: &ParamValue) -> Result<(), Problem> {
+    let last = ports.len().saturating_sub(1);
+    let path = format!("{PORTS}[{index}]");
+    let Some(entry) = ports.get_mut(index) else {
+        return Err(Problem::new(path, "does not exist", format!("give a pod from 0 to {last}")));
+    };
+    let Some(PortsPerPod::Same(ports)) = ports_from(value) else {
+        return Err(Problem::new(path, format!("'{value}' is not valid"), "give one whole number"));
+    };
+    *entry = ports;
+    Ok(())
+}
+
+fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
+    match name {
+        "model" => match job.model.as_ref()? {
+            ModelChoice::Preset(name) => Some(ParamValue::Text(name.clone())),
+            ModelChoice::Inline(_) => None,
+        },
+        "reverse" => Some(ParamValue::Bool(job.reverse)),
+        PORTS => match &job.ports_per_pod {
+            Some(PortsPerPod::Same(ports)) => Some(ParamValue::Int(i64::from(*ports))),
+            Some(PortsPerPod::ByPosition(ports)) => ports_value(ports),
+            None => ports_value(&job.shape().ok()?.ports),
+        },
+        _ => RUN_KNOBS.iter().find(|knob| knob.key == name)?.get(&job.run),
+    }
+}
+
+fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
+    match (name, value) {
+        ("model", ParamValue::Text(name)) => job.model = Some(ModelChoice::Preset(name.clone())),
+        ("reverse", ParamValue::Bool(reverse)) => job.reverse = *reverse,
+        (PORTS, value) => match index {
+            None => job.ports_per_pod = ports_from(value),
+            Some(index) => {
+                let mut ports = match &job.ports_per_pod {
+                    Some(PortsPerPod::ByPosition(ports)) => ports.clone(),
+                    // One number or none: the pods have to be counted.
+                    _ => {
+                        job.shape()
+                            .map_err(|problems| {
+                                let first =
+                                    problems.list().first().map(ToString::to_string).unwrap_or_default();
+                                Problem::new(PORTS, "cannot be set by pod while the job is not valid", first)
+                            })?
+                            .ports
+                    }
+                };
+                set_entry(&mut ports, index, value)?;
+                job.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
+            }
+        },
+        _ => {
+            if let Some(knob) = RUN_KNOBS.iter().find(|knob| knob.key == name) {
+                knob.put(&mut job.run, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn real_ports(instance: &Instance) -> Vec<u32> {
+    instance.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.ports).collect()
+}
+
+fn get_instance(instance: &Instance, name: &str) -> Option<ParamValue> {
+    match name {
+        "bandwidth_gbps" => Some(ParamValue::Float(instance.nic_bandwidth_gbps)),
+        PORTS => ports_value(&real_ports(instance)),
+        _ => None,
+    }
+}
+
+fn set_instance(
+    instance: &mut Instance,
+    name: &str,
+    index: Option<usize>,
+    value: &ParamValue,
+) -> Result<(), Problem> {
+    if name == PORTS {
+        let mut ports = real_ports(instance);
+        match (index, ports_from(value)) {
+            (Some(index), _) => set_entry(&mut ports, index, value)?,
+            (None, Some(PortsPerPod::Same(value))) => ports.fill(value),
+            (None, Some(PortsPerPod::ByPosition(values))) if values.len() == ports.len() => ports = values,
+            (None, _) => {
+                let message = format!("'{value}' is not one number per pod");
+                return Err(Problem::new(PORTS, message, format!("give one number or {}", ports.len())));
+            }
+        }
+        for (pod, ports) in instance.pods.iter_mut().filter(|pod| !pod.mirror).zip(ports) {
+            pod.ports = ports;
+        }
+    } else if let Some(bandwidth) = value.as_f64() {
+        let valid = instance.provenance.as_ref().and_then(|provenance| provenance.edges_valid_up_to_gbps);
+        if let Some(valid) = valid.filter(|valid| bandwidth > *valid) {
+            return Err(beyond_valid_edges(name, bandwidth, valid));
+        }
+        instance.nic_bandwidth_gbps = bandwidth;
+    }
+    Ok(())
+}
+
+/// Edges that could not bind were left out at a lower bandwidth; above it they could.
+pub(in crate::scenario) fn beyond_valid_edges(path: &str, bandwidth: f64, valid: f64) -> Problem {
+    Problem::new(
+        path,
+        format!("'{bandwidth}' is above {valid} Gb/s, up to which the edges of the instance are complete"),
+        "change the bandwidth of the job instead, or write the instance with all edges \
+         (`export --to instance --set all_edges=true`)",
+    )
+}

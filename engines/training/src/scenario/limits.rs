@@ -1,0 +1,20 @@
+//! How large a scenario may be. Checked before anything is laid out.
+
+/// Most inter-pod tasks of an instance; their order relation takes a bit per pair.
+pub const MAX_TASKS: u64 = crate::network::Network::MAX_TASKS as u64;
+/// Most nodes of a full graph.
+pub const MAX_NODES: u64 = 1_000_000;
+/// Most GPUs of a job.
+pub const MAX_GPUS: u32 = 1 << 24;
+/// Most GPUs that run one stage.
+pub const MAX_GPUS_PER_STAGE: u64 = 1 << 16;
+/// Most ports of a pod.
+pub const MAX_PORTS: u32 = 1_000_000;
+/// Longest time in a file, seconds.
+pub const MAX_SECONDS: f64 = 1e9;
+/// Largest volume in a file, bytes.
+pub const MAX_BYTES: f64 = 1e18;
+/// Smallest bandwidth, Gb/s.
+pub const MIN_GBPS: f64 = 0.001;
+/// Largest bandwidth, Gb/s.
+pub const MAX_GBPS: f64 = 1e6;

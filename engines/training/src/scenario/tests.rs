@@ -1,0 +1,282 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use super::*;
+use crate::presets;
+use job::{ModelChoice, PortsPerPod};
+use lightbay_core::param::{ParamValue, Setting};
+use serde_json::{Value, json};
+
+fn read(value: &Value) -> Result<TrainingScenario, Problems> {
+    let mut problems = Problems::new();
+    let mut fields = Fields::of(value, "", &mut problems).unwrap();
+    let scenario = TrainingScenario::read(&mut fields, &mut problems);
+    fields.finish(&mut problems);
+    let scenario = problems.into_result(scenario)?.unwrap();
+    scenario.validate().map(|()| scenario)
+}
+
+fn problems(value: &Value) -> String {
+    read(value).unwrap_err().to_string()
+}
+
+fn toy() -> Value {
+    json!({"instance": {
+        "nic_bandwidth_gbps": 400.0,
+        "pods": [{"id": 0, "name": "p0", "ports": 3, "mirror": false},
+                 {"id": 1, "name": "p1", "ports": 3, "mirror": false},
+                 {"id": 2, "name": "peer", "ports": 0, "mirror": true}],
+        "links": [{"id": 0, "pod_a": 0, "pod_b": 1, "kind": "pp", "ports_a": 1, "ports_b": 1},
+                  {"id": 1, "pod_a": 1, "pod_b": 2, "kind": "dp", "ports_a": 1, "ports_b": 0}],
+        "tasks": [{"id": 0, "name": "A", "kind": "pp_fwd", "micro_batch": 1, "stage": 1, "replica": 0,
+                   "src_pod": 0, "dst_pod": 1, "flows": 2, "volume_bytes": 1e9,
+                   "src_gpus": [0,1], "dst_gpus": [2,3], "release_s": 0.0, "tail_s": 0.0},
+                  {"id": 1, "name": "B", "kind": "pp_bwd", "micro_batch": 1, "stage": 2, "replica": 0,
+                   "src_pod": 1, "dst_pod": 0, "flows": 2, "volume_bytes": 1e9,
+                   "src_gpus": [2,3], "dst_gpus": [0,1], "release_s": 0.0, "tail_s": 0.0},
+                  {"id": 2, "name": "D", "kind": "dp", "micro_batch": 0, "stage": 2, "replica": 0,
+                   "src_pod": 1, "dst_pod": 2, "flows": 2, "volume_bytes": 1.5e9,
+                   "src_gpus": [4,9], "dst_gpus": [6,7], "release_s": 0.0, "tail_s": 0.0}],
+        "edges": [{"pred": 0, "succ": 1, "delay_s": 0.01}, {"pred": 0, "succ": 2, "delay_s": 0.0}],
+        "provenance": {"config": {}, "stages": [], "full_dag_nodes": 0, "collapsed": true, "replicas": 2}
+    }})
+}
+
+/// The toy with one value changed.
+fn toy_with(pointer: &str, value: Value) -> Value {
+    let mut toy = toy();
+    *toy.pointer_mut(&format!("/instance{pointer}")).unwrap() = value;
+    toy
+}
+
+#[test]
+fn every_preset_reads_back_as_it_was_written() {
+    for preset in presets::JOBS {
+        let scenario = TrainingScenario::Job(preset.job());
+        let value = serde_json::to_value(&scenario).unwrap();
+        assert_eq!(read(&value).unwrap(), scenario, "{}", preset.name);
+        let run = value["job"]["run"].as_object().unwrap();
+        assert_eq!(run.len(), 19, "a scenario stands alone: every key of run is written");
+    }
+}
+
+#[test]
+fn instances_read_back_as_they_were_written() {
+    let scenario = read(&toy()).unwrap();
+    assert_eq!(read(&serde_json::to_value(&scenario).unwrap()).unwrap(), scenario);
+    for name in ["tiny4", "small"] {
+        let instance = TrainingScenario::Job(presets::job(name).unwrap().job()).build().unwrap().instance;
+        let scenario = TrainingScenario::Instance(instance);
+        assert_eq!(read(&serde_json::to_value(&scenario).unwrap()).unwrap(), scenario);
+    }
+}
+
+#[test]
+fn models_can_be_spelled_out() {
+    for preset in presets::MODELS {
+        let mut job = presets::job("tiny4").unwrap().job();
+        job.model = Some(ModelChoice::Inline(preset.model));
+        let scenario = TrainingScenario::Job(job);
+        assert_eq!(read(&serde_json::to_value(&scenario).unwrap()).unwrap(), scenario, "{}", preset.name);
+    }
+}
+
+#[test]
+fn defaults_need_not_be_written() {
+    let job = json!({"job": {"model": "gpt_7b", "run": {
+        "tp": 2, "pp": 4, "gpus": 16, "gpus_per_pod_per_replica": 4, "micro_batches": 4}}});
+    assert_eq!(read(&job).unwrap(), TrainingScenario::Job(presets::job("tiny4").unwrap().job()));
+}
+
+#[test]
+fn all_mistakes_of_a_job_are_named_at_once() {
+    let job = json!({"job": {
+        "model": "gpt_7b", "reversed": true, "ports_per_pod": [4, -1],
+        "run": {"tp": 2, "pp": 0, "gpus": "many", "gpus_per_pod_per_replica": 4, "micro_batchs": 4,
+                "bandwidth_gbps": 1e30, "balance": "even"}}});
+    let text = problems(&job);
+    for line in [
+        "job.run.pp: is '0'; give a whole number from 1 to 4096",
+        "job.run.gpus: is 'many'; give a whole number from 1 to 16777216",
+        "job.run.micro_batches: is missing; add it",
+        "job.run.micro_batchs: is not a known key; did you mean 'micro_batches'?",
+        "job.run.bandwidth_gbps: is '1e+30'; give a number from 0.001 to 1000000",
+        "job.run.balance: is 'even'; give one of uniform, exact",
+        "job.ports_per_pod[1]: is '-1'; give a whole number from 1 to 1000000",
+        "job.reversed: is not a known key; did you mean 'reverse'?",
+    ] {
+        assert!(text.contains(line), "{line}\nnot in\n{text}");
+    }
+    assert_eq!(text.lines().count(), 8, "{text}");
+}
+
+#[test]
+fn contradictions_of_a_job_are_named_with_a_remedy() {
+    let mut job = presets::job("tiny4").unwrap().job();
+    job.run.gpus = 20;
+    job.run.gpus_per_pod_per_replica = 3;
+    let text = TrainingScenario::Job(job.clone()).validate().unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "job.run.gpus: is '20', no multiple of the 8 GPUs of a replica (2 per stage x 4 stages); \
+         give 16 or 24, or change `tp`, `ep` or `pp`\n\
+         job.run.gpus_per_pod_per_replica: is '3', no multiple of the 2 GPUs of a stage; \
+         give a multiple of 2: stages do not span pods"
+    );
+    job = presets::job("tiny4").unwrap().job();
+    job.run.pp = 33;
+    job.run.ep = 2;
+    job.run.gpus = 66;
+    let text = TrainingScenario::Job(job).validate().unwrap_err().to_string();
+    assert!(text.contains("job.run.pp: is '33', the model has 32 layers"), "{text}");
+    assert!(text.contains("job.run.ep: is '2', the model has no experts"), "{text}");
+    let unknown = json!({"job": {"model": "gpt_7", "run": {
+        "tp": 2, "pp": 4, "gpus": 16, "gpus_per_pod_per_replica": 4, "micro_batches": 4}}});
+    assert!(problems(&unknown).contains("did you mean 'gpt_7b'?"));
+}
+
+#[test]
+fn jobs_that_would_explode_are_refused_before_they_are_laid_out() {
+    let mut job = presets::job("megatron_462b").unwrap().job();
+    job.run.micro_batches = 100_000;
+    let text = TrainingScenario::Job(job).validate().unwrap_err().to_string();
+    assert!(text.contains("compute and transfer nodes per replica, at most 1000000 are possible"), "{text}");
+    assert!(text.contains("transfers between pods per replica, at most 20000 are possible"), "{text}");
+    let mut job = presets::job("tiny4").unwrap().job();
+    job.run.ep = 4096;
+    job.run.etp = 4096;
+    assert!(TrainingScenario::Job(job).validate().unwrap_err().to_string().contains("GPUs per stage"));
+}
+
+#[test]
+fn measured_figures_replace_the_model() {
+    let job = json!({"job": {
+        "run": {"tp": 1, "pp": 2, "gpus": 4, "gpus_per_pod_per_replica": 1, "micro_batches": 2},
+        "ports_per_pod": 4,
+        "measured": {
+            "stages": [{"fwd_s": 0.1, "bwd_s": 0.2, "dp_bytes_per_gpu": 1e9},
+                       {"fwd_s": 0.1, "bwd_s": 0.2, "dp_bytes_per_gpu": 2e9}],
+            "pp_bytes_per_rank": 1e6,
+            "order": [["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]]}}});
+    let scenario = read(&job).unwrap();
+    assert_eq!(read(&serde_json::to_value(&scenario).unwrap()).unwrap(), scenario);
+    let built = scenario.build().unwrap();
+    assert_eq!(built.instance.tasks.len(), 4 + 2);
+    assert_eq!(built.instance.tasks[4].volume_bytes, 2e9);
+
+    let with = |pointer: &str, value: Value| {
+        let mut job = job.clone();
+        *job.pointer_mut(pointer).unwrap() = value;
+        problems(&job)
+    };
+    assert!(with("/job/measured/order/0/1", json!("G2")).contains("order[0][1]: is 'G2'; write 'F' or 'B'"));
+    assert!(with("/job/measured/stages/0/fwd_s", json!(-1)).contains("stages[0].fwd_s: is '-1'"));
+    assert!(with("/job/measured/stages", json!([])).contains("has 0 entries for 2 stages"));
+    assert!(with("/job/measured/pp_bytes_per_rank", json!(0)).contains("pp_bytes_per_rank: is '0'"));
+    let mut neither = job.clone();
+    neither["job"].as_object_mut().unwrap().remove("measured");
+    assert!(problems(&neither).contains("job.model: is missing"));
+}
+
+#[test]
+fn damaged_instances_are_refused_by_place_and_remedy() {
+    for (pointer, value, expected) in [
+        ("/tasks/0/volume_bytes", json!(0), "tasks[0].volume_bytes: is '0'; give a number above 0"),
+        ("/tasks/0/volume_bytes", json!(1e300), "tasks[0].volume_bytes: is '1e+300'"),
+        ("/tasks/0/flows", json!(0), "tasks[0].flows: is '0'; give at least 1"),
+        ("/tasks/1/id", json!(2), "tasks[1].id: is '2'; give 1: ids are dense and in order"),
+        ("/tasks/0/src_gpus", json!([0]), "tasks[0].src_gpus: has 1 entries for 2 flows"),
+        ("/tasks/0/dst_pod", json!(0), "tasks[0].dst_pod: is '0', the pod that sends"),
+        (
+            "/tasks/0/dst_pod",
+            json!(7),
+            "tasks[0].dst_pod: is '7', there is no such pod; give a pod from 0 to 2",
+        ),
+        (
+            "/tasks/0/dst_pod",
+            json!(2),
+            "task 'A' goes from pod 0 to pod 2, which no link joins; add the link",
+        ),
+        ("/tasks/0/kind", json!("pp"), "tasks[0].kind: is 'pp'"),
+        ("/tasks/0/release_s", json!(-0.5), "tasks[0].release_s: is '-0.5'"),
+        ("/links/1/pod_b", json!(9), "links[1].pod_b: is '9', there is no such pod"),
+        ("/links/1/pod_b", json!(1), "links[1]: joins pod 1 with itself"),
+        (
+            "/links/1/pod_b",
+            json!(0),
+            "links[1]: joins pods 1 and 0, as links[0] does; keep one link per pod pair",
+        ),
+        ("/links/0/ports_a", json!(0), "links[0].ports_a: is '0' at pod 'p0', which is no mirror"),
+        (
+            "/pods/1/ports",
+            json!(1),
+            "pods[1].ports: pod 'p1' has 1 ports, one circuit on each of its 2 links takes 2",
+        ),
+        ("/edges/0/delay_s", json!(-1.0), "edges[0].delay_s: is '-1.0'"),
+        ("/edges/0/succ", json!(5), "edges[0].succ: is '5', there is no such task; give a task from 0 to 2"),
+        ("/edges/1", json!({"pred": 1, "succ": 0, "delay_s": 0}), "form a cycle: 0 'A' -> 1 'B' -> 0 'A'"),
+        ("/edges/1", json!({"pred": 2, "succ": 2, "delay_s": 0}), "form a cycle: 2 'D' -> 2 'D'"),
+        ("/nic_bandwidth_gbps", json!(0), "instance.nic_bandwidth_gbps: is '0'"),
+        ("/provenance", json!({"edges_valid_up_to_gbps": 200}), "'400' is above 200 Gb/s"),
+        ("/pods", json!("none"), "instance.pods: is 'none'; give a list"),
+    ] {
+        let text = problems(&toy_with(pointer, value));
+        assert!(text.contains(expected), "{expected}\nnot in\n{text}");
+    }
+}
+
+#[test]
+fn a_scenario_is_one_of_two_things() {
+    assert!(problems(&json!({})).contains("has neither 'job' nor 'instance'"));
+    let mut both = toy();
+    both["job"] = json!({});
+    assert!(problems(&both).contains("stands beside 'instance'"));
+}
+
+#[test]
+fn knobs_are_read_and_changed_by_name() {
+    let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+    for info in scenario.knobs() {
+        if info.name != "intra_pod_gbps" {
+            let value = scenario.get(&info.name).unwrap_or_else(|| panic!("{} has no value", info.name));
+            let before = scenario.clone();
+            scenario.set(&info.name, None, &value).unwrap();
+            if info.name != "ports_per_pod" {
+                assert_eq!(scenario, before, "{}", info.name);
+            }
+        }
+    }
+    let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
+    set("mfu=0.5").unwrap();
+    set("balance=exact").unwrap();
+    set("model=megatron_177b").unwrap();
+    set("ports_per_pod[1]=9").unwrap();
+    set("micro_batches=6").unwrap();
+    assert!(set("mfu=2").unwrap_err().to_string().contains("give a number from 0.001 to 1"));
+    assert!(set("ports_per_pod[2]=9").unwrap_err().to_string().contains("give a pod from 0 to 1"));
+    assert!(set("mfu[1]=0.5").unwrap_err().to_string().contains("is no list"));
+    assert!(set("bandwith_gbps=3").unwrap_err().to_string().contains("did you mean 'bandwidth_gbps'?"));
+    assert_eq!(scenario.get("mfu"), Some(ParamValue::Float(0.5)));
+    let TrainingScenario::Job(job) = &scenario else { panic!("still a job") };
+    assert_eq!(job.ports_per_pod, Some(PortsPerPod::ByPosition(vec![4, 9])));
+    assert_eq!(scenario.build().unwrap().instance.pods[1].ports, 9);
+}
+
+#[test]
+fn an_instance_is_not_raised_above_the_bandwidth_of_its_edges() {
+    let job = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+    let mut scenario = TrainingScenario::Instance(job.build().unwrap().instance);
+    let mut set = |text: &str| scenario.apply(&text.parse::<Setting>().unwrap());
+    set("bandwidth_gbps=200").unwrap();
+    set("bandwidth_gbps=400").unwrap();
+    let refused = set("bandwidth_gbps=800").unwrap_err().to_string();
+    assert!(refused.contains("is above 400 Gb/s") && refused.contains("all_edges=true"), "{refused}");
+    assert!(set("tp=4").unwrap_err().to_string().contains("belongs to jobs"));
+    set("ports_per_pod[1]=6").unwrap();
+    assert_eq!(
+        scenario.get("ports_per_pod"),
+        Some(ParamValue::List(vec![ParamValue::Int(4), ParamValue::Int(6)]))
+    );
+    let mut all = TrainingScenario::Instance(job.build_with(Dominance::KeepAll).unwrap().instance);
+    all.apply(&"bandwidth_gbps=800".parse::<Setting>().unwrap()).unwrap();
+    all.validate().unwrap();
+}

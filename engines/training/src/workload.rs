@@ -1,0 +1,111 @@
+//! Closed forms from model and run to the compute time of a stage and the bytes that it exchanges.
+//!
+//! Arithmetic is done in `f64`: the largest parameter counts stay below 2^53, so counts are exact.
+
+mod params;
+mod shape;
+
+pub use params::{LayerParams, layer_split, parameter_total};
+pub use shape::Shape;
+
+use crate::scenario::job::{Balance, Job, Measured, Model, RunConfig};
+
+/// What the stages of a job compute and exchange in one iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// One entry per pipeline stage.
+    pub stages: Vec<StageLoad>,
+    /// Bytes that cross one stage boundary per micro-batch and direction, all GPUs of the stage together.
+    pub pp_volume_bytes: f64,
+}
+
+/// Load of one stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StageLoad {
+    /// Layers that it holds; 0 if only measured times are known.
+    pub layers: u32,
+    /// Forward time of one micro-batch.
+    pub fwd_s: f64,
+    /// Backward time of one micro-batch.
+    pub bwd_s: f64,
+    /// Bytes that one of its GPUs sends over the data-parallel ring in one iteration.
+    pub dp_bytes_per_gpu: f64,
+}
+
+impl Workload {
+    /// The workload of a valid job: its measured figures, or else the closed forms. `None` if the job has neither
+    /// a known model nor measured figures.
+    pub fn of(job: &Job, shape: &Shape) -> Option<Self> {
+        match &job.measured {
+            Some(measured) => Some(Self::measured(measured, job, shape)),
+            None => Some(Self::closed_form(&job.resolved_model()?, &job.run, shape)),
+        }
+    }
+
+    fn measured(measured: &Measured, job: &Job, shape: &Shape) -> Self {
+        let layers =
+            job.resolved_model().map_or_else(Vec::new, |model| layer_split(model.layers, shape.stages));
+        let stages = measured.stages.iter().enumerate().map(|(s, stage)| StageLoad {
+            layers: layers.get(s).copied().unwrap_or(0),
+            fwd_s: stage.fwd_s,
+            bwd_s: stage.bwd_s,
+            dp_bytes_per_gpu: stage.dp_bytes_per_gpu,
+        });
+        Self {
+            stages: stages.collect(),
+            pp_volume_bytes: measured.pp_bytes_per_rank * f64::from(shape.gpus_per_stage),
+        }
+    }
+
+    /// Compute time from FLOPs, volumes from tensor sizes.
+    pub fn closed_form(model: &Model, run: &RunConfig, shape: &Shape) -> Self {
+        let params = LayerParams::of(model);
+        let g = f64::from(shape.gpus_per_stage);
+        let tokens = f64::from(shape.dp_in) * f64::from(run.micro_batch_size) * f64::from(run.seq);
+        let split = layer_split(model.layers, shape.stages);
+
+        // Whole GPUs of a stage may form several expert groups; each holds all experts of the stage.
+        let expert_group = f64::from(run.ep) * f64::from(run.etp);
+        let expert_shards = expert_group * (g / expert_group).floor().max(1.0);
+        let other_shards = f64::from(run.tp) * f64::from(shape.dp_in);
+        let replicas = f64::from(shape.replicas);
+        let ring_bytes = (replicas - 1.0) / replicas * (run.grad_bytes + run.gather_bytes);
+        let table = f64::from(model.vocab) * f64::from(model.hidden);
+
+        let mut first_layer = 0;
+        let mut flops = Vec::with_capacity(split.len());
+        let mut dp_bytes = Vec::with_capacity(split.len());
+        for (stage, &layers) in split.iter().enumerate() {
+            let dense = params.dense_layers_in(first_layer, layers);
+            let (dense, experts) = (f64::from(dense), f64::from(layers - dense));
+            first_layer += layers;
+            let last = stage + 1 == split.len();
+
+            let mut per_token = dense * params.dense_flops(run.seq) + experts * params.moe_flops(run.seq);
+            let mut others = dense * params.dense_layer() + experts * params.moe_layer_without_experts();
+            if stage == 0 {
+                others += table;
+            }
+            if last {
+                per_token += 2.0 * table;
+                others += table;
+            }
+            flops.push(per_token);
+            let shard = experts * params.experts() / expert_shards + others / other_shards;
+            dp_bytes.push(shard * ring_bytes);
+        }
+        if run.balance == Balance::Uniform {
+            let mean = flops.iter().sum::<f64>() / flops.len() as f64;
+            flops.fill(mean);
+        }
+        let stage_rate = g * run.peak_tflops * 1e12 * run.mfu;
+        let stages = split.iter().zip(flops).zip(dp_bytes).map(|((&layers, per_token), dp_bytes_per_gpu)| {
+            let fwd_s = per_token * tokens / stage_rate;
+            StageLoad { layers, fwd_s, bwd_s: run.bwd_ratio * fwd_s, dp_bytes_per_gpu }
+        });
+        Self { stages: stages.collect(), pp_volume_bytes: tokens * f64::from(model.hidden) * run.act_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests;

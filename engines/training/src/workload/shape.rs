@@ -1,0 +1,73 @@
+//! Sizes that follow from parallelism and placement: GPUs per stage, replicas, pods, ports.
+
+/// How the GPUs of a valid job are grouped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// g, GPUs that run one stage of one replica.
+    pub gpus_per_stage: u32,
+    /// R, full copies of the pipeline.
+    pub replicas: u32,
+    /// Pipeline stages of a replica.
+    pub stages: u32,
+    /// Stages that share a pod.
+    pub stages_per_pod: u32,
+    /// G, pods of one replica.
+    pub pods_per_replica: u32,
+    /// Attention data-parallel ranks inside one stage.
+    pub dp_in: u32,
+    /// Whether the first stages are in the last pod.
+    pub reverse: bool,
+    /// Optical ports by pod position.
+    pub ports: Vec<u32>,
+}
+
+impl Shape {
+    /// Pod position of a stage within its replica, both from 0.
+    pub fn position(&self, stage: u32) -> u32 {
+        let position = stage / self.stages_per_pod;
+        if self.reverse { self.pods_per_replica - 1 - position } else { position }
+    }
+
+    /// Stages in the pod at `position`; the pod of the last stages may hold fewer than the others.
+    pub fn stages_at(&self, position: u32) -> u32 {
+        let forward = if self.reverse { self.pods_per_replica - 1 - position } else { position };
+        self.stages_per_pod.min(self.stages - forward * self.stages_per_pod)
+    }
+
+    /// Flows of a stage towards its clockwise ring neighbour. With two replicas both neighbours are the same pod
+    /// and all GPUs send to it.
+    pub fn clockwise_flows(&self) -> u32 {
+        if self.replicas > 2 { self.gpus_per_stage.div_ceil(2) } else { self.gpus_per_stage }
+    }
+
+    /// Flows of a stage towards its counter-clockwise ring neighbour.
+    pub fn counter_clockwise_flows(&self) -> u32 {
+        self.gpus_per_stage - self.clockwise_flows()
+    }
+
+    /// Ports that a circuit on a collapsed ring link costs: it stands for one circuit towards each neighbour.
+    pub fn ring_ports(&self) -> u32 {
+        if self.replicas > 2 { 2 } else { 1 }
+    }
+
+    /// Ports that one circuit on each link of the pod at `position` takes.
+    pub fn fewest_ports(&self, position: u32) -> u32 {
+        let neighbours = u32::from(position > 0) + u32::from(position + 1 < self.pods_per_replica);
+        neighbours + if self.replicas > 1 { self.ring_ports() } else { 0 }
+    }
+
+    /// Whether two consecutive stages are in different pods.
+    pub fn crosses_pods(&self, stage: u32, neighbour: u32) -> bool {
+        self.position(stage) != self.position(neighbour)
+    }
+
+    /// First GPU of a stage of a replica.
+    pub fn first_gpu(&self, replica: u32, stage: u32) -> u32 {
+        (replica * self.stages + stage) * self.gpus_per_stage
+    }
+
+    /// First of the GPUs that stand for a stage's ring neighbours in a collapsed instance.
+    pub fn first_mirror_gpu(&self, stage: u32) -> u32 {
+        self.first_gpu(self.replicas, stage)
+    }
+}
