@@ -95,8 +95,8 @@ pub struct ActivityState {
     pub columns: Range<usize>,
     /// Cells that can be hit: id is the row's, part the interval.
     pub hits: Hits,
-    /// First cell and width of each shown column.
-    places: Vec<(i32, i32)>,
+    /// First cell and width of each shown column, behind the names; filled by the draw.
+    pub places: Vec<(i32, i32)>,
 }
 
 impl ActivityState {
@@ -137,7 +137,7 @@ impl ActivityState {
 /// let area = Rect::new(0, 0, 30, 3);
 /// let mut buf = Buffer::empty(area);
 /// Activity::new(&theme, &intervals, &rows).render(area, &mut buf, &mut state);
-/// assert_eq!(text_of(&buf), "starts s     12.26   12.41\nlasts ms     155.6   263.1\n>DP s1         .    [ 4.0 ]");
+/// assert_eq!(text_of(&buf), "starts s   12.26 12.41\nlasts ms   155.6 263.1\n>DP s1       .   [4.0]");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Activity<'a> {

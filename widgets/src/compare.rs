@@ -138,7 +138,7 @@ impl Widget for &PairedBars<'_> {
             pen.cut(0, 0, name_width, self.title, Cut::End, muted);
             pen.right(pen.width(), 0, self.unit, muted);
             if bars {
-                let ticks = range.ticks((bars_width / 9).max(1) as usize);
+                let ticks = range.ticks((bars_width / 8).max(2) as usize);
                 for value in ticks {
                     let label = ticks.label(value);
                     let at =

@@ -99,7 +99,7 @@ impl StatefulWidget for &Footer<'_> {
             let width = hint.width(self.theme);
             if hint.keep {
                 kept -= width + GAP;
-            } else if full || x + width + GAP + kept > right {
+            } else if full || x + width + kept > right {
                 // Later entries are less useful: once one is left out, none that is shorter jumps in.
                 full = true;
                 continue;

@@ -94,7 +94,7 @@ impl MatrixState {
 /// let mut buf = Buffer::empty(area);
 /// let matrix = Matrix::new(&theme, &rows, &columns, &cells).sums(&sums);
 /// matrix.render(area, &mut buf, &mut MatrixState::default());
-/// assert_eq!(text_of(&buf), "       p1  peer   used\np0   4 +2  6 -1  10/16");
+/// assert_eq!(text_of(&buf), "        p1   peer   used\np0    4 +2   6 -1  10/16");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix<'a> {
@@ -132,7 +132,7 @@ impl Sum {
     const fn width(self) -> i32 {
         match self {
             Self::None => 0,
-            Self::Text(width) => width + 1,
+            Self::Text(width) => width + 2,
             Self::Bar(width) => BAR + 3 + width + 6,
         }
     }
@@ -275,7 +275,7 @@ impl<'a> Matrix<'a> {
         match sum {
             Sum::None => {}
             Sum::Text(width) => {
-                pen.right(x + 1 + width, y, &text, style);
+                pen.right(x + 2 + width, y, &text, style);
             }
             Sum::Bar(width) => {
                 let share = if row.limit == 0 { 0.0 } else { f64::from(row.used) / f64::from(row.limit) };
@@ -313,7 +313,7 @@ impl<'a> Matrix<'a> {
         match places.sum {
             Sum::None => {}
             Sum::Text(width) => {
-                pen.right(x + 1 + width, 0, "used", muted);
+                pen.right(x + 2 + width, 0, "used", muted);
             }
             Sum::Bar(width) => {
                 pen.text(x + 2, 0, "used", muted);

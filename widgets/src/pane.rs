@@ -50,7 +50,7 @@ pub enum PaneState<'a> {
 /// let area = Rect::new(0, 0, 40, 1);
 /// let mut buf = Buffer::empty(area);
 /// Pane::new(&theme, "Search").number(5).value(&value).render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "─ 5 Search ──────────── gap 2.1 % NCT ─");
+/// assert_eq!(text_of(&buf), "─ 5 Search ───────────── gap 2.1 % NCT ─");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Pane<'a> {

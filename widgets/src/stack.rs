@@ -53,7 +53,7 @@ pub struct StackMark {
 /// let area = Rect::new(0, 0, 14, 5);
 /// let mut buf = Buffer::empty(area);
 /// Stack::new(&theme, &[0.0, 1.0, 2.0], &layers).limit(2.0, "2 circuits").render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "2 2_circuits__\n  aaaaaabbbbbb\n0 aaaaaaaaaaaa\n  +-----+-----\n  0     1 s");
+/// assert_eq!(text_of(&buf), "2 2 circuits__\n  aaaaaabbbbbb\n0 aaaaaaaaaaaa\n  +-----+-----\n  0     1 s");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Stack<'a> {
@@ -279,7 +279,7 @@ impl<'a> Stack<'a> {
         let glyphs = pen.glyphs();
         let (rule, muted) = (self.theme.style(Tone::Rule), self.theme.style(Tone::Muted));
         pen.line(left, y, width, glyphs.edge, rule);
-        let ticks = range.ticks((width / 9).max(1) as usize);
+        let ticks = range.ticks((width / 9).max(2) as usize);
         let mut free_from = left;
         let mut first = true;
         for value in ticks {

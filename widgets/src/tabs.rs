@@ -55,7 +55,7 @@ enum Form {
 /// let area = Rect::new(0, 0, 40, 1);
 /// let (mut buf, mut hits) = (Buffer::empty(area), Hits::default());
 /// Tabs::new(&theme, &tabs).focused(2).render(area, &mut buf, &mut hits);
-/// assert_eq!(text_of(&buf), "  1 DAG [2 Activity] 3 Ports");
+/// assert_eq!(text_of(&buf), "  1 DAG  [2 Activity]  3 Ports");
 /// assert_eq!(hits.at(10, 0).map(|hit| hit.id), Some(2));
 /// ```
 #[derive(Debug, Clone, Copy)]

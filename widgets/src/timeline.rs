@@ -105,10 +105,10 @@ pub struct TimelineState {
     pub visible: Range<usize>,
     /// Items that can be hit: part is the id of the lane.
     pub hits: Hits,
-    /// First column and width of each part of the axis.
-    parts: Vec<(i32, i32)>,
-    /// First row of each lane.
-    lane_rows: Vec<i32>,
+    /// First column and width of each part of the axis, behind the names; filled by the draw.
+    pub parts: Vec<(i32, i32)>,
+    /// First row of each lane; filled by the draw.
+    pub lane_rows: Vec<i32>,
 }
 
 impl TimelineState {

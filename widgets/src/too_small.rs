@@ -18,7 +18,7 @@ use crate::theme::{Theme, Tone};
 /// let area = Rect::new(0, 0, 30, 3);
 /// let mut buf = Buffer::empty(area);
 /// TooSmall::new(&theme, 60, 16).hint("q to leave").render(area, &mut buf);
-/// assert_eq!(text_of(&buf), "     30 × 3, needs 60 × 16\n          q to leave\n");
+/// assert_eq!(text_of(&buf), "    30 × 3, needs 60 × 16\n          q to leave\n");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct TooSmall<'a> {
