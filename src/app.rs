@@ -1,0 +1,34 @@
+//! The workbench without input and output: state, actions, effects and the update between them.
+//!
+//! ```text
+//! input, events, frames -> Action -> App::update -> Effects -> runtime
+//!                                       |
+//!                                      App -> view::draw -> Drawn -> Action
+//! ```
+//!
+//! Nothing here reads a clock, a file or a terminal, and nothing knows which kinds of scenario exist: panes come from
+//! a table of the view, cells that can be edited say themselves how.
+
+pub mod action;
+pub mod arguments;
+pub mod drawn;
+pub mod effect;
+pub mod key;
+pub mod keymap;
+pub mod layer;
+pub mod log;
+pub mod navigate;
+pub mod pane;
+pub mod plans;
+pub mod possible;
+pub mod runs;
+pub mod series;
+pub mod state;
+pub mod table;
+pub mod work;
+
+pub use action::{Action, Command, Fact};
+pub use drawn::Drawn;
+pub use effect::{Effect, Effects};
+pub use pane::{ItemId, PaneId, PaneInfo, PaneState, SizeClass};
+pub use state::{App, AppOptions, Look};

@@ -1,0 +1,397 @@
+//! Everything that can happen: what a person asks for, what comes from outside, and what drawing found.
+
+use crate::app::drawn::Drawn;
+use crate::app::effect::{ExportJob, Remembered};
+use crate::app::key::Key;
+use crate::app::layer::Preview;
+use crate::app::pane::{ItemId, PaneId};
+use crate::app::plans::{PlanEntry, PlanRef};
+use lightbay_core::event::{Event, RunId, Severity};
+use lightbay_engines::AnyScenario;
+use lightbay_widgets::{Background, ColorDepth};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A key was pressed.
+    Key(Key),
+    /// A text was pasted.
+    Paste(String),
+    /// The mouse did something.
+    Mouse(Mouse),
+    /// A command was given, by key, palette or mouse.
+    Do(Command),
+    /// An item was chosen with the mouse.
+    Select {
+        /// In which pane.
+        pane: PaneId,
+        /// Which item; `None` only takes the focus.
+        item: Option<ItemId>,
+    },
+    /// A line of the layer on top was chosen with the mouse.
+    SelectLine(usize),
+    /// The terminal has another size.
+    Resize(u16, u16),
+    /// A frame was drawn.
+    Drawn(Drawn),
+    /// Time went by: a moment asked for by [`crate::app::App::next_wake`] has come.
+    Tick,
+    /// Something outside happened.
+    Fact(Fact),
+}
+
+/// What a person can ask for. Every variant has an entry in the action table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Solve with the current parameters.
+    Solve {
+        /// Method; `None` is the one of the form.
+        method: Option<String>,
+        /// From the best plan known (true) or from scratch.
+        warm: bool,
+    },
+    /// Stop the chosen run or all, keep the best plan.
+    Stop,
+    /// Pause or resume the chosen run or all.
+    TogglePause,
+    /// Stop; the second time within two seconds leave.
+    Interrupt,
+    /// Solve by itself after every change, or not.
+    ToggleAuto,
+    /// Change a knob: `name=value`.
+    Set(String),
+    /// Choose the method that is started.
+    ChooseMethod(String),
+    /// Edit what is selected.
+    Edit,
+    /// Take a change of a knob back.
+    Undo,
+    /// Make it again.
+    Redo,
+    /// Mark or unmark the plan selected.
+    Mark,
+    /// Make the plan selected the baseline, or no longer.
+    Baseline,
+    /// Show two plans side by side.
+    Compare,
+    /// Check the plan shown.
+    Check {
+        /// Also what may take long.
+        exact: bool,
+    },
+    /// Show a plan by number.
+    ShowPlan(u64),
+    /// Show the best plan, whichever it is.
+    FollowBest,
+    /// Ask where to write the plan shown.
+    Write,
+    /// Write the plan shown: format and perhaps a path.
+    Export(String),
+    /// Write everything to disk now.
+    SaveSession,
+    /// Open a file.
+    Open(String),
+    /// Open a preset.
+    New(String),
+    /// Read a file of another tool: format and files.
+    Import(String),
+    /// Go back to the first screen.
+    ShowStart,
+    /// Give the focus to a pane.
+    Focus(PaneId),
+    /// Give the focus to the next (1) or previous (-1) pane.
+    Cycle(i8),
+    /// Give a pane the whole screen, or take it back.
+    Zoom,
+    /// Keep the large pane where it is, or let it follow the focus.
+    Pin,
+    /// Change the width of the side bar.
+    Resize(i8),
+    /// Back to the usual widths.
+    ResetSizes,
+    /// Move in the pane or list.
+    Go(Go),
+    /// Previous (-1) or next (1) interval, link or snapshot.
+    Step(i8),
+    /// Stretch (1) or shrink (-1) the axis, or fit it (0).
+    Axis(i8),
+    /// Freeze or follow.
+    Freeze,
+    /// Open or inspect what is selected.
+    Inspect,
+    /// Fold, unfold or go to the next form of the pane.
+    Fold,
+    /// Lay something over the pane, or take it away.
+    Overlay,
+    /// Copy the sentence about the selected item.
+    Copy,
+    /// Copy the pane as text.
+    CopyPane,
+    /// Show the keys of the place.
+    Help,
+    /// Show all actions.
+    Palette,
+    /// Show the log.
+    Log,
+    /// Show all runs.
+    Runs,
+    /// Show all panes.
+    Panes,
+    /// Next palette of colours.
+    NextPalette,
+    /// Next set of glyphs.
+    NextGlyphs,
+    /// Capture the mouse, or let it go.
+    ToggleMouse,
+    /// Write every cell again.
+    Repaint,
+    /// Give the terminal back until the shell goes on.
+    Suspend,
+    /// One step back.
+    Back,
+    /// Close the pop-up, else leave.
+    Quit,
+    /// Something that only a layer understands.
+    Layer(LayerCommand),
+}
+
+/// A way to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named by where it leads")]
+pub enum Go {
+    Left,
+    Right,
+    Up,
+    Down,
+    First,
+    Last,
+    HalfUp,
+    HalfDown,
+    PageUp,
+    PageDown,
+}
+
+/// What layers understand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerCommand {
+    /// Take what is chosen or typed.
+    Accept,
+    /// The next choice, format, pair.
+    Next,
+    /// The one before.
+    Previous,
+    /// One line up.
+    Up,
+    /// One line down.
+    Down,
+    /// One page up.
+    PageUp,
+    /// One page down.
+    PageDown,
+    /// One more at the edited entry.
+    Raise,
+    /// One less.
+    Lower,
+    /// The answer no.
+    No,
+    /// The answer yes.
+    Yes,
+}
+
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mouse {
+    /// What.
+    pub what: MouseKind,
+    /// Column.
+    pub x: u16,
+    /// Row.
+    pub y: u16,
+}
+
+/// Sorts of mouse input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseKind {
+    /// Left button pressed.
+    Press,
+    /// Left button moved while pressed.
+    Drag,
+    /// Left button let go.
+    Release,
+    /// Right button pressed.
+    RightPress,
+    /// Wheel towards the person (1) or away (-1).
+    Wheel(i8),
+}
+
+/// An event of a run as data that can be compared: equal if it is the same event of the same run.
+#[derive(Clone, Debug)]
+pub struct Heard(pub Arc<Event>);
+
+impl PartialEq for Heard {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0.run, self.0.seq) == (other.0.run, other.0.seq)
+    }
+}
+
+impl From<Event> for Heard {
+    fn from(event: Event) -> Self {
+        Self(Arc::new(event))
+    }
+}
+
+/// What came of a request to start a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submitted {
+    /// Number of the run.
+    pub run: RunId,
+    /// Method.
+    pub method: String,
+    /// Hash of its scenario.
+    pub scenario_sha256: String,
+    /// Whether it waits for the running one of its method.
+    pub queued: bool,
+    /// Number of the plan it starts from.
+    pub hot_start: Option<u64>,
+}
+
+/// A scenario or session that was opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// Where it came from, as the user wrote it.
+    pub source: String,
+    /// The input.
+    pub scenario: AnyScenario,
+    /// Plans: of the file, or of the saved session.
+    pub plans: Vec<PlanEntry>,
+    /// Events of the saved session, oldest first.
+    pub events: Vec<Heard>,
+    /// What the screen showed.
+    pub remembered: Option<Box<Remembered>>,
+    /// The session it is saved in.
+    pub session: SessionView,
+    /// What to say about it: summaries of imports, warnings.
+    pub notes: Vec<(Severity, String)>,
+    /// Start this method at once; the empty name is the usual one.
+    pub solve: Option<String>,
+}
+
+/// What the screen says about the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionView {
+    /// Its name; empty if nothing is saved.
+    pub name: String,
+    /// Why it cannot be written, if it cannot.
+    pub read_only: Option<String>,
+}
+
+/// A saved session on the first screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recent {
+    /// Its name.
+    pub name: String,
+    /// Kind of its scenario.
+    pub kind: String,
+    /// Method of its best plan.
+    pub method: String,
+    /// Name and value of its objective, if it has a plan.
+    pub objective: Option<(String, f64)>,
+    /// Figures of its best plan.
+    pub metrics: std::collections::BTreeMap<String, f64>,
+    /// Status of its best plan, in words.
+    pub status: String,
+    /// When it changed last, in words.
+    pub age: String,
+}
+
+/// What is known about the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Colours it shows.
+    pub depth: ColorDepth,
+    /// Its background.
+    pub background: Background,
+}
+
+/// Something outside that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// Something was opened.
+    Opened(Box<Opened>),
+    /// Something could not be opened.
+    OpenFailed {
+        /// What.
+        source: String,
+        /// All problems, one line each.
+        problems: Vec<String>,
+    },
+    /// Saved sessions were listed.
+    Recent(Vec<Recent>),
+    /// A run was accepted.
+    Submitted(Submitted),
+    /// A run was refused before it began.
+    Refused {
+        /// Method.
+        method: String,
+        /// All problems, one line each.
+        problems: Vec<String>,
+    },
+    /// A run said something.
+    Event(Heard),
+    /// Events that were merged and dropped because the screen was slower than the runs.
+    Lost {
+        /// Newer values took their place.
+        merged: u64,
+        /// Nothing took their place.
+        dropped: u64,
+    },
+    /// An edited list was evaluated.
+    Evaluated {
+        /// Number of the question.
+        key: u64,
+        /// One result per variant.
+        previews: Vec<Preview>,
+    },
+    /// A plan was checked.
+    Checked {
+        /// Number of the plan.
+        number: u64,
+        /// Whether it passed.
+        passed: bool,
+        /// The report, first line in short.
+        lines: Vec<String>,
+    },
+    /// A plan was read again.
+    PlanLoaded {
+        /// Its number.
+        number: u64,
+        /// The plan, or why not.
+        plan: Result<PlanRef, String>,
+    },
+    /// A file was written.
+    Exported {
+        /// Where.
+        path: PathBuf,
+        /// How large.
+        bytes: u64,
+    },
+    /// A file is in the way.
+    InTheWay(ExportJob),
+    /// A file could not be written, or a copy could not be made.
+    Failed(String),
+    /// Something worth a line.
+    Note(Severity, String),
+    /// The session cannot be written any more, or can again.
+    Session(SessionView),
+    /// What the terminal can do became known.
+    Terminal(Abilities),
+    /// The program was stopped by the shell and goes on.
+    Resumed,
+    /// A termination signal or the end of the terminal.
+    Hangup {
+        /// Exit code.
+        code: u8,
+    },
+}

@@ -1,0 +1,140 @@
+//! Arguments of actions in the palette: what may be typed, what is offered, and the command it becomes.
+
+use crate::app::action::Command;
+use crate::app::state::App;
+
+/// A value offered for an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// What is typed.
+    pub value: String,
+    /// What it means.
+    pub help: String,
+}
+
+/// The argument of an action.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument {
+    /// Placeholder, such as `FILE`.
+    pub name: &'static str,
+    /// Values to choose from now; empty if any text may be typed.
+    pub offered: fn(&App) -> Vec<Offered>,
+    /// The command, or what is wrong with the text.
+    pub command: fn(&str) -> Result<Command, String>,
+}
+
+fn offer(value: impl Into<String>, help: impl Into<String>) -> Offered {
+    Offered { value: value.into(), help: help.into() }
+}
+
+fn methods(app: &App) -> Vec<Offered> {
+    let methods = app.work.as_ref().map_or(&[][..], |work| &work.methods);
+    methods.iter().map(|method| offer(method.name, method.help)).collect()
+}
+
+fn settings(app: &App) -> Vec<Offered> {
+    let rows = app.work.as_ref().map_or_else(Vec::new, |work| work.rows());
+    rows.into_iter()
+        .map(|row| {
+            let value =
+                row.value.map_or_else(|| "follows from the scenario".to_owned(), |value| value.to_string());
+            let unit = if row.info.unit.is_empty() { String::new() } else { format!(" {}", row.info.unit) };
+            offer(format!("{}=", row.name), format!("{value}{unit}: {}", row.info.help))
+        })
+        .collect()
+}
+
+fn plans(app: &App) -> Vec<Offered> {
+    app.plans.rows().iter().map(|entry| offer(entry.number.to_string(), entry.method.clone())).collect()
+}
+
+fn formats(app: &App) -> Vec<Offered> {
+    let kind = app.work.as_ref().map_or("", |work| work.kind);
+    lightbay_engines::exporters(kind).iter().map(|format| offer(format.name, format.help)).collect()
+}
+
+fn importers(_: &App) -> Vec<Offered> {
+    lightbay_engines::importers()
+        .iter()
+        .map(|format| offer(format!("{} ", format.name), format.help))
+        .collect()
+}
+
+fn presets(app: &App) -> Vec<Offered> {
+    app.start
+        .presets
+        .iter()
+        .map(|preset| offer(preset.name, format!("{}: {}", preset.kind, preset.help)))
+        .collect()
+}
+
+fn sessions(app: &App) -> Vec<Offered> {
+    let recent = app.start.recent.iter().flatten();
+    recent.map(|recent| offer(format!("session:{}", recent.name), format!("saved {}", recent.age))).collect()
+}
+
+fn given(text: &str, what: &str, make: fn(String) -> Command) -> Result<Command, String> {
+    if text.is_empty() { Err(format!("type {what}")) } else { Ok(make(text.to_owned())) }
+}
+
+/// A method to start.
+pub const METHOD: Argument = Argument {
+    name: "METHOD",
+    offered: methods,
+    command: |text| {
+        given(text, "the name of a method", |name| Command::Solve { method: Some(name), warm: true })
+    },
+};
+
+/// A method to choose.
+pub const CHOICE: Argument = Argument {
+    name: "METHOD",
+    offered: methods,
+    command: |text| given(text, "the name of a method", Command::ChooseMethod),
+};
+
+/// A setting.
+pub const SETTING: Argument = Argument {
+    name: "NAME=VALUE",
+    offered: settings,
+    command: |text| given(text, "NAME=VALUE", Command::Set),
+};
+
+/// The number of a plan.
+pub const PLAN: Argument = Argument {
+    name: "NUMBER",
+    offered: plans,
+    command: |text| {
+        text.parse()
+            .map(Command::ShowPlan)
+            .map_err(|_| format!("'{text}' is no number of a plan; see the table of plans"))
+    },
+};
+
+/// A format and perhaps a path.
+pub const FORMAT: Argument = Argument {
+    name: "FORMAT [FILE]",
+    offered: formats,
+    command: |text| given(text, "a format, such as json", Command::Export),
+};
+
+/// A format of another tool and files.
+pub const IMPORT: Argument = Argument {
+    name: "FORMAT FILE…",
+    offered: importers,
+    command: |text| given(text, "a format and files", Command::Import),
+};
+
+/// A file or session.
+pub const FILE: Argument = Argument {
+    name: "FILE",
+    offered: sessions,
+    command: |text| given(text, "the name of a file", Command::Open),
+};
+
+/// A preset.
+pub const PRESET: Argument = Argument {
+    name: "PRESET",
+    offered: presets,
+    command: |text| given(text, "the name of a preset", Command::New),
+};

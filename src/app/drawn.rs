@@ -1,0 +1,169 @@
+//! What drawing returns: where things are on the screen, how far they scrolled, and work it found too slow to do itself.
+
+use crate::app::action::Action;
+use crate::app::pane::{ItemId, PaneId};
+use lightbay_core::param::ParamValue;
+use ratatui::layout::{Position, Rect};
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// The outcome of drawing one frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawn {
+    /// Sensitive rectangles in drawing order; what was drawn last lies on top.
+    pub hits: Vec<Hit>,
+    /// Every pane that was drawn.
+    pub panes: Vec<PaneDrawn>,
+    /// Rows of the layer on top that fit, so that a page is a page.
+    pub layer_page: usize,
+    /// Rows the layer on top has in all.
+    pub layer_rows: usize,
+    /// Work for a helper thread. Taken out by the loop before the rest reaches the state.
+    pub jobs: Vec<ViewJob>,
+}
+
+/// A sensitive rectangle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// Its cells.
+    pub rect: Rect,
+    /// What a click means.
+    pub click: Action,
+    /// What a double click means, if it means more.
+    pub open: Option<Action>,
+}
+
+/// What the state needs to know about a drawn pane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaneDrawn {
+    /// Which.
+    pub pane: PaneId,
+    /// Its cells, title included.
+    pub area: Rect,
+    /// Its items, sorted by row and place, the same `Arc` as long as they stay the same.
+    pub items: Arc<[Item]>,
+    /// Item rows that fit.
+    pub page: usize,
+    /// First row shown.
+    pub offset: usize,
+    /// First column shown.
+    pub column: usize,
+    /// How many steps the brackets can go through.
+    pub steps: u32,
+    /// The sentence about the selected item: what is copied.
+    pub sentence: String,
+    /// Everything known about the selected item, one line each.
+    pub details: Vec<String>,
+    /// How cells of this pane are edited, if they can be.
+    pub edit: Option<Arc<CellEditing>>,
+}
+
+impl PaneDrawn {
+    /// A pane without items.
+    pub fn new(pane: PaneId, area: Rect) -> Self {
+        Self {
+            pane,
+            area,
+            items: Arc::default(),
+            page: usize::from(area.height.saturating_sub(1)),
+            offset: 0,
+            column: 0,
+            steps: 0,
+            sentence: String::new(),
+            details: Vec::new(),
+            edit: None,
+        }
+    }
+}
+
+/// An item that can be selected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item {
+    /// Its id.
+    pub id: ItemId,
+    /// The row it is in.
+    pub row: u32,
+    /// Where it is in its row; any scale, the same for all rows.
+    pub place: f32,
+}
+
+/// How cells of a pane change a plan: each is an entry of a list that is a parameter of a method which evaluates it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellEditing {
+    /// Method that evaluates a list.
+    pub method: &'static str,
+    /// Its parameter that takes the list.
+    pub param: &'static str,
+    /// The list of the plan shown.
+    pub values: Vec<i64>,
+    /// Smallest and largest entry.
+    pub range: (i64, i64),
+    /// What each entry is, for messages.
+    pub names: Vec<String>,
+    /// Which entry an item stands for.
+    pub cells: Vec<(ItemId, usize)>,
+    /// Further settings under which every list is evaluated, one plan each, with a name.
+    pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
+}
+
+impl CellEditing {
+    /// The entry that an item stands for.
+    pub fn entry(&self, item: ItemId) -> Option<usize> {
+        self.cells.iter().find(|(id, _)| *id == item).map(|(_, entry)| *entry)
+    }
+}
+
+/// What a view job is for; late results are dropped by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobKey {
+    /// Pane that wants it.
+    pub pane: PaneId,
+    /// Number of the plan, 0 if it is about the scenario alone.
+    pub plan: u64,
+    /// Size it is for.
+    pub size: (u16, u16),
+    /// Anything else it depends on.
+    pub variant: u64,
+}
+
+/// The result of a view job; only the view knows its type.
+pub type JobResult = Box<dyn Any + Send>;
+
+/// Work over two milliseconds that drawing found it needs.
+#[derive(Clone)]
+pub struct ViewJob {
+    /// What it is for.
+    pub key: JobKey,
+    /// The work itself: a pure computation.
+    pub work: Arc<dyn Fn() -> JobResult + Send + Sync>,
+}
+
+impl fmt::Debug for ViewJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ViewJob").field(&self.key).finish()
+    }
+}
+
+impl PartialEq for ViewJob {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Drawn {
+    /// The rectangle at a cell.
+    pub fn hit(&self, x: u16, y: u16) -> Option<&Hit> {
+        self.hits.iter().rev().find(|hit| hit.rect.contains(Position { x, y }))
+    }
+
+    /// The pane at a cell.
+    pub fn pane_at(&self, x: u16, y: u16) -> Option<&PaneDrawn> {
+        self.panes.iter().rev().find(|pane| pane.area.contains(Position { x, y }))
+    }
+
+    /// What is known about a pane.
+    pub fn pane(&self, id: PaneId) -> Option<&PaneDrawn> {
+        self.panes.iter().find(|pane| pane.pane == id)
+    }
+}

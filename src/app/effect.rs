@@ -1,0 +1,195 @@
+//! What must be done outside: plain data that the state hands to the runtime.
+
+use crate::app::plans::PlanRef;
+use crate::app::work::Setup;
+use lightbay_core::event::{RunId, Severity};
+use lightbay_core::param::ParamValue;
+use lightbay_engines::AnyScenario;
+use ratatui::layout::Rect;
+use std::path::PathBuf;
+
+/// Something to do outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Start a method, or let it wait for the running one of the same method.
+    StartRun(RunRequest),
+    /// Tell a run to stop; its best plan is kept.
+    StopRun(RunId),
+    /// Pause or resume a run.
+    PauseRun {
+        /// Which.
+        run: RunId,
+        /// Pause (true) or resume.
+        paused: bool,
+    },
+    /// Pass a live change to a running method.
+    EditRun {
+        /// Which.
+        run: RunId,
+        /// Knob.
+        name: String,
+        /// Value now.
+        value: ParamValue,
+    },
+    /// Evaluate an edited list off the loop.
+    Evaluate(Evaluation),
+    /// Check a plan off the loop.
+    Check {
+        /// Number of the plan.
+        number: u64,
+        /// The plan.
+        plan: PlanRef,
+        /// Also what may take long.
+        exact: bool,
+    },
+    /// Write a file off the loop.
+    Export(ExportJob),
+    /// Read a plan of the session from disk.
+    LoadPlan {
+        /// Its number in the session.
+        number: u64,
+        /// Run that found it and its number there.
+        origin: Option<(RunId, u64)>,
+    },
+    /// Put a plan that no run reported into the session.
+    StorePlan {
+        /// Its number in the session.
+        number: u64,
+        /// The plan.
+        plan: PlanRef,
+    },
+    /// Remember what the screen shows, so that it comes back.
+    Remember(Box<Remembered>),
+    /// Write everything to disk now and say so.
+    SaveSession,
+    /// Open a scenario, a plan, a saved session or a preset off the loop.
+    Open(Source),
+    /// Read a file of another tool off the loop.
+    Import {
+        /// Name of the format.
+        format: String,
+        /// Files.
+        paths: Vec<PathBuf>,
+    },
+    /// Put a text on the clipboard of the person.
+    Copy(String),
+    /// Put the cells of a rectangle on the clipboard of the person.
+    CopyArea(Rect),
+    /// Set the title of the terminal.
+    SetTitle(String),
+    /// Capture the mouse or let it go.
+    CaptureMouse(bool),
+    /// Write every cell again.
+    Repaint,
+    /// Give the terminal back and stop until the shell goes on.
+    Suspend,
+    /// Append a line to the program's own log.
+    Trace {
+        /// How much it matters.
+        severity: Severity,
+        /// One sentence.
+        text: String,
+    },
+    /// Save everything, give the terminal back and end with this code.
+    Quit {
+        /// Exit code.
+        code: u8,
+    },
+}
+
+/// What has to be done, in order.
+pub type Effects = Vec<Effect>;
+
+/// A method to start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRequest {
+    /// Input.
+    pub scenario: AnyScenario,
+    /// Its hash.
+    pub scenario_sha256: String,
+    /// Method.
+    pub method: String,
+    /// Values for its own knobs.
+    pub params: Vec<(String, ParamValue)>,
+    /// Seed.
+    pub seed: u64,
+    /// Time limit.
+    pub time_limit_s: Option<f64>,
+    /// Gap at which to stop.
+    pub gap: Option<f64>,
+    /// Plan to start from, with its number.
+    pub hot_start: Option<(u64, PlanRef)>,
+    /// Whether the running one of the same method is told to stop.
+    pub replace: bool,
+}
+
+/// An edited list to evaluate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Number of the question; only the newest answer counts.
+    pub key: u64,
+    /// Input.
+    pub scenario: AnyScenario,
+    /// Method that evaluates.
+    pub method: String,
+    /// Settings, one set per variant, with its name.
+    pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
+}
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subject {
+    /// A scenario.
+    Scenario(AnyScenario),
+    /// A plan.
+    Plan(PlanRef),
+    /// A text that is ready, such as a comparison.
+    Text(String),
+}
+
+/// A file to write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportJob {
+    /// What.
+    pub subject: Subject,
+    /// Name of the format.
+    pub format: String,
+    /// File or, for formats of several files, folder.
+    pub path: PathBuf,
+    /// Whether an existing file may be replaced.
+    pub overwrite: bool,
+}
+
+/// Something to open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A scenario or plan file.
+    File(PathBuf),
+    /// A built-in scenario.
+    Preset(String),
+    /// A saved session.
+    Session(String),
+    /// The session used last, or the first screen if there is none.
+    Last,
+    /// The first screen.
+    Nothing,
+}
+
+/// What comes back when a session is opened again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remembered {
+    /// Where the scenario came from, as the user wrote it.
+    pub source: String,
+    /// All settings.
+    pub now: Setup,
+    /// What the newest solve was given.
+    pub solved: Option<Setup>,
+    /// Marked plans.
+    pub marked: Vec<u64>,
+    /// Baseline.
+    pub baseline: Option<u64>,
+    /// Plan chosen by a person.
+    pub shown: Option<u64>,
+    /// Number of the pane with the focus.
+    pub pane: u8,
+}

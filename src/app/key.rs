@@ -1,0 +1,170 @@
+//! Keys as plain data, and how they are written: `r`, `S-Tab`, `C-d`, `Space o`, `g g`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What was pressed, without modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(missing_docs, reason = "each key is named by what is printed on it")]
+pub enum Code {
+    Char(char),
+    F(u8),
+    Enter,
+    Esc,
+    Tab,
+    Backspace,
+    Delete,
+    Left,
+    Right,
+    Up,
+    Down,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+}
+
+/// One key with its modifiers. Shift is part of a character and counts only for other keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The key itself.
+    pub code: Code,
+    /// Control was held.
+    pub ctrl: bool,
+    /// Alt or Meta was held.
+    pub alt: bool,
+    /// Shift was held.
+    pub shift: bool,
+}
+
+const NAMES: &[(&str, Code)] = &[
+    ("Space", Code::Char(' ')),
+    ("Enter", Code::Enter),
+    ("Esc", Code::Esc),
+    ("Tab", Code::Tab),
+    ("Backspace", Code::Backspace),
+    ("Delete", Code::Delete),
+    ("Left", Code::Left),
+    ("Right", Code::Right),
+    ("Up", Code::Up),
+    ("Down", Code::Down),
+    ("Home", Code::Home),
+    ("End", Code::End),
+    ("PgUp", Code::PageUp),
+    ("PgDn", Code::PageDown),
+];
+
+impl Key {
+    /// A key without modifiers.
+    pub const fn plain(code: Code) -> Self {
+        Self { code, ctrl: false, alt: false, shift: false }
+    }
+
+    /// A character key.
+    pub const fn char(character: char) -> Self {
+        Self::plain(Code::Char(character))
+    }
+
+    /// A character with control.
+    pub const fn ctrl(character: char) -> Self {
+        Self { ctrl: true, ..Self::char(character) }
+    }
+
+    /// The same key as the keymap knows it: shift is dropped where the character already tells it.
+    #[must_use]
+    pub const fn normal(mut self) -> Self {
+        if matches!(self.code, Code::Char(_)) {
+            self.shift = false;
+        }
+        self
+    }
+
+    /// The character that a text input takes from this key.
+    pub const fn text(self) -> Option<char> {
+        match self.code {
+            Code::Char(character) if !self.ctrl && !self.alt => Some(character),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (held, prefix) in [(self.ctrl, "C-"), (self.alt, "A-"), (self.shift, "S-")] {
+            if held {
+                f.write_str(prefix)?;
+            }
+        }
+        if let Some((name, _)) = NAMES.iter().find(|(_, code)| *code == self.code) {
+            return f.write_str(name);
+        }
+        match self.code {
+            Code::Char(character) => write!(f, "{character}"),
+            Code::F(number) => write!(f, "F{number}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A text that names no key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no key; write a character, a name such as Tab or PgUp, or one with C-, A- or S- before it")]
+pub struct NoKey(pub String);
+
+impl FromStr for Key {
+    type Err = NoKey;
+
+    fn from_str(text: &str) -> Result<Self, NoKey> {
+        let mut key = Self::char(' ');
+        let mut rest = text;
+        while rest.chars().count() > 2 {
+            let held = match rest.as_bytes() {
+                [b'C', b'-', ..] => &mut key.ctrl,
+                [b'A', b'-', ..] => &mut key.alt,
+                [b'S', b'-', ..] => &mut key.shift,
+                _ => break,
+            };
+            *held = true;
+            rest = &rest[2..];
+        }
+        let mut characters = rest.chars();
+        key.code = match (characters.next(), characters.as_str()) {
+            (Some(only), "") => Code::Char(only),
+            (Some('F'), digits) if digits.parse::<u8>().is_ok_and(|number| (1..=24).contains(&number)) => {
+                Code::F(digits.parse().unwrap_or(1))
+            }
+            _ => match NAMES.iter().find(|(name, _)| *name == rest) {
+                Some((_, code)) => *code,
+                None => return Err(NoKey(text.to_owned())),
+            },
+        };
+        Ok(key.normal())
+    }
+}
+
+/// Reads a sequence of keys separated by blanks.
+///
+/// # Errors
+/// The first part that names no key.
+pub fn sequence(text: &str) -> Result<Vec<Key>, NoKey> {
+    let keys: Vec<Key> = text.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    if keys.is_empty() { Err(NoKey(text.to_owned())) } else { Ok(keys) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_read_as_they_are_written() {
+        for text in ["r", "R", "C-d", "S-Tab", "Space", "F1", "PgUp", "<", "-", "C--", "g"] {
+            let key: Key = text.parse().unwrap();
+            assert_eq!(key.to_string(), text);
+        }
+        assert_eq!(sequence("g g").unwrap(), [Key::char('g'), Key::char('g')]);
+        assert_eq!("S-r".parse::<Key>().unwrap(), Key::char('r'));
+        assert!("F99".parse::<Key>().is_err());
+        assert!("Entr".parse::<Key>().is_err());
+        assert!(sequence("  ").is_err());
+    }
+}

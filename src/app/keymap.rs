@@ -1,0 +1,146 @@
+//! From keys to actions: a trie per place, made from the action table. Sequences wait for their next key.
+
+use crate::app::key::{Key, sequence};
+use crate::app::layer::LayerKind;
+use crate::app::table::{self, ActionInfo, Place};
+use std::collections::BTreeMap;
+
+/// Index into [`table::all`].
+pub type ActionIndex = usize;
+
+/// What the keys pressed so far lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// An action.
+    Action(ActionIndex),
+    /// More keys are needed: these are possible.
+    Pending(&'a BTreeMap<Key, Node>),
+    /// Nothing.
+    Nothing,
+}
+
+/// A node of the trie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// The end of a sequence.
+    Leaf(ActionIndex),
+    /// Keys that may follow.
+    Inner(BTreeMap<Key, Node>),
+}
+
+/// Two actions that want the same keys in the same place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{keys}' is bound to '{first}' and '{second}'; give one of them other keys")]
+pub struct Conflict {
+    /// The keys.
+    pub keys: String,
+    /// The action that has them.
+    pub first: &'static str,
+    /// The action that wants them too.
+    pub second: &'static str,
+}
+
+/// All bindings.
+#[derive(Clone, Debug)]
+pub struct Keymap {
+    base: BTreeMap<Key, Node>,
+    layers: BTreeMap<LayerKind, BTreeMap<Key, Node>>,
+}
+
+impl Keymap {
+    /// The bindings of a table.
+    ///
+    /// # Errors
+    /// Every conflict. A key text that names no key is reported as a conflict of the action with itself.
+    pub fn new(actions: &[ActionInfo]) -> Result<Self, Vec<Conflict>> {
+        let mut map = Self { base: BTreeMap::new(), layers: BTreeMap::new() };
+        let mut conflicts = Vec::new();
+        for (index, info) in actions.iter().enumerate() {
+            for text in info.keys {
+                let Ok(keys) = sequence(text) else {
+                    conflicts.push(Conflict {
+                        keys: (*text).to_owned(),
+                        first: info.name,
+                        second: info.name,
+                    });
+                    continue;
+                };
+                let tries: Vec<&mut BTreeMap<Key, Node>> = if let Place::Layers(kinds) = info.place {
+                    for kind in kinds {
+                        map.layers.entry(*kind).or_default();
+                    }
+                    map.layers
+                        .iter_mut()
+                        .filter(|(kind, _)| kinds.contains(kind))
+                        .map(|(_, trie)| trie)
+                        .collect()
+                } else {
+                    vec![&mut map.base]
+                };
+                for trie in tries {
+                    if let Err(other) = insert(trie, &keys, index) {
+                        conflicts.push(Conflict {
+                            keys: (*text).to_owned(),
+                            first: actions[other].name,
+                            second: info.name,
+                        });
+                    }
+                }
+            }
+        }
+        if conflicts.is_empty() { Ok(map) } else { Err(conflicts) }
+    }
+
+    /// What keys lead to among the panes.
+    pub fn base(&self, keys: &[Key]) -> Found<'_> {
+        find(&self.base, keys)
+    }
+
+    /// What keys lead to in a layer.
+    pub fn layer(&self, kind: LayerKind, keys: &[Key]) -> Found<'_> {
+        self.layers.get(&kind).map_or(Found::Nothing, |trie| find(trie, keys))
+    }
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        // A test proves that the table has no conflicts.
+        Self::new(table::all()).unwrap_or(Self { base: BTreeMap::new(), layers: BTreeMap::new() })
+    }
+}
+
+fn insert(trie: &mut BTreeMap<Key, Node>, keys: &[Key], action: ActionIndex) -> Result<(), ActionIndex> {
+    let Some((first, rest)) = keys.split_first() else { return Ok(()) };
+    if rest.is_empty() {
+        return match trie.get(first) {
+            None => {
+                trie.insert(*first, Node::Leaf(action));
+                Ok(())
+            }
+            Some(node) => Err(any_leaf(node)),
+        };
+    }
+    match trie.entry(*first).or_insert_with(|| Node::Inner(BTreeMap::new())) {
+        Node::Leaf(other) => Err(*other),
+        Node::Inner(inner) => insert(inner, rest, action),
+    }
+}
+
+fn any_leaf(node: &Node) -> ActionIndex {
+    match node {
+        Node::Leaf(action) => *action,
+        Node::Inner(inner) => inner.values().next().map_or(0, any_leaf),
+    }
+}
+
+fn find<'a>(trie: &'a BTreeMap<Key, Node>, keys: &[Key]) -> Found<'a> {
+    let mut here = trie;
+    for (index, key) in keys.iter().enumerate() {
+        match here.get(&key.normal()) {
+            Some(Node::Leaf(action)) if index + 1 == keys.len() => return Found::Action(*action),
+            Some(Node::Inner(inner)) => here = inner,
+            _ => return Found::Nothing,
+        }
+    }
+    Found::Pending(here)
+}

@@ -1,0 +1,274 @@
+//! What can lie above the panes: each layer takes a key or passes it on.
+
+use crate::app::action::Command;
+use crate::app::drawn::CellEditing;
+use crate::app::effect::ExportJob;
+use crate::app::pane::{ItemId, PaneId};
+use crate::app::plans::PlanRef;
+use std::sync::Arc;
+use tui_input::Input;
+
+/// Sorts of layers, for the action table and drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LayerKind {
+    /// Keys and what they do, with a filter.
+    Help,
+    /// All actions by name, with arguments.
+    Palette,
+    /// The value of a knob.
+    EditKnob,
+    /// Entries of the plan shown, evaluated at every step.
+    EditCell,
+    /// A question with two answers.
+    Confirm,
+    /// Two plans side by side.
+    Compare,
+    /// Format and path of a file to write.
+    Export,
+    /// The log.
+    Log,
+    /// All runs of the session.
+    Runs,
+    /// The list of panes.
+    Panes,
+    /// Text to read: details of an item, the report of a check.
+    Text,
+}
+
+/// A one-line text with a cursor, and what is wrong with it.
+#[derive(Clone, Debug, Default)]
+pub struct TextField {
+    /// Text and cursor.
+    pub input: Input,
+    /// What is wrong, for the line below.
+    pub problem: String,
+}
+
+impl TextField {
+    /// A field that holds a text, cursor at its end.
+    pub fn holding(text: impl Into<String>) -> Self {
+        Self { input: Input::new(text.into()), problem: String::new() }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        self.input.value()
+    }
+}
+
+/// A list with a filter: help, palette.
+#[derive(Clone, Debug, Default)]
+pub struct Filtered {
+    /// What is typed.
+    pub field: TextField,
+    /// Selected line among those that match.
+    pub selected: usize,
+    /// First line shown.
+    pub offset: usize,
+}
+
+/// The value of a knob while it is typed.
+#[derive(Clone, Debug)]
+pub struct KnobEdit {
+    /// Row of the form.
+    pub row: ItemId,
+    /// Knob.
+    pub name: String,
+    /// What is typed.
+    pub field: TextField,
+    /// Names to choose from with the arrows; empty if any text may be typed.
+    pub choices: Vec<String>,
+}
+
+/// The outcome of evaluating an edited list, under one variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// Name of the variant.
+    pub variant: &'static str,
+    /// The plan, or why there is none.
+    pub plan: Result<PlanRef, String>,
+}
+
+/// Entries of the plan shown while they are changed.
+#[derive(Clone, Debug)]
+pub struct CellEdit {
+    /// Pane in which it happens.
+    pub pane: PaneId,
+    /// What can be edited, as it was when the edit began.
+    pub cells: Arc<CellEditing>,
+    /// The list with the changes.
+    pub values: Vec<i64>,
+    /// Entry that keys change.
+    pub entry: usize,
+    /// Number of the newest evaluation asked for; older results are dropped.
+    pub key: u64,
+    /// Whether the newest evaluation is still under way.
+    pub waiting: bool,
+    /// Results for `values`, best first.
+    pub previews: Vec<Preview>,
+    /// Why the last step was refused.
+    pub problem: String,
+    /// Whether the next digit is appended to the entry.
+    pub typing: bool,
+}
+
+impl CellEdit {
+    /// The best plan among the previews.
+    pub fn plan(&self) -> Option<&PlanRef> {
+        self.previews.iter().find_map(|preview| preview.plan.as_ref().ok())
+    }
+
+    /// Whether anything was changed.
+    pub fn is_changed(&self) -> bool {
+        self.values != self.cells.values
+    }
+}
+
+/// A question before a step that cannot be taken back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// What the steps mean.
+    pub meaning: String,
+    /// The answers, the safe one first.
+    pub answers: [&'static str; 2],
+    /// Answer that Enter takes.
+    pub chosen: usize,
+    /// What the second answer does.
+    pub then: Confirmed,
+}
+
+/// What is done after a question was answered with the second answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Confirmed {
+    /// Leave the program.
+    Leave,
+    /// Write over a file.
+    Overwrite(ExportJob),
+    /// A command, such as opening another file while a solve runs.
+    Run(Command),
+}
+
+/// A file to write.
+#[derive(Clone, Debug)]
+pub struct ExportEdit {
+    /// Plan to write; `None` writes the scenario.
+    pub plan: Option<u64>,
+    /// Formats to choose from, by name.
+    pub formats: Vec<&'static str>,
+    /// Chosen format.
+    pub format: usize,
+    /// Where to, as typed.
+    pub path: TextField,
+    /// Whether the path was typed, so that another format does not change it.
+    pub typed: bool,
+}
+
+/// Two plans side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The one judged.
+    pub plan: u64,
+    /// The one it is judged by.
+    pub against: u64,
+}
+
+/// The comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompareView {
+    /// Pairs to go through.
+    pub pairs: Vec<Pair>,
+    /// Which pair is shown.
+    pub at: usize,
+    /// First row shown.
+    pub offset: usize,
+}
+
+/// Text to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextView {
+    /// What it is about.
+    pub title: String,
+    /// The lines.
+    pub lines: Vec<String>,
+    /// First line shown.
+    pub offset: usize,
+}
+
+/// A list to choose from or scroll through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListView {
+    /// Selected line, counted from the top (runs, panes) or the newest (log).
+    pub selected: usize,
+    /// First line shown.
+    pub offset: usize,
+}
+
+/// Something above the panes.
+#[derive(Clone, Debug)]
+pub enum Layer {
+    /// See [`LayerKind::Help`].
+    Help(Filtered),
+    /// See [`LayerKind::Palette`].
+    Palette(Filtered),
+    /// See [`LayerKind::EditKnob`].
+    EditKnob(KnobEdit),
+    /// See [`LayerKind::EditCell`].
+    EditCell(CellEdit),
+    /// See [`LayerKind::Confirm`].
+    Confirm(Question),
+    /// See [`LayerKind::Compare`].
+    Compare(CompareView),
+    /// See [`LayerKind::Export`].
+    Export(ExportEdit),
+    /// See [`LayerKind::Log`].
+    Log(ListView),
+    /// See [`LayerKind::Runs`].
+    Runs(ListView),
+    /// See [`LayerKind::Panes`].
+    Panes(ListView),
+    /// See [`LayerKind::Text`].
+    Text(TextView),
+}
+
+impl Layer {
+    /// Its sort.
+    pub const fn kind(&self) -> LayerKind {
+        match self {
+            Self::Help(_) => LayerKind::Help,
+            Self::Palette(_) => LayerKind::Palette,
+            Self::EditKnob(_) => LayerKind::EditKnob,
+            Self::EditCell(_) => LayerKind::EditCell,
+            Self::Confirm(_) => LayerKind::Confirm,
+            Self::Compare(_) => LayerKind::Compare,
+            Self::Export(_) => LayerKind::Export,
+            Self::Log(_) => LayerKind::Log,
+            Self::Runs(_) => LayerKind::Runs,
+            Self::Panes(_) => LayerKind::Panes,
+            Self::Text(_) => LayerKind::Text,
+        }
+    }
+
+    /// The text field that takes typed characters, if it has one.
+    pub const fn field(&mut self) -> Option<&mut TextField> {
+        match self {
+            Self::Help(list) | Self::Palette(list) => Some(&mut list.field),
+            Self::EditKnob(edit) => Some(&mut edit.field),
+            Self::Export(edit) => Some(&mut edit.path),
+            _ => None,
+        }
+    }
+}
+
+impl LayerKind {
+    /// Whether characters are typed into it.
+    pub const fn types(self) -> bool {
+        matches!(self, Self::Help | Self::Palette | Self::EditKnob | Self::Export)
+    }
+
+    /// Whether it leaves the panes below visible and lets their keys through.
+    pub const fn is_transparent(self) -> bool {
+        matches!(self, Self::EditCell)
+    }
+}

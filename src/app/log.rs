@@ -1,0 +1,82 @@
+//! The log on screen: the newest events and messages, bounded. The full log is in the session.
+
+use lightbay_core::event::{RunId, Severity};
+use std::collections::VecDeque;
+
+/// Entries kept.
+pub const CAPACITY: usize = 2000;
+
+/// One line of the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// Number of the entry, counting on when old ones go.
+    pub number: u64,
+    /// Seconds: of the run's clock, for messages of the program since its start.
+    pub at_s: f64,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Method, or `app`.
+    pub source: String,
+    /// Run, unless it is a message of the program.
+    pub run: Option<RunId>,
+    /// One sentence.
+    pub text: String,
+}
+
+/// The log, oldest entry first.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    entries: VecDeque<LogEntry>,
+    total: u64,
+}
+
+impl Log {
+    /// Adds a line.
+    pub fn add(
+        &mut self,
+        at_s: f64,
+        severity: Severity,
+        source: &str,
+        run: Option<RunId>,
+        text: impl Into<String>,
+    ) {
+        if self.entries.len() == CAPACITY {
+            self.entries.pop_front();
+        }
+        self.total += 1;
+        let text = lightbay_core::problem::printable(&text.into());
+        self.entries.push_back(LogEntry {
+            number: self.total,
+            at_s,
+            severity,
+            source: source.to_owned(),
+            run,
+            text,
+        });
+    }
+
+    /// All lines kept, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &LogEntry> + ExactSizeIterator {
+        self.entries.iter()
+    }
+
+    /// The newest line.
+    pub fn last(&self) -> Option<&LogEntry> {
+        self.entries.back()
+    }
+
+    /// Number of lines kept.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Number of lines ever added.
+    pub const fn total(&self) -> u64 {
+        self.total
+    }
+}

@@ -1,0 +1,91 @@
+//! Moving among the items of a pane: rows up and down, places left and right.
+
+use crate::app::action::Go;
+use crate::app::drawn::Item;
+use crate::app::pane::ItemId;
+
+/// The item that a move leads to. Items are sorted by row and place. Without a selection a move forward selects the
+/// first item and a move back the last one; a selection that is gone counts as none.
+pub fn moved(items: &[Item], at: Option<ItemId>, go: Go, page: usize) -> Option<ItemId> {
+    let first = items.first()?;
+    let last = items.last()?;
+    let Some(here) = at.and_then(|id| items.iter().position(|item| item.id == id)) else {
+        return Some(match go {
+            Go::Up | Go::Left | Go::Last | Go::HalfUp | Go::PageUp => last.id,
+            _ => first.id,
+        });
+    };
+    let page = page.max(2);
+    let item = match go {
+        Go::First => *first,
+        Go::Last => *last,
+        Go::Left => beside(items, here, false),
+        Go::Right => beside(items, here, true),
+        Go::Up => rows_away(items, here, -1),
+        Go::Down => rows_away(items, here, 1),
+        Go::HalfUp => rows_away(items, here, -((page / 2) as i64)),
+        Go::HalfDown => rows_away(items, here, (page / 2) as i64),
+        Go::PageUp => rows_away(items, here, -((page - 1) as i64)),
+        Go::PageDown => rows_away(items, here, (page - 1) as i64),
+    };
+    Some(item.id)
+}
+
+fn beside(items: &[Item], here: usize, right: bool) -> Item {
+    let next = if right { here.checked_add(1) } else { here.checked_sub(1) };
+    match next.and_then(|next| items.get(next)) {
+        Some(item) if item.row == items[here].row => *item,
+        _ => items[here],
+    }
+}
+
+/// The item `steps` item rows away (empty rows do not count), as near in its row as possible.
+fn rows_away(items: &[Item], here: usize, steps: i64) -> Item {
+    let mut rows: Vec<u32> = items.iter().map(|item| item.row).collect();
+    rows.dedup();
+    let from = rows.iter().position(|row| *row == items[here].row).unwrap_or(0) as i64;
+    let to = (from + steps).clamp(0, rows.len() as i64 - 1);
+    let row = rows.get(to as usize).copied().unwrap_or(items[here].row);
+    let distance = |item: &Item| (item.place - items[here].place).abs();
+    items
+        .iter()
+        .filter(|item| item.row == row)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .copied()
+        .unwrap_or(items[here])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes() -> Vec<Item> {
+        [(10, 0, 0.0), (11, 0, 5.0), (12, 0, 9.0), (20, 2, 1.0), (21, 2, 6.0), (30, 3, 4.0)]
+            .map(|(id, row, place)| Item { id, row, place })
+            .to_vec()
+    }
+
+    #[test]
+    fn moves_follow_rows_and_keep_the_place() {
+        let cases = [
+            (Some(10), Go::Right, 11),
+            (Some(12), Go::Right, 12),
+            (Some(10), Go::Left, 10),
+            (Some(12), Go::Down, 21),
+            (Some(21), Go::Up, 11),
+            (Some(21), Go::Down, 30),
+            (Some(30), Go::Down, 30),
+            (Some(11), Go::PageDown, 30),
+            (Some(30), Go::HalfUp, 20),
+            (Some(11), Go::Last, 30),
+            (Some(11), Go::First, 10),
+            (None, Go::Down, 10),
+            (None, Go::Up, 30),
+            (Some(99), Go::Right, 10),
+        ];
+        for (at, go, expected) in cases {
+            assert_eq!(moved(&lanes(), at, go, 3), Some(expected), "{at:?} {go:?}");
+        }
+        assert_eq!(moved(&[], None, Go::Down, 3), None);
+    }
+}

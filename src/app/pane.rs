@@ -1,0 +1,145 @@
+//! Panes as the shell knows them: a number, a name and a few words about what they can do. What they show is known
+//! to the view alone.
+
+use std::fmt;
+
+/// An item inside a pane, such as a row or a cell. Stable while the pane shows the same thing.
+pub type ItemId = u32;
+
+/// A region that can have the focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PaneId {
+    /// The list on the first screen.
+    Start,
+    /// The parameters form.
+    Params,
+    /// The table of plans.
+    Plans,
+    /// The solve strip.
+    Solve,
+    /// A pane of the kind: 1 to 9 have a key, those above are reached by the list of panes and the palette.
+    Kind(u8),
+}
+
+impl fmt::Display for PaneId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => f.write_str("start"),
+            Self::Params => f.write_str("parameters"),
+            Self::Plans => f.write_str("plans"),
+            Self::Solve => f.write_str("solve"),
+            Self::Kind(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// What the shell needs to know about a pane of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaneInfo {
+    /// Number, from 1 and without holes.
+    pub number: u8,
+    /// Name in the tab line and title.
+    pub name: &'static str,
+    /// The question it answers, for help and the list of panes.
+    pub help: &'static str,
+    /// Names of its forms, which `v` goes through; empty if there is only one.
+    pub modes: &'static [&'static str],
+    /// Name of what `o` lays over it; empty if there is nothing.
+    pub overlay: &'static str,
+    /// Whether its axis can be stretched.
+    pub zooms: bool,
+    /// What `[` and `]` step through; empty if nothing.
+    pub steps: &'static str,
+}
+
+impl PaneInfo {
+    /// A pane with one form, no overlay, a fixed axis and no steps.
+    pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
+        Self { number, name, help, modes: &[], overlay: "", zooms: false, steps: "" }
+    }
+
+    /// Its place in the focus order.
+    pub const fn id(&self) -> PaneId {
+        PaneId::Kind(self.number)
+    }
+}
+
+/// Where a kind's panes come from.
+pub type PaneTable = fn(&str) -> &'static [PaneInfo];
+
+/// What a person did to a pane. Survives re-layout.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PaneState {
+    /// Selected item.
+    pub selected: Option<ItemId>,
+    /// First row shown, corrected by drawing.
+    pub offset: usize,
+    /// First column shown, corrected by drawing.
+    pub column: usize,
+    /// Stretch of the axis in steps: 0 fits, each step doubles.
+    pub zoom: u8,
+    /// What part of the axis is in the middle, 0 to 1.
+    pub centre: f64,
+    /// Step chosen with the brackets; `None` shows the last.
+    pub step: Option<u32>,
+    /// Index into [`PaneInfo::modes`].
+    pub mode: u8,
+    /// Whether the overlay is on.
+    pub overlay: bool,
+}
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum SizeClass {
+    /// One message: what is needed.
+    #[default]
+    TooSmall,
+    /// One pane at a time and a short solve strip.
+    Compact,
+    /// Side bar, one large pane and small ones.
+    Grid,
+    /// Everything at once.
+    Wide,
+}
+
+/// Smallest width and height that can be used.
+pub const SMALLEST: (u16, u16) = (60, 16);
+
+impl SizeClass {
+    /// The class of a screen.
+    pub const fn of(width: u16, height: u16) -> Self {
+        if width < SMALLEST.0 || height < SMALLEST.1 {
+            Self::TooSmall
+        } else if width < 100 || height < 30 {
+            Self::Compact
+        } else if width < 160 || height < 45 {
+            Self::Grid
+        } else {
+            Self::Wide
+        }
+    }
+
+    /// The word shown in line 1.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::TooSmall => "too small",
+            Self::Compact => "compact",
+            Self::Grid => "grid",
+            Self::Wide => "wide",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn break_points_are_where_the_layouts_were_drawn_for() {
+        let classes =
+            [(59, 16), (60, 15), (60, 16), (99, 40), (100, 29), (100, 30), (159, 60), (160, 44), (160, 45)]
+                .map(|(width, height)| SizeClass::of(width, height));
+        use SizeClass::{Compact, Grid, TooSmall, Wide};
+        assert_eq!(classes, [TooSmall, TooSmall, Compact, Compact, Compact, Grid, Grid, Grid, Wide]);
+    }
+}

@@ -1,0 +1,266 @@
+//! The table of plans: numbers, marks, baseline, the one shown and the best one.
+//!
+//! Each run has one row, its best plan; older plans of a run keep their row only while someone cares for them
+//! (marked, baseline, shown). A plan leaves memory when nothing needs it and is read again from disk on demand.
+
+use lightbay_core::event::RunId;
+use lightbay_core::kind::Sense;
+use lightbay_core::plan::{Header, Status};
+use lightbay_engines::AnyPlan;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Newest plans that stay in memory besides the best, the marked, the baseline and the shown one.
+const NEWEST_KEPT: usize = 8;
+
+/// Values closer than this, relatively, are a tie.
+pub const TIE: f64 = 1e-9;
+
+/// A plan as data that can be compared: equal if it is the very same one.
+#[derive(Clone, Debug)]
+pub struct PlanRef(pub AnyPlan);
+
+impl PartialEq for PlanRef {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.0.shared()), Arc::as_ptr(&other.0.shared()))
+    }
+}
+
+/// One plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanEntry {
+    /// Number in the session, from 1.
+    pub number: u64,
+    /// Run that found it and its number there; `None` for plans from files and edits.
+    pub origin: Option<(RunId, u64)>,
+    /// Method that found it.
+    pub method: String,
+    /// Where it came from within the method, or the file it was read from.
+    pub source: String,
+    /// Objective value.
+    pub value: f64,
+    /// Tie breaker, smaller is better.
+    pub secondary: f64,
+    /// Figures for comparison.
+    pub metrics: BTreeMap<String, f64>,
+    /// How good it is known to be; `None` while its run works.
+    pub status: Option<Status>,
+    /// Bound that holds for it.
+    pub bound: Option<f64>,
+    /// Hash of its scenario.
+    pub scenario_sha256: String,
+    /// Seconds of its run's clock when it was found.
+    pub at_s: f64,
+    /// Marked by a person.
+    pub marked: bool,
+    /// A newer plan of the same run took its place in the table.
+    pub superseded: bool,
+    /// The plan, if it is in memory.
+    pub plan: Option<PlanRef>,
+}
+
+impl PlanEntry {
+    /// Everything but scenario and result, if the plan is in memory.
+    pub fn header(&self) -> Option<Header> {
+        self.plan.as_ref().map(|plan| plan.0.header())
+    }
+
+    /// |value - bound| / |value|.
+    pub fn gap(&self) -> Option<f64> {
+        self.bound.map(|bound| lightbay_core::plan::gap(self.value, bound))
+    }
+}
+
+/// Which plan is on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Shown {
+    /// The best one, whichever that is.
+    #[default]
+    Best,
+    /// This one, chosen by a person.
+    Chosen(u64),
+}
+
+/// All plans of the session.
+#[derive(Clone, Debug)]
+pub struct PlanTable {
+    entries: Vec<PlanEntry>,
+    next: u64,
+    sense: Sense,
+    /// Plan that panes draw behind.
+    pub baseline: Option<u64>,
+    /// Plan that panes show.
+    pub shown: Shown,
+    /// Hash of the scenario that the best is sought for.
+    pub scenario_sha256: String,
+}
+
+impl Default for PlanTable {
+    fn default() -> Self {
+        Self::new(Sense::Min, "")
+    }
+}
+
+impl PlanTable {
+    /// No plans yet.
+    pub fn new(sense: Sense, scenario_sha256: &str) -> Self {
+        Self {
+            entries: Vec::new(),
+            next: 1,
+            sense,
+            baseline: None,
+            shown: Shown::Best,
+            scenario_sha256: scenario_sha256.to_owned(),
+        }
+    }
+
+    /// Whether `a` is better than `b`: by value, then by tie breaker.
+    pub fn better(&self, a: (f64, f64), b: (f64, f64)) -> bool {
+        if (a.0 - b.0).abs() <= TIE * b.0.abs() { a.1 < b.1 } else { self.sense.better(a.0, b.0) }
+    }
+
+    /// Adds a plan and returns its number. A plan of the same run that nobody cares for gives up its row.
+    pub fn add(&mut self, mut entry: PlanEntry) -> u64 {
+        if entry.number == 0 {
+            entry.number = self.next;
+        }
+        let number = entry.number;
+        self.next = self.next.max(number + 1);
+        self.entries.retain(|known| known.number != number);
+        if let Some((run, _)) = entry.origin {
+            for known in &mut self.entries {
+                if known.origin.is_some_and(|(known_run, _)| known_run == run) {
+                    known.superseded = true;
+                }
+            }
+        }
+        self.entries.push(entry);
+        self.forget_unneeded();
+        number
+    }
+
+    /// All plans, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &PlanEntry> {
+        self.entries.iter()
+    }
+
+    /// A plan by number.
+    pub fn get(&self, number: u64) -> Option<&PlanEntry> {
+        self.entries.iter().find(|entry| entry.number == number)
+    }
+
+    /// A plan by number, to change it.
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut PlanEntry> {
+        self.entries.iter_mut().find(|entry| entry.number == number)
+    }
+
+    /// A plan by the run that found it and its number there.
+    pub fn by_origin(&self, run: RunId, within: u64) -> Option<&PlanEntry> {
+        self.entries.iter().find(|entry| entry.origin == Some((run, within)))
+    }
+
+    /// The newest plan of a run.
+    pub fn newest_of(&self, run: RunId) -> Option<&PlanEntry> {
+        self.entries.iter().rev().find(|entry| entry.origin.is_some_and(|(of, _)| of == run))
+    }
+
+    /// The rows of the table, best first: plans of the present scenario, then those of others.
+    pub fn rows(&self) -> Vec<&PlanEntry> {
+        let mut rows: Vec<&PlanEntry> = self
+            .entries
+            .iter()
+            .filter(|entry| {
+                !entry.superseded
+                    || entry.marked
+                    || self.baseline == Some(entry.number)
+                    || self.shown == Shown::Chosen(entry.number)
+            })
+            .collect();
+        rows.sort_by(|a, b| {
+            let present = |entry: &PlanEntry| entry.scenario_sha256 == self.scenario_sha256;
+            present(b).cmp(&present(a)).then_with(|| {
+                let (own, other) = ((a.value, a.secondary), (b.value, b.secondary));
+                if self.better(own, other) {
+                    std::cmp::Ordering::Less
+                } else if self.better(other, own) {
+                    std::cmp::Ordering::Greater
+                } else {
+                    a.number.cmp(&b.number)
+                }
+            })
+        });
+        rows
+    }
+
+    /// The best plan of the present scenario.
+    pub fn best(&self) -> Option<&PlanEntry> {
+        self.best_of(&self.scenario_sha256)
+    }
+
+    /// The best plan of any scenario given by its hash; a tie goes to the older one.
+    pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
+        let mut best: Option<&PlanEntry> = None;
+        for entry in self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256) {
+            let better = best
+                .is_none_or(|best| self.better((entry.value, entry.secondary), (best.value, best.secondary)));
+            if better {
+                best = Some(entry);
+            }
+        }
+        best
+    }
+
+    /// The plan that panes show. While a changed scenario has no plan yet it is the newest of another one, which is
+    /// then stale.
+    pub fn shown(&self) -> Option<&PlanEntry> {
+        match self.shown {
+            Shown::Chosen(number) => self.get(number),
+            Shown::Best => None,
+        }
+        .or_else(|| self.best())
+        .or_else(|| {
+            let newest = self.entries.last()?;
+            self.best_of(&newest.scenario_sha256)
+        })
+    }
+
+    /// The plan that panes draw behind, if there is one and it is not the one shown.
+    pub fn baseline(&self) -> Option<&PlanEntry> {
+        let baseline = self.get(self.baseline?)?;
+        (self.shown().map(|shown| shown.number) != Some(baseline.number)).then_some(baseline)
+    }
+
+    /// Marked plans in the order of their numbers.
+    pub fn marked(&self) -> Vec<&PlanEntry> {
+        self.entries.iter().filter(|entry| entry.marked).collect()
+    }
+
+    /// Number of plans.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The number the next plan takes.
+    pub const fn next_number(&self) -> u64 {
+        self.next
+    }
+
+    /// Lets go of plans that nothing needs; their rows stay.
+    pub fn forget_unneeded(&mut self) {
+        let best = self.best().map(|entry| entry.number);
+        let shown = self.shown().map(|entry| entry.number);
+        let newest = self.entries.len().saturating_sub(NEWEST_KEPT);
+        let baseline = self.baseline;
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            let number = Some(entry.number);
+            if index < newest && !entry.marked && number != best && number != shown && number != baseline {
+                entry.plan = None;
+            }
+        }
+    }
+}

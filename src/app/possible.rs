@@ -1,0 +1,105 @@
+//! Whether an action is possible now, and why not: shown in grey in footer and palette, said when tried anyway.
+
+use crate::app::pane::PaneId;
+use crate::app::state::App;
+
+/// Whether something can be done now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Possible {
+    /// Yes.
+    Yes,
+    /// No, because: one sentence with what to do.
+    No(&'static str),
+}
+
+impl Possible {
+    /// Whether it can be done.
+    pub const fn is_yes(&self) -> bool {
+        matches!(self, Self::Yes)
+    }
+
+    const fn if_so(so: bool, otherwise: &'static str) -> Self {
+        if so { Self::Yes } else { Self::No(otherwise) }
+    }
+}
+
+/// Always.
+pub const fn always(_: &App) -> Possible {
+    Possible::Yes
+}
+
+/// If a scenario is open.
+pub const fn open(app: &App) -> Possible {
+    Possible::if_so(app.work.is_some(), "nothing is open; open a file or an example first")
+}
+
+/// If something works or waits.
+pub fn busy(app: &App) -> Possible {
+    Possible::if_so(app.runs.is_busy(), "no solve runs; press r to start one")
+}
+
+/// If the selected thing can be edited.
+pub fn editable(app: &App) -> Possible {
+    match app.focus.pane {
+        PaneId::Params => open(app),
+        pane => Possible::if_so(
+            app.editing_of(pane).is_some(),
+            "nothing here can be edited; go to the parameters or to a pane of circuits with a plan",
+        ),
+    }
+}
+
+/// If there is a change to take back.
+pub fn undo(app: &App) -> Possible {
+    Possible::if_so(app.work.as_ref().is_some_and(|work| work.can_undo()), "there is no change to undo")
+}
+
+/// If there is a change to make again.
+pub fn redo(app: &App) -> Possible {
+    Possible::if_so(app.work.as_ref().is_some_and(|work| work.can_redo()), "there is no change to redo")
+}
+
+/// If there is a plan.
+pub fn plan(app: &App) -> Possible {
+    Possible::if_so(!app.plans.is_empty(), "there is no plan yet; press r")
+}
+
+/// If two plans can be compared.
+pub fn two_plans(app: &App) -> Possible {
+    Possible::if_so(
+        app.plans.len() > 1,
+        "a comparison needs two plans; solve with another method or parameter",
+    )
+}
+
+/// If the focused pane has steps.
+pub fn steps(app: &App) -> Possible {
+    let steps = app.drawn_pane(app.focus.pane).is_some_and(|pane| pane.steps > 1);
+    Possible::if_so(steps, "this pane has nothing to step through")
+}
+
+/// If the axis of the focused pane can be stretched.
+pub fn zooms(app: &App) -> Possible {
+    Possible::if_so(
+        app.pane_info(app.focus.pane).is_some_and(|info| info.zooms),
+        "this pane has no axis to stretch",
+    )
+}
+
+/// If the focused pane has several forms.
+pub fn folds(app: &App) -> Possible {
+    let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1);
+    Possible::if_so(forms, "this pane has only one form")
+}
+
+/// If the focused pane has an overlay.
+pub fn overlays(app: &App) -> Possible {
+    let overlay = app.pane_info(app.focus.pane).is_some_and(|info| !info.overlay.is_empty());
+    Possible::if_so(overlay, "this pane has no overlay")
+}
+
+/// If something is selected that can be opened.
+pub fn selected(app: &App) -> Possible {
+    let items = app.items(app.focus.pane);
+    Possible::if_so(!items.is_empty(), "nothing is selected here")
+}

@@ -1,0 +1,375 @@
+//! Runs as the screen knows them: everything they said, in bounded memory. Live and replayed runs are the same.
+
+use crate::app::series::{Point, Series};
+use lightbay_core::event::{
+    Bound, Done, Edit, EndStatus, Event, EventBody, GenerationStats, HotStartReport, Incumbent, Offer, Phase,
+    RunId, SolverStats, Started,
+};
+use std::collections::BTreeMap;
+
+/// Rows a search table keeps.
+const SEARCH_ROWS: usize = 256;
+
+/// Where a run is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Waits for the running one of its method.
+    Queued,
+    /// Works.
+    Running,
+    /// Paused, or will be at its next checkpoint.
+    Paused,
+    /// Was told to stop.
+    Stopping,
+    /// Ended; how is in [`Run::done`].
+    Ended,
+    /// It is from a saved session that was cut off while it worked.
+    CutOff,
+}
+
+impl RunState {
+    /// Whether it uses or waits for a thread.
+    pub const fn is_active(self) -> bool {
+        matches!(self, Self::Queued | Self::Running | Self::Paused | Self::Stopping)
+    }
+}
+
+/// The best a run has reported, checked or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BestSeen {
+    /// Objective value.
+    pub value: f64,
+    /// Tie breaker.
+    pub secondary: f64,
+    /// Where it came from.
+    pub source: String,
+    /// Whether the plan was built and passed its checker.
+    pub checked: bool,
+}
+
+/// A row of the search table: only what changed something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchRow {
+    /// Seconds of the run's clock.
+    pub at_s: f64,
+    /// Figures at that moment.
+    pub stats: SolverStats,
+    /// Bound at that moment.
+    pub bound: Option<f64>,
+    /// Best at that moment.
+    pub best: Option<f64>,
+    /// What changed: `best`, `bound`.
+    pub what: &'static str,
+    /// Where a new best came from.
+    pub source: String,
+}
+
+/// A change of a knob while the run worked, for marks on charts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marker {
+    /// Seconds of the run's clock.
+    pub at_s: f64,
+    /// What happened.
+    pub text: String,
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Number.
+    pub id: RunId,
+    /// Method.
+    pub method: String,
+    /// Hash of its scenario.
+    pub scenario_sha256: String,
+    /// Where it is.
+    pub state: RunState,
+    /// How it began.
+    pub started: Option<Started>,
+    /// Where it is in its work.
+    pub phase: Option<Phase>,
+    /// Seconds of its clock at its last event.
+    pub elapsed_s: f64,
+    /// Best so far.
+    pub best: Option<BestSeen>,
+    /// Best bound so far.
+    pub bound: Option<Bound>,
+    /// Newest search figures.
+    pub solver: Option<SolverStats>,
+    /// Newest generation figures.
+    pub generation: Option<GenerationStats>,
+    /// What became of the plan it was started from.
+    pub hot_start: Option<HotStartReport>,
+    /// The newest offer from another run.
+    pub offer: Option<Offer>,
+    /// Incumbents over time and nodes.
+    pub incumbents: Series,
+    /// Bounds over time and nodes.
+    pub bounds: Series,
+    /// Best of each generation.
+    pub best_curve: Series,
+    /// Mean of each generation.
+    pub mean_curve: Series,
+    /// Worst of each generation.
+    pub worst_curve: Series,
+    /// Named series.
+    pub named: BTreeMap<String, Series>,
+    /// Rows of the search table, oldest first.
+    pub rows: Vec<SearchRow>,
+    /// Edits, offers and pauses, for marks on charts.
+    pub markers: Vec<Marker>,
+    /// How it ended.
+    pub done: Option<Done>,
+    /// Whether it is replayed from a saved session.
+    pub replayed: bool,
+}
+
+impl Run {
+    /// A run of which nothing is known yet.
+    pub fn new(id: RunId, method: &str, scenario_sha256: &str, state: RunState) -> Self {
+        Self {
+            id,
+            method: method.to_owned(),
+            scenario_sha256: scenario_sha256.to_owned(),
+            state,
+            started: None,
+            phase: None,
+            elapsed_s: 0.0,
+            best: None,
+            bound: None,
+            solver: None,
+            generation: None,
+            hot_start: None,
+            offer: None,
+            incumbents: Series::default(),
+            bounds: Series::default(),
+            best_curve: Series::default(),
+            mean_curve: Series::default(),
+            worst_curve: Series::default(),
+            named: BTreeMap::new(),
+            rows: Vec::new(),
+            markers: Vec::new(),
+            done: None,
+            replayed: false,
+        }
+    }
+
+    /// Takes in what it said.
+    pub fn hear(&mut self, event: &Event) {
+        self.elapsed_s = self.elapsed_s.max(event.elapsed_s);
+        let at_s = event.elapsed_s;
+        match &event.body {
+            EventBody::Started(started) => {
+                self.scenario_sha256.clone_from(&started.scenario_sha256);
+                self.started = Some(started.clone());
+                if self.state == RunState::Queued {
+                    self.state = RunState::Running;
+                }
+            }
+            EventBody::Phase(phase) => self.phase = Some(phase.clone()),
+            EventBody::Incumbent(incumbent) => self.hear_incumbent(at_s, incumbent),
+            EventBody::Bound(bound) => {
+                let changed = self.bound.as_ref().is_none_or(|known| known.value != bound.value);
+                self.bound = Some(bound.clone());
+                self.bounds.push(Point { at_s, count: self.count(), value: bound.value });
+                if changed {
+                    self.add_row(at_s, "bound", String::new());
+                }
+            }
+            EventBody::Solver(stats) => self.solver = Some(stats.clone()),
+            EventBody::Generation(stats) => self.hear_generation(at_s, stats),
+            EventBody::Series(point) => {
+                let series = self.named.entry(point.name.clone()).or_default();
+                series.push(Point { at_s, count: point.x, value: point.y });
+            }
+            EventBody::HotStart(report) => self.hot_start = Some(report.clone()),
+            EventBody::Offer(offer) => {
+                if offer.taken {
+                    self.mark(at_s, format!("took a plan of {}", offer.from));
+                }
+                self.offer = Some(offer.clone());
+            }
+            EventBody::Edit(Edit { name, new, .. }) => self.mark(at_s, format!("{name} is {new}")),
+            EventBody::Paused(paused) => {
+                if self.state != RunState::Stopping && self.state != RunState::Ended {
+                    self.state = if paused.paused { RunState::Paused } else { RunState::Running };
+                }
+            }
+            EventBody::Note(_) => {}
+            EventBody::Done(done) => {
+                self.state = RunState::Ended;
+                if let Some(value) = done.bound.filter(|value| value.is_finite()) {
+                    let only = self.bound.as_ref().and_then(|bound| bound.only.clone());
+                    self.bound = Some(Bound { value, only });
+                }
+                let mut done = done.clone();
+                // The plan itself is in the table of plans; here it would only hold memory.
+                done.plan = None;
+                self.done = Some(done);
+            }
+        }
+    }
+
+    fn hear_incumbent(&mut self, at_s: f64, incumbent: &Incumbent) {
+        let changed = self.best.as_ref().is_none_or(|best| best.value != incumbent.value);
+        self.best = Some(BestSeen {
+            value: incumbent.value,
+            secondary: incumbent.secondary,
+            source: incumbent.source.clone(),
+            checked: incumbent.checked,
+        });
+        self.incumbents.push(Point { at_s, count: self.count(), value: incumbent.value });
+        if changed {
+            self.add_row(at_s, "best", incumbent.source.clone());
+        }
+    }
+
+    fn hear_generation(&mut self, at_s: f64, stats: &GenerationStats) {
+        let count = stats.generation as f64;
+        for (series, value) in [
+            (&mut self.best_curve, stats.best),
+            (&mut self.mean_curve, stats.mean),
+            (&mut self.worst_curve, stats.worst),
+        ] {
+            series.push(Point { at_s, count, value });
+        }
+        self.generation = Some(stats.clone());
+    }
+
+    fn count(&self) -> f64 {
+        self.solver
+            .as_ref()
+            .map(|stats| stats.done as f64)
+            .or_else(|| self.generation.as_ref().map(|stats| stats.generation as f64))
+            .unwrap_or(0.0)
+    }
+
+    fn add_row(&mut self, at_s: f64, what: &'static str, source: String) {
+        if self.rows.len() == SEARCH_ROWS {
+            // The first rows tell how it began and the last where it is; the middle gives way.
+            self.rows.remove(SEARCH_ROWS / 4);
+        }
+        self.rows.push(SearchRow {
+            at_s,
+            stats: self.solver.clone().unwrap_or_default(),
+            bound: self.bound.as_ref().map(|bound| bound.value),
+            best: self.best.as_ref().map(|best| best.value),
+            what,
+            source,
+        });
+    }
+
+    fn mark(&mut self, at_s: f64, text: String) {
+        if self.markers.len() == SEARCH_ROWS {
+            self.markers.remove(0);
+        }
+        self.markers.push(Marker { at_s, text });
+    }
+
+    /// The state in one word, as the header and the strip write it.
+    pub fn word(&self) -> &'static str {
+        match self.state {
+            RunState::Queued => "WAITING",
+            RunState::Running => "RUNNING",
+            RunState::Paused => "PAUSED",
+            RunState::Stopping => "STOPPING",
+            RunState::CutOff => "CUT OFF",
+            RunState::Ended => match self.done.as_ref().map(|done| done.status) {
+                Some(EndStatus::Failed) => "FAILED",
+                Some(EndStatus::Panicked) => "CRASHED",
+                Some(EndStatus::Infeasible) => "INFEASIBLE",
+                Some(EndStatus::Unbounded) => "UNBOUNDED",
+                Some(EndStatus::Stopped) => "STOPPED",
+                Some(EndStatus::NoPlan) => "NO PLAN",
+                Some(EndStatus::NumericalTrouble) => "NUM. TROUBLE",
+                _ => "DONE",
+            },
+        }
+    }
+
+    /// Whether it searches a tree or a list of vectors.
+    pub fn searches(&self) -> bool {
+        self.solver.is_some() || self.bounds.total() > 0
+    }
+
+    /// Whether it goes through generations.
+    pub const fn evolves(&self) -> bool {
+        self.generation.is_some()
+    }
+}
+
+/// All runs of the session, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct RunTable {
+    runs: Vec<Run>,
+}
+
+impl RunTable {
+    /// All runs, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Run> {
+        self.runs.iter()
+    }
+
+    /// A run by number.
+    pub fn get(&self, id: RunId) -> Option<&Run> {
+        self.runs.iter().find(|run| run.id == id)
+    }
+
+    /// A run by number, to change it.
+    pub fn get_mut(&mut self, id: RunId) -> Option<&mut Run> {
+        self.runs.iter_mut().find(|run| run.id == id)
+    }
+
+    /// Adds a run, or replaces what is known of one with the same number.
+    pub fn insert(&mut self, run: Run) {
+        match self.get_mut(run.id) {
+            Some(known) => *known = run,
+            None => self.runs.push(run),
+        }
+    }
+
+    /// Runs that use or wait for a thread.
+    pub fn active(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.state.is_active())
+    }
+
+    /// Whether something works, waits or stops.
+    pub fn is_busy(&self) -> bool {
+        self.active().next().is_some()
+    }
+
+    /// The newest run of each method, in the order of their first start: what the strip shows.
+    pub fn newest(&self) -> Vec<&Run> {
+        let mut newest: Vec<&Run> = Vec::new();
+        for run in &self.runs {
+            match newest.iter_mut().find(|known| known.method == run.method) {
+                // A waiting request does not hide the run it waits for.
+                Some(known) if run.state != RunState::Queued || !known.state.is_active() => *known = run,
+                Some(_) => {}
+                None => newest.push(run),
+            }
+        }
+        newest
+    }
+
+    /// The newest run for which `wanted` holds, one that works before one that ended.
+    pub fn latest(&self, wanted: impl Fn(&Run) -> bool) -> Option<&Run> {
+        let matching = || self.runs.iter().rev().filter(|run| wanted(run));
+        matching().find(|run| run.state.is_active()).or_else(|| matching().next())
+    }
+
+    /// Number of runs.
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether nothing was ever started.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Forgets all, for another scenario.
+    pub fn clear(&mut self) {
+        self.runs.clear();
+    }
+}

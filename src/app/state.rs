@@ -1,0 +1,453 @@
+//! All state of the workbench, with the questions that drawing and updating ask of it. Changed only by `update`.
+
+use crate::app::action::{Command, Go, Heard, Recent, SessionView};
+use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
+use crate::app::key::Key;
+use crate::app::keymap::Keymap;
+use crate::app::layer::{CellEdit, Layer};
+use crate::app::log::Log;
+use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState, PaneTable, SizeClass};
+use crate::app::plans::{PlanEntry, PlanTable};
+use crate::app::runs::{Run, RunTable};
+use crate::app::work::Work;
+use lightbay_core::event::{RunId, Severity};
+use lightbay_engines::{AnyPlan, PresetInfo};
+use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Events held while the display is frozen; more than a screen can ever show.
+pub const HELD_CAPACITY: usize = 20_000;
+
+/// How long a key that waits for another one waits before the possible ones are shown.
+pub const MENU_DELAY: Duration = Duration::from_millis(300);
+
+/// Within this time a second C-c leaves.
+pub const LEAVE_WINDOW: Duration = Duration::from_secs(2);
+
+/// Quiet time after which the automatic mode solves.
+pub const AUTO_DELAY: Duration = Duration::from_millis(300);
+
+/// How the screen looks.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Family of colours.
+    pub palette: Palette,
+    /// Colours the terminal shows.
+    pub depth: ColorDepth,
+    /// Its background.
+    pub background: Background,
+    /// Characters to draw with.
+    pub glyphs: GlyphSet,
+    /// All of it as styles.
+    pub theme: Theme,
+    /// Whether the mouse is captured.
+    pub mouse: bool,
+}
+
+impl Look {
+    /// A look from its parts.
+    pub fn new(
+        palette: Palette,
+        depth: ColorDepth,
+        background: Background,
+        glyphs: GlyphSet,
+        mouse: bool,
+    ) -> Self {
+        let theme = Theme::new(palette, depth, background, glyphs);
+        Self { palette, depth, background, glyphs, theme, mouse }
+    }
+
+    /// Makes the styles again after a part changed.
+    pub fn refresh(&mut self) {
+        self.theme = Theme::new(self.palette, self.depth, self.background, self.glyphs);
+    }
+}
+
+/// Width and height of the terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub width: u16,
+    /// Rows.
+    pub height: u16,
+    /// What fits.
+    pub class: SizeClass,
+}
+
+impl Size {
+    /// A size with its class.
+    pub const fn new(width: u16, height: u16) -> Self {
+        Self { width, height, class: SizeClass::of(width, height) }
+    }
+}
+
+/// Who has the focus, and which pane is large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Focus {
+    /// The one owner.
+    pub pane: PaneId,
+    /// The pane of the kind that is drawn large.
+    pub large: PaneId,
+    /// Whether the large pane stays when the focus moves.
+    pub pinned: bool,
+    /// Whether the focused pane has the whole screen.
+    pub zoomed: bool,
+    /// Columns added to the side bar.
+    pub side: i16,
+}
+
+/// What has to be drawn again, and how soon.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dirty {
+    /// Everything.
+    pub frame: bool,
+    /// These panes.
+    pub panes: BTreeSet<PaneId>,
+    /// The clock in the header.
+    pub clock: bool,
+    /// A person waits for it: draw at once.
+    pub urgent: bool,
+}
+
+impl Dirty {
+    /// Whether a frame is needed.
+    pub fn any(&self) -> bool {
+        self.frame || self.clock || !self.panes.is_empty()
+    }
+}
+
+/// A row of the first screen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StartItem {
+    /// Go on with a saved session.
+    Continue(usize),
+    /// Open an example: index into [`Start::presets`].
+    Example(usize),
+    /// Give a command that still needs its argument.
+    Ask(&'static str),
+    /// Give a command.
+    Do(Command),
+}
+
+/// The first screen.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Saved sessions, newest first; `None` until they are listed.
+    pub recent: Option<Vec<Recent>>,
+    /// Built-in scenarios.
+    pub presets: Vec<PresetInfo>,
+    /// What is being opened at the moment.
+    pub opening: Option<String>,
+    /// Why the last thing could not be opened.
+    pub problems: Vec<String>,
+}
+
+impl Start {
+    /// The rows that can be selected, in order; an item's id is its index.
+    pub fn items(&self) -> Vec<StartItem> {
+        let recent = self.recent.as_ref().map_or(0, Vec::len);
+        let mut items: Vec<StartItem> = (0..recent).map(StartItem::Continue).collect();
+        items.extend((0..self.presets.len()).map(StartItem::Example));
+        items.extend(["open", "new", "import"].map(StartItem::Ask));
+        items.extend([Command::Help, Command::Palette].map(StartItem::Do));
+        items
+    }
+}
+
+/// How the program was started, as far as the state needs to know.
+#[derive(Clone, Debug)]
+pub struct AppOptions {
+    /// Version of the program.
+    pub version: &'static str,
+    /// Name of the machine, for the header.
+    pub host: String,
+    /// Panes of each kind.
+    pub panes: PaneTable,
+    /// How the screen looks.
+    pub look: Look,
+    /// Threads that runs may use, and how many there are.
+    pub threads: (usize, usize),
+    /// Folder that file names are relative to.
+    pub folder: PathBuf,
+    /// Whether the title of the terminal is set.
+    pub title: bool,
+}
+
+/// The state.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// How the program was started.
+    pub options: AppOptions,
+    /// How the screen looks.
+    pub look: Look,
+    /// Size of the terminal.
+    pub size: Size,
+    /// What is open; `None` shows the first screen.
+    pub work: Option<Work>,
+    /// The first screen.
+    pub start: Start,
+    /// Where everything is saved.
+    pub session: SessionView,
+    /// All runs.
+    pub runs: RunTable,
+    /// All plans.
+    pub plans: PlanTable,
+    /// The log.
+    pub log: Log,
+    /// Who has the focus.
+    pub focus: Focus,
+    /// What a person did to each pane.
+    pub panes: BTreeMap<PaneId, PaneState>,
+    /// Layers, the top one last.
+    pub layers: Vec<Layer>,
+    /// Keys that wait for another one.
+    pub pending: Vec<Key>,
+    /// Whether the keys that may follow are shown.
+    pub menu: bool,
+    /// Whether the display is frozen; then `held` is how far it is behind.
+    pub frozen: bool,
+    /// Events that came while the display was frozen.
+    pub held: VecDeque<Heard>,
+    /// Events merged and dropped because the screen was slower than the runs.
+    pub lost: (u64, u64),
+    /// Whether a change solves by itself.
+    pub auto: bool,
+    /// Latest moment the state knows of.
+    pub now: Instant,
+    /// What has to be drawn.
+    pub dirty: Dirty,
+    /// What the last frame showed.
+    pub drawn: Drawn,
+    /// Bindings.
+    pub keymap: Keymap,
+    /// Whether the program is about to end.
+    pub leaving: bool,
+    pub(crate) began: Instant,
+    pub(crate) heard_at: BTreeMap<RunId, Instant>,
+    pub(crate) pending_since: Option<Instant>,
+    pub(crate) interrupted_at: Option<Instant>,
+    pub(crate) auto_at: Option<Instant>,
+    pub(crate) ticked_at: Instant,
+    pub(crate) clicked: Option<(Instant, u16, u16)>,
+    pub(crate) next_key: u64,
+    pub(crate) title: String,
+    pub(crate) loading: BTreeSet<u64>,
+}
+
+impl App {
+    /// The state at the start: the first screen, nothing known.
+    pub fn new(options: AppOptions, now: Instant) -> Self {
+        let look = options.look.clone();
+        Self {
+            options,
+            look,
+            size: Size::default(),
+            work: None,
+            start: Start { presets: lightbay_engines::presets(), ..Start::default() },
+            session: SessionView::default(),
+            runs: RunTable::default(),
+            plans: PlanTable::default(),
+            log: Log::default(),
+            focus: Focus {
+                pane: PaneId::Start,
+                large: PaneId::Kind(1),
+                pinned: false,
+                zoomed: false,
+                side: 0,
+            },
+            panes: BTreeMap::new(),
+            layers: Vec::new(),
+            pending: Vec::new(),
+            menu: false,
+            frozen: false,
+            held: VecDeque::new(),
+            lost: (0, 0),
+            auto: false,
+            now,
+            dirty: Dirty { frame: true, urgent: true, ..Dirty::default() },
+            drawn: Drawn::default(),
+            keymap: Keymap::default(),
+            leaving: false,
+            began: now,
+            heard_at: BTreeMap::new(),
+            pending_since: None,
+            interrupted_at: None,
+            auto_at: None,
+            ticked_at: now,
+            clicked: None,
+            next_key: 0,
+            title: String::new(),
+            loading: BTreeSet::new(),
+        }
+    }
+
+    /// Panes of the kind that is open.
+    pub fn kind_panes(&self) -> &'static [PaneInfo] {
+        self.work.as_ref().map_or(&[], |work| work.panes)
+    }
+
+    /// The description of a pane of the kind.
+    pub fn pane_info(&self, pane: PaneId) -> Option<&'static PaneInfo> {
+        match pane {
+            PaneId::Kind(number) => self.kind_panes().iter().find(|info| info.number == number),
+            _ => None,
+        }
+    }
+
+    /// What a person did to a pane.
+    pub fn pane(&self, pane: PaneId) -> PaneState {
+        self.panes.get(&pane).cloned().unwrap_or_default()
+    }
+
+    /// The same, to change it.
+    pub fn pane_mut(&mut self, pane: PaneId) -> &mut PaneState {
+        self.panes.entry(pane).or_default()
+    }
+
+    /// Panes in the order in which Tab goes through them.
+    pub fn focus_order(&self) -> Vec<PaneId> {
+        if self.work.is_none() {
+            return vec![PaneId::Start];
+        }
+        let mut order = vec![PaneId::Params, PaneId::Plans];
+        order.extend(self.kind_panes().iter().map(PaneInfo::id));
+        order.push(PaneId::Solve);
+        order
+    }
+
+    /// What the last frame showed of a pane.
+    pub fn drawn_pane(&self, pane: PaneId) -> Option<&PaneDrawn> {
+        self.drawn.pane(pane)
+    }
+
+    /// The items of a pane that can be selected, in order.
+    pub fn items(&self, pane: PaneId) -> Arc<[Item]> {
+        let rows = |ids: Vec<ItemId>| -> Arc<[Item]> {
+            ids.into_iter().zip(0..).map(|(id, row)| Item { id, row, place: 0.0 }).collect()
+        };
+        match pane {
+            PaneId::Start => rows((0..self.start.items().len() as ItemId).collect()),
+            PaneId::Params => {
+                let work = self.work.as_ref();
+                rows(work.map_or_else(Vec::new, |work| work.rows().iter().map(|row| row.id).collect()))
+            }
+            PaneId::Plans => rows(self.plans.rows().iter().map(|entry| entry.number as ItemId).collect()),
+            PaneId::Solve => rows(self.runs.newest().iter().map(|run| run.id.0 as ItemId).collect()),
+            PaneId::Kind(_) => {
+                self.drawn_pane(pane).map_or_else(Arc::default, |drawn| Arc::clone(&drawn.items))
+            }
+        }
+    }
+
+    /// The plan that panes show: the preview of an edit, or the one chosen.
+    pub fn shown_plan(&self) -> Option<&AnyPlan> {
+        let preview = self.cell_edit().filter(|edit| edit.is_changed()).and_then(CellEdit::plan);
+        preview.or_else(|| self.plans.shown()?.plan.as_ref()).map(|plan| &plan.0)
+    }
+
+    /// A number that changes whenever [`App::shown_plan`] is another plan: 0 for none, the number in the table, or
+    /// one above all of them for a preview.
+    pub fn shown_key(&self) -> u64 {
+        match self.cell_edit().filter(|edit| edit.is_changed() && edit.plan().is_some()) {
+            Some(edit) => u64::MAX - edit.key,
+            None => self.plans.shown().filter(|entry| entry.plan.is_some()).map_or(0, |entry| entry.number),
+        }
+    }
+
+    /// The plan that panes draw behind.
+    pub fn baseline_plan(&self) -> Option<&AnyPlan> {
+        Some(&self.plans.baseline()?.plan.as_ref()?.0)
+    }
+
+    /// The plan that is meant by a command about a plan: the one selected in the table if it has the focus, else the
+    /// one shown.
+    pub fn meant_plan(&self) -> Option<&PlanEntry> {
+        let selected = (self.focus.pane == PaneId::Plans)
+            .then(|| self.pane(PaneId::Plans).selected)
+            .flatten()
+            .and_then(|id| self.plans.get(u64::from(id)));
+        selected.or_else(|| self.plans.shown())
+    }
+
+    /// Runs that are meant by a command about runs: the one selected in the strip if it has the focus, else all
+    /// that work.
+    pub fn meant_runs(&self) -> Vec<&Run> {
+        let selected = (self.focus.pane == PaneId::Solve)
+            .then(|| self.pane(PaneId::Solve).selected)
+            .flatten()
+            .and_then(|id| self.runs.get(RunId(u64::from(id))))
+            .filter(|run| run.state.is_active());
+        match selected {
+            Some(run) => vec![run],
+            None => self.runs.active().collect(),
+        }
+    }
+
+    /// Whether the plan shown is of another scenario than the one set now.
+    pub fn is_stale(&self) -> bool {
+        match (&self.work, self.plans.shown()) {
+            (Some(work), Some(shown)) => shown.scenario_sha256 != work.now.sha256,
+            _ => false,
+        }
+    }
+
+    /// The edit of cells that is going on.
+    pub fn cell_edit(&self) -> Option<&CellEdit> {
+        self.layers.iter().find_map(|layer| match layer {
+            Layer::EditCell(edit) => Some(edit),
+            _ => None,
+        })
+    }
+
+    /// How cells of the focused pane are edited, if they can be.
+    pub fn editing_of(&self, pane: PaneId) -> Option<&Arc<CellEditing>> {
+        self.drawn_pane(pane)?.edit.as_ref()
+    }
+
+    /// Seconds of a run's clock now.
+    pub fn elapsed_s(&self, run: &Run) -> f64 {
+        let since = match (run.state, self.heard_at.get(&run.id)) {
+            (crate::app::runs::RunState::Running | crate::app::runs::RunState::Stopping, Some(at))
+                if !self.frozen =>
+            {
+                self.now.saturating_duration_since(*at).as_secs_f64()
+            }
+            _ => 0.0,
+        };
+        run.elapsed_s + since
+    }
+
+    /// Seconds since the program started.
+    pub fn uptime_s(&self) -> f64 {
+        self.now.saturating_duration_since(self.began).as_secs_f64()
+    }
+
+    /// The next moment at which something changes by itself: a [`crate::app::action::Action::Tick`] is due then.
+    pub fn next_wake(&self) -> Option<Instant> {
+        let menu = self.pending_since.filter(|_| !self.menu).map(|since| since + MENU_DELAY);
+        let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
+        let clock = (solving && !self.frozen).then(|| self.ticked_at + Duration::from_secs(1));
+        [menu, clock, self.auto_at].into_iter().flatten().min()
+    }
+
+    /// Adds a message of the program to the log.
+    pub(crate) fn say(&mut self, severity: Severity, text: impl Into<String>) {
+        let at_s = self.uptime_s();
+        self.log.add(at_s, severity, "app", None, text);
+        self.dirty.frame = true;
+    }
+
+    /// Marks everything for drawing at once.
+    pub(crate) const fn touch(&mut self) {
+        self.dirty.frame = true;
+        self.dirty.urgent = true;
+    }
+
+    /// Position among `items` after a move.
+    pub(crate) fn moved(items: &[Item], at: Option<ItemId>, go: Go, page: usize) -> Option<ItemId> {
+        crate::app::navigate::moved(items, at, go, page)
+    }
+}

@@ -1,0 +1,524 @@
+//! The one table of actions. Keymap, help, footer, palette, manual and tests read it; nothing else knows keys.
+
+use crate::app::action::{Command, Go, LayerCommand};
+use crate::app::arguments::{self, Argument};
+use crate::app::layer::LayerKind;
+use crate::app::pane::PaneId;
+use crate::app::possible::{self, Possible};
+use crate::app::state::App;
+use std::sync::LazyLock;
+
+/// Where an action applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Among the panes and on the first screen.
+    Anywhere,
+    /// Among the panes, when something is open.
+    Workbench,
+    /// In these layers.
+    Layers(&'static [LayerKind]),
+}
+
+/// Blocks of the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "named by what they hold")]
+pub enum Group {
+    Solve,
+    Plans,
+    Pane,
+    Move,
+    View,
+    Files,
+    Program,
+    PopUp,
+}
+
+impl Group {
+    /// The heading in the help.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Solve => "Solve and parameters",
+            Self::Plans => "Plans",
+            Self::Pane => "In a pane",
+            Self::Move => "Move",
+            Self::View => "Panes and screen",
+            Self::Files => "Files and sessions",
+            Self::Program => "Program",
+            Self::PopUp => "In pop-ups",
+        }
+    }
+}
+
+/// How an action becomes a command.
+#[derive(Clone, Debug)]
+pub enum Make {
+    /// As it is.
+    Plain(Command),
+    /// From an argument; chosen by key it opens the palette with its name typed in.
+    With(Argument),
+}
+
+/// An entry of the table.
+#[derive(Clone, Debug)]
+pub struct ActionInfo {
+    /// Name in the palette and the configuration.
+    pub name: &'static str,
+    /// One line that starts with a verb.
+    pub help: &'static str,
+    /// One or two words for the footer.
+    pub label: &'static str,
+    /// Default keys; sequences are separated by blanks.
+    pub keys: &'static [&'static str],
+    /// Where it applies.
+    pub place: Place,
+    /// Block of the help.
+    pub group: Group,
+    /// Importance for the footer: 0 is never shown, 9 comes first, 10 is never cut.
+    pub weight: u8,
+    /// Whether it is possible now, and why not.
+    pub possible: fn(&App) -> Possible,
+    /// The command.
+    pub make: Make,
+}
+
+impl ActionInfo {
+    fn new(name: &'static str, keys: &'static [&'static str], command: Command, help: &'static str) -> Self {
+        Self {
+            name,
+            help,
+            label: "",
+            keys,
+            place: Place::Anywhere,
+            group: Group::Program,
+            weight: 0,
+            possible: possible::always,
+            make: Make::Plain(command),
+        }
+    }
+
+    fn with(
+        name: &'static str,
+        keys: &'static [&'static str],
+        argument: Argument,
+        help: &'static str,
+    ) -> Self {
+        Self { make: Make::With(argument), ..Self::new(name, keys, Command::Palette, help) }
+    }
+
+    fn footer(mut self, weight: u8, label: &'static str) -> Self {
+        self.weight = weight;
+        self.label = label;
+        self
+    }
+
+    fn when(mut self, possible: fn(&App) -> Possible) -> Self {
+        self.possible = possible;
+        self
+    }
+
+    /// Whether it belongs to a layer.
+    pub const fn layers(&self) -> &'static [LayerKind] {
+        match self.place {
+            Place::Layers(kinds) => kinds,
+            _ => &[],
+        }
+    }
+}
+
+fn at(place: Place, group: Group, actions: Vec<ActionInfo>) -> Vec<ActionInfo> {
+    actions.into_iter().map(|action| ActionInfo { place, group, ..action }).collect()
+}
+
+/// All actions.
+pub fn all() -> &'static [ActionInfo] {
+    static TABLE: LazyLock<Vec<ActionInfo>> = LazyLock::new(|| {
+        let mut table = solve();
+        table.extend(plans());
+        table.extend(pane());
+        table.extend(moves());
+        table.extend(view());
+        table.extend(files());
+        table.extend(program());
+        table.extend(pop_ups());
+        table
+    });
+    &TABLE
+}
+
+/// An action by name.
+pub fn named(name: &str) -> Option<&'static ActionInfo> {
+    all().iter().find(|action| action.name == name)
+}
+
+/// The action that gives a command without argument, for labels and hints.
+pub fn of(command: &Command) -> Option<&'static ActionInfo> {
+    all().iter().find(|action| matches!(&action.make, Make::Plain(plain) if plain == command))
+}
+
+fn solve() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    let warm = Command::Solve { method: None, warm: true };
+    let cold = Command::Solve { method: None, warm: false };
+    at(
+        Place::Workbench,
+        Group::Solve,
+        vec![
+            A::new("solve_warm", &["r"], warm, "solve with the current parameters, warm from the best plan")
+                .when(possible::open)
+                .footer(9, "solve"),
+            A::new("solve_cold", &["R"], cold, "solve from scratch").when(possible::open).footer(4, "cold"),
+            A::with(
+                "solve",
+                &["Space d"],
+                arguments::METHOD,
+                "solve with the method named, beside the others",
+            )
+            .when(possible::open),
+            A::new("stop_solve", &["x"], Command::Stop, "stop the solve and keep the best plan")
+                .when(possible::busy)
+                .footer(8, "stop"),
+            A::new("pause_solve", &["p"], Command::TogglePause, "pause or resume the solve")
+                .when(possible::busy)
+                .footer(5, "pause"),
+            A::new(
+                "toggle_auto_solve",
+                &["Space a"],
+                Command::ToggleAuto,
+                "solve by itself after every change, or not",
+            )
+            .when(possible::open),
+            A::with("set", &[], arguments::SETTING, "set a knob of the scenario or the method")
+                .when(possible::open),
+            A::with("choose_method", &["Space m"], arguments::CHOICE, "choose the method that r starts")
+                .when(possible::open),
+            A::new("edit", &["e"], Command::Edit, "edit the selected parameter or cell")
+                .when(possible::editable)
+                .footer(7, "edit"),
+            A::new("undo", &["u"], Command::Undo, "undo the last change of a parameter")
+                .when(possible::undo)
+                .footer(2, "undo"),
+            A::new("redo", &["U"], Command::Redo, "redo the change that was undone").when(possible::redo),
+        ],
+    )
+}
+
+fn plans() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    at(
+        Place::Workbench,
+        Group::Plans,
+        vec![
+            A::new("mark_plan", &["m"], Command::Mark, "mark the plan for comparison, or unmark it")
+                .when(possible::plan)
+                .footer(5, "mark"),
+            A::new(
+                "set_baseline",
+                &["B"],
+                Command::Baseline,
+                "make the plan the baseline that panes draw behind, or undo that",
+            )
+            .when(possible::plan)
+            .footer(3, "baseline"),
+            A::new(
+                "compare_plans",
+                &["c"],
+                Command::Compare,
+                "compare the marked plans, or the plan with the baseline",
+            )
+            .when(possible::two_plans)
+            .footer(5, "compare"),
+            A::new(
+                "check_plan",
+                &["V"],
+                Command::Check { exact: false },
+                "verify the plan with the independent checker",
+            )
+            .when(possible::plan)
+            .footer(3, "check"),
+            A::new(
+                "check_exact",
+                &["Space V"],
+                Command::Check { exact: true },
+                "verify the plan and repeat its proof; may take long",
+            )
+            .when(possible::plan),
+            A::with("show_plan", &[], arguments::PLAN, "show a plan by its number").when(possible::plan),
+            A::new("follow_best", &["Space b"], Command::FollowBest, "show the best plan, whichever it is")
+                .when(possible::plan),
+            A::new(
+                "write",
+                &["w"],
+                Command::Write,
+                "write the plan, or the scenario if there is none, to a file",
+            )
+            .when(possible::open)
+            .footer(6, "write"),
+            A::with(
+                "export",
+                &["Space e"],
+                arguments::FORMAT,
+                "write the plan in a format: json, instance, expanded",
+            )
+            .when(possible::open),
+        ],
+    )
+}
+
+fn pane() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    at(
+        Place::Workbench,
+        Group::Pane,
+        vec![
+            A::new(
+                "step_back",
+                &["[", ","],
+                Command::Step(-1),
+                "step to the previous interval, link or snapshot",
+            )
+            .when(possible::steps)
+            .footer(3, "back"),
+            A::new(
+                "step_forward",
+                &["]", "."],
+                Command::Step(1),
+                "step to the next interval, link or snapshot",
+            )
+            .when(possible::steps)
+            .footer(3, "forward"),
+            A::new("freeze", &["f"], Command::Freeze, "freeze the display or follow again; nothing is lost")
+                .when(possible::open)
+                .footer(2, "freeze"),
+            A::new("axis_in", &["+"], Command::Axis(1), "stretch the axis")
+                .when(possible::zooms)
+                .footer(2, "stretch"),
+            A::new("axis_out", &["-"], Command::Axis(-1), "shrink the axis").when(possible::zooms),
+            A::new("axis_fit", &["="], Command::Axis(0), "fit the whole axis into the pane")
+                .when(possible::zooms),
+            A::new("fold", &["v"], Command::Fold, "fold, unfold or go to the next form of the pane")
+                .when(possible::folds)
+                .footer(3, "form"),
+            A::new(
+                "toggle_overlay",
+                &["o"],
+                Command::Overlay,
+                "lay index windows or marks over the pane, or take them away",
+            )
+            .when(possible::overlays)
+            .footer(2, "overlay"),
+        ],
+    )
+    .into_iter()
+    .chain(at(
+        Place::Anywhere,
+        Group::Pane,
+        vec![
+            A::new("inspect", &["i", "Enter"], Command::Inspect, "inspect or open what is selected")
+                .when(possible::selected)
+                .footer(4, "open"),
+            A::new("copy", &["y"], Command::Copy, "copy the sentence about what is selected")
+                .footer(3, "copy"),
+            A::new("copy_pane", &["Y"], Command::CopyPane, "copy the pane as text"),
+        ],
+    ))
+    .collect()
+}
+
+fn moves() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    let go = |name, keys, go, help| A::new(name, keys, Command::Go(go), help);
+    at(
+        Place::Anywhere,
+        Group::Move,
+        vec![
+            go("move_left", &["h", "Left"], Go::Left, "move left"),
+            go("move_down", &["j", "Down"], Go::Down, "move down"),
+            go("move_up", &["k", "Up"], Go::Up, "move up"),
+            go("move_right", &["l", "Right"], Go::Right, "move right"),
+            go("go_first", &["g g", "Home"], Go::First, "go to the first item"),
+            go("go_last", &["G", "End"], Go::Last, "go to the last item"),
+            go("half_down", &["C-d"], Go::HalfDown, "move half a page down"),
+            go("half_up", &["C-u"], Go::HalfUp, "move half a page up"),
+            go("page_down", &["PgDn"], Go::PageDown, "move a page down"),
+            go("page_up", &["PgUp"], Go::PageUp, "move a page up"),
+        ],
+    )
+}
+
+fn view() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    const PANES: [(&str, &str, &[&str]); 9] = [
+        ("go_to_pane_1", "go to pane 1", &["1"]),
+        ("go_to_pane_2", "go to pane 2", &["2"]),
+        ("go_to_pane_3", "go to pane 3", &["3"]),
+        ("go_to_pane_4", "go to pane 4", &["4"]),
+        ("go_to_pane_5", "go to pane 5", &["5"]),
+        ("go_to_pane_6", "go to pane 6", &["6"]),
+        ("go_to_pane_7", "go to pane 7", &["7"]),
+        ("go_to_pane_8", "go to pane 8", &["8"]),
+        ("go_to_pane_9", "go to pane 9", &["9"]),
+    ];
+    let mut actions = vec![
+        A::new("next_pane", &["Tab"], Command::Cycle(1), "go to the next pane").footer(4, "pane"),
+        A::new("previous_pane", &["S-Tab"], Command::Cycle(-1), "go to the previous pane"),
+        A::new("zoom", &["z"], Command::Zoom, "zoom the pane, again to restore").footer(5, "zoom"),
+        A::new("pin", &["b"], Command::Pin, "pin the large pane, or let it follow the focus"),
+        A::new("narrower", &["<"], Command::Resize(-1), "make the side bar narrower"),
+        A::new("wider", &[">"], Command::Resize(1), "make the side bar wider"),
+        A::new("reset_sizes", &["0"], Command::ResetSizes, "reset all sizes"),
+        A::new("go_to_parameters", &["Space f"], Command::Focus(PaneId::Params), "go to the parameters"),
+        A::new("go_to_plans", &["Space t"], Command::Focus(PaneId::Plans), "go to the table of plans"),
+        A::new(
+            "go_to_solve",
+            &["Space x"],
+            Command::Focus(PaneId::Solve),
+            "go to the runs in the solve strip",
+        ),
+        A::new("list_panes", &["Space p"], Command::Panes, "list all panes"),
+        A::new("list_runs", &["Space r"], Command::Runs, "list all runs of the session"),
+    ];
+    for (number, (name, help, keys)) in (1..).zip(PANES) {
+        actions.push(A::new(name, keys, Command::Focus(PaneId::Kind(number)), help));
+    }
+    let actions = actions.into_iter().map(|action| action.when(possible::open)).collect();
+    at(Place::Workbench, Group::View, actions)
+}
+
+fn files() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    let mut actions = at(
+        Place::Anywhere,
+        Group::Files,
+        vec![
+            A::with("open", &["Space o"], arguments::FILE, "open a scenario, a plan or a saved session"),
+            A::with("new", &["Space n"], arguments::PRESET, "open a built-in scenario"),
+            A::with(
+                "import",
+                &["Space i"],
+                arguments::IMPORT,
+                "read files of another tool: format, then files",
+            ),
+        ],
+    );
+    actions.extend(at(
+        Place::Workbench,
+        Group::Files,
+        vec![
+            A::new("save_session", &["s"], Command::SaveSession, "write everything to disk now")
+                .when(possible::open),
+            A::new("show_start", &["Space s"], Command::ShowStart, "go back to the first screen")
+                .when(possible::open),
+        ],
+    ));
+    actions
+}
+
+fn program() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    at(
+        Place::Anywhere,
+        Group::Program,
+        vec![
+            A::new("help", &["?", "F1"], Command::Help, "show the keys of this place; type to filter")
+                .footer(10, "help"),
+            A::new("palette", &[":"], Command::Palette, "find any action by name and run it")
+                .footer(6, "commands"),
+            A::new("log", &["L"], Command::Log, "show the log").footer(2, "log"),
+            A::new("next_palette", &["t"], Command::NextPalette, "switch to the next palette of colours")
+                .footer(1, "palette"),
+            A::new("next_glyphs", &["Space g"], Command::NextGlyphs, "switch to the next set of glyphs"),
+            A::new(
+                "toggle_mouse",
+                &["M"],
+                Command::ToggleMouse,
+                "capture the mouse, or leave it to the terminal",
+            )
+            .footer(1, "mouse"),
+            A::new("repaint", &["C-l"], Command::Repaint, "repaint everything"),
+            A::new("suspend", &["C-z"], Command::Suspend, "suspend the program; fg brings it back"),
+            A::new(
+                "interrupt",
+                &["C-c"],
+                Command::Interrupt,
+                "stop the solve; again within two seconds leave",
+            ),
+            A::new("back", &["Esc"], Command::Back, "go one step back: pop-up, zoom, selection"),
+            A::new("quit", &["q"], Command::Quit, "quit; asks while a solve runs").footer(10, "quit"),
+        ],
+    )
+}
+
+fn pop_ups() -> Vec<ActionInfo> {
+    use ActionInfo as A;
+    use LayerKind as L;
+    const TYPED: &[L] = &[L::Help, L::Palette, L::EditKnob, L::Export];
+    const READ: &[L] = &[L::Compare, L::Log, L::Runs, L::Panes, L::Text];
+    const CHOOSE: &[L] = &[L::Palette, L::EditKnob, L::EditCell, L::Confirm, L::Export, L::Runs, L::Panes];
+    let layer = |places, name, keys, command, help| A {
+        place: Place::Layers(places),
+        group: Group::PopUp,
+        ..A::new(name, keys, Command::Layer(command), help)
+    };
+    vec![
+        A { place: Place::Layers(TYPED), ..A::new("close", &["Esc"], Command::Back, "close the pop-up") }
+            .footer(10, "close"),
+        A {
+            place: Place::Layers(READ),
+            ..A::new("close_view", &["Esc", "q"], Command::Back, "close the pop-up")
+        }
+        .footer(10, "close"),
+        A {
+            place: Place::Layers(&[L::EditCell]),
+            ..A::new("discard", &["Esc"], Command::Back, "discard the edit")
+        }
+        .footer(10, "discard"),
+        A {
+            place: Place::Layers(&[L::Confirm]),
+            ..A::new("stay", &["Esc"], Command::Back, "keep everything as it is")
+        }
+        .footer(10, "stay"),
+        layer(CHOOSE, "accept", &["Enter"], LayerCommand::Accept, "accept what is chosen or typed")
+            .footer(9, "accept"),
+        layer(
+            TYPED,
+            "next_choice",
+            &["Down", "Tab"],
+            LayerCommand::Next,
+            "choose the next line, name or format",
+        )
+        .footer(6, "next"),
+        layer(TYPED, "previous_choice", &["Up", "S-Tab"], LayerCommand::Previous, "choose the previous one"),
+        layer(TYPED, "next_page", &["PgDn"], LayerCommand::PageDown, "go a page down"),
+        layer(TYPED, "previous_page", &["PgUp"], LayerCommand::PageUp, "go a page up"),
+        layer(READ, "scroll_down", &["j", "Down"], LayerCommand::Down, "scroll or choose downwards")
+            .footer(4, "down"),
+        layer(READ, "scroll_up", &["k", "Up"], LayerCommand::Up, "scroll or choose upwards").footer(4, "up"),
+        layer(READ, "scroll_page_down", &["PgDn", "C-d"], LayerCommand::PageDown, "scroll a page down"),
+        layer(READ, "scroll_page_up", &["PgUp", "C-u"], LayerCommand::PageUp, "scroll a page up"),
+        layer(&[L::Compare], "next_pair", &["Tab"], LayerCommand::Next, "compare the next pair")
+            .footer(7, "next pair"),
+        layer(
+            &[L::Compare],
+            "previous_pair",
+            &["S-Tab"],
+            LayerCommand::Previous,
+            "compare the previous pair",
+        ),
+        layer(&[L::EditCell], "raise", &["+"], LayerCommand::Raise, "add one to the entry").footer(8, "more"),
+        layer(&[L::EditCell], "lower", &["-"], LayerCommand::Lower, "take one from the entry")
+            .footer(8, "less"),
+        layer(&[L::Confirm], "answer_yes", &["y"], LayerCommand::Yes, "answer yes").footer(8, "yes"),
+        layer(&[L::Confirm], "answer_no", &["n", "q"], LayerCommand::No, "answer no").footer(8, "no"),
+        layer(
+            &[L::Confirm],
+            "other_answer",
+            &["Tab", "Left", "Right", "h", "l"],
+            LayerCommand::Next,
+            "choose the other answer",
+        )
+        .footer(4, "other"),
+    ]
+    .into_iter()
+    .map(|action| A { group: Group::PopUp, ..action })
+    .collect()
+}

@@ -1,0 +1,402 @@
+//! What is open: the scenario, its knobs with the changes made here, the method and what was solved last.
+//!
+//! A change never touches a run. What differs from the newest solve is marked; undo goes through whole setups.
+
+use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::method::MethodInfo;
+use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
+use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::run::{common_params, limit_of};
+use lightbay_engines::AnyScenario;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::app::pane::{ItemId, PaneInfo};
+
+/// Changes that can be taken back.
+const UNDO_DEPTH: usize = 100;
+
+/// Everything a person can set before a solve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// The scenario with all changes.
+    pub scenario: AnyScenario,
+    /// Its hash without its name.
+    pub sha256: String,
+    /// Method that `r` starts.
+    pub method: String,
+    /// Values given for the knobs of each method; all others take their defaults.
+    pub params: BTreeMap<String, BTreeMap<String, ParamValue>>,
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Seconds after which the best plan is taken.
+    pub time_limit_s: Option<f64>,
+    /// Relative gap at which to stop.
+    pub gap: Option<f64>,
+}
+
+impl Setup {
+    /// A scenario with the defaults of a method.
+    ///
+    /// # Errors
+    /// A scenario that cannot be written (a number that is not finite).
+    pub fn new(scenario: AnyScenario, method: &str) -> Result<Self, Problem> {
+        let sha256 = scenario.sha256().map_err(|error| Problem::new("", error.to_string(), ""))?;
+        Ok(Self {
+            scenario,
+            sha256,
+            method: method.to_owned(),
+            params: BTreeMap::new(),
+            seed: 1,
+            time_limit_s: None,
+            gap: None,
+        })
+    }
+
+    /// Values given for the knobs of a method.
+    pub fn params_of(&self, method: &str) -> Vec<(String, ParamValue)> {
+        self.params.get(method).map_or_else(Vec::new, |given| {
+            given.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        })
+    }
+
+    fn common(&self, name: &str) -> Option<ParamValue> {
+        match name {
+            "seed" => Some(ParamValue::Int(self.seed as i64)),
+            "time_limit_s" => Some(ParamValue::Float(self.time_limit_s.unwrap_or(0.0))),
+            "gap" => Some(ParamValue::Float(self.gap.unwrap_or(0.0))),
+            _ => None,
+        }
+    }
+}
+
+/// Which block of the form a row belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    /// Knobs of the scenario.
+    Scenario,
+    /// The choice of the method.
+    Method,
+    /// Knobs of the method.
+    Params,
+    /// Limits and seed, common to all methods.
+    Common,
+}
+
+/// One row of the form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormRow {
+    /// Identity of the row; stays the same when rows come and go.
+    pub id: ItemId,
+    /// Name of the knob.
+    pub name: String,
+    /// Block it belongs to.
+    pub section: Section,
+    /// Its description.
+    pub info: ParamInfo,
+    /// Its value; `None` if it follows from the scenario.
+    pub value: Option<ParamValue>,
+    /// The value of the newest solve (before one: of the file) if it is another.
+    pub was: Option<Option<ParamValue>>,
+}
+
+impl FormRow {
+    /// Whether it differs from the newest solve.
+    pub const fn changed(&self) -> bool {
+        self.was.is_some()
+    }
+}
+
+/// A change that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Knob.
+    pub name: String,
+    /// Block it belongs to.
+    pub section: Section,
+    /// Value before.
+    pub old: Option<ParamValue>,
+    /// Value now.
+    pub new: ParamValue,
+    /// What it means for runs.
+    pub effect: Effect,
+}
+
+/// What is open.
+#[derive(Clone, Debug)]
+pub struct Work {
+    /// Kind of the scenario.
+    pub kind: &'static str,
+    /// Where it came from, as the user wrote it.
+    pub source: String,
+    /// What is optimised.
+    pub objective: ObjectiveInfo,
+    /// Panes of the kind.
+    pub panes: &'static [PaneInfo],
+    /// Methods of the kind.
+    pub methods: Vec<MethodInfo>,
+    /// As it was opened.
+    pub opened: Setup,
+    /// With all changes.
+    pub now: Setup,
+    /// What the newest solve was given.
+    pub solved: Option<Setup>,
+    names: Vec<String>,
+    undo: Vec<Setup>,
+    redo: Vec<Setup>,
+}
+
+fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
+    infos.iter().find(|info| info.name == name)
+}
+
+impl Work {
+    /// Opens a scenario of a known kind.
+    ///
+    /// # Errors
+    /// A kind that the catalogue does not know, or a scenario that cannot be written.
+    pub fn open(source: &str, scenario: AnyScenario, panes: &'static [PaneInfo]) -> Result<Self, Problem> {
+        let name = scenario.kind();
+        let kind = lightbay_engines::kind(name)
+            .ok_or_else(|| Problem::new("kind", format!("'{name}' is not known"), "open another file"))?;
+        let opened = Setup::new(scenario, kind.default_method)?;
+        Ok(Self {
+            kind: kind.name,
+            source: source.to_owned(),
+            objective: kind.objective,
+            panes,
+            methods: lightbay_engines::methods(kind.name),
+            now: opened.clone(),
+            opened,
+            solved: None,
+            names: Vec::new(),
+            undo: Vec::new(),
+            redo: Vec::new(),
+        })
+        .map(|mut work| {
+            work.intern();
+            work
+        })
+    }
+
+    /// The description of a method.
+    pub fn method(&self, name: &str) -> Option<&MethodInfo> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// What changes are compared with.
+    pub fn reference(&self) -> &Setup {
+        self.solved.as_ref().unwrap_or(&self.opened)
+    }
+
+    /// Whether a solve now would be given something else than the newest one.
+    pub fn changed(&self) -> bool {
+        self.now != *self.reference()
+    }
+
+    /// Number of rows that differ from the newest solve.
+    pub fn changes(&self) -> usize {
+        self.rows().iter().filter(|row| row.changed()).count()
+    }
+
+    /// The rows of the form in order.
+    pub fn rows(&self) -> Vec<FormRow> {
+        let reference = self.reference();
+        let mut rows = Vec::new();
+        let mut row = |section, info: ParamInfo, value: Option<ParamValue>, before: Option<ParamValue>| {
+            let id = self.id_of(&info.name).unwrap_or(ItemId::MAX);
+            let was = (value != before).then_some(before);
+            rows.push(FormRow { id, name: info.name.to_string(), section, info, value, was });
+        };
+        for info in self.now.scenario.knobs() {
+            let (value, before) = (self.now.scenario.knob(&info.name), reference.scenario.knob(&info.name));
+            row(Section::Scenario, info, value, before);
+        }
+        let text = |name: &str| Some(ParamValue::Text(name.to_owned()));
+        row(Section::Method, self.method_choice(), text(&self.now.method), text(&reference.method));
+        if let Some(method) = self.method(&self.now.method) {
+            let given = |setup: &Setup, info: &ParamInfo| {
+                let value = setup.params.get(method.name).and_then(|params| params.get(info.name.as_ref()));
+                value.cloned().or_else(|| info.default.clone())
+            };
+            for info in &method.params {
+                row(Section::Params, info.clone(), given(&self.now, info), given(reference, info));
+            }
+        }
+        for info in common_params() {
+            let (value, before) = (self.now.common(&info.name), reference.common(&info.name));
+            row(Section::Common, info, value, before);
+        }
+        rows
+    }
+
+    /// One row by its identity.
+    pub fn row(&self, id: ItemId) -> Option<FormRow> {
+        self.rows().into_iter().find(|row| row.id == id)
+    }
+
+    /// One row by its name.
+    pub fn row_named(&self, name: &str) -> Option<FormRow> {
+        self.rows().into_iter().find(|row| row.name == name)
+    }
+
+    /// Names of everything that can be set now.
+    pub fn knob_names(&self) -> Vec<String> {
+        self.rows().into_iter().map(|row| row.name).collect()
+    }
+
+    /// Makes a change as typed. The present setup stays as it was if the change is refused.
+    ///
+    /// # Errors
+    /// An unknown name, an invalid value, or every problem of the scenario that would result.
+    pub fn set(&mut self, setting: &Setting) -> Result<Change, Problems> {
+        let Some(row) = self.row_named(&setting.name) else {
+            let names = self.knob_names();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let remedy = suggestion(&setting.name, &names);
+            return Err(
+                Problem::new(setting.name.clone(), "is no knob of this scenario or method", remedy).into()
+            );
+        };
+        let value = match (setting.index, &row.info.domain) {
+            (Some(_), Domain::IntList { min, max } | Domain::IntOrList { min, max }) => {
+                let entry = ParamInfo { domain: Domain::Int { min: *min, max: *max }, ..row.info.clone() };
+                entry.parse(&setting.text)?
+            }
+            (Some(_), _) => {
+                return Err(
+                    Problem::new(setting.to_string(), "has no entries", "write it without [ ]").into()
+                );
+            }
+            (None, _) => row.info.parse(&setting.text)?,
+        };
+        self.put(&row, setting.index, value)
+    }
+
+    /// Makes a change with a value that is known to be of the right type.
+    ///
+    /// # Errors
+    /// Every problem of the value and of the scenario that would result.
+    pub fn put(
+        &mut self,
+        row: &FormRow,
+        index: Option<usize>,
+        value: ParamValue,
+    ) -> Result<Change, Problems> {
+        let before = self.now.clone();
+        match row.section {
+            Section::Scenario => {
+                let scenario = self.now.scenario.with(&row.name, index, &value)?;
+                let sha256 = scenario
+                    .sha256()
+                    .map_err(|error| Problem::new(row.name.clone(), error.to_string(), ""))?;
+                self.now.scenario = scenario;
+                self.now.sha256 = sha256;
+            }
+            Section::Method => {
+                if let ParamValue::Text(name) = &value {
+                    self.now.method.clone_from(name);
+                }
+            }
+            Section::Params => {
+                let params = self.now.params.entry(self.now.method.clone()).or_default();
+                if row.info.default.as_ref() == Some(&value) {
+                    params.remove(&row.name);
+                } else {
+                    params.insert(row.name.clone(), value.clone());
+                }
+                self.now.params.retain(|_, params| !params.is_empty());
+            }
+            Section::Common => match row.name.as_str() {
+                "seed" => {
+                    let seed = value.as_i64().and_then(|seed| u64::try_from(seed).ok());
+                    self.now.seed = seed.unwrap_or(self.now.seed);
+                }
+                "time_limit_s" => self.now.time_limit_s = limit_of(Some(&value)),
+                _ => self.now.gap = limit_of(Some(&value)),
+            },
+        }
+        self.undo.push(before);
+        if self.undo.len() > UNDO_DEPTH {
+            self.undo.remove(0);
+        }
+        self.redo.clear();
+        self.intern();
+        Ok(Change {
+            name: row.name.clone(),
+            section: row.section,
+            old: row.value.clone(),
+            new: value,
+            effect: row.info.effect,
+        })
+    }
+
+    /// Takes the last change back. Returns whether there was one.
+    pub fn undo(&mut self) -> bool {
+        let Some(before) = self.undo.pop() else { return false };
+        self.redo.push(std::mem::replace(&mut self.now, before));
+        true
+    }
+
+    /// Makes the change again that was taken back last. Returns whether there was one.
+    pub fn redo(&mut self) -> bool {
+        let Some(after) = self.redo.pop() else { return false };
+        self.undo.push(std::mem::replace(&mut self.now, after));
+        true
+    }
+
+    /// Whether there is a change to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    /// Whether there is a change to make again.
+    pub fn can_redo(&self) -> bool {
+        !self.redo.is_empty()
+    }
+
+    /// Remembers what a solve was given.
+    pub fn note_solved(&mut self) {
+        self.solved = Some(self.now.clone());
+    }
+
+    /// Restores a setup that was saved; knobs it names that no longer exist are dropped by the method's own check.
+    pub fn restore(&mut self, now: Setup, solved: Option<Setup>) {
+        self.now = now;
+        self.solved = solved;
+        self.intern();
+    }
+
+    fn method_choice(&self) -> ParamInfo {
+        let mut info = ParamInfo::choice("method", &[""], "", "Method that r starts.").effect(Effect::Warm);
+        info.domain =
+            Domain::Choice { names: self.methods.iter().map(|method| Cow::Borrowed(method.name)).collect() };
+        info.default = None;
+        info
+    }
+
+    fn id_of(&self, name: &str) -> Option<ItemId> {
+        self.names.iter().position(|known| known == name).map(|index| index as ItemId)
+    }
+
+    /// Gives every name a number that lasts as long as the scenario is open.
+    fn intern(&mut self) {
+        let mut names: Vec<String> =
+            self.now.scenario.knobs().iter().map(|info| info.name.to_string()).collect();
+        names.push("method".to_owned());
+        names.extend(
+            self.methods.iter().flat_map(|method| method.params.iter()).map(|info| info.name.to_string()),
+        );
+        names.extend(common_params().iter().map(|info| info.name.to_string()));
+        for name in names {
+            if self.id_of(&name).is_none() {
+                self.names.push(name);
+            }
+        }
+    }
+
+    /// The description of a knob of the method `r` starts, if it has one of that name.
+    pub fn param(&self, name: &str) -> Option<&ParamInfo> {
+        find(&self.method(&self.now.method)?.params, name)
+    }
+}
