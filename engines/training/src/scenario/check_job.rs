@@ -5,8 +5,9 @@ use super::knobs::RUN_KNOBS;
 use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS};
 use crate::full_dag::FullDag;
 use crate::presets;
-use crate::workload::Shape;
+use crate::workload::{Shape, StageLoad, Workload};
 use lightbay_core::problem::{Problems, suggestion};
+use lightbay_core::units::Gbps;
 
 /// Largest size in a model.
 pub(super) const MAX_SIZE: u32 = 1 << 26;
@@ -42,6 +43,9 @@ impl Job {
         }
         check_ports(self, &mut shape, &mut problems);
         check_size(self, &shape, &mut problems);
+        if problems.is_empty() {
+            check_load(self, &shape, &mut problems);
+        }
         problems.into_result(shape)
     }
 
@@ -264,5 +268,34 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
                 format!("lower it to about {}, or lower `pp`", (u64::from(n) * most / count).max(1)),
             );
         }
+    }
+}
+
+/// Single values in range can still multiply to figures that are absurd and that no file could hold.
+fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
+    let Some(workload) = Workload::of(job, shape) else { return };
+    let g = f64::from(shape.gpus_per_stage);
+    let nic = Gbps(job.run.bandwidth_gbps).bytes_per_second();
+    let slowest = nic.min(Gbps(job.run.intra_pod_rate_gbps()).bytes_per_second());
+    let longest = |value: fn(&StageLoad) -> f64| workload.stages.iter().map(value).fold(0.0, f64::max);
+    let dp_bytes = longest(|stage| stage.dp_bytes_per_gpu);
+    let slot_s = longest(|stage| stage.fwd_s)
+        + longest(|stage| stage.bwd_s)
+        + 2.0 * workload.pp_volume_bytes / (g * slowest);
+    let iteration_s = (f64::from(job.run.micro_batches) + f64::from(shape.stages)) * slot_s + dp_bytes / nic;
+    let volume = workload.pp_volume_bytes.max(g * dp_bytes);
+    if volume > MAX_BYTES {
+        problems.add(
+            "job",
+            format!("gives transfers of {volume:.3e} bytes, at most {MAX_BYTES:e} are possible"),
+            "lower `seq`, `micro_batch_size` or the size of the model",
+        );
+    }
+    if iteration_s > MAX_SECONDS {
+        problems.add(
+            "job",
+            format!("gives an iteration of about {iteration_s:.3e} s, at most {MAX_SECONDS:e} are possible"),
+            "are the units right? raise `bandwidth_gbps` or `peak_tflops`, or lower the sizes",
+        );
     }
 }

@@ -280,3 +280,102 @@ fn an_instance_is_not_raised_above_the_bandwidth_of_its_edges() {
     all.apply(&"bandwidth_gbps=800".parse::<Setting>().unwrap()).unwrap();
     all.validate().unwrap();
 }
+
+/// Every place of a JSON tree.
+fn places(value: &Value, here: &str, found: &mut Vec<String>) {
+    found.push(here.to_owned());
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| places(value, &format!("{here}/{key}"), found))
+        }
+        Value::Array(list) => {
+            list.iter()
+                .enumerate()
+                .for_each(|(index, value)| places(value, &format!("{here}/{index}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn whatever_stands_anywhere_in_a_file_is_read_or_refused() {
+    let job = json!({"job": {
+        "model": presets::model("deepseek_671b").unwrap(),
+        "run": {"tp": 1, "pp": 2, "gpus": 4, "gpus_per_pod_per_replica": 1, "micro_batches": 2, "ep": 1,
+                "seq": 64, "bandwidth_gbps": 400.0, "mfu": 0.4, "bwd_ratio": 2.0, "intra_pod_gbps": null},
+        "ports_per_pod": [4, 4],
+        "measured": {"stages": [{"fwd_s": 0.1, "bwd_s": 0.2, "dp_bytes_per_gpu": 1e9},
+                                {"fwd_s": 0.1, "bwd_s": 0.2, "dp_bytes_per_gpu": 0}],
+                     "pp_bytes_per_rank": 1e6, "order": [["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]]}}});
+    let mut closed = job.clone();
+    closed["job"].as_object_mut().unwrap().remove("measured");
+    let odd = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(2),
+        json!(3),
+        json!(0.5),
+        json!(4_294_967_295_u64),
+        json!(u64::MAX),
+        json!(1e-300),
+        json!(1e300),
+        json!("x"),
+        json!("gpt_7b"),
+        json!([]),
+        json!({}),
+        json!([[["F1"]]]),
+    ];
+    let (mut accepted, mut refused) = (0, 0);
+    for file in [toy(), job, closed] {
+        read(&file).unwrap().build().unwrap();
+        let mut everywhere = Vec::new();
+        places(&file, "", &mut everywhere);
+        for place in &everywhere[1..] {
+            for value in &odd {
+                let mut changed = file.clone();
+                *changed.pointer_mut(place).unwrap() = value.clone();
+                // What is accepted must be usable and writable.
+                match read(&changed) {
+                    Ok(scenario) => {
+                        let instance =
+                            scenario.build().unwrap_or_else(|p| panic!("{place}={value}: {p}")).instance;
+                        let written = serde_json::to_value(TrainingScenario::Instance(instance)).unwrap();
+                        read(&written).unwrap_or_else(|p| panic!("{place}={value}: {p}"));
+                        accepted += 1;
+                    }
+                    Err(problems) => {
+                        let top = place.rfind('/') == Some(0);
+                        let placed = problems.list().iter().all(|problem| top || !problem.path.is_empty());
+                        assert!(placed, "{place}={value}: {problems}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(accepted > 100 && refused > 1000, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn extremes_of_every_knob_are_usable_or_refused() {
+    use lightbay_core::param::Domain;
+    for info in knobs::job_knobs() {
+        let extremes = match info.domain {
+            Domain::Int { min, max } | Domain::IntOrList { min, max } => {
+                [ParamValue::Int(min), ParamValue::Int(max)]
+            }
+            Domain::Float { min, max } => [ParamValue::Float(min), ParamValue::Float(max)],
+            _ => continue,
+        };
+        for value in extremes {
+            let mut scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+            scenario.set(&info.name, None, &value).unwrap();
+            if scenario.validate().is_ok() {
+                let built = scenario.build().unwrap();
+                check_instance(&built.instance, "").into_result(()).unwrap();
+            }
+        }
+    }
+}
