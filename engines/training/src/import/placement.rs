@@ -1,0 +1,144 @@
+//! Where the ranks of a workload stand: GPUs per stage and pod, replicas, and what crosses between them.
+//!
+//! Ranks are numbered `(stage x DP + dp) x TP + tp`. The job knows stages of g GPUs that never span pods; the ranks of
+//! a stage that share a pod are those g, be it because of tensor and expert parallelism or because the pod is large
+//! enough for several data-parallel ranks. They reduce their gradients among themselves first, so that only one share
+//! of each crosses.
+
+use super::{base_run, narrow};
+use crate::scenario::job::RunConfig;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problems;
+use lightbay_formats::aicb::{AicbWorkload, ImportSummary, StageWorkload};
+
+const PER_REPLICA: &str = "gpus_per_pod_per_replica";
+const PER_POD: &str = "gpus_per_pod";
+
+/// The run of the workload with its placement and rates.
+pub(super) fn run(
+    workload: &AicbWorkload,
+    params: &Params,
+    summary: &mut ImportSummary,
+    problems: &mut Problems,
+) -> Option<RunConfig> {
+    let &AicbWorkload { tp, ep, expert_tp, pp, dp, gpus, micro_batches, .. } = workload;
+    let stage = tp.max(ep * expert_tp);
+    if !stage.is_multiple_of(tp) || !stage.is_multiple_of(ep * expert_tp) || !(tp * dp).is_multiple_of(stage)
+    {
+        problems.add(
+            "ep",
+            format!("'{ep}' expert-parallel ranks and '{tp}' tensor-parallel ranks do not tile a stage of '{}' GPUs", tp * dp),
+            "correct the sizes in the file; one must be a multiple of the other",
+        );
+        return None;
+    }
+    let given = |name: &str| params.int(name).and_then(|value| u64::try_from(value).ok());
+    let (in_stage, in_pod) = match (given(PER_REPLICA), given(PER_POD)) {
+        (Some(_), Some(_)) => {
+            problems.add(PER_POD, format!("stands beside '{PER_REPLICA}'"), "give one of the two");
+            return None;
+        }
+        (Some(per_replica), None) => (stage, per_replica),
+        (None, Some(per_pod)) => linear(stage, tp * dp, per_pod, summary, problems)?,
+        (None, None) => {
+            let per_replica = if pp > 2 { 2 * stage } else { stage };
+            let value = format!("{per_replica} GPUs, '{}' stages", per_replica / stage);
+            summary.assume("GPUs of one replica in one pod", value, format!("{PER_REPLICA}="));
+            (stage, per_replica)
+        }
+    };
+    let before = problems.total();
+    // Without experts, a stage of one tensor-parallel group has EP and its TP 1; several groups count as expert ranks.
+    let split = match (ep, in_stage == tp) {
+        (1, true) => 1,
+        (1, false) => tp,
+        _ => expert_tp,
+    };
+    let expert_ranks = if ep == 1 && in_stage == tp { 1 } else { in_stage / split };
+    if expert_ranks != ep {
+        summary.notes.push(format!(
+            "'ep' of the job is '{expert_ranks}': '{in_stage}' GPUs of a stage share a pod and reduce their gradients in it"
+        ));
+    }
+    let mut narrow = |name, value| narrow(name, value, problems);
+    let sizes = [narrow("tp", tp), narrow("pp", pp), narrow("ep", expert_ranks)];
+    let mut run = base_run(
+        sizes,
+        narrow("gpus", gpus),
+        narrow(PER_REPLICA, in_pod),
+        narrow("micro_batches", micro_batches),
+    );
+    run.etp = narrow("etp", split);
+    rates(&mut run, in_pod > in_stage, params, summary);
+    (problems.total() == before).then_some(run)
+}
+
+/// Ranks laid out one after the other: a pod holds whole stages, or an equal part of one.
+fn linear(
+    stage: u64,
+    all_ranks: u64,
+    per_pod: u64,
+    summary: &mut ImportSummary,
+    problems: &mut Problems,
+) -> Option<(u64, u64)> {
+    if per_pod.is_multiple_of(all_ranks) {
+        if all_ranks > stage {
+            summary
+                .notes
+                .push("all data-parallel ranks of a stage share a pod; no gradient crosses".to_owned());
+        }
+        return Some((all_ranks, per_pod));
+    }
+    if per_pod.is_multiple_of(stage) && all_ranks.is_multiple_of(per_pod) {
+        return Some((per_pod, per_pod));
+    }
+    problems.add(
+        PER_POD,
+        format!("'{per_pod}' does not divide the '{all_ranks}' GPUs of a stage into parts of whole groups of '{stage}'"),
+        format!("give a divisor of {all_ranks} that is a multiple of {stage}, a multiple of {all_ranks}, or '{PER_REPLICA}='"),
+    );
+    None
+}
+
+/// Rates that no workload file carries.
+fn rates(run: &mut RunConfig, stages_share_a_pod: bool, params: &Params, summary: &mut ImportSummary) {
+    match params.float("bandwidth_gbps") {
+        Some(given) => run.bandwidth_gbps = given,
+        None => summary.assume(
+            "rate of one NIC and circuit",
+            format!("{} Gb/s", run.bandwidth_gbps),
+            "bandwidth_gbps=",
+        ),
+    }
+    run.intra_pod_gbps = params.float("intra_pod_gbps");
+    if run.intra_pod_gbps.is_none() && stages_share_a_pod && run.pp > 1 {
+        summary.assume(
+            "rate of pipeline transfers inside a pod",
+            format!("{} Gb/s, as between pods", run.bandwidth_gbps),
+            "intra_pod_gbps=",
+        );
+    }
+}
+
+/// Replicas of a run, the ranks of the ring between pods.
+pub(super) fn replicas(run: &RunConfig) -> u64 {
+    let stage = u64::from(run.tp).max(u64::from(run.ep) * u64::from(run.etp));
+    u64::from(run.gpus) / (stage * u64::from(run.pp)).max(1)
+}
+
+/// Bytes one GPU of a stage sends to its ring neighbour in the next replica. The ranks of a group that share a pod
+/// have reduced among themselves, so each holds an equal share.
+pub(super) fn crossing_bytes(stage: &StageWorkload, replicas: u64, problems: &mut Problems) -> u64 {
+    let mut sum: u64 = 0;
+    for call in &stage.dp_collectives {
+        let in_pod = (call.ranks / replicas.max(1)).max(1);
+        // All-to-alls among data-parallel ranks are no ring; the summary lists them as skipped.
+        let Some(one) = call.kind.ring_bytes(call.bytes.div_ceil(in_pod), replicas) else { continue };
+        let Some(total) = one.checked_mul(call.calls).and_then(|all| sum.checked_add(all)) else {
+            problems.add("", "the data-parallel bytes exceed 64 bits", "check the sizes in the file");
+            return sum;
+        };
+        sum = total;
+    }
+    sum
+}
