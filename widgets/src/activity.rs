@@ -137,7 +137,7 @@ impl ActivityState {
 /// let area = Rect::new(0, 0, 30, 3);
 /// let mut buf = Buffer::empty(area);
 /// Activity::new(&theme, &intervals, &rows).render(area, &mut buf, &mut state);
-/// assert_eq!(text_of(&buf), "starts s   12.26 12.41\nlasts ms   155.6 263.1\n>DP s1       .   [4.0]");
+/// assert_eq!(text_of(&buf), "starts s    12.26   12.41\nlasts ms    155.6   263.1\n>DP s1       .    [  4.0]");
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Activity<'a> {
@@ -175,8 +175,9 @@ impl<'a> Activity<'a> {
 
     fn name_width(&self, width: i32) -> i32 {
         let glyphs = self.theme.glyphs;
-        let name = |row: &ActivityRow| i32::from(text::width(&row.name, glyphs)) + i32::from(row.critical);
-        (self.rows.iter().map(name).max().unwrap_or(0) + 1).max(9).min(width / 3)
+        let name = |row: &ActivityRow| i32::from(text::width(&row.name, glyphs));
+        // A column in front for the selection and one behind for the mark of the critical path.
+        (self.rows.iter().map(name).max().unwrap_or(0) + 2).max(10).min(width / 3)
     }
 
     /// Decides which intervals are shown and where, and stores it in the state.
@@ -186,9 +187,8 @@ impl<'a> Activity<'a> {
         match self.scale {
             ActivityScale::Equal => {
                 // Few columns, or little room: wider cells are easier to read.
-                let pitch = if room < 72 || count as i32 * 8 <= room { 8 } else { 6 };
-                let pitch = if room < 3 * pitch { 6 } else { pitch };
-                let fitting = (room / pitch).max(1) as usize;
+                let pitch = if (40..72).contains(&room) || count as i32 * 8 <= room { 8 } else { 6 };
+                let fitting = ((room + 1) / pitch).max(1) as usize;
                 state.column_offset = scroll::follow(state.column_offset, state.interval, fitting, count);
                 let shown = fitting.min(count - state.column_offset);
                 state.columns = state.column_offset..state.column_offset + shown;
@@ -334,7 +334,7 @@ impl<'a> Activity<'a> {
 
     fn draw_name(&self, pen: &mut Pen<'_>, y: i32, left: i32, row: &ActivityRow, selected: bool) {
         if row.kind == ActivityKind::Capacity {
-            pen.cut(2, y, left - 3, &row.name, Cut::Middle, self.theme.style(Tone::Muted));
+            pen.cut(2, y, left - 2, &row.name, Cut::Middle, self.theme.style(Tone::Muted));
             return;
         }
         let style = if selected {
@@ -343,7 +343,7 @@ impl<'a> Activity<'a> {
         } else {
             self.theme.ink(row.tone, row.critical)
         };
-        let used = pen.cut(1, y, left - 2 - i32::from(row.critical), &row.name, Cut::Middle, style);
+        let used = pen.cut(1, y, left - 2, &row.name, Cut::Middle, style);
         if row.critical {
             pen.glyph(1 + used, y, "*", self.theme.style(Tone::Answer));
         }
@@ -368,7 +368,7 @@ impl StatefulWidget for &Activity<'_> {
             pen.cut(0, 0, pen.width(), name, Cut::Middle, self.theme.style(Tone::Answer));
             return;
         }
-        let left = self.name_width(pen.width()) + 2;
+        let left = self.name_width(pen.width());
         self.place_columns(pen.width() - left, state);
         self.draw_heads(&mut pen, left, state);
         let top = 2;

@@ -130,9 +130,10 @@ impl Ticks {
         let most = most.clamp(1, MOST);
         let rough = (high / 2.0 - low / 2.0) / most as f64 * 2.0;
         let power = 10f64.powf(rough.log10().floor());
-        let multiple =
-            [1.0, 2.0, 5.0, 10.0].into_iter().find(|multiple| multiple * power >= rough).unwrap_or(10.0);
-        let step = multiple * power;
+        let ticks_of = |step: f64| (high / step + 1e-9).floor() - (low / step - 1e-9).ceil() + 1.0;
+        // The finest step that gives no more than one tick above the wish.
+        let fits = |multiple: &f64| ticks_of(multiple * power) <= most as f64 + 1.0;
+        let step = [0.5, 1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0) * power;
         if !(step.is_finite() && step > 0.0) {
             return Self { kind: Kind::Linear(low, 0.0), index: 0, count: 1, decimals: 0, zero: false };
         }

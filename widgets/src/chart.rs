@@ -415,8 +415,8 @@ impl Widget for &Chart<'_> {
         let axis = i32::from(area.height >= Chart::AXIS_HEIGHT);
         let rows = pen.height() - axis;
         let left = self.y_label_width(y, rows).min(pen.width() / 3);
-        // The plot keeps half of the width; labels are cut rather than the curve.
-        let ends = self.end_width(x, y).min((pen.width() - left) / 2);
+        // The plot keeps two fifths of the width; labels are cut rather than the curve.
+        let ends = self.end_width(x, y).min((pen.width() - left) * 3 / 5);
         let width = pen.width() - left - ends;
         self.draw_y_axis(&mut pen, y, left, rows);
         if axis > 0 {

@@ -196,12 +196,14 @@ impl<'a> Matrix<'a> {
         let wide = full.max(headings.min(8) + 1);
         let bare = digits + 2;
         let count = self.columns.len() as i32;
-        for sum in sums {
-            for (pitch, differences) in
-                [(wide + 1, true), (wide, true), (full, true), (bare, false), (digits + 1, false)]
-            {
-                if names + count * pitch + sum.width() <= width {
-                    return Places { names, pitch, differences, shown: self.columns.len(), sum };
+        // Differences say more than a bar, and a bar more than wide cells.
+        for (pitches, differences) in [([wide + 1, wide, full], true), ([bare + 1, bare, digits + 1], false)]
+        {
+            for sum in sums {
+                for pitch in pitches {
+                    if names + count * pitch + sum.width() <= width {
+                        return Places { names, pitch, differences, shown: self.columns.len(), sum };
+                    }
                 }
             }
         }

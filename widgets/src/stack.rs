@@ -318,8 +318,9 @@ impl Widget for &Stack<'_> {
             pen.cut(0, 0, pen.width(), limit_name, Cut::End, self.theme.style(Tone::Answer));
             return;
         }
-        // Two rows for the time axis, one above the plot for the limit line.
-        let rows = self.scale(pen.height() - 3);
+        // Two rows for the time axis, one above the plot for the limit line, and one for names where there is room.
+        let head = i32::from(pen.height() >= 10);
+        let rows = self.scale(pen.height() - 3 - head);
         let range = self.range();
         let muted = self.theme.style(Tone::Muted);
         let limit = self.limit.map(|limit| limit.0).filter(|limit| limit.is_finite() && *limit >= 0.0);
@@ -328,10 +329,15 @@ impl Widget for &Stack<'_> {
         let left = (limit_text.len() as i32).max(1) + 1;
         let width = pen.width() - left;
         if let Some(row) = limit_row {
-            pen.right(left - 1, row, &limit_text, self.theme.style(Tone::Answer));
+            pen.right(left - 1, head + row, &limit_text, self.theme.style(Tone::Answer));
+            let height = rows.count - row;
+            if let Some(limit) = limit.filter(|_| height >= 6 && height % 2 == 0) {
+                let decimals = usize::from(limit % 2.0 != 0.0);
+                pen.right(left - 1, head + row + height / 2, &number::fixed(limit / 2.0, decimals), muted);
+            }
         }
-        pen.right(left - 1, rows.count, "0", muted);
-        let mut plot = pen.part(left, 0, width, rows.count + 1);
+        pen.right(left - 1, head + rows.count, "0", muted);
+        let mut plot = pen.part(left, head, width, rows.count + 1);
         for x in 0..width {
             let Some(interval) = self.interval(x, width, range) else { continue };
             for up in 0..rows.count {
@@ -356,9 +362,10 @@ impl Widget for &Stack<'_> {
         for layer in 0..self.layers.len() {
             self.draw_name(&mut plot, layer, rows, range);
         }
-        // Names stand on the limit line itself when it is the top row, else above it.
-        let name_row = limit_row.map_or(0, |row| (row - 1).max(0));
-        let used = plot.cut(0, name_row, width, limit_name, Cut::End, self.theme.style(Tone::Text));
+        // Names stand above the limit line, or on it where there is no row above.
+        let name_row = (head + limit_row.unwrap_or(0) - 1).max(0);
+        let mut names = pen.part(left, 0, width, rows.count);
+        let used = names.cut(0, name_row, width, limit_name, Cut::End, self.theme.style(Tone::Text));
         let mut free_to = width;
         for mark in self.marks.iter().rev() {
             let needed = i32::from(text::width(&mark.name, glyphs));
@@ -367,10 +374,10 @@ impl Widget for &Stack<'_> {
             };
             let end = (((share * f64::from(width)) as i32) + 1).min(free_to);
             if needed > 0 && end - needed > used + 1 {
-                plot.right(end, name_row, &mark.name, self.theme.ink(mark.tone, true));
+                names.right(end, name_row, &mark.name, self.theme.ink(mark.tone, true));
                 free_to = end - needed - 2;
             }
         }
-        self.draw_time_axis(&mut pen, left, rows.count + 1, range);
+        self.draw_time_axis(&mut pen, left, head + rows.count + 1, range);
     }
 }

@@ -156,14 +156,6 @@ pub struct Timeline<'a> {
 /// Columns of a fold: `⋯ ×46 ⋯` and a blank on both sides.
 const FOLD: i32 = 10;
 
-/// The cell the last item was drawn in, and how many fell into it.
-#[derive(Clone, Copy)]
-struct Last {
-    x: i32,
-    y: i32,
-    count: u8,
-}
-
 impl<'a> Timeline<'a> {
     /// Below this size only the selected item is named.
     pub const MIN_WIDTH: u16 = 24;
@@ -303,7 +295,7 @@ impl<'a> Timeline<'a> {
                 }
                 AxisPart::Span { from_s, to_s, .. } => {
                     let range = axis::Range::new(*from_s, *to_s, axis::Scale::Linear);
-                    let ticks = range.ticks((width / 10).max(1) as usize);
+                    let ticks = range.ticks((width / 9).max(2) as usize);
                     for value in ticks {
                         let label = Num::of(format_args!("{} s", ticks.label(value)));
                         let Some(share) = range.share(value) else { continue };
@@ -391,9 +383,15 @@ impl<'a> Timeline<'a> {
             name_style = name_style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
         }
         let size = i32::from(text::width(&item.name, glyphs)) + i32::from(item.critical);
-        let inside = size < to - from;
-        let x = if inside { from + 1 } else { to + 1 };
-        if inside || x + size <= pen.width() {
+        let inside = size <= to - from;
+        let x = if inside {
+            from + i32::from(size < to - from)
+        } else if to + 1 + size <= pen.width() {
+            to + 1
+        } else {
+            from - 1 - size
+        };
+        if x >= 0 {
             if !inside {
                 name_style = self.theme.ink(Tone::Gradient, item.critical || selected);
             }
@@ -420,6 +418,8 @@ impl<'a> Timeline<'a> {
             ItemShape::Backward => (glyphs.backward, Tone::Backward),
             ItemShape::Forward | ItemShape::Bar => (glyphs.forward, Tone::Forward),
         };
+        // Without room behind it the mark takes the place of the arrow: the lane says the direction.
+        let glyph = if item.critical && x + 1 >= room { "*" } else { glyph };
         pen.glyph(x, y, glyph, self.theme.ink(tone, item.critical));
         let star = i32::from(item.critical);
         let size = i32::from(text::width(&item.name, glyphs));
@@ -441,50 +441,73 @@ impl<'a> Timeline<'a> {
         pen.rect(x, y, used, 1)
     }
 
-    fn draw_items(&self, pen: &mut Pen<'_>, state: &mut TimelineState, bars: bool) {
-        let mut last: Option<Last> = None;
-        for (index, item) in
-            self.items.iter().enumerate().filter(|(_, item)| (item.shape == ItemShape::Bar) == bars)
-        {
+    fn draw_bars(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
+        for item in self.items.iter().filter(|item| item.shape == ItemShape::Bar) {
             let Some(row) = self.item_row(&state.lane_rows, item) else { continue };
             let y = row - state.offset as i32;
             if y < 0 || y >= pen.height() {
                 continue;
             }
-            let selected = state.selected == Some(item.id);
-            let lane = self.lanes.get(item.lane).map_or(0, |lane| lane.id);
-            if bars {
-                let rect = self.draw_bar(pen, y, item, state, selected);
-                state.hits.push(rect, item.id, lane);
+            let rect = self.draw_bar(pen, y, item, state, state.selected == Some(item.id));
+            state.hits.push(rect, item.id, self.lane_id(item));
+        }
+    }
+
+    fn lane_id(&self, item: &TimelineItem) -> u32 {
+        self.lanes.get(item.lane).map_or(0, |lane| lane.id)
+    }
+
+    /// Items from `first` on that fall into the same cell of the same row.
+    fn same_cell(&self, first: usize, places: &[(i32, i32)]) -> usize {
+        let Some(item) = self.items.get(first) else { return 0 };
+        let x = self.moment(places, item.start_s);
+        let same = |other: &&TimelineItem| {
+            other.shape != ItemShape::Bar
+                && (other.lane, other.row) == (item.lane, item.row)
+                && self.moment(places, other.start_s) == x
+        };
+        self.items[first..].iter().take_while(same).count().max(1)
+    }
+
+    fn draw_points(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
+        let mut index = 0;
+        while let Some(item) = self.items.get(index) {
+            let count = self.same_cell(index, &state.parts);
+            let group = &self.items[index..index + count];
+            let next = self.items.get(index + count);
+            index += count;
+            if item.shape == ItemShape::Bar {
                 continue;
             }
-            let Some(x) = self.moment(&state.parts, item.start_s) else { continue };
-            if let Some(Last { x: at, y: same, count }) = last
-                && at == x
-                && same == y
-            {
-                // Never two items in one cell without saying so.
-                let count = count.saturating_add(1);
-                let digit = [if count > 9 { b'+' } else { b'0' + count }];
-                pen.text(x, y, std::str::from_utf8(&digit).unwrap_or("+"), self.theme.style(Tone::Answer));
-                if item.critical {
-                    pen.glyph(x + 1, y, "*", self.theme.style(Tone::Answer));
-                }
-                last = Some(Last { x, y, count });
-                state.hits.push(pen.rect(x, y, 1, 1), item.id, lane);
+            let row = self.item_row(&state.lane_rows, item);
+            let (Some(row), Some(x)) = (row, self.moment(&state.parts, item.start_s)) else { continue };
+            let y = row - state.offset as i32;
+            if y < 0 || y >= pen.height() {
                 continue;
             }
             let span_end = self
                 .span_of(item.start_s)
                 .and_then(|span| state.parts.get(span))
                 .map_or(pen.width(), |&(from, width)| from + width);
-            let next =
-                self.items.get(index + 1).filter(|next| next.lane == item.lane && next.row == item.row);
+            let next = next.filter(|next| (next.lane, next.row) == (item.lane, item.row));
             let next = next.and_then(|next| self.moment(&state.parts, next.start_s)).filter(|next| *next > x);
             let room = next.unwrap_or(span_end).min(span_end);
-            let rect = self.draw_point(pen, (x, y), item, room, selected);
-            state.hits.push(rect, item.id, lane);
-            last = Some(Last { x, y, count: 1 });
+            let selected = group.iter().any(|item| state.selected == Some(item.id));
+            let rect = if count == 1 {
+                self.draw_point(pen, (x, y), item, room, selected)
+            } else {
+                // Never two items in one cell without saying so.
+                let digit = [if count > 9 { b'+' } else { b'0' + count as u8 }];
+                let style = if selected { self.theme.cursor() } else { self.theme.style(Tone::Answer) };
+                pen.text(x, y, std::str::from_utf8(&digit).unwrap_or("+"), style);
+                if group.iter().any(|item| item.critical) && x + 1 < room {
+                    pen.glyph(x + 1, y, "*", self.theme.style(Tone::Answer));
+                }
+                pen.rect(x, y, 1, 1)
+            };
+            for item in group {
+                state.hits.push(rect, item.id, self.lane_id(item));
+            }
         }
     }
 
@@ -549,10 +572,10 @@ impl StatefulWidget for &Timeline<'_> {
             lanes.glyph(0, at as i32 - state.offset as i32, ">", self.theme.style(Tone::Answer));
         }
         let mut plot = pen.part(left, 1, width - left, rows);
-        self.draw_items(&mut plot, state, true);
+        self.draw_bars(&mut plot, state);
         for edge in self.edges {
             self.draw_edge(&mut plot, edge, state);
         }
-        self.draw_items(&mut plot, state, false);
+        self.draw_points(&mut plot, state);
     }
 }
