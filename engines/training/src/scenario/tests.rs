@@ -286,12 +286,14 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     found.push(here.to_owned());
     match value {
         Value::Object(map) => {
-            map.iter().for_each(|(key, value)| places(value, &format!("{here}/{key}"), found))
+            for (key, value) in map {
+                places(value, &format!("{here}/{key}"), found);
+            }
         }
         Value::Array(list) => {
-            list.iter()
-                .enumerate()
-                .for_each(|(index, value)| places(value, &format!("{here}/{index}"), found));
+            for (index, value) in list.iter().enumerate() {
+                places(value, &format!("{here}/{index}"), found);
+            }
         }
         _ => {}
     }
