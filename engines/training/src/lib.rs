@@ -1,6 +1,7 @@
 //! DELTA: circuits between the pods of one LLM training job, from its computation-communication DAG.
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 pub mod baselines;
 pub mod budget;
 pub mod check;
@@ -10,6 +11,7 @@ pub mod contention;
 pub mod critical_path;
 pub mod evaluate;
 pub mod full_dag;
+pub mod ga;
 pub mod handover;
 pub mod import;
 pub mod instance;
