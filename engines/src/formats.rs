@@ -165,6 +165,9 @@ pub(crate) fn parse_settings(
                     suggestion(&setting.name, &names),
                 );
             }
+            Some(_) if setting.index.is_some() => {
+                problems.add(setting.to_string(), "has no entries", "write it without [ ]");
+            }
             Some(info) => match info.parse(&setting.text) {
                 Ok(value) => given.push((setting.name.clone(), value)),
                 Err(problem) => problems.push(problem),

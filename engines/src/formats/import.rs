@@ -1,10 +1,13 @@
 //! Importers: files of other tools become scenarios, with a summary of what was found and what was assumed.
 
-use super::{FormatInfo, parse_settings};
+use super::{FormatInfo, SubjectSort, parse_settings, write_problem};
 use crate::subject::AnyScenario;
+use lightbay_core::json;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, suggestion};
-
+use lightbay_core::scenario::Scenario;
+use lightbay_training::{TrainingScenario, import as aicb};
+use std::sync::Arc;
 /// A file to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
@@ -27,7 +30,13 @@ pub struct Imported {
 
 /// All importers.
 pub fn importers() -> Vec<FormatInfo> {
-    Vec::new()
+    vec![FormatInfo {
+        name: aicb::AICB,
+        help: aicb::AICB_HELP,
+        of: SubjectSort::Scenario,
+        extension: "txt",
+        params: aicb::aicb_knobs(),
+    }]
 }
 
 /// Turns files of another tool into a scenario.
@@ -48,6 +57,17 @@ pub fn import(
             Problem::new("", format!("'{format}' is no import format"), suggestion(format, &names)).into()
         );
     };
-    let _ = (parse_settings(&info.params, settings, format)?, inputs, strict);
-    Err(Problem::new("", "cannot be imported", "").into())
+    let params = parse_settings(&info.params, settings, format)?;
+    let files: Vec<aicb::ImportFile<'_>> =
+        inputs.iter().map(|input| aicb::ImportFile { name: &input.name, bytes: &input.bytes }).collect();
+    let job = aicb::import_aicb(&files, &params, strict)?;
+    let summary = json::to_value(&job.summary).map_err(write_problem)?;
+    Ok(Imported {
+        lines: job.summary.to_text().lines().map(str::to_owned).collect(),
+        summary,
+        scenario: AnyScenario::Training(Arc::new(Scenario {
+            name: job.name,
+            body: TrainingScenario::Job(job.job),
+        })),
+    })
 }
