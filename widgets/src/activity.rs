@@ -259,19 +259,18 @@ impl<'a> Activity<'a> {
         let rule = self.theme.style(Tone::Rule);
         for (interval, &(x, width)) in state.columns.clone().zip(&state.places) {
             let x = left + x;
-            match row.amount(interval) {
-                Some(amount) => self.draw_amount(pen, x, y, width, amount, row.full, selected),
-                None => {
-                    let inside = row.window.as_ref().is_some_and(|window| window.contains(&interval));
-                    if self.windows && row.window.is_some() {
-                        if inside {
-                            let margin = i32::from(width >= 5);
-                            pen.line(x + margin, y, width - 2 * margin, glyphs.window, rule);
-                        }
-                    } else {
-                        pen.glyph(x + width / 2, y, glyphs.inactive, rule);
-                    }
+            let inside =
+                row.window.as_ref().filter(|_| self.windows).map(|window| window.contains(&interval));
+            match (row.amount(interval), inside) {
+                (Some(amount), _) => {
+                    self.draw_amount(&mut pen.part(x, y, width, 1), amount, row.full, selected);
                 }
+                (None, None) => pen.glyph(x + width / 2, y, glyphs.inactive, rule),
+                (None, Some(true)) => {
+                    let margin = i32::from(width >= 5);
+                    pen.line(x + margin, y, width - 2 * margin, glyphs.window, rule);
+                }
+                (None, Some(false)) => {}
             }
             if selected && state.interval == Some(interval) {
                 pen.paint(x, y, width, 1, self.theme.cursor());
@@ -279,32 +278,34 @@ impl<'a> Activity<'a> {
         }
     }
 
-    fn draw_amount(&self, pen: &mut Pen<'_>, x: i32, y: i32, width: i32, amount: f64, full: f64, bold: bool) {
+    /// Draws one cell; the pen is the cell.
+    fn draw_amount(&self, pen: &mut Pen<'_>, amount: f64, full: f64, bold: bool) {
+        let width = pen.width();
         let shades = self.theme.shades();
         let level = if full > 0.0 { Theme::heat_level(amount / full) } else { 0 };
         let style = if shades { self.theme.style(Tone::Heat(level)) } else { Style::new() };
         let style = if bold { style.patch(Theme::bold()) } else { style };
-        pen.line(x, y, width, " ", style);
+        pen.line(0, 0, width, " ", style);
         let held = amount <= 0.0;
         if width < 3 {
             // One digit for a narrow cell; more than nine is said to be more.
             let digit = [if amount.round() > 9.0 { b'+' } else { b'0' + amount.round().max(0.0) as u8 }];
-            pen.text(x, y, std::str::from_utf8(&digit).unwrap_or("?"), style);
+            pen.text(0, 0, std::str::from_utf8(&digit).unwrap_or("?"), style);
             return;
         }
         if !shades {
-            pen.glyph(x, y, "[", style);
-            pen.glyph(x + width - 1, y, "]", style);
+            pen.glyph(0, 0, "[", style);
+            pen.glyph(width - 1, 0, "]", style);
         }
         let room = (width - 2).max(1) as usize;
         if held && width >= 7 {
-            pen.right(x + width - 1, y, "held", style);
+            pen.right(width - 1, 0, "held", style);
         } else if held {
-            pen.right(x + width / 2 + 1, y, "0", style);
+            pen.right(width / 2 + 1, 0, "0", style);
         } else {
             let num = number::fit(amount, 1, room);
             if num.len() <= room {
-                pen.right(x + width - 1, y, &num, style);
+                pen.right(width - 1, 0, &num, style);
             }
         }
     }

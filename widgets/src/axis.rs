@@ -104,7 +104,7 @@ fn drawable(value: f64, scale: Scale) -> bool {
 }
 
 /// Ticks at nice values.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ticks {
     kind: Kind,
     index: usize,
@@ -153,7 +153,7 @@ impl Ticks {
             let kind = Kind::Log { decade, multiples, low, high, every: 1 };
             let count = multiples.len() * (decades as usize + 1);
             let ticks = Self { kind, index: 0, count, decimals: 0, zero };
-            if ticks.count() <= most + usize::from(zero) {
+            if ticks.clone().count() <= most + usize::from(zero) {
                 return ticks;
             }
         }
@@ -207,7 +207,7 @@ mod tests {
 
     fn values(range: Range, most: usize) -> Vec<String> {
         let ticks = range.ticks(most);
-        ticks.map(|value| ticks.label(value).to_string()).collect()
+        ticks.clone().map(|value| ticks.label(value).to_string()).collect()
     }
 
     #[test]

@@ -229,7 +229,7 @@ impl<'a> Chart<'a> {
             write(pen, 0, &ticks.label(y.high));
             write(pen, rows - 1, &ticks.label(y.low));
         } else {
-            for value in ticks {
+            for value in ticks.clone() {
                 if let Some(share) = y.share(value) {
                     write(pen, row_of(share, rows), &ticks.label(value));
                 }
@@ -250,7 +250,7 @@ impl<'a> Chart<'a> {
         let widest = if rows <= 4 {
             ticks.label(y.high).len().max(ticks.label(y.low).len())
         } else {
-            ticks.map(|value| ticks.label(value).len()).max().unwrap_or(1)
+            ticks.clone().map(|value| ticks.label(value).len()).max().unwrap_or(1)
         };
         (widest as i32).max(i32::from(text::width(self.y.unit, self.theme.glyphs))) + 1
     }
@@ -259,7 +259,7 @@ impl<'a> Chart<'a> {
         let muted = self.theme.style(Tone::Muted);
         let ticks = x.ticks((width / 8).max(1) as usize);
         let mut free_from = left;
-        for value in ticks {
+        for value in ticks.clone() {
             let Some(share) = x.share(value) else { continue };
             let label = ticks.label(value);
             let at = left + (share * f64::from(width - 1)).round() as i32;

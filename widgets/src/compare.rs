@@ -139,7 +139,7 @@ impl Widget for &PairedBars<'_> {
             pen.right(pen.width(), 0, self.unit, muted);
             if bars {
                 let ticks = range.ticks((bars_width / 8).max(2) as usize);
-                for value in ticks {
+                for value in ticks.clone() {
                     let label = ticks.label(value);
                     let at =
                         range.share(value).map_or(0, |share| (share * f64::from(bars_width)).round() as i32);

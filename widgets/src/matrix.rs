@@ -166,7 +166,7 @@ impl<'a> Matrix<'a> {
         self
     }
 
-    fn sum_text(sum: &RowSum) -> Num {
+    fn sum_text(sum: RowSum) -> Num {
         Num::of(format_args!("{}/{}", sum.used, sum.limit))
     }
 
@@ -185,7 +185,7 @@ impl<'a> Matrix<'a> {
             .max()
             .unwrap_or(1);
         let sum_width =
-            self.sums.iter().map(|sum| Self::sum_text(sum).len() as i32).max().unwrap_or(0).max(4);
+            self.sums.iter().map(|sum| Self::sum_text(*sum).len() as i32).max().unwrap_or(0).max(4);
         let sums = if self.sums.is_empty() {
             [Sum::None; 3]
         } else {
@@ -260,7 +260,7 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    fn draw_sum(&self, pen: &mut Pen<'_>, x: i32, y: i32, row: &RowSum, sum: Sum) {
+    fn draw_sum(&self, pen: &mut Pen<'_>, x: i32, y: i32, row: RowSum, sum: Sum) {
         let glyphs = pen.glyphs();
         let text = Self::sum_text(row);
         let over = row.used > row.limit;
@@ -370,7 +370,7 @@ impl StatefulWidget for &Matrix<'_> {
                 self.draw_cell(&mut pen, x, y, &cell, places, selected);
                 state.hits.push(pen.rect(x, y, places.pitch, 1), row as u32, column as u32);
             }
-            if let Some(sum) = self.sums.get(row) {
+            if let Some(&sum) = self.sums.get(row) {
                 let x = places.names + places.shown as i32 * places.pitch;
                 self.draw_sum(&mut pen, x, y, sum, places.sum);
             }

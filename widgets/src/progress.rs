@@ -233,7 +233,7 @@ impl<'a> SolveStrip<'a> {
         }
         end = pen.right(end, y, word, state_style) - 1;
         let value_width = i32::from(text::width(&method.value, glyphs));
-        if value_width > 0 && name_width + 2 + value_width + 1 <= end {
+        if value_width > 0 && name_width + 2 + value_width < end {
             end = pen.right(end, y, &method.value, self.theme.style(Tone::Text)) - 2;
         }
         let tone = if running { Tone::Answer } else { Tone::Text };

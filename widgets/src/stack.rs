@@ -282,7 +282,7 @@ impl<'a> Stack<'a> {
         let ticks = range.ticks((width / 9).max(2) as usize);
         let mut free_from = left;
         let mut first = true;
-        for value in ticks {
+        for value in ticks.clone() {
             let Some(share) = range.share(value) else { continue };
             let at = left + (share * f64::from(width)).round() as i32;
             if at >= left + width {

@@ -61,7 +61,7 @@ enum Form {
 #[derive(Debug, Clone, Copy)]
 pub struct Tabs<'a> {
     theme: &'a Theme,
-    tabs: &'a [Tab],
+    items: &'a [Tab],
     focused: Option<u32>,
     right: &'a [Piece],
 }
@@ -72,7 +72,7 @@ impl<'a> Tabs<'a> {
 
     /// The panes in order.
     pub const fn new(theme: &'a Theme, tabs: &'a [Tab]) -> Self {
-        Self { theme, tabs, focused: None, right: &[] }
+        Self { theme, items: tabs, focused: None, right: &[] }
     }
 
     /// Puts brackets around the tab with this id.
@@ -108,7 +108,7 @@ impl<'a> Tabs<'a> {
     /// The form of tab `index` when those from `short_from` on are short and those from `bare_from` on are bare.
     /// The focused tab keeps its name.
     fn form(&self, index: usize, short_from: usize, bare_from: usize) -> Form {
-        let focused = self.tabs.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
+        let focused = self.items.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
         if index >= bare_from && !focused {
             Form::Bare
         } else if index >= short_from {
@@ -119,7 +119,7 @@ impl<'a> Tabs<'a> {
     }
 
     fn total(&self, short_from: usize, bare_from: usize) -> i32 {
-        self.tabs
+        self.items
             .iter()
             .enumerate()
             .map(|(index, tab)| self.width(tab, self.form(index, short_from, bare_from)))
@@ -136,7 +136,7 @@ impl StatefulWidget for &Tabs<'_> {
         if pen.is_empty() {
             return;
         }
-        let count = self.tabs.len();
+        let count = self.items.len();
         let width = pen.width();
         let right_width = i32::from(pieces_width(self.right, pen.glyphs()));
         if right_width > 0 && self.total(count, count) + right_width + 4 <= width {
@@ -152,7 +152,7 @@ impl StatefulWidget for &Tabs<'_> {
         }
         let narrow = width < i32::from(Tabs::MIN_WIDTH);
         let mut x = 1;
-        for (index, tab) in self.tabs.iter().enumerate() {
+        for (index, tab) in self.items.iter().enumerate() {
             let focused = Some(tab.id) == self.focused;
             if narrow && !focused {
                 continue;

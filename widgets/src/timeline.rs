@@ -8,16 +8,15 @@ use std::ops::Range;
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
-use ratatui_core::style::Modifier;
 use ratatui_core::widgets::StatefulWidget;
 
-use crate::axis;
 use crate::hit::Hits;
-use crate::number::Num;
 use crate::pen::{Label, Pen};
 use crate::scroll;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
+
+mod draw;
 
 /// One part of the time axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -252,6 +251,18 @@ impl<'a> Timeline<'a> {
         Some(x + (share.clamp(0.0, 1.0) * f64::from(width)) as i32)
     }
 
+    /// The columns an item takes in part `index` of the axis; equal ones if it is shorter than a column.
+    fn columns_in(&self, index: usize, places: &[(i32, i32)], item: &TimelineItem) -> Option<(i32, i32)> {
+        let Some(AxisPart::Span { from_s, to_s, .. }) = self.parts.get(index) else { return None };
+        if item.end_s < *from_s || item.start_s > *to_s {
+            return None;
+        }
+        let &(x, width) = places.get(index)?;
+        let from = self.column(index, places, item.start_s)?;
+        let to = self.column(index, places, item.end_s)?;
+        Some((from.min(x + width - 1), to))
+    }
+
     /// The span a moment lies in.
     fn span_of(&self, time_s: f64) -> Option<usize> {
         // The last one, so that a moment on the edge of two spans begins the later one.
@@ -281,263 +292,6 @@ impl<'a> Timeline<'a> {
     fn item_row(&self, lane_rows: &[i32], item: &TimelineItem) -> Option<i32> {
         let height = self.lanes.get(item.lane)?.rows.max(1);
         Some(lane_rows.get(item.lane)? + i32::from(item.row.min(height - 1)))
-    }
-
-    fn draw_axis(&self, pen: &mut Pen<'_>, left: i32, places: &[(i32, i32)]) {
-        let muted = self.theme.style(Tone::Muted);
-        let mut free_from = left;
-        for (part, &(x, width)) in self.parts.iter().zip(places) {
-            match part {
-                AxisPart::Fold => {
-                    if left + x + 1 >= free_from && width >= 8 {
-                        free_from = left + x + 2 + pen.text(left + x + 1, 0, "folded", muted);
-                    }
-                }
-                AxisPart::Span { from_s, to_s, .. } => {
-                    let range = axis::Range::new(*from_s, *to_s, axis::Scale::Linear);
-                    let ticks = range.ticks((width / 9).max(2) as usize);
-                    for value in ticks {
-                        let label = Num::of(format_args!("{} s", ticks.label(value)));
-                        let Some(share) = range.share(value) else { continue };
-                        let at = left + x + (share * f64::from(width)) as i32;
-                        if at >= free_from && at + label.len() as i32 <= left + x + width {
-                            free_from = at + 2 + pen.text(at, 0, &label, muted);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn draw_lanes(&self, pen: &mut Pen<'_>, left: i32, state: &TimelineState) {
-        let glyphs = pen.glyphs();
-        let (muted, faint) = (self.theme.style(Tone::Muted), self.theme.style(Tone::Faint));
-        for (lane, &row) in self.lanes.iter().zip(&state.lane_rows) {
-            let y = row - state.offset as i32;
-            if y >= pen.height() {
-                return;
-            }
-            pen.cut(1, y, left - 3, &lane.name, Cut::Middle, muted);
-            let mut folds = lane.folded.iter();
-            for (part, &(x, width)) in self.parts.iter().zip(&state.parts) {
-                match part {
-                    AxisPart::Span { .. } if lane.rail => pen.line(left + x, y, width, glyphs.lane, faint),
-                    AxisPart::Span { .. } => {}
-                    AxisPart::Fold => {
-                        let count = folds.next().copied().unwrap_or(0);
-                        if count == 0 {
-                            continue;
-                        }
-                        let (fold, times) = (glyphs.fold, glyphs.times);
-                        let full = Num::of(format_args!("{fold} {times}{count} {fold}"));
-                        let size = i32::from(text::width(&full, glyphs));
-                        if size < width {
-                            pen.text(left + x + (width - size) / 2, y, &full, muted);
-                        } else {
-                            pen.cut(left + x, y, width, fold, Cut::End, muted);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn draw_bar(
-        &self,
-        pen: &mut Pen<'_>,
-        y: i32,
-        item: &TimelineItem,
-        state: &TimelineState,
-        selected: bool,
-    ) -> Rect {
-        let shades = self.theme.shades();
-        let glyphs = pen.glyphs();
-        let area = if item.critical { Tone::GradientFull } else { Tone::GradientDim };
-        let style =
-            if shades { self.theme.style(area) } else { self.theme.ink(Tone::Gradient, item.critical) };
-        let glyph = if shades { " " } else { glyphs.bar };
-        let mut drawn: Option<(i32, i32)> = None;
-        for index in 0..self.parts.len() {
-            let Some(AxisPart::Span { from_s, to_s, .. }) = self.parts.get(index) else { continue };
-            if item.end_s < *from_s || item.start_s > *to_s {
-                continue;
-            }
-            let from = self.column(index, &state.parts, item.start_s);
-            let to = self.column(index, &state.parts, item.end_s);
-            let (Some(from), Some(to), Some(&(x, width))) = (from, to, state.parts.get(index)) else {
-                continue;
-            };
-            let from = from.min(x + width - 1);
-            if to - from < 1 {
-                // Shorter than a column: one cell, and a sign that it is.
-                let style = self.theme.ink(Tone::Gradient, item.critical);
-                pen.glyph(from, y, glyphs.square, style);
-            } else {
-                pen.line(from, y, to - from, glyph, style);
-            }
-            drawn = Some(drawn.map_or((from, to.max(from + 1)), |(first, _)| (first, to.max(from + 1))));
-        }
-        let Some((from, to)) = drawn else { return Rect::default() };
-        let mut name_style = style;
-        if selected {
-            name_style = name_style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-        }
-        let size = i32::from(text::width(&item.name, glyphs)) + i32::from(item.critical);
-        let inside = size <= to - from;
-        let x = if inside {
-            from + i32::from(size < to - from)
-        } else if to + 1 + size <= pen.width() {
-            to + 1
-        } else {
-            from - 1 - size
-        };
-        if x >= 0 {
-            if !inside {
-                name_style = self.theme.ink(Tone::Gradient, item.critical || selected);
-            }
-            let used = pen.text(x, y, &item.name, name_style);
-            if item.critical {
-                pen.glyph(x + used, y, "*", name_style);
-            }
-        }
-        pen.rect(from, y, to - from, 1)
-    }
-
-    /// Draws a point item and returns its cells. `room` is the column of the next item of its row.
-    fn draw_point(
-        &self,
-        pen: &mut Pen<'_>,
-        at: (i32, i32),
-        item: &TimelineItem,
-        room: i32,
-        selected: bool,
-    ) -> Rect {
-        let (x, y) = at;
-        let glyphs = pen.glyphs();
-        let (glyph, tone) = match item.shape {
-            ItemShape::Backward => (glyphs.backward, Tone::Backward),
-            ItemShape::Forward | ItemShape::Bar => (glyphs.forward, Tone::Forward),
-        };
-        // Without room behind it the mark takes the place of the arrow: the lane says the direction.
-        let glyph = if item.critical && x + 1 >= room { "*" } else { glyph };
-        pen.glyph(x, y, glyph, self.theme.ink(tone, item.critical));
-        let star = i32::from(item.critical);
-        let size = i32::from(text::width(&item.name, glyphs));
-        let mut used = 1;
-        if x + 1 + size + star <= room && size > 0 {
-            let mut style =
-                if item.critical { self.theme.style(Tone::Answer) } else { self.theme.style(tone) };
-            if selected {
-                style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
-            }
-            used += pen.text(x + 1, y, &item.name, style);
-        } else if selected {
-            pen.paint(x, y, 1, 1, self.theme.cursor());
-        }
-        if item.critical && x + used < room {
-            pen.glyph(x + used, y, "*", self.theme.style(Tone::Answer));
-            used += 1;
-        }
-        pen.rect(x, y, used, 1)
-    }
-
-    fn draw_bars(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
-        for item in self.items.iter().filter(|item| item.shape == ItemShape::Bar) {
-            let Some(row) = self.item_row(&state.lane_rows, item) else { continue };
-            let y = row - state.offset as i32;
-            if y < 0 || y >= pen.height() {
-                continue;
-            }
-            let rect = self.draw_bar(pen, y, item, state, state.selected == Some(item.id));
-            state.hits.push(rect, item.id, self.lane_id(item));
-        }
-    }
-
-    fn lane_id(&self, item: &TimelineItem) -> u32 {
-        self.lanes.get(item.lane).map_or(0, |lane| lane.id)
-    }
-
-    /// Items from `first` on that fall into the same cell of the same row.
-    fn same_cell(&self, first: usize, places: &[(i32, i32)]) -> usize {
-        let Some(item) = self.items.get(first) else { return 0 };
-        let x = self.moment(places, item.start_s);
-        let same = |other: &&TimelineItem| {
-            other.shape != ItemShape::Bar
-                && (other.lane, other.row) == (item.lane, item.row)
-                && self.moment(places, other.start_s) == x
-        };
-        self.items[first..].iter().take_while(same).count().max(1)
-    }
-
-    fn draw_points(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
-        let mut index = 0;
-        while let Some(item) = self.items.get(index) {
-            let count = self.same_cell(index, &state.parts);
-            let group = &self.items[index..index + count];
-            let next = self.items.get(index + count);
-            index += count;
-            if item.shape == ItemShape::Bar {
-                continue;
-            }
-            let row = self.item_row(&state.lane_rows, item);
-            let (Some(row), Some(x)) = (row, self.moment(&state.parts, item.start_s)) else { continue };
-            let y = row - state.offset as i32;
-            if y < 0 || y >= pen.height() {
-                continue;
-            }
-            let span_end = self
-                .span_of(item.start_s)
-                .and_then(|span| state.parts.get(span))
-                .map_or(pen.width(), |&(from, width)| from + width);
-            let next = next.filter(|next| (next.lane, next.row) == (item.lane, item.row));
-            let next = next.and_then(|next| self.moment(&state.parts, next.start_s)).filter(|next| *next > x);
-            let room = next.unwrap_or(span_end).min(span_end);
-            let selected = group.iter().any(|item| state.selected == Some(item.id));
-            let rect = if count == 1 {
-                self.draw_point(pen, (x, y), item, room, selected)
-            } else {
-                // Never two items in one cell without saying so.
-                let digit = [if count > 9 { b'+' } else { b'0' + count as u8 }];
-                let style = if selected { self.theme.cursor() } else { self.theme.style(Tone::Answer) };
-                pen.text(x, y, std::str::from_utf8(&digit).unwrap_or("+"), style);
-                if group.iter().any(|item| item.critical) && x + 1 < room {
-                    pen.glyph(x + 1, y, "*", self.theme.style(Tone::Answer));
-                }
-                pen.rect(x, y, 1, 1)
-            };
-            for item in group {
-                state.hits.push(rect, item.id, self.lane_id(item));
-            }
-        }
-    }
-
-    fn draw_edge(&self, pen: &mut Pen<'_>, edge: &Edge, state: &TimelineState) {
-        let (Some(from), Some(to)) = (self.items.get(edge.from), self.items.get(edge.to)) else { return };
-        let rows = (self.item_row(&state.lane_rows, from), self.item_row(&state.lane_rows, to));
-        let columns = (self.moment(&state.parts, from.end_s), self.moment(&state.parts, to.start_s));
-        let ((Some(from_y), Some(to_y)), (Some(from_x), Some(to_x))) = (rows, columns) else { return };
-        let (from_y, to_y) = (from_y - state.offset as i32, to_y - state.offset as i32);
-        let glyphs = pen.glyphs();
-        let style = self.theme.style(Tone::Text);
-        let down = to_y >= from_y;
-        let height = pen.height();
-        let between = if down { from_y + 1..to_y } else { to_y + 1..from_y };
-        for y in between.start.max(0)..between.end.min(height) {
-            pen.glyph(from_x, y, glyphs.vertical, style);
-        }
-        if from_y == to_y {
-            pen.line(from_x + 1, to_y, to_x - from_x - 2, glyphs.edge, style);
-        } else if to_x > from_x {
-            pen.glyph(from_x, to_y, if down { glyphs.corner_up } else { glyphs.corner_down }, style);
-            pen.line(from_x + 1, to_y, to_x - from_x - 2, glyphs.edge, style);
-        }
-        if to_x > from_x + 1 {
-            pen.glyph(to_x - 1, to_y, glyphs.forward, style);
-        }
-        let size = i32::from(text::width(&edge.label, glyphs));
-        if size > 0 && from_x - size >= 0 && from_y != to_y {
-            pen.right(from_x, to_y, &edge.label, self.theme.style(Tone::Text));
-        }
     }
 }
 
@@ -573,9 +327,6 @@ impl StatefulWidget for &Timeline<'_> {
         }
         let mut plot = pen.part(left, 1, width - left, rows);
         self.draw_bars(&mut plot, state);
-        for edge in self.edges {
-            self.draw_edge(&mut plot, edge, state);
-        }
         self.draw_points(&mut plot, state);
     }
 }

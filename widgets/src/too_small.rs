@@ -71,11 +71,10 @@ impl Widget for &TooSmall<'_> {
         let first = if fits { sizes.as_str() } else { short.as_str() };
         let lines = [(first, Tone::Answer), (self.state, Tone::Text), (self.hint, Tone::Muted)];
         let count = lines.iter().filter(|(line, _)| !line.is_empty()).count() as i32;
-        let mut y = (height - count).max(0) / 2;
-        for (line, tone) in lines.into_iter().filter(|(line, _)| !line.is_empty()) {
+        let top = (height - count).max(0) / 2;
+        for (y, (line, tone)) in (top..).zip(lines.into_iter().filter(|(line, _)| !line.is_empty())) {
             let x = (width - i32::from(text::width(line, glyphs))).max(0) / 2;
             pen.text(x, y, line, self.theme.style(tone));
-            y += 1;
         }
     }
 }

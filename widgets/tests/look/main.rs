@@ -1,6 +1,8 @@
 //! How the widgets look, at several sizes, with each set of characters, with colour and without.
 #![allow(clippy::unwrap_used, reason = "a failed test may stop")]
 
+use std::fmt::Write as _;
+
 mod fixture;
 mod screen;
 
@@ -10,8 +12,11 @@ use ratatui_core::layout::Rect;
 
 type Draw = fn(&Theme, Rect, &mut Buffer);
 
+/// Name, how it is drawn, and at which sizes.
+type Look = (&'static str, Draw, [(u16, u16); 3]);
+
 /// Each widget with the sizes it has on the designed screens.
-const WIDGETS: [(&str, Draw, [(u16, u16); 3]); 10] = [
+const WIDGETS: [Look; 10] = [
     ("activity", fixture::draw_activity, [(90, 15), (78, 15), (40, 6)]),
     ("form", fixture::draw_form, [(25, 10), (38, 10), (16, 4)]),
     ("plans", fixture::draw_plans, [(26, 8), (40, 8), (18, 4)]),
@@ -43,7 +48,7 @@ fn widgets_look_as_drawn() {
             let mut out = String::new();
             for size in sizes {
                 let buf = draw(widget, &theme, size);
-                out.push_str(&format!("{} x {}\n{}\n\n", size.0, size.1, text_of(&buf)));
+                let _ = write!(out, "{} x {}\n{}\n\n", size.0, size.1, text_of(&buf));
             }
             insta::assert_snapshot!(format!("{name}-{set}"), out);
         }
