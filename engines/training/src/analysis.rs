@@ -15,8 +15,10 @@ use crate::sim::{Piece, Trace};
 use crate::windows::{IndexWindows, Windows};
 use lightbay_core::problem::Problems;
 
+mod full;
 mod links;
 
+pub use full::{Step, full_steps};
 pub use links::LinkFacts;
 
 /// Two event times closer than this are one, seconds.

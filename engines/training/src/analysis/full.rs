@@ -1,0 +1,64 @@
+//! The full graph of a job under a plan: when every compute and every transfer inside a pod happens.
+
+use super::AnalysisError;
+use crate::collapse::full_dag;
+use crate::full_dag::NodeKind;
+use crate::plan::TrainingResult;
+use crate::reduced_dag::{Dominance, reduce};
+use crate::scenario::job::Job;
+use crate::workload::Workload;
+
+/// A node of the full graph with its times under a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// What it does.
+    pub kind: NodeKind,
+    /// Stage, from 0; of a transfer the sending one.
+    pub stage: u32,
+    /// Micro-batch, from 0.
+    pub micro_batch: u32,
+    /// Start, seconds.
+    pub start_s: f64,
+    /// Finish, seconds.
+    pub finish_s: f64,
+    /// The task that it is, if it crosses pods.
+    pub task: Option<u32>,
+}
+
+/// All nodes of one replica in an order of execution.
+///
+/// # Errors
+/// [`AnalysisError`] if the job cannot be laid out or the result belongs to another.
+pub fn full_steps(job: &Job, result: &TrainingResult) -> Result<Vec<Step>, AnalysisError> {
+    let shape = job.shape().map_err(AnalysisError::Scenario)?;
+    let mismatch = || AnalysisError::Mismatch { tasks: result.tasks.len(), links: result.topology.len() };
+    let workload = Workload::of(job, &shape).ok_or_else(mismatch)?;
+    let full = full_dag(job, &shape, &workload, 1).map_err(AnalysisError::Scenario)?;
+    let reduced = reduce(&full, Dominance::AtBandwidth).map_err(AnalysisError::Scenario)?;
+    if reduced.tasks.len() != result.tasks.len() {
+        return Err(mismatch());
+    }
+    let mut task_of = vec![None; full.nodes().len()];
+    for (task, reduced) in reduced.tasks.iter().enumerate() {
+        task_of[reduced.node as usize] = Some(task as u32);
+    }
+    let mut steps: Vec<Step> = Vec::with_capacity(full.nodes().len());
+    for (index, node) in full.nodes().iter().enumerate() {
+        let (start_s, finish_s) = match task_of[index].and_then(|task| result.tasks.get(task as usize)) {
+            Some(task) => (task.start_s, task.finish_s),
+            None => {
+                let ready = full.preds(index).iter().map(|pred| steps[*pred as usize].finish_s).fold(0.0, f64::max);
+                (ready, ready + node.duration_s)
+            }
+        };
+        steps.push(Step {
+            kind: node.kind,
+            stage: node.stage,
+            micro_batch: node.micro_batch,
+            start_s,
+            finish_s,
+            task: task_of[index],
+        });
+    }
+    Ok(steps)
+}
