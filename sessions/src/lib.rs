@@ -60,6 +60,8 @@ pub mod replay;
 pub mod resume;
 pub mod store;
 mod thin;
+#[cfg(test)]
+mod toy;
 pub mod writer;
 
 pub use atomic::{Overwrite, atomic_write, atomic_write_with};

@@ -73,7 +73,8 @@ pub(crate) struct Thinner<T> {
     stride: u64,
     kept: Vec<Kept<T>>,
     points: usize,
-    curves: HashMap<Curve, CurveState<T>>,
+    numbers: HashMap<Curve, usize>,
+    curves: Vec<CurveState<T>>,
     next: u64,
     left_out: u64,
 }
@@ -81,8 +82,8 @@ pub(crate) struct Thinner<T> {
 #[derive(Debug)]
 struct Kept<T> {
     order: u64,
-    /// Position within its curve; `None` for what always stays.
-    position: Option<u64>,
+    /// Its curve and its position in it; `None` for what always stays.
+    place: Option<(usize, u64)>,
     item: T,
 }
 
@@ -100,7 +101,8 @@ impl<T> Thinner<T> {
             stride: 1,
             kept: Vec::new(),
             points: 0,
-            curves: HashMap::new(),
+            numbers: HashMap::new(),
+            curves: Vec::new(),
             next: 0,
             left_out: 0,
         }
@@ -110,35 +112,51 @@ impl<T> Thinner<T> {
         let order = self.next;
         self.next += 1;
         let Some(curve) = curve else {
-            self.kept.push(Kept { order, position: None, item });
+            self.kept.push(Kept { order, place: None, item });
             return;
         };
-        let state = self.curves.entry(curve).or_insert(CurveState { seen: 0, newest: None });
+        let number = *self.numbers.entry(curve).or_insert(self.curves.len());
+        if number == self.curves.len() {
+            self.curves.push(CurveState { seen: 0, newest: None });
+        }
+        let state = &mut self.curves[number];
         let position = state.seen;
         state.seen += 1;
         let before = state.newest.take();
         self.left_out += u64::from(before.is_some());
-        if position % self.stride != 0 {
+        if !position.is_multiple_of(self.stride) {
             state.newest = Some((order, item));
             return;
         }
-        self.kept.push(Kept { order, position: Some(position), item });
+        self.kept.push(Kept { order, place: Some((number, position)), item });
         self.points += 1;
         // Curves with one point each cannot be thinned; there the limit gives way.
         while self.points > self.limit && self.points > 2 * self.curves.len() {
-            self.stride *= 2;
-            let before = self.kept.len();
-            let stride = self.stride;
-            self.kept.retain(|kept| kept.position.is_none_or(|position| position % stride == 0));
-            self.points -= before - self.kept.len();
-            self.left_out += (before - self.kept.len()) as u64;
+            self.double_stride();
+        }
+    }
+
+    fn double_stride(&mut self) {
+        self.stride *= 2;
+        let stride = self.stride;
+        let goes =
+            |kept: &mut Kept<T>| kept.place.is_some_and(|(_, position)| !position.is_multiple_of(stride));
+        for gone in self.kept.extract_if(.., goes) {
+            self.points -= 1;
+            let Some((number, position)) = gone.place else { continue };
+            let state = &mut self.curves[number];
+            if position + 1 == state.seen {
+                state.newest = Some((gone.order, gone.item));
+            } else {
+                self.left_out += 1;
+            }
         }
     }
 
     /// What is kept, in the order in which it came, and how many points were left out.
     pub(crate) fn finish(self) -> (Vec<T>, u64) {
         let mut all: Vec<(u64, T)> = self.kept.into_iter().map(|kept| (kept.order, kept.item)).collect();
-        all.extend(self.curves.into_values().filter_map(|state| state.newest));
+        all.extend(self.curves.into_iter().filter_map(|state| state.newest));
         all.sort_by_key(|(order, _)| *order);
         (all.into_iter().map(|(_, item)| item).collect(), self.left_out)
     }

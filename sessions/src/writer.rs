@@ -285,7 +285,7 @@ fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
             let now = shared.clock.now();
             inbox = match desk.deadline(&inbox, now) {
                 Some(at) if at <= now => break,
-                Some(at) => match shared.wake.wait_timeout(inbox, at - now) {
+                Some(at) => match shared.wake.wait_timeout(inbox, at.saturating_sub(now)) {
                     Ok((inbox, _)) => inbox,
                     Err(poisoned) => poisoned.into_inner().0,
                 },

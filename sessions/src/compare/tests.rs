@@ -1,1 +1,174 @@
-//! Tests.
+//! Verdicts, and text that stays in its cells.
+
+use super::*;
+use crate::toy;
+use proptest::prelude::*;
+
+fn header(value: f64) -> Header {
+    toy::plan(value).header()
+}
+
+fn knobs(bandwidth: f64) -> Vec<(String, ParamValue)> {
+    vec![("zeta".to_owned(), ParamValue::Int(4)), ("bandwidth_gbps".to_owned(), ParamValue::Float(bandwidth))]
+}
+
+#[test]
+fn what_differs_comes_first_and_figures_have_sign_percent_and_verdict() {
+    let (a, mut b) = (header(2.0), header(1.5));
+    b.parameters.set("gap", ParamValue::Float(0.01));
+    b.method = "delta-joint".to_owned();
+    b.objective.bound = Some(1.25);
+    let (ka, mut kb) = (knobs(400.0), knobs(800.0));
+    kb[0].1 = ParamValue::Float(4.0);
+    let table = compare(
+        &[Subject { label: "a", header: &a, knobs: &ka }, Subject { label: "b", header: &b, knobs: &kb }],
+        TOLERANCE,
+        |name| (name == "weight").then_some(Sense::Max),
+    )
+    .unwrap();
+    let settings: Vec<(Scope, &str)> =
+        table.settings.iter().map(|row| (row.scope, row.name.as_str())).collect();
+    assert_eq!(
+        settings,
+        [(Scope::Scenario, "bandwidth_gbps"), (Scope::Parameter, "gap"), (Scope::Plan, "method")],
+        "4 and 4.0 are the same"
+    );
+    assert_eq!(table.settings[1].values, [None, Some(ParamValue::Float(0.01))]);
+    let names: Vec<&str> = table.figures.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["cost", "bound", "weight", "elapsed_s"]);
+    assert_eq!(
+        table.figures[0].changes,
+        [Some(Change { difference: -0.5, percent: Some(-25.0), verdict: Verdict::Better })]
+    );
+    assert_eq!(table.figures[1].changes, [None], "the reference has no bound");
+    assert_eq!(table.figures[2].changes[0].unwrap().verdict, Verdict::Worse);
+    assert_eq!(table.figures[3].changes[0].unwrap().verdict, Verdict::Tie);
+}
+
+#[test]
+fn ties_are_ties_within_the_tolerance() {
+    for (reference, value, tolerance, verdict) in [
+        (1.0, 1.0 + 1e-12, 1e-9, Verdict::Tie),
+        (1.0, 1.0 + 1e-6, 1e-9, Verdict::Worse),
+        (1.0, 1.0 + 1e-6, 1e-3, Verdict::Tie),
+        (0.0, 0.0, 1e-9, Verdict::Tie),
+        (0.0, 1e-12, 1e-9, Verdict::Worse),
+        (-2.0, -3.0, 1e-9, Verdict::Better),
+    ] {
+        let change = change(reference, value, Some(Sense::Min), tolerance);
+        assert_eq!(change.verdict, verdict, "{reference} {value} {tolerance}");
+    }
+    assert_eq!(change(0.0, 3.0, None, 0.0).percent, None);
+    assert_eq!(change(0.0, 3.0, None, 0.0).words(), "+3");
+    assert_eq!(change(-2.0, -3.0, Some(Sense::Min), 0.0).words(), "-50.00 % better");
+    assert_eq!(change(1.0, 1.0, Some(Sense::Min), 0.0).words(), "tie");
+    assert_eq!(change(1.0, 1.000_001, Some(Sense::Min), 0.0).words(), "+1.0e-6 worse");
+}
+
+proptest! {
+    /// Looking from the other plan turns better into worse, and nothing else.
+    #[test]
+    fn verdicts_are_antisymmetric(a in -1e3..1e3, b in -1e3..1e3, tolerance in 0.0..0.1, max: bool) {
+        let sense = Some(if max { Sense::Max } else { Sense::Min });
+        let (there, back) = (change(a, b, sense, tolerance), change(b, a, sense, tolerance));
+        let turned = match there.verdict {
+            Verdict::Better => Verdict::Worse,
+            Verdict::Worse => Verdict::Better,
+            same => same,
+        };
+        prop_assert_eq!(back.verdict, turned);
+        prop_assert_eq!(back.difference, -there.difference);
+    }
+
+    /// Any label and name survives the way through CSV, and the table keeps its shape.
+    #[test]
+    fn csv_reads_back(label in "[ -~\n\r\",|]{0,12}", other in "[ -~]{0,12}") {
+        let (a, b) = (header(2.0), header(1.0));
+        let ka = vec![("name".to_owned(), ParamValue::Text(label.clone()))];
+        let kb = vec![("name".to_owned(), ParamValue::Text("plain".to_owned()))];
+        let subjects =
+            [Subject { label: &label, header: &a, knobs: &ka }, Subject { label: &other, header: &b, knobs: &kb }];
+        let table = compare(&subjects, TOLERANCE, |_| None).unwrap();
+        let rows = parse_csv(&table.to_csv());
+        prop_assert!(rows.iter().all(|row| row.len() == 2 + 2 + 3), "{rows:?}");
+        let shown = |text: &str| {
+            let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            if formula { format!("'{text}") } else { text.to_owned() }
+        };
+        prop_assert_eq!(&rows[0][2], &shown(&label));
+        prop_assert_eq!(&rows[0][3], &shown(&other));
+        prop_assert_eq!(&rows[1][2], &shown(&label));
+    }
+}
+
+/// A plain RFC 4180 reader.
+fn parse_csv(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                field.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(std::mem::take(&mut field)),
+            '\r' if !quoted && chars.peek() == Some(&'\n') => {
+                chars.next();
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            other => field.push(other),
+        }
+    }
+    assert!(row.is_empty() && field.is_empty() && !quoted);
+    rows
+}
+
+#[test]
+fn markdown_stays_in_its_cells() {
+    let (a, b) = (header(2.0), header(1.0));
+    let (ka, kb) = (knobs(400.0), knobs(800.0));
+    let table = compare(
+        &[
+            Subject { label: "a|b", header: &a, knobs: &ka },
+            Subject { label: "\u{1b}[2J`x`\n", header: &b, knobs: &kb },
+        ],
+        TOLERANCE,
+        |_| None,
+    )
+    .unwrap();
+    let text = table.to_markdown();
+    assert!(
+        text.starts_with("| setting | of | a\\|b | \\\\u{1b}\\[2J\\`x\\`\\\\u{a} |\n|---|---|---|---|\n"),
+        "{text}"
+    );
+    assert!(text.contains("| bandwidth_gbps | scenario | 400 | 800 |\n"), "{text}");
+    assert!(text.contains("| cost | 2 | 1 (-50.00 % better) |\n"), "{text}");
+    assert!(text.contains("within 0.000000001 of each other are ties"), "{text}");
+}
+
+#[test]
+fn json_names_its_schema_and_reads_back() {
+    let (a, b) = (header(2.0), header(1.0));
+    let subjects =
+        [Subject { label: "a", header: &a, knobs: &[] }, Subject { label: "b", header: &b, knobs: &[] }];
+    let table = compare(&subjects, TOLERANCE, |_| None).unwrap();
+    let value: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
+    assert_eq!(value["schema"], "lightbay.compare/1");
+    assert_eq!(value["figures"][0]["changes"][0]["verdict"], "better");
+    assert_eq!(value["figures"][0]["sense"], "min");
+    assert!(value["settings"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn one_plan_or_two_kinds_are_refused() {
+    let (a, mut b) = (header(2.0), header(1.0));
+    b.kind = "tpu".to_owned();
+    let (a, b) =
+        (Subject { label: "a", header: &a, knobs: &[] }, Subject { label: "b", header: &b, knobs: &[] });
+    let message = |subjects: &[Subject<'_>]| compare(subjects, TOLERANCE, |_| None).unwrap_err().to_string();
+    assert_eq!(message(&[a]), "1 plan was given; give at least two plans to compare");
+    assert_eq!(message(&[a, a, b]), "'a' is of kind toy, 'b' of kind tpu; compare plans of one kind");
+    assert!(message(&[]).contains("at least two"));
+}

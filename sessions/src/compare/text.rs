@@ -68,13 +68,13 @@ impl Table {
         let mut out = String::new();
         let mut head = vec!["scope".to_owned(), "name".to_owned()];
         head.extend(self.labels.iter().map(|label| text_field(label)));
-        for label in &self.labels[1..] {
+        for label in self.labels.iter().skip(1) {
             for what in ["difference", "percent", "verdict"] {
                 head.push(text_field(&format!("{what} {label}")));
             }
         }
         line(&mut out, &head);
-        let blank = 3 * (self.labels.len() - 1);
+        let blank = 3 * self.labels.len().saturating_sub(1);
         for Setting { scope, name, values } in &self.settings {
             let mut fields = vec![scope.word().to_owned(), text_field(name)];
             fields.extend(values.iter().map(|value| match value {
@@ -119,7 +119,7 @@ impl Change {
 fn figure_cells(figure: &Figure) -> Vec<String> {
     let value = |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let mut cells: Vec<String> = figure.values.iter().take(1).map(value).collect();
-    for (found, change) in figure.values[1..].iter().zip(&figure.changes) {
+    for (found, change) in figure.values.iter().skip(1).zip(&figure.changes) {
         cells.push(match change {
             Some(change) => format!("{} ({})", value(found), change.words()),
             None => value(found),

@@ -1,14 +1,14 @@
 //! The work of a session writer, apart from its thread: what is due when, and writing it.
 
 use super::disk::Disk;
-use super::inbox::{Inbox, Slot, WaitingPlan};
+use super::inbox::{Inbox, Slot, Waiting, WaitingPlan};
 use crate::book::PlanBook;
 use crate::error::SessionError;
 use crate::log::LogRecord;
 use crate::resume::RecentEntry;
 use lightbay_core::event::{EventBody, EventRecord, Note, RunId, Severity};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,7 @@ pub(super) struct Trouble {
 /// Everything taken from the inbox for one round.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
+    events: VecDeque<Waiting>,
     plans: Vec<(Option<RunId>, WaitingPlan)>,
     session: Option<Slot<Arc<[u8]>>>,
     scenario: Option<Slot<Arc<Value>>>,
@@ -89,7 +90,7 @@ impl<D: Disk> Desk<D> {
         }
         let events = match inbox.events.is_empty() {
             true => None,
-            false if inbox.milestone => Some(now),
+            false if inbox.urgent => Some(now),
             false => Some(inbox.since + BEAT),
         };
         let plans = inbox.plans.iter().map(|(run, waiting)| self.due(Some(*run), waiting));
@@ -119,19 +120,17 @@ impl<D: Disk> Desk<D> {
 
     /// Takes what is due. Plans and the rest stay in the inbox until they are on disk, so that a newer one
     /// still takes the place of an older one while the disk refuses.
-    pub(super) fn take(&mut self, inbox: &mut Inbox, now: Duration) -> Batch {
+    pub(super) fn take(&self, inbox: &mut Inbox, now: Duration) -> Batch {
         let all = inbox.closing || inbox.flushes > self.flushed;
         // While the disk refuses, events stay in the inbox, where they can still be thinned.
-        if all || (self.lines.is_empty() && (inbox.milestone || inbox.since + BEAT <= now)) {
-            for waiting in inbox.take_events() {
-                self.encode(LogRecord { record: waiting.event.record(), plan: waiting.plan });
-            }
-        }
+        let events = all || (self.lines.is_empty() && (inbox.urgent || inbox.since + BEAT <= now));
         let plans = inbox.plans.iter().map(|(run, waiting)| (Some(*run), waiting));
         let kept = inbox.kept.values().map(|waiting| (None, waiting));
         let due = |(run, waiting): &(Option<RunId>, &WaitingPlan)| all || self.due(*run, waiting) <= now;
+        let plans = plans.chain(kept).filter(due).map(|(run, waiting)| (run, waiting.clone())).collect();
         Batch {
-            plans: plans.chain(kept).filter(due).map(|(run, waiting)| (run, waiting.clone())).collect(),
+            plans,
+            events: if events { inbox.take_events() } else { VecDeque::new() },
             session: inbox.session.clone(),
             scenario: inbox.scenario.clone(),
             recent: inbox.recent.clone(),
@@ -162,6 +161,10 @@ impl<D: Disk> Desk<D> {
                 result = outcome;
             }
         };
+        // Here and not in `take`: nobody who reports has to wait for the encoding.
+        for waiting in batch.events {
+            self.encode(LogRecord { record: waiting.event.record(), plan: waiting.plan });
+        }
         if !self.lines.is_empty() {
             try_next(self.disk.append(&self.lines).map(|()| {
                 self.lines = Vec::new();
@@ -172,14 +175,11 @@ impl<D: Disk> Desk<D> {
         let mut ended = false;
         for (run, waiting) in batch.plans {
             ended |= waiting.at_once;
-            let json = match waiting.content.to_json() {
-                Ok(json) => json,
-                Err(_) => {
-                    // Trying again would not help; the checker lets no such plan pass.
-                    self.unwritable += 1;
-                    written.stamps.push(waiting.stamp);
-                    continue;
-                }
+            let Ok(json) = waiting.content.to_json() else {
+                // Trying again would not help; the checker lets no such plan pass.
+                self.unwritable += 1;
+                written.stamps.push(waiting.stamp);
+                continue;
             };
             try_next(self.disk.write_plan(waiting.plan, &json).map(|()| {
                 self.book.mark_saved(waiting.plan);

@@ -31,7 +31,7 @@ pub(crate) trait Disk: Debug + Send {
 /// The folder of a session.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    folder: PathBuf,
+    path: PathBuf,
     log_path: PathBuf,
     log: File,
     /// Length of the whole lines; what stands behind it is the rest of a failed write.
@@ -48,7 +48,7 @@ impl Folder {
         let opened = File::options().read(true).write(true).create(true).truncate(false).open(&log_path);
         let mut log = opened.map_err(failed)?;
         let (length, removed) = log::mend(&mut log).map_err(failed)?;
-        Ok((Self { folder: folder.to_owned(), log_path, log, length }, removed))
+        Ok((Self { path: folder.to_owned(), log_path, log, length }, removed))
     }
 }
 
@@ -72,15 +72,15 @@ impl Disk for Folder {
     }
 
     fn write_plan(&mut self, plan: PlanId, json: &[u8]) -> Result<(), SessionError> {
-        store::write_plan(&self.folder.join(PLANS_FOLDER), plan, json).map(drop)
+        store::write_plan(&self.path.join(PLANS_FOLDER), plan, json).map(drop)
     }
 
     fn write_session(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        atomic_write(&self.folder.join(SESSION_FILE), bytes, Overwrite::Allow)
+        atomic_write(&self.path.join(SESSION_FILE), bytes, Overwrite::Allow)
     }
 
     fn write_scenario(&mut self, scenario: &Value) -> Result<(), SessionError> {
-        store::write_scenario(&self.folder, scenario)
+        store::write_scenario(&self.path, scenario)
     }
 
     fn remember(&mut self, list: &Path, entry: RecentEntry) -> Result<(), SessionError> {

@@ -52,7 +52,8 @@ pub(super) struct Inbox {
     pub(super) events: VecDeque<Waiting>,
     /// Since when the oldest event waits.
     pub(super) since: Duration,
-    pub(super) milestone: bool,
+    /// A milestone is among the events, or so many others that they would soon be thinned.
+    pub(super) urgent: bool,
     progress: usize,
     unchecked: usize,
     pub(super) plans: BTreeMap<RunId, WaitingPlan>,
@@ -114,11 +115,12 @@ impl Inbox {
         let body = &waiting.event.body;
         if body.is_progress() {
             self.progress += 1;
+            self.urgent |= self.progress == MOST_PROGRESS / 2;
         } else {
-            self.milestone = true;
+            self.urgent = true;
             self.unchecked += usize::from(thin::is_unchecked(body));
         }
-        let wake = first || !body.is_progress();
+        let wake = first || !body.is_progress() || self.progress == MOST_PROGRESS / 2;
         self.events.push_back(waiting);
         if self.progress > MOST_PROGRESS {
             let curve = |waiting: &Waiting| Curve::of_progress(waiting.event.run, &waiting.event.body);
@@ -142,7 +144,7 @@ impl Inbox {
 
     /// Takes all events that wait.
     pub(super) fn take_events(&mut self) -> VecDeque<Waiting> {
-        self.milestone = false;
+        self.urgent = false;
         self.progress = 0;
         self.unchecked = 0;
         std::mem::take(&mut self.events)
