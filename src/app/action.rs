@@ -178,6 +178,8 @@ pub enum Go {
 pub enum LayerCommand {
     /// Take what is chosen or typed.
     Accept,
+    /// Complete what is typed from the chosen line.
+    Complete,
     /// The next choice, format, pair.
     Next,
     /// The one before.
@@ -228,17 +230,23 @@ pub enum MouseKind {
 
 /// An event of a run as data that can be compared: equal if it is the same event of the same run.
 #[derive(Clone, Debug)]
-pub struct Heard(pub Arc<Event>);
+pub struct Heard {
+    /// What was said.
+    pub event: Arc<Event>,
+    /// Number in the session of the plan that the event brings.
+    pub plan: Option<u64>,
+}
 
-impl PartialEq for Heard {
-    fn eq(&self, other: &Self) -> bool {
-        (self.0.run, self.0.seq) == (other.0.run, other.0.seq)
+impl Heard {
+    /// An event, with the session's number of the plan it brings.
+    pub fn new(event: Event, plan: Option<u64>) -> Self {
+        Self { event: Arc::new(event), plan }
     }
 }
 
-impl From<Event> for Heard {
-    fn from(event: Event) -> Self {
-        Self(Arc::new(event))
+impl PartialEq for Heard {
+    fn eq(&self, other: &Self) -> bool {
+        (self.event.run, self.event.seq, self.plan) == (other.event.run, other.event.seq, other.plan)
     }
 }
 
@@ -369,6 +377,15 @@ pub enum Fact {
         number: u64,
         /// The plan, or why not.
         plan: Result<PlanRef, String>,
+    },
+    /// A plan from an edit was given a number.
+    Kept {
+        /// Its number.
+        number: u64,
+        /// The plan.
+        plan: PlanRef,
+        /// Where it came from, in words.
+        source: String,
     },
     /// A file was written.
     Exported {

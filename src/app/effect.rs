@@ -48,12 +48,17 @@ pub enum Effect {
     LoadPlan {
         /// Its number in the session.
         number: u64,
-        /// Run that found it and its number there.
-        origin: Option<(RunId, u64)>,
     },
-    /// Put a plan that no run reported into the session.
-    StorePlan {
-        /// Its number in the session.
+    /// Give a plan that no run reported a number and put it into the session.
+    KeepPlan {
+        /// The plan.
+        plan: PlanRef,
+        /// Where it came from, in words.
+        source: String,
+    },
+    /// Write a plan of a run to disk even if a better one follows at once: it was marked.
+    SavePlan {
+        /// Its number.
         number: u64,
         /// The plan.
         plan: PlanRef,

@@ -88,6 +88,27 @@ pub struct PaneState {
     pub overlay: bool,
 }
 
+impl PaneState {
+    /// The deepest stretch of an axis.
+    pub const DEEPEST: u8 = 12;
+
+    /// The part of the axis that is shown, as shares of the whole from 0 to 1.
+    pub fn window(&self) -> (f64, f64) {
+        let width = 0.5_f64.powi(i32::from(self.zoom));
+        let start = (self.centre - width / 2.0).clamp(0.0, 1.0 - width);
+        (start, start + width)
+    }
+
+    /// Stretches (1) or shrinks (-1) the axis so that the share `at` of the present window keeps its place.
+    pub fn stretch(&mut self, by: i8, at: f64) {
+        let (start, end) = self.window();
+        let fixed = start + (end - start) * at;
+        self.zoom = self.zoom.saturating_add_signed(by).min(Self::DEEPEST);
+        let width = 0.5_f64.powi(i32::from(self.zoom));
+        self.centre = (fixed + width * (0.5 - at)).clamp(width / 2.0, 1.0 - width / 2.0);
+    }
+}
+
 /// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum SizeClass {
@@ -133,6 +154,22 @@ impl SizeClass {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stretching_keeps_what_is_under_the_pointer() {
+        let mut state = PaneState::default();
+        assert_eq!(state.window(), (0.0, 1.0));
+        state.stretch(1, 0.75);
+        let (start, end) = state.window();
+        assert!((start + (end - start) * 0.75 - 0.75).abs() < 1e-12);
+        state.stretch(-1, 0.1);
+        assert_eq!(state.window(), (0.0, 1.0));
+        for _ in 0..40 {
+            state.stretch(1, 1.0);
+        }
+        assert_eq!(state.zoom, PaneState::DEEPEST);
+        assert!((state.window().1 - 1.0).abs() < 1e-12);
+    }
 
     #[test]
     fn break_points_are_where_the_layouts_were_drawn_for() {

@@ -234,6 +234,10 @@ pub struct App {
     pub(crate) clicked: Option<(Instant, u16, u16)>,
     pub(crate) next_key: u64,
     pub(crate) title: String,
+    pub(crate) titled_at: Option<Instant>,
+    pub(crate) to_remember: bool,
+    pub(crate) asked: bool,
+    pub(crate) dragging: Option<u16>,
     pub(crate) loading: BTreeSet<u64>,
 }
 
@@ -280,6 +284,10 @@ impl App {
             clicked: None,
             next_key: 0,
             title: String::new(),
+            titled_at: None,
+            to_remember: false,
+            asked: false,
+            dragging: None,
             loading: BTreeSet::new(),
         }
     }
@@ -430,7 +438,8 @@ impl App {
         let menu = self.pending_since.filter(|_| !self.menu).map(|since| since + MENU_DELAY);
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
         let clock = (solving && !self.frozen).then(|| self.ticked_at + Duration::from_secs(1));
-        [menu, clock, self.auto_at].into_iter().flatten().min()
+        let auto = self.auto_at;
+        [menu, clock, auto].into_iter().flatten().min()
     }
 
     /// Adds a message of the program to the log.

@@ -453,7 +453,8 @@ fn pop_ups() -> Vec<ActionInfo> {
     use LayerKind as L;
     const TYPED: &[L] = &[L::Help, L::Palette, L::EditKnob, L::Export];
     const READ: &[L] = &[L::Compare, L::Log, L::Runs, L::Panes, L::Text];
-    const CHOOSE: &[L] = &[L::Palette, L::EditKnob, L::EditCell, L::Confirm, L::Export, L::Runs, L::Panes];
+    const CHOOSE: &[L] =
+        &[L::Help, L::Palette, L::EditKnob, L::EditCell, L::Confirm, L::Export, L::Runs, L::Panes];
     let layer = |places, name, keys, command, help| A {
         place: Place::Layers(places),
         group: Group::PopUp,
@@ -487,7 +488,15 @@ fn pop_ups() -> Vec<ActionInfo> {
             "choose the next line, name or format",
         )
         .footer(6, "next"),
-        layer(TYPED, "previous_choice", &["Up", "S-Tab"], LayerCommand::Previous, "choose the previous one"),
+        layer(TYPED, "previous_choice", &["Up"], LayerCommand::Previous, "choose the previous one"),
+        layer(
+            &[L::Palette],
+            "complete",
+            &["Tab"],
+            LayerCommand::Complete,
+            "complete the name or value chosen",
+        )
+        .footer(7, "complete"),
         layer(TYPED, "next_page", &["PgDn"], LayerCommand::PageDown, "go a page down"),
         layer(TYPED, "previous_page", &["PgUp"], LayerCommand::PageUp, "go a page up"),
         layer(READ, "scroll_down", &["j", "Down"], LayerCommand::Down, "scroll or choose downwards")

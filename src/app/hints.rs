@@ -1,0 +1,78 @@
+//! What can be done here and now: the footer, and the keys that may follow a pending one.
+
+use crate::app::keymap::{ActionIndex, Found, Node};
+use crate::app::state::App;
+use crate::app::table::{self, Place};
+
+/// An entry of the footer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The action.
+    pub action: ActionIndex,
+    /// Its first key.
+    pub keys: &'static str,
+    /// One or two words.
+    pub label: &'static str,
+    /// Whether it is possible now.
+    pub possible: bool,
+    /// Whether it must not be cut.
+    pub keep: bool,
+}
+
+/// A key that may follow the pending ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The key.
+    pub key: String,
+    /// What it does; empty if more keys follow.
+    pub help: &'static str,
+    /// The action, unless more keys follow.
+    pub action: Option<ActionIndex>,
+}
+
+/// The footer, most useful first: what is possible now before what is not, then by weight. Entries that must not be
+/// cut come last, as they do on screen.
+pub fn footer(app: &App) -> Vec<Hint> {
+    let layer = app.layers.last().map(crate::app::layer::Layer::kind);
+    let mut hints: Vec<(u8, Hint)> = table::all()
+        .iter()
+        .enumerate()
+        .filter(|(_, info)| info.weight > 0 && !info.keys.is_empty())
+        .filter(|(_, info)| match (info.place, layer) {
+            (Place::Layers(kinds), Some(kind)) => kinds.contains(&kind),
+            (Place::Workbench, None) => app.work.is_some(),
+            (Place::Anywhere, None) => true,
+            _ => false,
+        })
+        .map(|(action, info)| {
+            let hint = Hint {
+                action,
+                keys: info.keys.first().copied().unwrap_or_default(),
+                label: info.label,
+                possible: (info.possible)(app).is_yes(),
+                keep: info.weight >= 10,
+            };
+            (info.weight, hint)
+        })
+        // What cannot be done is shown only if it is important enough to look for it.
+        .filter(|(weight, hint)| hint.possible || *weight >= 7)
+        .collect();
+    hints.sort_by_key(|(weight, hint)| (hint.keep, !hint.possible, std::cmp::Reverse(*weight)));
+    hints.into_iter().map(|(_, hint)| hint).collect()
+}
+
+/// The keys that may follow the pending ones.
+pub fn next_keys(app: &App) -> Vec<Next> {
+    match app.keymap.base(&app.pending) {
+        Found::Pending(keys) if !app.pending.is_empty() => keys
+            .iter()
+            .map(|(key, node)| match node {
+                Node::Leaf(action) => {
+                    Next { key: key.to_string(), help: table::all()[*action].help, action: Some(*action) }
+                }
+                Node::Inner(_) => Next { key: key.to_string(), help: "", action: None },
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}

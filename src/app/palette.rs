@@ -1,0 +1,205 @@
+//! The palette: every action by name, matched loosely, with its argument.
+
+use crate::app::action::Command;
+use crate::app::keymap::ActionIndex;
+use crate::app::layer::LayerKind;
+use crate::app::possible::Possible;
+use crate::app::state::App;
+use crate::app::table::{self, ActionInfo, Make, Place};
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+/// A line of the palette.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The action.
+    pub action: ActionIndex,
+    /// What is written: the name, or name and value.
+    pub text: String,
+    /// One line on what it does.
+    pub help: String,
+    /// Its keys.
+    pub keys: String,
+    /// Whether it is possible now.
+    pub possible: Possible,
+    /// Positions of `text` that matched, counted in characters.
+    pub matches: Vec<u32>,
+    /// Whether the line is a whole command; if not, choosing it types it in.
+    pub complete: bool,
+}
+
+/// What choosing a line does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chosen {
+    /// Give this command.
+    Run(Command),
+    /// Type this in and wait for more.
+    Type(String),
+    /// Say this.
+    Refuse(String),
+}
+
+/// Splits what is typed into an action with an argument and the argument, if the first word names one.
+fn with_argument(query: &str) -> Option<(ActionIndex, &'static ActionInfo, &str)> {
+    let (name, rest) = query.trim_start().split_once(char::is_whitespace)?;
+    let index = table::all().iter().position(|info| info.name == name)?;
+    let info = &table::all()[index];
+    matches!(info.make, Make::With(_)).then_some((index, info, rest.trim_start()))
+}
+
+/// Scores texts against a query; keeps those that match, best first, and says where they match.
+fn matching<T>(query: &str, items: Vec<T>, text: impl Fn(&T) -> String) -> Vec<(T, Vec<u32>)> {
+    let pattern = Pattern::parse(query.trim(), CaseMatching::Ignore, Normalization::Smart);
+    let mut matcher = Matcher::new(Config::DEFAULT);
+    let mut buffer = Vec::new();
+    let mut found: Vec<(u32, T, Vec<u32>)> = Vec::new();
+    for item in items {
+        let text = text(&item);
+        let mut places = Vec::new();
+        if let Some(score) = pattern.indices(Utf32Str::new(&text, &mut buffer), &mut matcher, &mut places) {
+            places.sort_unstable();
+            places.dedup();
+            found.push((score, item, places));
+        }
+    }
+    // Stable: equal scores stay in the order of the table.
+    found.sort_by_key(|(score, _, _)| std::cmp::Reverse(*score));
+    found.into_iter().map(|(_, item, places)| (item, places)).collect()
+}
+
+/// The keys of an action in the form of the help: `?, F1`.
+pub fn keys_of(info: &ActionInfo) -> String {
+    info.keys.join(", ")
+}
+
+/// The lines for what is typed.
+pub fn lines(app: &App, query: &str) -> Vec<Line> {
+    if let Some((action, info, argument)) = with_argument(query) {
+        return values(app, action, info, argument);
+    }
+    let usable = |info: &ActionInfo| match info.place {
+        Place::Layers(_) => false,
+        Place::Workbench => app.work.is_some(),
+        Place::Anywhere => true,
+    };
+    let items: Vec<(ActionIndex, &ActionInfo)> =
+        table::all().iter().enumerate().filter(|(_, info)| usable(info)).collect();
+    // Names count most; words of the description match too, after all names.
+    let names = matching(query, items.clone(), |(_, info)| info.name.replace('_', " "));
+    let rest: Vec<_> =
+        items.into_iter().filter(|(index, _)| names.iter().all(|((other, _), _)| other != index)).collect();
+    let described = if query.trim().is_empty() {
+        Vec::new()
+    } else {
+        matching(query, rest, |(_, info)| info.help.to_owned())
+    };
+    let line = |(action, info): (ActionIndex, &ActionInfo), matches| {
+        let (text, complete) = match &info.make {
+            Make::Plain(_) => (info.name.to_owned(), true),
+            Make::With(argument) => (format!("{} {}", info.name, argument.name), false),
+        };
+        Line {
+            action,
+            text,
+            help: info.help.to_owned(),
+            keys: keys_of(info),
+            possible: (info.possible)(app),
+            matches,
+            complete,
+        }
+    };
+    names
+        .into_iter()
+        .map(|(item, matches)| line(item, matches))
+        .chain(described.into_iter().map(|(item, _)| line(item, Vec::new())))
+        .collect()
+}
+
+fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> Vec<Line> {
+    let Make::With(make) = &info.make else { return Vec::new() };
+    let possible = (info.possible)(app);
+    let prefix = info.name.chars().count() as u32 + 1;
+    let line = |value: &str, help: String, matches: Vec<u32>| Line {
+        action,
+        text: format!("{} {value}", info.name),
+        help,
+        keys: String::new(),
+        possible: possible.clone(),
+        matches: matches.into_iter().map(|place| place + prefix).collect(),
+        complete: !value.ends_with(['=', ' ']),
+    };
+    let offered = (make.offered)(app);
+    let exact = offered.iter().any(|offered| offered.value == argument);
+    let mut lines: Vec<Line> = matching(argument, offered, |offered| offered.value.clone())
+        .into_iter()
+        .map(|(offered, matches)| line(&offered.value, offered.help, matches))
+        .collect();
+    // What is typed is itself a choice unless it is only the beginning of one that was offered.
+    let own = argument.contains(['=', ' ', '/', '.', '[']) || lines.is_empty();
+    if !argument.is_empty() && own && !exact {
+        lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
+    }
+    lines
+}
+
+/// What choosing a line does; without lines, what is typed is taken as it is.
+pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
+    let Some(line) = line else {
+        return Chosen::Refuse(format!(
+            "no action is called '{}'; clear the line to see all of them",
+            query.trim()
+        ));
+    };
+    if let Possible::No(why) = line.possible {
+        return Chosen::Refuse(why.to_owned());
+    }
+    let info = &table::all()[line.action];
+    match &info.make {
+        Make::Plain(command) => Chosen::Run(command.clone()),
+        Make::With(argument) => {
+            let given = line.text.get(info.name.len() + 1..).unwrap_or_default();
+            if with_argument(query).is_none() {
+                return Chosen::Type(format!("{} ", info.name));
+            }
+            if !line.complete {
+                return Chosen::Type(line.text.clone());
+            }
+            match (argument.command)(given.trim()) {
+                Ok(command) => Chosen::Run(command),
+                Err(problem) => Chosen::Refuse(problem),
+            }
+        }
+    }
+}
+
+/// Lines of the help for the place that `layer` names (the panes if `None`), those that match `filter`.
+pub fn help(app: &App, filter: &str) -> Vec<Line> {
+    let below = app.layers.iter().rev().map(super::layer::Layer::kind).find(|kind| *kind != LayerKind::Help);
+    let here = |info: &ActionInfo| match (info.place, below) {
+        (Place::Layers(kinds), Some(kind)) => kinds.contains(&kind),
+        (Place::Layers(_), None) => false,
+        (Place::Workbench, None) => app.work.is_some(),
+        (Place::Anywhere, None) => true,
+        (_, Some(kind)) => kind.is_transparent(),
+    };
+    let items: Vec<(ActionIndex, &ActionInfo)> =
+        table::all().iter().enumerate().filter(|(_, info)| here(info)).collect();
+    let needle = filter.trim().to_lowercase();
+    items
+        .into_iter()
+        .filter(|(_, info)| {
+            let text =
+                format!("{} {} {}", keys_of(info), info.name.replace('_', " "), info.help).to_lowercase();
+            needle.split_whitespace().all(|word| text.contains(word))
+        })
+        .map(|(action, info)| Line {
+            action,
+            text: info.name.to_owned(),
+            help: info.help.to_owned(),
+            keys: keys_of(info),
+            possible: (info.possible)(app),
+            matches: Vec::new(),
+            complete: true,
+        })
+        .collect()
+}

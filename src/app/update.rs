@@ -1,0 +1,179 @@
+//! The one function that changes the state. Pure: what has to be done outside comes back as effects.
+
+use crate::app::action::{Action, Command};
+use crate::app::effect::{Effect, Effects};
+use crate::app::possible::Possible;
+use crate::app::state::{App, MENU_DELAY, Size};
+use crate::app::table::{self, Place};
+use lightbay_core::event::Severity;
+use std::time::{Duration, Instant};
+
+mod edit;
+mod facts;
+mod files;
+mod keys;
+mod layers;
+mod mouse;
+mod panes;
+mod plans;
+mod program;
+mod solve;
+
+/// The title of the terminal changes at most this often.
+const TITLE_EVERY: Duration = Duration::from_secs(1);
+
+impl App {
+    /// Takes in what happened and says what has to be done outside. `now` never goes back.
+    pub fn update(&mut self, action: Action, now: Instant) -> Effects {
+        self.now = self.now.max(now);
+        let mut effects = Effects::new();
+        match action {
+            Action::Key(key) => self.key(key, &mut effects),
+            Action::Paste(text) => self.paste(&text),
+            Action::Mouse(mouse) => self.mouse(mouse, &mut effects),
+            Action::Do(command) => {
+                self.touch();
+                self.run(command, &mut effects);
+            }
+            Action::Select { pane, item } => self.select(pane, item, &mut effects),
+            Action::SelectLine(line) => self.select_line(line),
+            Action::Resize(width, height) => {
+                self.size = Size::new(width, height);
+                self.touch();
+            }
+            Action::Drawn(drawn) => self.drawn(drawn),
+            Action::Tick => self.tick(&mut effects),
+            Action::Fact(fact) => self.fact(fact, &mut effects),
+        }
+        self.settle(&mut effects);
+        effects
+    }
+
+    /// Gives a command if it is possible, else says why not.
+    pub(crate) fn run(&mut self, command: Command, effects: &mut Effects) {
+        if let Some(info) = table::of(&command) {
+            if info.place == Place::Workbench && self.work.is_none() {
+                self.say(Severity::Warning, "nothing is open; open a file or an example first");
+                return;
+            }
+            if let Possible::No(why) = (info.possible)(self) {
+                self.say(Severity::Warning, why);
+                return;
+            }
+        }
+        match command {
+            Command::Solve { method, warm } => self.solve(method.as_deref(), warm, effects),
+            Command::Stop => self.stop(effects),
+            Command::TogglePause => self.toggle_pause(effects),
+            Command::Interrupt => self.interrupt(effects),
+            Command::ToggleAuto => self.toggle_auto(),
+            Command::Set(text) => self.set(&text, effects),
+            Command::ChooseMethod(name) => self.choose_method(&name, effects),
+            Command::Edit => self.edit(),
+            Command::Undo => self.undo(effects),
+            Command::Redo => self.redo(effects),
+            Command::Mark => self.mark(effects),
+            Command::Baseline => self.toggle_baseline(effects),
+            Command::Compare => self.compare(effects),
+            Command::Check { exact } => self.check(exact, effects),
+            Command::ShowPlan(number) => self.show_plan(number, effects),
+            Command::FollowBest => self.follow_best(effects),
+            Command::Write => self.write(effects),
+            Command::Export(text) => self.export(&text, effects),
+            Command::SaveSession => effects.push(Effect::SaveSession),
+            Command::Open(text) => self.open(&text, effects),
+            Command::New(name) => self.new_from(&name, effects),
+            Command::Import(text) => self.import(&text, effects),
+            Command::ShowStart => self.show_start(effects),
+            Command::Focus(pane) => self.focus(pane),
+            Command::Cycle(by) => self.cycle(by),
+            Command::Zoom => self.focus.zoomed = !self.focus.zoomed,
+            Command::Pin => self.pin(),
+            Command::Resize(by) => self.resize_side(i16::from(by) * 2),
+            Command::ResetSizes => self.focus.side = 0,
+            Command::Go(go) => self.go(go, effects),
+            Command::Step(by) => self.step(by),
+            Command::Axis(by) => self.axis(by, 0.5),
+            Command::Freeze => self.toggle_freeze(effects),
+            Command::Inspect => self.inspect(effects),
+            Command::Fold => self.fold(),
+            Command::Overlay => self.overlay(),
+            Command::Copy => self.copy(effects),
+            Command::CopyPane => self.copy_pane(effects),
+            Command::Help => self.show_help(),
+            Command::Palette => self.show_palette(""),
+            Command::Log => self.show_log(),
+            Command::Runs => self.show_runs(),
+            Command::Panes => self.show_panes(),
+            Command::NextPalette => self.next_palette(),
+            Command::NextGlyphs => self.next_glyphs(),
+            Command::ToggleMouse => self.toggle_mouse(effects),
+            Command::Repaint => effects.push(Effect::Repaint),
+            Command::Suspend => effects.push(Effect::Suspend),
+            Command::Back => self.back(),
+            Command::Quit => self.quit(effects),
+            Command::Layer(command) => self.layer(command, effects),
+        }
+    }
+
+    /// A moment that was asked for has come.
+    fn tick(&mut self, effects: &mut Effects) {
+        if self.pending_since.is_some_and(|since| self.now >= since + MENU_DELAY) && !self.menu {
+            self.menu = true;
+            self.touch();
+        }
+        if self.auto_at.is_some_and(|at| self.now >= at) {
+            self.auto_at = None;
+            self.solve(None, true, effects);
+        }
+        if self.now >= self.ticked_at + Duration::from_secs(1) {
+            self.ticked_at = self.now;
+            if self.runs.is_busy() && !self.frozen {
+                self.dirty.clock = true;
+            }
+        }
+    }
+
+    /// What follows from any change: what must be in memory, the title, the selection in the table of plans.
+    fn settle(&mut self, effects: &mut Effects) {
+        if self.work.is_some() {
+            let needed: Vec<u64> = [self.plans.shown(), self.plans.baseline()]
+                .into_iter()
+                .flatten()
+                .filter(|entry| entry.plan.is_none())
+                .map(|entry| entry.number)
+                .collect();
+            for number in needed {
+                self.load(number, effects);
+            }
+            let shown = self.plans.shown().map(|entry| entry.number as u32);
+            let plans = self.pane_mut(crate::app::pane::PaneId::Plans);
+            if shown.is_some() && plans.selected != shown {
+                plans.selected = shown;
+            }
+        }
+        if self.options.title {
+            let title = self.title_text();
+            let due = self.titled_at.is_none_or(|at| self.now >= at + TITLE_EVERY);
+            if title != self.title && due {
+                self.titled_at = Some(self.now);
+                self.title.clone_from(&title);
+                effects.push(Effect::SetTitle(title));
+            }
+        }
+        if self.to_remember {
+            self.to_remember = false;
+            if let Some(remembered) = self.remembered() {
+                effects.push(Effect::Remember(Box::new(remembered)));
+            }
+        }
+    }
+
+    fn title_text(&self) -> String {
+        let Some(work) = &self.work else { return "lightbay".to_owned() };
+        let gap = self.plans.shown().and_then(crate::app::plans::PlanEntry::gap);
+        let gap = gap.map_or_else(String::new, |gap| format!(" gap {:.1}%", gap * 100.0));
+        let name = lightbay_core::problem::printable(work.now.scenario.name());
+        format!("lightbay: {name}{gap}")
+    }
+}

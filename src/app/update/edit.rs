@@ -1,0 +1,283 @@
+//! Changing knobs, and editing entries of the plan shown.
+
+use crate::app::effect::{Effect, Effects, Evaluation};
+use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
+use crate::app::pane::{ItemId, PaneId};
+use crate::app::state::{AUTO_DELAY, App};
+use crate::app::work::{Change, Section};
+use lightbay_core::event::Severity;
+use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
+use std::sync::Arc;
+
+impl App {
+    /// Changes a knob as typed in the palette.
+    pub(super) fn set(&mut self, text: &str, effects: &mut Effects) {
+        match text.parse::<Setting>() {
+            Ok(setting) => {
+                if let Err(problem) = self.apply_setting(&setting, effects) {
+                    self.say(Severity::Error, problem);
+                }
+            }
+            Err(problem) => self.say(Severity::Error, problem.to_string()),
+        }
+    }
+
+    /// Chooses the method that `r` starts.
+    pub(super) fn choose_method(&mut self, name: &str, effects: &mut Effects) {
+        let setting = Setting { name: "method".to_owned(), index: None, text: name.to_owned() };
+        if let Err(problem) = self.apply_setting(&setting, effects) {
+            self.say(Severity::Error, problem);
+        }
+    }
+
+    fn apply_setting(&mut self, setting: &Setting, effects: &mut Effects) -> Result<(), String> {
+        let Some(work) = &mut self.work else { return Err("nothing is open".to_owned()) };
+        let change = work.set(setting).map_err(|problems| {
+            problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        })?;
+        self.changed(&change, effects);
+        Ok(())
+    }
+
+    /// What follows from a change: live knobs reach the running method, others wait for the next solve.
+    fn changed(&mut self, change: &Change, effects: &mut Effects) {
+        self.to_remember = true;
+        let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
+        let what = format!("{} {old} → {}", change.name, change.new);
+        let live = change.effect == KnobEffect::Live && change.section != Section::Scenario;
+        let method = self.work.as_ref().map_or_else(String::new, |work| work.now.method.clone());
+        let runs: Vec<_> = if live {
+            let reached =
+                |run: &&crate::app::runs::Run| change.section == Section::Common || run.method == method;
+            self.runs.active().filter(reached).map(|run| (run.id, run.method.clone())).collect()
+        } else {
+            Vec::new()
+        };
+        if runs.is_empty() {
+            let then = match (change.section, change.effect) {
+                (Section::Method, _) => "r starts it",
+                (_, KnobEffect::Cold) => "r solves from scratch in this respect",
+                _ if self.auto => "solving by itself",
+                _ => "r solves",
+            };
+            self.say(Severity::Info, format!("{what}; {then}"));
+            if self.auto {
+                self.auto_at = Some(self.now + AUTO_DELAY);
+            }
+            return;
+        }
+        let names: Vec<&str> = runs.iter().map(|(_, method)| method.as_str()).collect();
+        let text = format!("{what}, taken over by {} while working", names.join(", "));
+        for (run, _) in &runs {
+            effects.push(Effect::EditRun { run: *run, name: change.name.clone(), value: change.new.clone() });
+        }
+        // The running method has it now, so it is not a change that waits for the next solve.
+        if let Some(work) = &mut self.work
+            && let Some(solved) = &mut work.solved
+        {
+            solved.time_limit_s = work.now.time_limit_s;
+            solved.gap = work.now.gap;
+            if change.section == Section::Params {
+                solved.params.clone_from(&work.now.params);
+            }
+        }
+        self.say(Severity::Info, text);
+    }
+
+    /// Takes a change of a knob back.
+    pub(super) fn undo(&mut self, effects: &mut Effects) {
+        self.time_travel(false, effects);
+    }
+
+    /// Makes it again.
+    pub(super) fn redo(&mut self, effects: &mut Effects) {
+        self.time_travel(true, effects);
+    }
+
+    fn time_travel(&mut self, forward: bool, _effects: &mut Effects) {
+        let Some(work) = &mut self.work else { return };
+        let done = if forward { work.redo() } else { work.undo() };
+        if done {
+            self.to_remember = true;
+            self.say(
+                Severity::Info,
+                if forward { "change made again; r solves" } else { "change undone; r solves" },
+            );
+        }
+    }
+
+    /// Edits what is selected: a knob of the form, or an entry of the plan shown.
+    pub(super) fn edit(&mut self) {
+        match self.focus.pane {
+            PaneId::Params => {
+                let selected = self.pane(PaneId::Params).selected;
+                let first = || self.items(PaneId::Params).first().map(|item| item.id);
+                if let Some(row) = selected.or_else(first) {
+                    self.edit_knob(row);
+                }
+            }
+            pane => self.edit_cell(pane),
+        }
+    }
+
+    /// Opens the field for the value of a knob.
+    pub(super) fn edit_knob(&mut self, id: ItemId) {
+        let Some(row) = self.work.as_ref().and_then(|work| work.row(id)) else { return };
+        self.pane_mut(PaneId::Params).selected = Some(id);
+        let choices = match &row.info.domain {
+            Domain::Choice { names } => names.iter().map(ToString::to_string).collect(),
+            Domain::Bool => vec!["true".to_owned(), "false".to_owned()],
+            _ => Vec::new(),
+        };
+        let text = row.value.as_ref().map_or_else(String::new, ToString::to_string);
+        let field = TextField::holding(text);
+        self.layers.push(Layer::EditKnob(KnobEdit { row: id, name: row.name, field, choices }));
+    }
+
+    /// Takes over what was typed for a knob; stays open with the problem if it is refused.
+    pub(super) fn accept_knob(&mut self, effects: &mut Effects) {
+        let Some(Layer::EditKnob(edit)) = self.layers.last() else { return };
+        let setting =
+            Setting { name: edit.name.clone(), index: None, text: edit.field.text().trim().to_owned() };
+        let unchanged = self.work.as_ref().and_then(|work| work.row_named(&edit.name)).is_some_and(|row| {
+            row.value.as_ref().is_some_and(|value| row.info.parse(&setting.text).as_ref() == Ok(value))
+        });
+        if unchanged {
+            self.layers.pop();
+            return;
+        }
+        match self.apply_setting(&setting, effects) {
+            Ok(()) => {
+                self.layers.pop();
+            }
+            Err(problem) => {
+                if let Some(Layer::EditKnob(edit)) = self.layers.last_mut() {
+                    edit.field.problem = problem;
+                }
+            }
+        }
+    }
+
+    /// Begins to edit entries of the plan shown.
+    fn edit_cell(&mut self, pane: PaneId) {
+        let Some(cells) = self.editing_of(pane).map(Arc::clone) else { return };
+        let selected = self.pane(pane).selected.and_then(|item| cells.entry(item));
+        let Some(entry) = selected.or_else(|| cells.cells.first().map(|(_, entry)| *entry)) else {
+            self.say(Severity::Warning, "there is no cell to edit");
+            return;
+        };
+        if let Some((item, _)) = cells.cells.iter().find(|(_, of)| *of == entry)
+            && self.pane(pane).selected.and_then(|item| cells.entry(item)).is_none()
+        {
+            self.pane_mut(pane).selected = Some(*item);
+        }
+        self.layers.push(Layer::EditCell(CellEdit {
+            pane,
+            values: cells.values.clone(),
+            cells,
+            entry,
+            key: self.next_key,
+            waiting: false,
+            previews: Vec::new(),
+            problem: String::new(),
+            typing: false,
+        }));
+    }
+
+    /// Adds to the edited entry and evaluates.
+    pub(super) fn raise(&mut self, by: i64, effects: &mut Effects) {
+        let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
+        let value = edit.values.get(edit.entry).copied().unwrap_or_default().saturating_add(by);
+        self.put_entry(value, false, effects);
+    }
+
+    /// Types a digit into the edited entry and evaluates.
+    pub(super) fn digit(&mut self, digit: i64, effects: &mut Effects) {
+        let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
+        let before = if edit.typing { edit.values.get(edit.entry).copied().unwrap_or_default() } else { 0 };
+        let value = before.saturating_mul(10).saturating_add(digit);
+        self.put_entry(value, true, effects);
+    }
+
+    fn put_entry(&mut self, value: i64, typing: bool, effects: &mut Effects) {
+        let Some(scenario) = self.plan_scenario() else { return };
+        let key = self.next_key + 1;
+        let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
+        let (smallest, largest) = edit.cells.range;
+        let name = edit.cells.names.get(edit.entry).map_or("this entry", String::as_str);
+        if value < smallest || value > largest {
+            edit.problem = format!("{name} takes {smallest} to {largest}, not {value}");
+            edit.typing = false;
+            return;
+        }
+        let Some(entry) = edit.values.get_mut(edit.entry) else { return };
+        *entry = value;
+        edit.typing = typing;
+        edit.problem.clear();
+        edit.key = key;
+        self.next_key = key;
+        if !edit.is_changed() {
+            edit.waiting = false;
+            edit.previews.clear();
+            return;
+        }
+        edit.waiting = true;
+        let list = ParamValue::List(edit.values.iter().map(|value| ParamValue::Int(*value)).collect());
+        let variants = edit
+            .cells
+            .variants
+            .iter()
+            .map(|(name, settings)| {
+                let mut settings = settings.clone();
+                settings.push((edit.cells.param.to_owned(), list.clone()));
+                (*name, settings)
+            })
+            .collect();
+        effects.push(Effect::Evaluate(Evaluation {
+            key,
+            scenario,
+            method: edit.cells.method.to_owned(),
+            variants,
+        }));
+    }
+
+    /// The scenario of the plan that is edited: entries mean something only there.
+    fn plan_scenario(&self) -> Option<lightbay_engines::AnyScenario> {
+        Some(self.plans.shown()?.plan.as_ref()?.0.scenario())
+    }
+
+    /// Keeps the preview as a plan.
+    pub(super) fn accept_cell(&mut self, effects: &mut Effects) {
+        let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
+        if edit.waiting {
+            edit.problem = "still evaluating; press Enter again in a moment".to_owned();
+            return;
+        }
+        let kept = edit.plan().cloned();
+        match (kept, edit.is_changed()) {
+            (Some(plan), true) => {
+                let from = self.plans.shown().map_or(0, |entry| entry.number);
+                self.layers.pop();
+                effects.push(Effect::KeepPlan { plan, source: format!("edit of plan {from}") });
+            }
+            (None, true) => {
+                if edit.problem.is_empty() {
+                    edit.problem = "there is no plan to keep; change the entry or press Esc".to_owned();
+                }
+            }
+            (_, false) => {
+                self.layers.pop();
+            }
+        }
+    }
+
+    /// The selection moved while cells are edited: the entry follows.
+    pub(super) fn follow_selection(&mut self) {
+        let Some(Layer::EditCell(edit)) = self.layers.last() else { return };
+        let entry = self.pane(edit.pane).selected.and_then(|item| edit.cells.entry(item));
+        if let (Some(entry), Some(Layer::EditCell(edit))) = (entry, self.layers.last_mut()) {
+            edit.typing = false;
+            edit.entry = entry;
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! What comes from outside: opened files, what runs say, results of work off the loop.
+
+use crate::app::action::{Fact, Heard, Opened, Submitted};
+use crate::app::effect::{Effect, Effects, Remembered};
+use crate::app::layer::{Confirmed, Layer, Preview, Question, TextView};
+use crate::app::pane::{PaneId, PaneInfo};
+use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
+use crate::app::runs::{Run, RunState};
+use crate::app::state::{App, HELD_CAPACITY};
+use crate::app::work::Work;
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, RunId, Severity};
+use lightbay_engines::AnyPlan;
+
+impl App {
+    pub(super) fn fact(&mut self, fact: Fact, effects: &mut Effects) {
+        match fact {
+            Fact::Opened(opened) => self.opened(*opened, effects),
+            Fact::OpenFailed { source, problems } => self.open_failed(&source, problems),
+            Fact::Recent(recent) => {
+                self.start.recent = Some(recent);
+                self.dirty.frame = true;
+            }
+            Fact::Submitted(submitted) => self.submitted(submitted),
+            Fact::Refused { method, problems } => {
+                self.say(Severity::Error, format!("{method} was not started: {}", problems.join("; ")));
+                self.touch();
+            }
+            Fact::Event(heard) => self.event(heard),
+            Fact::Lost { merged, dropped } => {
+                self.lost = (merged, dropped);
+                self.dirty.frame = true;
+            }
+            Fact::Evaluated { key, previews } => self.evaluated(key, previews),
+            Fact::Checked { number, passed, lines } => self.checked(number, passed, lines),
+            Fact::PlanLoaded { number, plan } => self.plan_loaded(number, plan),
+            Fact::Kept { number, plan, source } => {
+                let entry = entry_of(number, &plan, None, &source);
+                self.plans.add(entry);
+                self.plans.shown = Shown::Chosen(number);
+                self.to_remember = true;
+                self.say(Severity::Info, format!("kept as plan {number}; Space b shows the best plan again"));
+                self.touch();
+            }
+            Fact::Exported { path, bytes } => {
+                self.say(Severity::Info, format!("written: {} ({})", path.display(), size(bytes)));
+                self.touch();
+            }
+            Fact::InTheWay(job) => {
+                self.layers.push(Layer::Confirm(Question {
+                    text: format!("{} is there already. Write over it?", job.path.display()),
+                    meaning: "Its present content would be lost.".to_owned(),
+                    answers: ["keep it", "write over it"],
+                    chosen: 0,
+                    then: Confirmed::Overwrite(job),
+                }));
+                self.touch();
+            }
+            Fact::Failed(text) => {
+                self.say(Severity::Error, text);
+                self.touch();
+            }
+            Fact::Note(severity, text) => self.say(severity, text),
+            Fact::Session(view) => {
+                if let Some(why) = &view.read_only {
+                    self.say(Severity::Warning, why.clone());
+                }
+                self.session = view;
+                self.dirty.frame = true;
+            }
+            Fact::Terminal(abilities) => {
+                self.look.depth = abilities.depth;
+                self.look.background = abilities.background;
+                self.look.refresh();
+                self.touch();
+            }
+            Fact::Resumed => {
+                self.touch();
+                effects.push(Effect::Repaint);
+            }
+            Fact::Hangup { code } => self.leave(code, effects),
+        }
+    }
+
+    /// Takes over what was opened. Runs on what was open before are told to stop; they are saved by now.
+    fn opened(&mut self, opened: Opened, effects: &mut Effects) {
+        self.start.opening = None;
+        self.start.problems.clear();
+        let panes = (self.options.panes)(opened.scenario.kind());
+        let mut work = match Work::open(&opened.source, opened.scenario, panes) {
+            Ok(work) => work,
+            Err(problem) => return self.open_failed(&opened.source, vec![problem.to_string()]),
+        };
+        effects.extend(self.runs.active().map(|run| Effect::StopRun(run.id)));
+        self.runs.clear();
+        self.heard_at.clear();
+        self.held.clear();
+        self.frozen = false;
+        self.loading.clear();
+        self.layers.clear();
+        self.panes.clear();
+        self.plans = PlanTable::new(work.objective.sense, &work.now.sha256);
+        self.session = opened.session;
+        self.focus = crate::app::state::Focus {
+            pane: panes.first().map_or(PaneId::Params, PaneInfo::id),
+            large: PaneId::Kind(1),
+            pinned: false,
+            zoomed: false,
+            side: self.focus.side,
+        };
+        for entry in opened.plans {
+            self.plans.add(entry);
+        }
+        if let Some(remembered) = opened.remembered {
+            self.restore(&mut work, *remembered);
+        }
+        let name = lightbay_core::problem::printable(work.now.scenario.name());
+        self.work = Some(work);
+        for heard in opened.events {
+            self.hear(&heard, true);
+        }
+        for run in self.runs_cut_off() {
+            self.say(
+                Severity::Warning,
+                format!("run {run} was cut off when the program ended; r goes on from the best plan"),
+            );
+        }
+        for (severity, text) in opened.notes {
+            self.say(severity, text);
+        }
+        let plans = self.plans.rows().len();
+        let text = match plans {
+            0 => format!("{name} is open; r solves, e edits, ? helps"),
+            1 => format!("{name} is open with one plan; r goes on from it"),
+            _ => format!("{name} is open with {plans} plans; r goes on from the best"),
+        };
+        self.say(Severity::Info, text);
+        self.to_remember = true;
+        self.touch();
+        if let Some(method) = opened.solve {
+            self.solve((!method.is_empty()).then_some(method.as_str()), true, effects);
+        }
+    }
+
+    fn restore(&mut self, work: &mut Work, remembered: Remembered) {
+        let Remembered { source, now, solved, marked, baseline, shown, pane } = remembered;
+        work.source = source;
+        work.restore(now, solved);
+        self.plans.scenario_sha256.clone_from(&work.reference().sha256);
+        for number in marked {
+            if let Some(entry) = self.plans.get_mut(number) {
+                entry.marked = true;
+            }
+        }
+        self.plans.baseline = baseline.filter(|number| self.plans.get(*number).is_some());
+        if let Some(number) = shown.filter(|number| self.plans.get(*number).is_some()) {
+            self.plans.shown = Shown::Chosen(number);
+        }
+        if work.panes.iter().any(|info| info.number == pane) {
+            self.focus.pane = PaneId::Kind(pane);
+            self.focus.large = self.focus.pane;
+        }
+    }
+
+    /// What to remember of the screen.
+    pub(super) fn remembered(&self) -> Option<Remembered> {
+        let work = self.work.as_ref()?;
+        Some(Remembered {
+            source: work.source.clone(),
+            now: work.now.clone(),
+            solved: work.solved.clone(),
+            marked: self.plans.marked().iter().map(|entry| entry.number).collect(),
+            baseline: self.plans.baseline,
+            shown: match self.plans.shown {
+                Shown::Chosen(number) => Some(number),
+                Shown::Best => None,
+            },
+            pane: match self.focus.large {
+                PaneId::Kind(number) => number,
+                _ => 1,
+            },
+        })
+    }
+
+    fn runs_cut_off(&mut self) -> Vec<RunId> {
+        let cut: Vec<RunId> =
+            self.runs.iter().filter(|run| run.replayed && run.state.is_active()).map(|run| run.id).collect();
+        for id in &cut {
+            if let Some(run) = self.runs.get_mut(*id) {
+                run.state = RunState::CutOff;
+            }
+        }
+        cut
+    }
+
+    fn open_failed(&mut self, source: &str, problems: Vec<String>) {
+        self.start.opening = None;
+        self.say(Severity::Error, format!("{source} could not be opened: {}", problems.join("; ")));
+        if self.work.is_some() && problems.len() > 1 {
+            let title = format!("{source} could not be opened");
+            self.layers.push(Layer::Text(TextView { title, lines: problems, offset: 0 }));
+        } else {
+            self.start.problems = problems;
+        }
+        self.touch();
+    }
+
+    fn submitted(&mut self, submitted: Submitted) {
+        let Submitted { run, method, scenario_sha256, queued, .. } = submitted;
+        // The run may have said something already.
+        if self.runs.get(run).is_none() {
+            let state = if queued { RunState::Queued } else { RunState::Running };
+            self.runs.insert(Run::new(run, &method, &scenario_sha256, state));
+            self.heard_at.insert(run, self.now);
+        }
+        self.dirty.frame = true;
+    }
+
+    /// Takes in what a run said, or keeps it while the display is frozen. How a run ends is always taken in at once,
+    /// because keys depend on it.
+    fn event(&mut self, heard: Heard) {
+        if !self.frozen {
+            self.hear(&heard, false);
+            self.dirty.frame = true;
+            return;
+        }
+        if let (EventBody::Done(_), Some(run)) = (&heard.event.body, self.runs.get_mut(heard.event.run)) {
+            run.state = RunState::Ended;
+        }
+        if self.held.len() == HELD_CAPACITY {
+            // Progress goes first, what matters stays.
+            let victim = self.held.iter().position(|held| held.event.body.is_progress()).unwrap_or(0);
+            self.held.remove(victim);
+            self.lost.1 += 1;
+        }
+        self.held.push_back(heard);
+        self.dirty.clock = true;
+    }
+
+    /// Follows again after the display was frozen.
+    pub(super) fn unfreeze(&mut self) {
+        self.frozen = false;
+        while let Some(heard) = self.held.pop_front() {
+            self.hear(&heard, false);
+        }
+    }
+
+    fn hear(&mut self, heard: &Heard, replayed: bool) {
+        let event = &heard.event;
+        if self.runs.get(event.run).is_none() {
+            let mut run = Run::new(event.run, &event.method, "", RunState::Running);
+            run.replayed = replayed;
+            self.runs.insert(run);
+        }
+        let stopping = self.runs.get(event.run).is_some_and(|run| run.state == RunState::Stopping);
+        let before = self.runs.get(event.run).and_then(|run| run.bound.as_ref().map(|bound| bound.value));
+        if let Some(run) = self.runs.get_mut(event.run) {
+            run.hear(event);
+        }
+        if !replayed {
+            self.heard_at.insert(event.run, self.now);
+            match &event.body {
+                EventBody::Incumbent(incumbent) => self.hear_plan(heard, incumbent),
+                EventBody::Done(done) => self.hear_done(heard, done),
+                _ => {}
+            }
+        }
+        if let Some((severity, text)) = sentence(event, before, heard.plan, stopping) {
+            self.log.add(event.elapsed_s, severity, &event.method, Some(event.run), text);
+        }
+    }
+
+    fn hear_plan(&mut self, heard: &Heard, incumbent: &Incumbent) {
+        let (Some(number), Some(plan)) = (heard.plan, incumbent.plan.as_ref().and_then(AnyPlan::of)) else {
+            return;
+        };
+        let plan = PlanRef(plan);
+        let mut entry = entry_of(number, &plan, Some((heard.event.run, incumbent.number)), &incumbent.source);
+        entry.secondary = incumbent.secondary;
+        entry.status = None;
+        entry.at_s = heard.event.elapsed_s;
+        self.plans.add(entry);
+        self.to_remember = true;
+    }
+
+    fn hear_done(&mut self, heard: &Heard, done: &Done) {
+        let (Some(number), Some(plan)) = (heard.plan, done.plan.as_ref().and_then(AnyPlan::of)) else {
+            return;
+        };
+        let plan = PlanRef(plan);
+        let known = self
+            .plans
+            .get(number)
+            .map(|entry| (entry.origin, entry.source.clone(), entry.secondary, entry.marked));
+        let mut entry = entry_of(number, &plan, Some((heard.event.run, 0)), "end of the run");
+        entry.at_s = heard.event.elapsed_s;
+        if let Some((origin, source, secondary, marked)) = known {
+            entry = PlanEntry { origin, source, secondary, marked, ..entry };
+        }
+        self.plans.add(entry);
+        self.to_remember = true;
+    }
+
+    fn evaluated(&mut self, key: u64, mut previews: Vec<Preview>) {
+        let Some(Layer::EditCell(edit)) =
+            self.layers.iter_mut().find(|layer| matches!(layer, Layer::EditCell(edit) if edit.key == key))
+        else {
+            return;
+        };
+        edit.waiting = false;
+        let value = |preview: &Preview| {
+            preview.plan.as_ref().map_or(f64::INFINITY, |plan| plan.0.header().objective.value)
+        };
+        let sense = self.work.as_ref().map_or(lightbay_core::kind::Sense::Min, |work| work.objective.sense);
+        previews.sort_by(|a, b| {
+            let order = value(a).total_cmp(&value(b));
+            let failed = a.plan.is_err().cmp(&b.plan.is_err());
+            failed.then(if sense == lightbay_core::kind::Sense::Min { order } else { order.reverse() })
+        });
+        edit.problem = match previews.first() {
+            Some(Preview { plan: Err(problem), .. }) => problem.clone(),
+            _ => String::new(),
+        };
+        edit.previews = previews;
+        self.touch();
+    }
+
+    fn checked(&mut self, number: u64, passed: bool, lines: Vec<String>) {
+        let first = lines.first().cloned().unwrap_or_default();
+        let severity = if passed { Severity::Info } else { Severity::Error };
+        self.say(severity, format!("plan {number}: {first}"));
+        let title = format!("Check of plan {number}: {}", if passed { "passed" } else { "FAILED" });
+        self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
+        self.touch();
+    }
+
+    fn plan_loaded(&mut self, number: u64, plan: Result<PlanRef, String>) {
+        self.loading.remove(&number);
+        match plan {
+            Ok(plan) => {
+                if let Some(entry) = self.plans.get_mut(number) {
+                    entry.plan = Some(plan);
+                }
+            }
+            Err(problem) => {
+                // Asking again would fail again.
+                self.loading.insert(number);
+                self.say(Severity::Error, format!("plan {number} cannot be read: {problem}"));
+            }
+        }
+        self.dirty.frame = true;
+    }
+}
+
+/// A row for a plan that is in memory.
+pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, source: &str) -> PlanEntry {
+    let header = plan.0.header();
+    PlanEntry {
+        number,
+        origin,
+        method: header.method,
+        source: source.to_owned(),
+        value: header.objective.value,
+        secondary: f64::INFINITY,
+        metrics: header.metrics,
+        status: Some(header.status),
+        bound: header.objective.bound,
+        scenario_sha256: header.provenance.scenario_sha256,
+        at_s: header.provenance.elapsed_s,
+        marked: false,
+        superseded: false,
+        plan: Some(plan.clone()),
+    }
+}
+
+/// A size as people read it.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+/// What an event says in the log; progress says nothing except when the bound moves visibly.
+fn sentence(
+    event: &Event,
+    bound_before: Option<f64>,
+    plan: Option<u64>,
+    stopping: bool,
+) -> Option<(Severity, String)> {
+    let number = plan.map_or_else(String::new, |number| format!("plan {number}: "));
+    Some(match &event.body {
+        EventBody::Started(started) => {
+            (Severity::Info, format!("starts with seed {} on {} threads", started.seed, started.threads))
+        }
+        EventBody::Phase(phase) if phase.detail.is_empty() => (Severity::Info, phase.name.clone()),
+        EventBody::Phase(phase) => (Severity::Info, format!("{}: {}", phase.name, phase.detail)),
+        EventBody::Incumbent(incumbent) => {
+            let checked = if incumbent.checked { "" } else { ", not yet checked" };
+            (Severity::Info, format!("{number}{:.6} from {}{checked}", incumbent.value, incumbent.source))
+        }
+        EventBody::Bound(bound) => {
+            let before = bound_before?;
+            let moved = (bound.value - before).abs() > 1e-4 * before.abs();
+            let only = bound.only.as_ref().map_or_else(String::new, |only| format!(", {only}"));
+            if !moved {
+                return None;
+            }
+            (Severity::Info, format!("bound {before:.6} → {:.6}{only}", bound.value))
+        }
+        EventBody::HotStart(report) => {
+            let figures = match (report.before, report.after) {
+                (Some(before), Some(after)) => format!(" ({before:.6} → {after:.6})"),
+                _ => String::new(),
+            };
+            let severity = if report.fate == lightbay_core::event::HotStartFate::Rejected {
+                Severity::Warning
+            } else {
+                Severity::Info
+            };
+            (severity, format!("hot start {}: {}{figures}", report.fate.word(), report.why))
+        }
+        EventBody::Offer(offer) if offer.taken => {
+            (Severity::Info, format!("took the plan of {}, {:.6}", offer.from, offer.value))
+        }
+        EventBody::Edit(edit) => (Severity::Info, format!("{} is {} from now on", edit.name, edit.new)),
+        EventBody::Paused(paused) => {
+            (Severity::Info, if paused.paused { "paused" } else { "going on" }.to_owned())
+        }
+        EventBody::Note(note) => (note.severity, note.text.clone()),
+        EventBody::Done(done) => ending(done, stopping),
+        EventBody::Solver(_) | EventBody::Generation(_) | EventBody::Series(_) | EventBody::Offer(_) => {
+            return None;
+        }
+    })
+}
+
+fn ending(done: &Done, stopping: bool) -> (Severity, String) {
+    let severity = match done.status {
+        EndStatus::Failed | EndStatus::Panicked | EndStatus::Infeasible | EndStatus::Unbounded => {
+            Severity::Error
+        }
+        EndStatus::NoPlan if !stopping => Severity::Warning,
+        EndStatus::NumericalTrouble => Severity::Warning,
+        _ => Severity::Info,
+    };
+    let mut text = match done.status {
+        EndStatus::NoPlan => "ended without a plan".to_owned(),
+        status => status.word().replace('_', " "),
+    };
+    if let Some(value) = done.value {
+        text.push_str(&format!(" at {value:.6}"));
+    }
+    if !done.message.is_empty() {
+        text.push_str(&format!(": {}", done.message));
+    }
+    for violation in done.violations.iter().take(3) {
+        text.push_str(&format!("; {violation}"));
+    }
+    (severity, text)
+}

@@ -1,0 +1,202 @@
+//! Opening, importing and writing files.
+
+use crate::app::action::Command;
+use crate::app::effect::{Effect, Effects, ExportJob, Source, Subject};
+use crate::app::layer::{ExportEdit, Layer, TextField};
+use crate::app::state::App;
+use lightbay_core::event::Severity;
+use lightbay_core::problem::suggestion;
+use lightbay_engines::formats::SubjectSort;
+use std::path::{Path, PathBuf};
+
+impl App {
+    /// Opens what is named: a file, `session:NAME` or `preset:NAME`.
+    pub(super) fn open(&mut self, text: &str, effects: &mut Effects) {
+        let text = text.trim();
+        if self.ask_first(Command::Open(text.to_owned())) {
+            return;
+        }
+        let source = match text.split_once(':') {
+            Some(("session", name)) => Source::Session(name.to_owned()),
+            Some(("preset", name)) => Source::Preset(name.to_owned()),
+            _ => Source::File(self.path(text)),
+        };
+        self.start.opening = Some(text.to_owned());
+        self.start.problems.clear();
+        self.say(Severity::Info, format!("opening {text}"));
+        effects.push(Effect::Open(source));
+    }
+
+    /// Opens a preset.
+    pub(super) fn new_from(&mut self, name: &str, effects: &mut Effects) {
+        let name = name.trim();
+        if self.start.presets.iter().all(|preset| preset.name != name) {
+            let names: Vec<&str> = self.start.presets.iter().map(|preset| preset.name).collect();
+            let remedy = suggestion(name, &names);
+            self.say(Severity::Error, format!("'{name}' is no preset; {remedy}"));
+            return;
+        }
+        self.open(&format!("preset:{name}"), effects);
+    }
+
+    /// Reads files of another tool: format, then files separated by blanks.
+    pub(super) fn import(&mut self, text: &str, effects: &mut Effects) {
+        if self.ask_first(Command::Import(text.to_owned())) {
+            return;
+        }
+        let mut words = text.split_whitespace();
+        let format = words.next().unwrap_or_default().to_owned();
+        let known = lightbay_engines::importers();
+        if known.iter().all(|info| info.name != format) {
+            let names: Vec<&str> = known.iter().map(|info| info.name).collect();
+            let remedy = suggestion(&format, &names);
+            self.say(Severity::Error, format!("'{format}' is no format that can be read; {remedy}"));
+            return;
+        }
+        let paths: Vec<PathBuf> = words.map(|word| self.path(word)).collect();
+        if paths.is_empty() {
+            self.say(Severity::Error, format!("name the files after the format: import {format} FILE…"));
+            return;
+        }
+        self.start.opening = Some(format!("{format} {}", paths.len()));
+        self.say(Severity::Info, format!("reading {} of {format}", files(paths.len())));
+        effects.push(Effect::Import { format, paths });
+    }
+
+    /// A path as a person types it: `~` is the home folder's sign, everything else is below the folder of the start.
+    fn path(&self, text: &str) -> PathBuf {
+        self.options.folder.join(text)
+    }
+
+    /// Formats in which the plan (or the scenario) can be written.
+    fn formats(&self, plan: bool) -> Vec<&'static str> {
+        let kind = self.work.as_ref().map_or("", |work| work.kind);
+        lightbay_engines::exporters(kind)
+            .iter()
+            .filter(|format| match format.of {
+                SubjectSort::Either => true,
+                SubjectSort::Plan => plan,
+                SubjectSort::Scenario => !plan,
+            })
+            .map(|format| format.name)
+            .collect()
+    }
+
+    /// Asks where to write the plan that is meant, with everything filled in. In a comparison: writes its table.
+    pub(super) fn write(&mut self, effects: &mut Effects) {
+        if let Some(Layer::Compare(view)) = self.layers.last() {
+            let Some(pair) = view.pairs.get(view.at).copied() else { return };
+            let Some(table) = self.comparison(pair) else {
+                self.say(Severity::Info, "a plan is still being read; try again in a moment");
+                return;
+            };
+            let name = format!("compare-{}-{}.md", pair.plan, pair.against);
+            effects.push(Effect::Export(ExportJob {
+                subject: Subject::Text(table.to_markdown()),
+                format: "md".to_owned(),
+                path: self.path(&name),
+                overwrite: false,
+            }));
+            return;
+        }
+        let plan = self.meant_plan().map(|entry| entry.number);
+        if let Some(number) = plan {
+            self.load(number, effects);
+        }
+        let formats = self.formats(plan.is_some());
+        let format = formats.iter().position(|name| *name == "json").unwrap_or(0);
+        let path = self.usual_path(plan, formats.get(format).copied().unwrap_or("json"));
+        let path = TextField::holding(path);
+        self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
+    }
+
+    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`.
+    fn usual_path(&self, plan: Option<u64>, format: &str) -> String {
+        let Some(work) = &self.work else { return String::new() };
+        let extension = lightbay_engines::exporters(work.kind)
+            .iter()
+            .find(|info| info.name == format)
+            .map_or("json", |info| info.extension);
+        let name = lightbay_sessions::store::sanitise(work.now.scenario.name());
+        let number = plan.map_or_else(String::new, |number| format!("-plan{number}"));
+        let what = if format == extension { String::new() } else { format!(".{format}") };
+        format!("{name}{number}{what}.{extension}")
+    }
+
+    /// The format changed: a path that was not typed follows.
+    pub(super) fn refresh_export_path(&mut self) {
+        let Some(Layer::Export(edit)) = self.layers.last() else { return };
+        if edit.typed {
+            return;
+        }
+        let path = self.usual_path(edit.plan, edit.formats.get(edit.format).copied().unwrap_or("json"));
+        if let Some(Layer::Export(edit)) = self.layers.last_mut() {
+            edit.path = TextField::holding(path);
+        }
+    }
+
+    /// Writes what the pop-up says.
+    pub(super) fn accept_export(&mut self, effects: &mut Effects) {
+        let Some(Layer::Export(edit)) = self.layers.last() else { return };
+        let (plan, path) = (edit.plan, edit.path.text().trim().to_owned());
+        let format = edit.formats.get(edit.format).copied().unwrap_or("json").to_owned();
+        match self.export_job(plan, &format, Path::new(&path)) {
+            Ok(job) => {
+                self.layers.pop();
+                effects.push(Effect::Export(job));
+            }
+            Err(problem) => {
+                if let Some(Layer::Export(edit)) = self.layers.last_mut() {
+                    edit.path.problem = problem;
+                }
+            }
+        }
+    }
+
+    /// Writes the plan that is meant: format and perhaps a path, as typed in the palette.
+    pub(super) fn export(&mut self, text: &str, effects: &mut Effects) {
+        let (format, path) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let plan = self.meant_plan().map(|entry| entry.number);
+        let formats = self.formats(plan.is_some());
+        if !formats.contains(&format) {
+            let remedy = suggestion(format, &formats);
+            self.say(Severity::Error, format!("'{format}' is no format for this; {remedy}"));
+            return;
+        }
+        let path = match path.trim() {
+            "" => self.usual_path(plan, format),
+            path => path.to_owned(),
+        };
+        match self.export_job(plan, format, Path::new(&path)) {
+            Ok(job) => effects.push(Effect::Export(job)),
+            Err(problem) => {
+                if let Some(number) = plan {
+                    self.load(number, effects);
+                }
+                self.say(Severity::Error, problem);
+            }
+        }
+    }
+
+    fn export_job(&self, plan: Option<u64>, format: &str, path: &Path) -> Result<ExportJob, String> {
+        if path.as_os_str().is_empty() {
+            return Err("type the name of a file".to_owned());
+        }
+        let subject = match plan {
+            Some(number) => {
+                let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
+                Subject::Plan(plan.ok_or("the plan is still being read; try again in a moment")?)
+            }
+            None => {
+                let work = self.work.as_ref().ok_or("nothing is open")?;
+                Subject::Scenario(work.now.scenario.clone())
+            }
+        };
+        let path = self.options.folder.join(path);
+        Ok(ExportJob { subject, format: format.to_owned(), path, overwrite: false })
+    }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

@@ -1,0 +1,175 @@
+//! Keys and pasted text: to the layer on top first, then to the panes.
+
+use crate::app::action::{Command, Go};
+use crate::app::effect::Effects;
+use crate::app::key::{Code, Key};
+use crate::app::keymap::{ActionIndex, Found};
+use crate::app::layer::{Layer, LayerKind};
+use crate::app::state::App;
+use crate::app::table::{self, Make};
+use lightbay_core::event::Severity;
+use tui_input::InputRequest;
+
+impl App {
+    pub(super) fn key(&mut self, key: Key, effects: &mut Effects) {
+        self.touch();
+        let key = key.normal();
+        match self.layers.last().map(Layer::kind) {
+            Some(kind) => self.layer_key(kind, key, effects),
+            None => self.pane_key(key, effects),
+        }
+    }
+
+    fn layer_key(&mut self, kind: LayerKind, key: Key, effects: &mut Effects) {
+        if let Found::Action(action) = self.keymap.layer(kind, &[key]) {
+            self.act(action, effects);
+        } else if kind.types() {
+            if !self.type_key(key) {
+                self.pass_on(kind, key, effects);
+            }
+        } else if let (LayerKind::EditCell, Some(digit)) = (kind, key.text().and_then(|c| c.to_digit(10))) {
+            self.digit(i64::from(digit), effects);
+        } else {
+            self.pass_on(kind, key, effects);
+        }
+    }
+
+    /// Keys that a layer does not take but lets through.
+    fn pass_on(&mut self, kind: LayerKind, key: Key, effects: &mut Effects) {
+        let Found::Action(action) = self.keymap.base(&[key]) else { return };
+        let Make::Plain(command) = &table::all()[action].make else { return };
+        let passes = match command {
+            Command::Interrupt | Command::Suspend | Command::Repaint => true,
+            Command::Help => kind != LayerKind::Help,
+            Command::NextPalette | Command::NextGlyphs => !kind.types(),
+            Command::Go(go) => {
+                kind.is_transparent()
+                    && matches!(go, Go::Left | Go::Right | Go::Up | Go::Down | Go::First | Go::Last)
+            }
+            Command::Baseline | Command::Write => kind == LayerKind::Compare,
+            Command::Copy => {
+                matches!(kind, LayerKind::Compare | LayerKind::Text | LayerKind::Log | LayerKind::EditCell)
+            }
+            Command::CopyPane => !kind.types(),
+            _ => false,
+        };
+        if passes {
+            self.act(action, effects);
+        }
+    }
+
+    fn pane_key(&mut self, key: Key, effects: &mut Effects) {
+        if key.code == Code::Esc && !self.pending.is_empty() {
+            self.forget_pending();
+            return;
+        }
+        self.pending.push(key);
+        match self.keymap.base(&self.pending) {
+            Found::Action(action) => {
+                self.forget_pending();
+                self.act(action, effects);
+            }
+            Found::Pending(_) => {
+                self.pending_since = Some(self.now);
+            }
+            Found::Nothing => {
+                let keys: Vec<String> = self.pending.iter().map(ToString::to_string).collect();
+                if keys.len() > 1 || key.text().is_some() {
+                    self.say(
+                        Severity::Info,
+                        format!("'{}' does nothing here; ? shows the keys", keys.join(" ")),
+                    );
+                }
+                self.forget_pending();
+            }
+        }
+    }
+
+    pub(super) fn forget_pending(&mut self) {
+        self.pending.clear();
+        self.pending_since = None;
+        self.menu = false;
+    }
+
+    /// Does what an entry of the table says; one with an argument opens the palette on it.
+    fn act(&mut self, action: ActionIndex, effects: &mut Effects) {
+        let info = &table::all()[action];
+        match &info.make {
+            Make::Plain(command) => self.run(command.clone(), effects),
+            Make::With(_) => {
+                if let crate::app::possible::Possible::No(why) = (info.possible)(self) {
+                    self.say(Severity::Warning, why);
+                } else {
+                    self.show_palette(&format!("{} ", info.name));
+                }
+            }
+        }
+    }
+
+    /// Gives a key to the text field of the layer on top. Returns whether it was taken.
+    fn type_key(&mut self, key: Key) -> bool {
+        use InputRequest as R;
+        let request = match (key.code, key.ctrl, key.alt) {
+            (Code::Char(character), false, false) => R::InsertChar(character),
+            (Code::Backspace, false, false) | (Code::Char('h'), true, false) => R::DeletePrevChar,
+            (Code::Delete, _, _) | (Code::Char('d'), true, false) => R::DeleteNextChar,
+            (Code::Char('w'), true, false) | (Code::Backspace, _, true) => R::DeletePrevWord,
+            (Code::Char('d'), false, true) => R::DeleteNextWord,
+            (Code::Char('u'), true, false) => R::DeleteFromStart,
+            (Code::Char('k'), true, false) => R::DeleteTillEnd,
+            (Code::Char('y'), true, false) => R::Yank,
+            (Code::Home, _, _) | (Code::Char('a'), true, false) => R::GoToStart,
+            (Code::End, _, _) | (Code::Char('e'), true, false) => R::GoToEnd,
+            (Code::Left, true, _) | (Code::Char('b'), false, true) => R::GoToPrevWord,
+            (Code::Right, true, _) | (Code::Char('f'), false, true) => R::GoToNextWord,
+            (Code::Left, false, _) | (Code::Char('b'), true, false) => R::GoToPrevChar,
+            (Code::Right, false, _) | (Code::Char('f'), true, false) => R::GoToNextChar,
+            _ => return false,
+        };
+        self.type_request(request);
+        true
+    }
+
+    fn type_request(&mut self, request: InputRequest) {
+        let Some(field) = self.layers.last_mut().and_then(Layer::field) else { return };
+        let changed = field.input.handle(request).is_some_and(|changed| changed.value);
+        if changed {
+            field.problem.clear();
+            self.typed();
+        }
+    }
+
+    /// What is typed changed: lists begin at the top again, a typed path stays.
+    fn typed(&mut self) {
+        match self.layers.last_mut() {
+            Some(Layer::Palette(list) | Layer::Help(list)) => {
+                list.selected = 0;
+                list.offset = 0;
+            }
+            Some(Layer::Export(edit)) => edit.typed = true,
+            _ => {}
+        }
+    }
+
+    /// A pasted text is one edit of the field on top; elsewhere it must not trigger single-key commands.
+    pub(super) fn paste(&mut self, text: &str) {
+        self.touch();
+        let Some(field) = self.layers.last_mut().and_then(Layer::field) else {
+            self.say(Severity::Info, "a pasted text is only taken by a text field; : opens one");
+            return;
+        };
+        let mut pasted = false;
+        let trimmed = text.trim_end_matches(['\r', '\n']);
+        for character in trimmed.replace("\r\n", "\n").chars() {
+            let character = if matches!(character, '\n' | '\r' | '\t') { ' ' } else { character };
+            if !character.is_control() {
+                field.input.handle(InputRequest::InsertChar(character));
+                pasted = true;
+            }
+        }
+        if pasted {
+            field.problem.clear();
+            self.typed();
+        }
+    }
+}

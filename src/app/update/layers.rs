@@ -1,0 +1,266 @@
+//! Opening layers, and what their keys do.
+
+use crate::app::action::LayerCommand as C;
+use crate::app::effect::{Effect, Effects};
+use crate::app::layer::{Confirmed, Filtered, Layer, ListView, Question, TextField};
+use crate::app::palette::{self, Chosen};
+use crate::app::pane::PaneId;
+use crate::app::state::App;
+use lightbay_core::event::{RunId, Severity};
+
+impl App {
+    pub(super) fn show_help(&mut self) {
+        self.layers.push(Layer::Help(Filtered::default()));
+    }
+
+    pub(super) fn show_palette(&mut self, text: &str) {
+        self.layers.push(Layer::Palette(Filtered { field: TextField::holding(text), ..Filtered::default() }));
+    }
+
+    pub(super) fn show_log(&mut self) {
+        self.layers.push(Layer::Log(ListView::default()));
+    }
+
+    pub(super) fn show_runs(&mut self) {
+        if self.runs.is_empty() {
+            self.say(Severity::Info, "nothing was started yet; r solves");
+        } else {
+            self.layers.push(Layer::Runs(ListView::default()));
+        }
+    }
+
+    pub(super) fn show_panes(&mut self) {
+        let at = self.focus_order().iter().position(|pane| *pane == self.focus.pane).unwrap_or(0);
+        self.layers.push(Layer::Panes(ListView { selected: at, offset: 0 }));
+    }
+
+    /// Number of lines of the layer on top.
+    fn layer_rows(&self) -> usize {
+        match self.layers.last() {
+            Some(Layer::Help(list)) => palette::help(self, list.field.text()).len(),
+            Some(Layer::Palette(list)) => palette::lines(self, list.field.text()).len(),
+            Some(Layer::Log(_)) => self.log.len(),
+            Some(Layer::Runs(_)) => self.runs.len(),
+            Some(Layer::Panes(_)) => self.focus_order().len(),
+            Some(Layer::Text(view)) => view.lines.len(),
+            Some(Layer::Compare(_)) => self.drawn.layer_rows,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn layer(&mut self, command: C, effects: &mut Effects) {
+        match command {
+            C::Accept => self.accept(effects),
+            C::Complete => self.complete(),
+            C::Next | C::Down => self.layer_move(1),
+            C::Previous | C::Up => self.layer_move(-1),
+            C::PageDown => self.layer_page(1),
+            C::PageUp => self.layer_page(-1),
+            C::Raise => self.raise(1, effects),
+            C::Lower => self.raise(-1, effects),
+            C::No => self.answer(0, effects),
+            C::Yes => self.answer(1, effects),
+        }
+        // Next and Previous also mean the next pair, name and format.
+        if let (C::Next | C::Previous, Some(Layer::Compare(view))) = (command, self.layers.last_mut()) {
+            let by = if command == C::Next { 1 } else { view.pairs.len().saturating_sub(1) };
+            view.at = (view.at + by) % view.pairs.len().max(1);
+            view.offset = 0;
+        }
+    }
+
+    fn layer_page(&mut self, pages: i64) {
+        let page = self.drawn.layer_page.max(2) as i64 - 1;
+        self.layer_move(pages * page);
+    }
+
+    /// Moves the selection or scrolls.
+    pub(super) fn layer_move(&mut self, by: i64) {
+        let rows = self.layer_rows();
+        let page = self.drawn.layer_page.max(1);
+        let along =
+            |at: usize, rows: usize| (at as i64 + by).clamp(0, rows.saturating_sub(1) as i64) as usize;
+        let scrolled = |at: usize| (at as i64 + by).clamp(0, rows.saturating_sub(page) as i64) as usize;
+        match self.layers.last_mut() {
+            Some(Layer::Help(list) | Layer::Palette(list)) => {
+                list.selected = along(list.selected, rows);
+                list.offset = list.offset.min(list.selected).max((list.selected + 1).saturating_sub(page));
+            }
+            Some(Layer::Runs(list) | Layer::Panes(list) | Layer::Log(list)) => {
+                list.selected = along(list.selected, rows);
+                list.offset = list.offset.min(list.selected).max((list.selected + 1).saturating_sub(page));
+            }
+            Some(Layer::Text(view)) => view.offset = scrolled(view.offset),
+            Some(Layer::Compare(view)) => view.offset = scrolled(view.offset),
+            Some(Layer::EditKnob(edit)) => {
+                if edit.choices.is_empty() {
+                    return;
+                }
+                let here = edit.choices.iter().position(|choice| choice == edit.field.text());
+                let next =
+                    here.map_or(0, |here| (here as i64 + by).rem_euclid(edit.choices.len() as i64) as usize);
+                edit.field = TextField::holding(edit.choices[next].clone());
+            }
+            Some(Layer::Export(edit)) => {
+                edit.format = (edit.format as i64 + by).rem_euclid(edit.formats.len().max(1) as i64) as usize;
+                self.refresh_export_path();
+            }
+            Some(Layer::Confirm(question)) => question.chosen = 1 - question.chosen.min(1),
+            Some(Layer::EditCell(_)) | None => {}
+        }
+    }
+
+    /// A line was chosen with the mouse.
+    pub(super) fn select_line(&mut self, line: usize) {
+        self.touch();
+        let rows = self.layer_rows();
+        match self.layers.last_mut() {
+            Some(Layer::Help(list) | Layer::Palette(list)) => {
+                list.selected = line.min(rows.saturating_sub(1))
+            }
+            Some(Layer::Runs(list) | Layer::Panes(list) | Layer::Log(list)) => {
+                list.selected = line.min(rows.saturating_sub(1));
+            }
+            Some(Layer::Confirm(question)) => question.chosen = line.min(1),
+            Some(Layer::Export(edit)) => {
+                edit.format = line.min(edit.formats.len().saturating_sub(1));
+                self.refresh_export_path();
+            }
+            Some(Layer::EditKnob(edit)) => {
+                if let Some(choice) = edit.choices.get(line) {
+                    edit.field = TextField::holding(choice.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn accept(&mut self, effects: &mut Effects) {
+        match self.layers.last() {
+            Some(Layer::Help(list)) => {
+                // Enter on a line of the help does what the line says.
+                let line = palette::help(self, list.field.text()).into_iter().nth(list.selected);
+                let make = line.map(|line| &crate::app::table::all()[line.action]);
+                self.layers.pop();
+                match make.map(|info| (info.name, &info.make)) {
+                    Some((_, crate::app::table::Make::Plain(command))) => self.run(command.clone(), effects),
+                    Some((name, crate::app::table::Make::With(_))) => self.show_palette(&format!("{name} ")),
+                    None => {}
+                }
+            }
+            Some(Layer::Palette(list)) => {
+                let query = list.field.text().to_owned();
+                let lines = palette::lines(self, &query);
+                let chosen = palette::choose(&query, lines.get(list.selected));
+                self.take_chosen(chosen, effects);
+            }
+            Some(Layer::EditKnob(_)) => self.accept_knob(effects),
+            Some(Layer::EditCell(_)) => self.accept_cell(effects),
+            Some(Layer::Confirm(question)) => {
+                let chosen = question.chosen;
+                self.answer(chosen, effects);
+            }
+            Some(Layer::Export(_)) => self.accept_export(effects),
+            Some(Layer::Runs(list)) => {
+                let id = self.runs.iter().nth(list.selected).map(|run| run.id);
+                self.layers.pop();
+                if let Some(id) = id {
+                    self.show_run(id, effects);
+                }
+            }
+            Some(Layer::Panes(list)) => {
+                let pane = self.focus_order().get(list.selected).copied();
+                self.layers.pop();
+                if let Some(pane) = pane {
+                    self.focus(pane);
+                }
+            }
+            Some(Layer::Compare(_) | Layer::Log(_) | Layer::Text(_)) | None => {}
+        }
+    }
+
+    fn take_chosen(&mut self, chosen: Chosen, effects: &mut Effects) {
+        match chosen {
+            Chosen::Run(command) => {
+                self.layers.pop();
+                self.run(command, effects);
+            }
+            Chosen::Type(text) => {
+                if let Some(Layer::Palette(list)) = self.layers.last_mut() {
+                    *list = Filtered { field: TextField::holding(text), ..Filtered::default() };
+                }
+            }
+            Chosen::Refuse(problem) => {
+                if let Some(Layer::Palette(list)) = self.layers.last_mut() {
+                    list.field.problem = problem;
+                }
+            }
+        }
+    }
+
+    /// Types the chosen line in.
+    fn complete(&mut self) {
+        let Some(Layer::Palette(list)) = self.layers.last() else { return };
+        let query = list.field.text().to_owned();
+        let Some(line) = palette::lines(self, &query).into_iter().nth(list.selected) else { return };
+        let info = &crate::app::table::all()[line.action];
+        let begun = query.trim_start().starts_with(info.name) && query.contains(' ');
+        let text = if line.complete || begun { line.text } else { format!("{} ", info.name) };
+        if let Some(Layer::Palette(list)) = self.layers.last_mut() {
+            *list = Filtered { field: TextField::holding(text), ..Filtered::default() };
+        }
+    }
+
+    /// Shows the newest plan of a run, and the run in the strip.
+    fn show_run(&mut self, id: RunId, effects: &mut Effects) {
+        self.pane_mut(PaneId::Solve).selected = Some(id.0 as u32);
+        match self.plans.newest_of(id).map(|entry| entry.number) {
+            Some(number) => self.show_plan(number, effects),
+            None => self.say(Severity::Info, format!("run {id} has no plan in the table")),
+        }
+    }
+
+    /// Answers the question on top: 0 is the safe answer.
+    fn answer(&mut self, answer: usize, effects: &mut Effects) {
+        let Some(Layer::Confirm(_)) = self.layers.last() else { return };
+        let Some(Layer::Confirm(question)) = self.layers.pop() else { return };
+        if answer == 0 {
+            return;
+        }
+        match question.then {
+            Confirmed::Leave => self.leave(0, effects),
+            Confirmed::Overwrite(mut job) => {
+                job.overwrite = true;
+                effects.push(Effect::Export(job));
+            }
+            Confirmed::Run(command) => {
+                // Asked and answered: what works is told to stop and no second question follows.
+                let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
+                for id in runs {
+                    if let Some(run) = self.runs.get_mut(id) {
+                        run.state = crate::app::runs::RunState::Stopping;
+                    }
+                    effects.push(Effect::StopRun(id));
+                }
+                self.asked = true;
+                self.run(command, effects);
+                self.asked = false;
+            }
+        }
+    }
+
+    /// Asks before a command that would end the work on what is open while something runs. Returns whether it asked.
+    pub(super) fn ask_first(&mut self, command: crate::app::action::Command) -> bool {
+        if self.asked || !self.runs.is_busy() {
+            return false;
+        }
+        self.layers.push(Layer::Confirm(Question {
+            text: "A solve runs. Stop it and go on?".to_owned(),
+            meaning: "Its best plan is kept in the session.".to_owned(),
+            answers: ["stay here", "stop it"],
+            chosen: 0,
+            then: Confirmed::Run(command),
+        }));
+        true
+    }
+}

@@ -1,0 +1,362 @@
+//! Focus, selection, zoom and forms of panes; copying what they show.
+
+use crate::app::action::{Command, Go};
+use crate::app::drawn::Drawn;
+use crate::app::effect::{Effect, Effects};
+use crate::app::layer::{Layer, TextView};
+use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
+use crate::app::state::{App, StartItem};
+use lightbay_core::event::{RunId, Severity};
+
+/// How far the side bar can be moved from its usual width.
+const SIDE_RANGE: i16 = 30;
+
+impl App {
+    /// What the last frame showed: scroll positions as drawing corrected them.
+    pub(super) fn drawn(&mut self, drawn: Drawn) {
+        for pane in &drawn.panes {
+            let state = self.panes.entry(pane.pane).or_default();
+            state.offset = pane.offset;
+            state.column = pane.column;
+            if state.step.is_some_and(|step| step + 1 >= pane.steps) {
+                state.step = None;
+            }
+        }
+        self.drawn = drawn;
+    }
+
+    /// Gives the focus to a pane.
+    pub(super) fn focus(&mut self, pane: PaneId) {
+        if let PaneId::Kind(number) = pane {
+            if self.pane_info(pane).is_none() {
+                let last = self.kind_panes().len();
+                self.say(Severity::Warning, format!("there is no pane {number}; there are 1 to {last}"));
+                return;
+            }
+            if !self.focus.pinned {
+                self.focus.large = pane;
+            }
+            self.to_remember = true;
+        }
+        if self.focus.pane != pane {
+            self.discard_edit();
+        }
+        self.focus.pane = pane;
+        self.touch();
+    }
+
+    /// Gives the focus to a neighbour in the order of panes.
+    pub(super) fn cycle(&mut self, by: i8) {
+        let order = self.focus_order();
+        let here = order.iter().position(|pane| *pane == self.focus.pane).unwrap_or(0) as i64;
+        let next = (here + i64::from(by)).rem_euclid(order.len().max(1) as i64);
+        if let Some(pane) = order.get(next as usize) {
+            self.focus(*pane);
+        }
+    }
+
+    /// Keeps the large pane where it is, or lets it follow the focus.
+    pub(super) fn pin(&mut self) {
+        self.focus.pinned = !self.focus.pinned;
+        if !self.focus.pinned && matches!(self.focus.pane, PaneId::Kind(_)) {
+            self.focus.large = self.focus.pane;
+        }
+        let name = self.pane_info(self.focus.large).map_or("the large pane", |info| info.name);
+        let text = if self.focus.pinned {
+            format!("{name} stays large; b lets it follow the focus again")
+        } else {
+            "the large pane follows the focus".to_owned()
+        };
+        self.say(Severity::Info, text);
+    }
+
+    /// Changes the width of the side bar.
+    pub(super) fn resize_side(&mut self, by: i16) {
+        self.focus.side = (self.focus.side + by).clamp(-SIDE_RANGE, SIDE_RANGE);
+        self.touch();
+    }
+
+    /// Moves in the focused pane.
+    pub(super) fn go(&mut self, go: Go, effects: &mut Effects) {
+        self.go_in(self.focus.pane, go, effects);
+    }
+
+    /// Moves in a pane.
+    pub(super) fn go_in(&mut self, pane: PaneId, go: Go, effects: &mut Effects) {
+        let page = self.drawn_pane(pane).map_or(10, |drawn| drawn.page);
+        let items = self.items(pane);
+        let at = self.pane(pane).selected;
+        if let Some(item) = Self::moved(&items, at, go, page) {
+            self.choose(pane, Some(item), effects);
+        }
+    }
+
+    /// Selects an item; in the table of plans that shows the plan.
+    fn choose(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
+        self.pane_mut(pane).selected = item;
+        if let (PaneId::Plans, Some(item)) = (pane, item) {
+            self.show_plan(u64::from(item), effects);
+        }
+        self.follow_selection();
+        self.touch();
+    }
+
+    /// An item was chosen with the mouse.
+    pub(super) fn select(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
+        self.focus(pane);
+        if item.is_some() {
+            self.choose(pane, item, effects);
+        }
+    }
+
+    /// Goes to the previous or next interval, link or snapshot.
+    pub(super) fn step(&mut self, by: i8) {
+        let pane = self.focus.pane;
+        let steps = self.drawn_pane(pane).map_or(0, |drawn| drawn.steps);
+        let Some(last) = steps.checked_sub(1) else { return };
+        let state = self.pane_mut(pane);
+        let here = i64::from(state.step.unwrap_or(last));
+        let next = (here + i64::from(by)).clamp(0, i64::from(last)) as u32;
+        // The last step is the live one: it stays the last when more come.
+        state.step = (next != last).then_some(next);
+        self.touch();
+    }
+
+    /// Stretches, shrinks or fits the axis; `at` is the share of the window that keeps its place.
+    pub(super) fn axis(&mut self, by: i8, at: f64) {
+        self.axis_of(self.focus.pane, by, at);
+    }
+
+    pub(super) fn axis_of(&mut self, pane: PaneId, by: i8, at: f64) {
+        let state = self.pane_mut(pane);
+        if by == 0 {
+            let PaneState { zoom, centre, .. } = PaneState::default();
+            (state.zoom, state.centre) = (zoom, centre);
+        } else {
+            state.stretch(by, at);
+        }
+        self.touch();
+    }
+
+    /// Freezes the display, or follows again.
+    pub(super) fn toggle_freeze(&mut self, _effects: &mut Effects) {
+        if self.frozen {
+            let held = self.held.len();
+            self.unfreeze();
+            self.say(Severity::Info, format!("live again, {held} events taken in"));
+        } else {
+            self.frozen = true;
+            self.say(Severity::Info, "frozen; runs go on and nothing is lost, f follows again");
+        }
+    }
+
+    /// Opens or inspects what is selected.
+    pub(super) fn inspect(&mut self, effects: &mut Effects) {
+        match self.focus.pane {
+            PaneId::Start => self.open_start_item(effects),
+            PaneId::Params => self.edit(),
+            PaneId::Plans => {
+                let Some(entry) = self.meant_plan() else { return };
+                let (title, lines) = (format!("Plan {}", entry.number), Self::plan_details(entry));
+                self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
+            }
+            PaneId::Solve => {
+                let selected = self.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
+                let run =
+                    selected.and_then(|id| self.runs.get(id)).or_else(|| self.runs.newest().first().copied());
+                if let Some(run) = run {
+                    let (title, lines) = (format!("Run {} {}", run.id, run.method), run_details(run));
+                    self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
+                }
+            }
+            pane => {
+                if self.pane(pane).selected.is_none() {
+                    let first = self.items(pane).first().map(|item| item.id);
+                    self.pane_mut(pane).selected = first;
+                    return;
+                }
+                let Some(drawn) = self.drawn_pane(pane).filter(|drawn| !drawn.details.is_empty()) else {
+                    self.say(
+                        Severity::Info,
+                        "there is no more to say about it than the last line of the pane",
+                    );
+                    return;
+                };
+                let title = self.pane_info(pane).map_or_else(String::new, |info| info.name.to_owned());
+                self.layers.push(Layer::Text(TextView { title, lines: drawn.details.clone(), offset: 0 }));
+            }
+        }
+    }
+
+    fn open_start_item(&mut self, effects: &mut Effects) {
+        let items = self.start.items();
+        let at = self.pane(PaneId::Start).selected.unwrap_or(0) as usize;
+        match items.get(at) {
+            Some(StartItem::Continue(index)) => {
+                let name = self
+                    .start
+                    .recent
+                    .as_ref()
+                    .and_then(|recent| recent.get(*index))
+                    .map(|recent| recent.name.clone());
+                if let Some(name) = name {
+                    self.open(&format!("session:{name}"), effects);
+                }
+            }
+            Some(StartItem::Example(index)) => {
+                if let Some(preset) = self.start.presets.get(*index) {
+                    self.new_from(preset.name, effects);
+                }
+            }
+            Some(StartItem::Ask(name)) => self.show_palette(&format!("{name} ")),
+            Some(StartItem::Do(command)) => self.run(command.clone(), effects),
+            None => {}
+        }
+    }
+
+    /// Folds, unfolds or goes to the next form of the focused pane.
+    pub(super) fn fold(&mut self) {
+        let Some(info) = self.pane_info(self.focus.pane) else { return };
+        let forms = info.modes.len().max(1) as u8;
+        let state = self.pane_mut(info.id());
+        state.mode = (state.mode + 1) % forms;
+        let mode = usize::from(state.mode);
+        let name = info.modes.get(mode).copied().unwrap_or_default();
+        self.say(Severity::Info, format!("{}: {name}", info.name));
+    }
+
+    /// Lays something over the focused pane, or takes it away.
+    pub(super) fn overlay(&mut self) {
+        let Some(info) = self.pane_info(self.focus.pane) else { return };
+        let state = self.pane_mut(info.id());
+        state.overlay = !state.overlay;
+        let word = if state.overlay { "on" } else { "off" };
+        self.say(Severity::Info, format!("{} {word}", info.overlay));
+    }
+
+    /// One step back: pop-up, pending keys, zoom, pop-up pane, step, selection.
+    pub(super) fn back(&mut self) {
+        let pane = self.focus.pane;
+        if self.layers.pop().is_some() {
+            return;
+        }
+        if !self.pending.is_empty() {
+            self.forget_pending();
+        } else if self.focus.zoomed {
+            self.focus.zoomed = false;
+        } else if self.size.class == SizeClass::Compact
+            && self.work.is_some()
+            && !matches!(pane, PaneId::Kind(_))
+        {
+            self.focus(self.focus.large);
+        } else if self.pane(pane).step.is_some() {
+            self.pane_mut(pane).step = None;
+        } else if pane == PaneId::Plans {
+            self.plans.shown = crate::app::plans::Shown::Best;
+            self.to_remember = true;
+        } else {
+            self.pane_mut(pane).selected = None;
+        }
+    }
+
+    /// Copies the sentence about what is selected.
+    pub(super) fn copy(&mut self, effects: &mut Effects) {
+        match self.layers.last() {
+            Some(Layer::Compare(view)) => {
+                let table = view.pairs.get(view.at).and_then(|pair| self.comparison(*pair));
+                match table {
+                    Some(table) => effects.push(Effect::Copy(table.to_markdown())),
+                    None => self.say(Severity::Info, "a plan is still being read"),
+                }
+                return;
+            }
+            Some(Layer::Text(view)) => {
+                effects.push(Effect::Copy(view.lines.join("\n")));
+                return;
+            }
+            Some(Layer::Log(view)) => {
+                let line = self.log.iter().rev().nth(view.selected).map(|entry| entry.text.clone());
+                effects.extend(line.map(Effect::Copy));
+                return;
+            }
+            _ => {}
+        }
+        let pane = self.focus.pane;
+        let drawn = self.drawn_pane(pane).map(|drawn| drawn.sentence.clone()).filter(|text| !text.is_empty());
+        let own = || match pane {
+            PaneId::Params => {
+                let row = self.work.as_ref()?.row(self.pane(pane).selected?)?;
+                Some(format!("{}={}", row.name, row.value?))
+            }
+            PaneId::Plans => {
+                let entry = self.meant_plan()?;
+                let name = self.work.as_ref()?.objective.name;
+                Some(format!("plan {} {} {name} {}", entry.number, entry.method, entry.value))
+            }
+            _ => None,
+        };
+        match drawn.or_else(own) {
+            Some(text) => effects.push(Effect::Copy(text)),
+            None => self.say(Severity::Info, "select something to copy; Y copies the whole pane"),
+        }
+    }
+
+    /// Copies the pane or layer as text.
+    pub(super) fn copy_pane(&mut self, effects: &mut Effects) {
+        match self.drawn_pane(self.focus.pane) {
+            Some(drawn) if self.layers.is_empty() => effects.push(Effect::CopyArea(drawn.area)),
+            _ => {
+                let area = ratatui::layout::Rect::new(0, 0, self.size.width, self.size.height);
+                effects.push(Effect::CopyArea(area));
+            }
+        }
+    }
+
+    /// Leaves everything to the first screen.
+    pub(super) fn show_start(&mut self, effects: &mut Effects) {
+        if self.ask_first(Command::ShowStart) {
+            return;
+        }
+        effects.push(Effect::Open(crate::app::effect::Source::Nothing));
+        self.work = None;
+        self.runs.clear();
+        self.plans = crate::app::plans::PlanTable::default();
+        self.panes.clear();
+        self.layers.clear();
+        self.frozen = false;
+        self.held.clear();
+        self.session = crate::app::action::SessionView::default();
+        self.focus.pane = PaneId::Start;
+        self.focus.zoomed = false;
+        self.start.recent = None;
+        self.touch();
+    }
+}
+
+fn run_details(run: &crate::app::runs::Run) -> Vec<String> {
+    let mut lines = vec![format!("state    {}", run.word()), format!("clock    {:.1} s", run.elapsed_s)];
+    if let Some(started) = &run.started {
+        lines.push(format!("started  {}  seed {}  threads {}", started.date, started.seed, started.threads));
+        lines.extend(started.parameters.iter().map(|(name, value)| format!("  {name}={value}")));
+    }
+    if let Some(best) = &run.best {
+        let checked = if best.checked { "" } else { ", not yet checked" };
+        lines.push(format!("best     {} from {}{checked}", best.value, best.source));
+    }
+    if let Some(bound) = &run.bound {
+        let only = bound.only.as_ref().map_or_else(String::new, |only| format!(", {only}"));
+        lines.push(format!("bound    {}{only}", bound.value));
+    }
+    if let Some(report) = &run.hot_start {
+        lines.push(format!("hot start {}: {}", report.fate.word(), report.why));
+    }
+    if let Some(done) = &run.done {
+        lines.push(format!("ended    {} after {} units of work", done.status.word(), done.work));
+        if !done.message.is_empty() {
+            lines.push(format!("         {}", done.message));
+        }
+        lines.extend(done.violations.iter().map(|violation| format!("  ! {violation}")));
+    }
+    lines.push(format!("scenario {}", run.scenario_sha256));
+    lines
+}

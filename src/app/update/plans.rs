@@ -1,0 +1,207 @@
+//! Marks, baseline, comparison, checks, and which plan is shown.
+
+use crate::app::effect::{Effect, Effects};
+use crate::app::layer::{CompareView, Layer, Pair};
+use crate::app::plans::{PlanEntry, Shown};
+use crate::app::state::App;
+use lightbay_core::event::Severity;
+use lightbay_core::kind::Sense;
+use lightbay_core::param::ParamValue;
+use lightbay_core::plan::Header;
+use lightbay_sessions::compare::{Subject, TOLERANCE, Table, compare};
+
+impl App {
+    /// Marks the plan that is meant, or unmarks it.
+    pub(super) fn mark(&mut self, effects: &mut Effects) {
+        let Some(number) = self.meant_plan().map(|entry| entry.number) else { return };
+        let Some(entry) = self.plans.get_mut(number) else { return };
+        entry.marked = !entry.marked;
+        let text =
+            if entry.marked { "marked; it stays in the table, c compares" } else { "no longer marked" };
+        if entry.marked
+            && let Some(plan) = entry.plan.clone()
+        {
+            effects.push(Effect::SavePlan { number, plan });
+        }
+        self.to_remember = true;
+        self.say(Severity::Info, format!("plan {number} {text}"));
+    }
+
+    /// Makes the plan that is meant the baseline, or takes it away if it is.
+    pub(super) fn toggle_baseline(&mut self, effects: &mut Effects) {
+        let in_compare = match self.layers.last() {
+            Some(Layer::Compare(view)) => view.pairs.get(view.at).map(|pair| pair.plan),
+            _ => None,
+        };
+        let Some(number) = in_compare.or_else(|| self.meant_plan().map(|entry| entry.number)) else { return };
+        if self.plans.baseline == Some(number) && in_compare.is_none() {
+            self.plans.baseline = None;
+            self.say(Severity::Info, format!("plan {number} is no longer the baseline"));
+        } else {
+            self.plans.baseline = Some(number);
+            if let Some(plan) = self.plans.get(number).and_then(|entry| entry.plan.clone()) {
+                effects.push(Effect::SavePlan { number, plan });
+            }
+            self.say(
+                Severity::Info,
+                format!("plan {number} is the baseline: panes draw it behind the one shown"),
+            );
+        }
+        if let Some(Layer::Compare(_)) = self.layers.last() {
+            let pairs = self.pairs();
+            if let Some(Layer::Compare(view)) = self.layers.last_mut() {
+                *view = CompareView { pairs, at: 0, offset: 0 };
+            }
+        }
+        self.to_remember = true;
+    }
+
+    /// Pairs to compare: marked plans with the baseline or with each other, else the one shown with the baseline or
+    /// the next in the table.
+    fn pairs(&self) -> Vec<Pair> {
+        let baseline = self.plans.baseline.filter(|number| self.plans.get(*number).is_some());
+        let marked: Vec<u64> = self.plans.marked().iter().map(|entry| entry.number).collect();
+        let pair = |plan, against| (plan != against).then_some(Pair { plan, against });
+        let mut pairs: Vec<Pair> = match (baseline, marked.as_slice()) {
+            (Some(baseline), [_, ..]) => marked.iter().filter_map(|number| pair(*number, baseline)).collect(),
+            (None, [first, rest @ ..]) if !rest.is_empty() => {
+                rest.iter().filter_map(|number| pair(*number, *first)).collect()
+            }
+            _ => Vec::new(),
+        };
+        if pairs.is_empty() {
+            let shown = self.plans.shown().map(|entry| entry.number);
+            let other = baseline.filter(|number| Some(*number) != shown).or_else(|| {
+                let marked = marked.first().copied().filter(|number| Some(*number) != shown);
+                let rows = self.plans.rows();
+                marked.or_else(|| rows.iter().map(|entry| entry.number).find(|number| Some(*number) != shown))
+            });
+            pairs.extend(shown.zip(other).and_then(|(shown, other)| pair(shown, other)));
+        }
+        pairs
+    }
+
+    /// Shows two plans side by side.
+    pub(super) fn compare(&mut self, effects: &mut Effects) {
+        let pairs = self.pairs();
+        if pairs.is_empty() {
+            self.say(Severity::Warning, "mark two plans with m, or make one the baseline with B");
+            return;
+        }
+        for pair in &pairs {
+            self.load(pair.plan, effects);
+            self.load(pair.against, effects);
+        }
+        self.layers.push(Layer::Compare(CompareView { pairs, at: 0, offset: 0 }));
+    }
+
+    /// The comparison of a pair, settings first; `None` while a plan is not in memory.
+    pub fn comparison(&self, pair: Pair) -> Option<Table> {
+        let subject = |number: u64| -> Option<(String, Header, Vec<(String, ParamValue)>)> {
+            let entry = self.plans.get(number)?;
+            let plan = &entry.plan.as_ref()?.0;
+            let scenario = plan.scenario();
+            let knobs = scenario
+                .knobs()
+                .iter()
+                .filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?)))
+                .collect();
+            Some((format!("{} {}", entry.number, entry.method), plan.header(), knobs))
+        };
+        // The reference comes first.
+        let subjects = [subject(pair.against)?, subject(pair.plan)?];
+        let subjects: Vec<Subject<'_>> =
+            subjects.iter().map(|(label, header, knobs)| Subject { label, header, knobs }).collect();
+        compare(&subjects, TOLERANCE, sense).ok()
+    }
+
+    /// Verifies the plan that is meant with the independent checker, off the loop.
+    pub(super) fn check(&mut self, exact: bool, effects: &mut Effects) {
+        let Some((number, plan)) = self.meant_plan().map(|entry| (entry.number, entry.plan.clone())) else {
+            return;
+        };
+        match plan {
+            Some(plan) => {
+                self.say(Severity::Info, format!("checking plan {number}"));
+                effects.push(Effect::Check { number, plan, exact });
+            }
+            None => {
+                self.load(number, effects);
+                self.say(Severity::Info, format!("plan {number} is being read; press V again in a moment"));
+            }
+        }
+    }
+
+    /// Shows a plan by number.
+    pub(super) fn show_plan(&mut self, number: u64, effects: &mut Effects) {
+        if self.plans.get(number).is_none() {
+            self.say(Severity::Error, format!("there is no plan {number}; see the table of plans"));
+            return;
+        }
+        self.plans.shown = Shown::Chosen(number);
+        self.to_remember = true;
+        self.load(number, effects);
+        self.discard_edit();
+        self.touch();
+    }
+
+    /// Shows the best plan, whichever it is.
+    pub(super) fn follow_best(&mut self, _effects: &mut Effects) {
+        self.plans.shown = Shown::Best;
+        self.to_remember = true;
+        self.discard_edit();
+        self.touch();
+    }
+
+    /// An edit belongs to one plan; with another one shown it would mean nothing.
+    pub(super) fn discard_edit(&mut self) {
+        self.layers.retain(|layer| !matches!(layer, Layer::EditCell(_)));
+    }
+
+    /// Has a plan read again if it is not in memory.
+    pub(super) fn load(&mut self, number: u64, effects: &mut Effects) {
+        let missing = self.plans.get(number).is_some_and(|entry| entry.plan.is_none());
+        if missing && self.loading.insert(number) {
+            effects.push(Effect::LoadPlan { number });
+        }
+    }
+
+    /// What is known about a plan in lines.
+    pub(super) fn plan_details(entry: &PlanEntry) -> Vec<String> {
+        let mut lines = vec![
+            format!("method      {}", entry.method),
+            format!("from        {}", entry.source),
+            format!("objective   {}", entry.value),
+            format!(
+                "status      {}",
+                entry.status.map_or("found by a run that still works", lightbay_core::plan::Status::word)
+            ),
+        ];
+        if let (Some(bound), Some(gap)) = (entry.bound, entry.gap()) {
+            lines.push(format!("bound       {bound}"));
+            lines.push(format!("gap         {:.6} %", gap * 100.0));
+        }
+        lines.extend(entry.metrics.iter().map(|(name, value)| format!("{name}  {value}")));
+        if let Some(header) = entry.header() {
+            lines.push(String::new());
+            lines.extend(header.parameters.iter().map(|(name, value)| format!("{name}={value}")));
+            lines.push(format!("seed={}  threads={}", header.seed, header.threads));
+            if let Some(start) = &header.provenance.hot_start {
+                lines.push(format!("started from {start}"));
+            }
+            match &header.provenance.not_reproducible_because {
+                Some(why) => lines.push(format!("not reproducible: {why}")),
+                None => lines.push("reproducible with the same scenario, parameters and seed".to_owned()),
+            }
+        }
+        lines.push(format!("scenario    {}", entry.scenario_sha256));
+        lines
+    }
+}
+
+/// Times, ports and normalised completion time are costs in every kind that has them.
+fn sense(metric: &str) -> Option<Sense> {
+    let cost =
+        metric == "nct" || metric.contains("ports") || metric.ends_with("_s") || metric.ends_with("_ms");
+    cost.then_some(Sense::Min)
+}

@@ -1,0 +1,71 @@
+//! Looks, mouse and leaving.
+
+use crate::app::effect::{Effect, Effects};
+use crate::app::layer::{Confirmed, Layer, Question};
+use crate::app::state::App;
+use lightbay_core::event::Severity;
+use lightbay_widgets::{GlyphSet, Palette};
+
+impl App {
+    /// Switches to the next palette of colours.
+    pub(super) fn next_palette(&mut self) {
+        let at = Palette::ALL.iter().position(|palette| *palette == self.look.palette).unwrap_or(0);
+        self.look.palette = Palette::ALL[(at + 1) % Palette::ALL.len()];
+        self.look.refresh();
+        self.say(Severity::Info, format!("palette {}", self.look.palette.name()));
+    }
+
+    /// Switches to the next set of glyphs.
+    pub(super) fn next_glyphs(&mut self) {
+        let (next, name) = match self.look.glyphs {
+            GlyphSet::Braille => (GlyphSet::Block, "block"),
+            GlyphSet::Block => (GlyphSet::Ascii, "ascii"),
+            GlyphSet::Ascii => (GlyphSet::Braille, "braille"),
+        };
+        self.look.glyphs = next;
+        self.look.refresh();
+        self.say(Severity::Info, format!("glyphs {name}"));
+    }
+
+    /// Captures the mouse, or leaves it to the terminal.
+    pub(super) fn toggle_mouse(&mut self, effects: &mut Effects) {
+        self.look.mouse = !self.look.mouse;
+        effects.push(Effect::CaptureMouse(self.look.mouse));
+        let text = if self.look.mouse {
+            "mouse captured; Shift and drag selects text in most terminals"
+        } else {
+            "the mouse belongs to the terminal: drag selects text"
+        };
+        self.say(Severity::Info, text);
+    }
+
+    /// Leaves; asks first while a solve runs.
+    pub(super) fn quit(&mut self, effects: &mut Effects) {
+        if !self.runs.is_busy() {
+            self.leave(0, effects);
+            return;
+        }
+        let methods: Vec<&str> = self.runs.active().map(|run| run.method.as_str()).collect();
+        self.layers.push(Layer::Confirm(Question {
+            text: format!("{} still works. Leave?", methods.join(", ")),
+            meaning: "The best plan is saved; lightbay comes back to this session and r goes on from it."
+                .to_owned(),
+            answers: ["stay", "leave"],
+            chosen: 0,
+            then: Confirmed::Leave,
+        }));
+    }
+
+    /// Leaves now. What was remembered last goes to disk first.
+    pub(super) fn leave(&mut self, code: u8, effects: &mut Effects) {
+        if self.leaving {
+            return;
+        }
+        self.leaving = true;
+        if let Some(remembered) = self.remembered() {
+            self.to_remember = false;
+            effects.push(Effect::Remember(Box::new(remembered)));
+        }
+        effects.push(Effect::Quit { code });
+    }
+}

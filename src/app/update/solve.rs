@@ -1,0 +1,156 @@
+//! Starting, stopping and pausing runs.
+
+use crate::app::effect::{Effect, Effects, RunRequest};
+use crate::app::plans::PlanEntry;
+use crate::app::runs::RunState;
+use crate::app::state::{App, LEAVE_WINDOW};
+use lightbay_core::event::Severity;
+use lightbay_core::problem::suggestion;
+
+impl App {
+    /// Starts a method with the current parameters, beside those that run. A run of the same method on other
+    /// parameters makes way.
+    pub(super) fn solve(&mut self, method: Option<&str>, warm: bool, effects: &mut Effects) {
+        self.auto_at = None;
+        let Some(work) = &mut self.work else { return };
+        let name = method.unwrap_or(&work.now.method).to_owned();
+        let Some(info) = work.method(&name) else {
+            let names: Vec<&str> = work.methods.iter().map(|method| method.name).collect();
+            let remedy = suggestion(&name, &names);
+            self.say(Severity::Error, format!("'{name}' is no method; {remedy}"));
+            return;
+        };
+        let takes_plans = info.hot_start;
+        let changed = work.changed();
+        let sha256 = work.now.sha256.clone();
+        let running = self.runs.active().find(|run| run.method == name && run.state != RunState::Stopping);
+        if let Some(running) = running
+            && warm
+            && !changed
+            && running.scenario_sha256 == sha256
+        {
+            let word = if running.state == RunState::Paused { "is paused on" } else { "already works on" };
+            let way = if running.state == RunState::Paused { "p resumes" } else { "x stops" };
+            self.say(
+                Severity::Info,
+                format!("{name} {word} exactly these parameters; {way} it, R starts it from scratch"),
+            );
+            return;
+        }
+        let replace = running.is_some();
+        let start = if warm && takes_plans { self.best_known(&sha256) } else { None };
+        let start = start
+            .and_then(|entry| Some((entry.number, entry.plan.clone()?, entry.scenario_sha256 == sha256)));
+        let Some(work) = &mut self.work else { return };
+        let changes: Vec<String> =
+            work.rows().into_iter().filter(|row| row.changed()).map(|row| row.name).collect();
+        let request = RunRequest {
+            scenario: work.now.scenario.clone(),
+            scenario_sha256: sha256.clone(),
+            method: name.clone(),
+            params: work.now.params_of(&name),
+            seed: work.now.seed,
+            time_limit_s: work.now.time_limit_s,
+            gap: work.now.gap,
+            hot_start: start.as_ref().map(|(number, plan, _)| (*number, plan.clone())),
+            replace,
+        };
+        work.note_solved();
+        self.plans.scenario_sha256 = sha256;
+        self.plans.shown = crate::app::plans::Shown::Best;
+        self.to_remember = true;
+        let mut text = match &start {
+            Some((number, _, true)) => format!("{name} starts warm from plan {number}"),
+            Some((number, _, false)) => {
+                format!("{name} starts warm: plan {number} is carried over to the changed scenario")
+            }
+            None if !warm => format!("{name} starts from scratch"),
+            None if !takes_plans => format!("{name} starts; it takes no plan to start from"),
+            None => format!("{name} starts; there is no plan to start from yet"),
+        };
+        if !changes.is_empty() && changed {
+            text.push_str(&format!("; changed: {}", changes.join(", ")));
+        }
+        if replace {
+            text.push_str("; the run before makes way");
+        }
+        self.say(Severity::Info, text);
+        effects.push(Effect::StartRun(request));
+    }
+
+    /// The plan that a warm start begins with: the best of this scenario, else the best of the one that is shown.
+    fn best_known(&self, sha256: &str) -> Option<&PlanEntry> {
+        self.plans.best_of(sha256).or_else(|| {
+            let shown = self.plans.shown()?;
+            self.plans.best_of(&shown.scenario_sha256)
+        })
+    }
+
+    /// Tells the runs that are meant to stop.
+    pub(super) fn stop(&mut self, effects: &mut Effects) {
+        let runs: Vec<_> = self.meant_runs().iter().map(|run| (run.id, run.method.clone())).collect();
+        let names: Vec<&str> = runs.iter().map(|(_, method)| method.as_str()).collect();
+        let text = format!("stopping {}; the best plan is kept", names.join(", "));
+        for (id, _) in &runs {
+            if let Some(run) = self.runs.get_mut(*id) {
+                run.state = RunState::Stopping;
+            }
+            effects.push(Effect::StopRun(*id));
+        }
+        self.say(Severity::Info, text);
+    }
+
+    /// Pauses what works; resumes if nothing does.
+    pub(super) fn toggle_pause(&mut self, effects: &mut Effects) {
+        let of = |app: &Self, state| -> Vec<_> {
+            app.meant_runs().iter().filter(|run| run.state == state).map(|run| run.id).collect()
+        };
+        let working = of(self, RunState::Running);
+        let paused = !working.is_empty();
+        let runs = if paused { working } else { of(self, RunState::Paused) };
+        if runs.is_empty() {
+            self.say(Severity::Info, "nothing to pause: the solve waits or stops");
+            return;
+        }
+        for id in runs {
+            let elapsed_s = self.runs.get(id).map(|run| self.elapsed_s(run));
+            if let (Some(run), Some(elapsed_s)) = (self.runs.get_mut(id), elapsed_s) {
+                run.state = if paused { RunState::Paused } else { RunState::Running };
+                run.elapsed_s = elapsed_s;
+                self.heard_at.insert(id, self.now);
+            }
+            effects.push(Effect::PauseRun { run: id, paused });
+        }
+        self.say(Severity::Info, if paused { "paused; p goes on" } else { "going on" });
+    }
+
+    /// Stops while something works, leaves at the second time; leaves at once if nothing does.
+    pub(super) fn interrupt(&mut self, effects: &mut Effects) {
+        let again =
+            self.interrupted_at.is_some_and(|at| self.now.saturating_duration_since(at) <= LEAVE_WINDOW);
+        if again {
+            self.leave(130, effects);
+        } else if self.runs.is_busy() {
+            self.interrupted_at = Some(self.now);
+            let runs: Vec<_> = self.runs.active().map(|run| run.id).collect();
+            for id in runs {
+                if let Some(run) = self.runs.get_mut(id) {
+                    run.state = RunState::Stopping;
+                }
+                effects.push(Effect::StopRun(id));
+            }
+            self.say(Severity::Info, "stopping, the best plan is kept; C-c again within two seconds leaves");
+        } else {
+            self.leave(0, effects);
+        }
+    }
+
+    /// Switches the automatic mode.
+    pub(super) fn toggle_auto(&mut self) {
+        self.auto = !self.auto;
+        self.auto_at = None;
+        let text =
+            if self.auto { "every change solves by itself after 0.3 s" } else { "changes wait for r again" };
+        self.say(Severity::Info, text);
+    }
+}
