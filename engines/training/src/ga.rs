@@ -38,6 +38,8 @@ pub struct Settings {
     pub stall_generations: u32,
     /// Generations after which the best of every island moves on.
     pub migration: u32,
+    /// Whether the search began from a good plan, so that half the stall is enough.
+    pub hot: bool,
 }
 
 impl Default for Settings {
@@ -52,6 +54,7 @@ impl Default for Settings {
             generations: 400,
             stall_generations: 200,
             migration: 10,
+            hot: false,
         }
     }
 }
@@ -65,6 +68,8 @@ pub struct Task<'a> {
     pub rates: Rates,
     /// Most circuits of every link that are worth trying.
     pub caps: &'a [u32],
+    /// A makespan that ends the search when reached, seconds: nothing is shorter.
+    pub target: Option<f64>,
 }
 
 impl<'a> Task<'a> {
@@ -93,8 +98,8 @@ pub struct Evolved {
     pub generations: u64,
     /// Vectors evaluated.
     pub evaluations: u64,
-    /// Whether generations or improvements ran out.
-    pub limit: Limit,
+    /// Whether generations or improvements ran out; `None` if the target was reached.
+    pub limit: Option<Limit>,
 }
 
 /// Work between two questions whether to go on, nanoseconds.
@@ -133,16 +138,21 @@ pub fn evolve<W: Watch>(
     loop {
         watch.checkpoint()?;
         state.take_offer(watch)?;
-        if state.stall >= u64::from(settings.stall_generations) {
-            return Ok(state.end(Limit::Stall));
+        watch.revise(&mut state.settings);
+        let reached = |target: f64| state.best.as_ref().is_some_and(|best| best.makespan <= target);
+        if task.target.is_some_and(reached) {
+            return Ok(state.end(None));
         }
-        if state.generation >= u64::from(settings.generations) {
-            return Ok(state.end(Limit::Work));
+        if state.stall >= u64::from(state.settings.stall_generations) {
+            return Ok(state.end(Some(Limit::Stall)));
+        }
+        if state.generation >= u64::from(state.settings.generations) {
+            return Ok(state.end(Some(Limit::Work)));
         }
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
-        if state.generation % u64::from(settings.migration.max(1)) == 0 {
+        if state.generation % u64::from(state.settings.migration.max(1)) == 0 {
             state.migrate();
         }
     }
@@ -291,7 +301,7 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    fn end(self, limit: Limit) -> Evolved {
+    fn end(self, limit: Option<Limit>) -> Evolved {
         let best = self.best.unwrap_or(Found { x: Vec::new(), makespan: f64::INFINITY, ports: 0 });
         Evolved { best, generations: self.generation, evaluations: self.evaluations, limit }
     }

@@ -1,25 +1,34 @@
-//! The methods of kind `training`, one file each.
+//! The methods of kind `training`, one file each, and what they share.
 
+mod allocate;
+mod carry;
+mod evolve;
+mod joint;
+mod knobs;
+mod session;
+mod simulate;
+mod start;
+mod topo;
+
+use crate::baselines::Baseline;
+use crate::evaluate::Rates;
 use crate::kind::Training;
-use crate::plan::TrainingResult;
-use crate::scenario::TrainingScenario;
-use lightbay_core::kind::Carried;
 use lightbay_core::method::Method;
 use std::sync::Arc;
 
+pub use carry::carry;
+pub use session::candidate;
+
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Training>>> {
-    Vec::new()
-}
-
-/// Makes a plan fit a changed scenario: its circuits, repaired, under its own rate control.
-///
-/// # Errors
-/// One sentence that says why it cannot.
-pub fn carry(
-    _result: &TrainingResult,
-    _from: &TrainingScenario,
-    _to: &TrainingScenario,
-) -> Result<Carried<TrainingResult>, String> {
-    Err("no method yet".to_owned())
+    let mut methods: Vec<Arc<dyn Method<Training>>> = Vec::new();
+    for baseline in Baseline::ALL {
+        methods.push(Arc::new(allocate::Allocate(baseline)));
+    }
+    methods.push(Arc::new(evolve::Evolve { name: "delta-fast", rates: Rates::Fair }));
+    methods.push(Arc::new(evolve::Evolve { name: "delta-level", rates: Rates::Level }));
+    methods.push(Arc::new(topo::Topo));
+    methods.push(Arc::new(joint::Joint));
+    methods.push(Arc::new(simulate::Simulate));
+    methods
 }

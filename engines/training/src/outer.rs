@@ -21,6 +21,9 @@ pub(crate) use vectors::{Odometer, Vectors};
 /// Most vectors that are listed and sorted; beyond, boxes of vectors are searched.
 pub const LISTED: u64 = 100_000;
 
+/// Most boxes that are looked at.
+pub const BOXES: u64 = 200_000;
+
 /// What to search.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
@@ -33,8 +36,22 @@ pub struct Task<'a> {
     /// Whether to search the relaxation (start times and sinks only) instead of the scenario itself: its
     /// optimum is a bound for any rates.
     pub relaxed: bool,
-    /// Most vectors to list; [`LISTED`] unless a test says otherwise.
+    /// Most vectors to list.
     pub listed: u64,
+    /// Most boxes to look at when there are more vectors.
+    pub boxes: u64,
+}
+
+impl<'a> Task<'a> {
+    /// The usual search.
+    pub const fn new(evaluator: &'a Evaluator, rates: Rates, caps: &'a [u32]) -> Self {
+        Self { evaluator, rates, caps, relaxed: false, listed: LISTED, boxes: BOXES }
+    }
+
+    /// The relaxation, whose optimum is a bound for any rates.
+    pub const fn relaxed(evaluator: &'a Evaluator, caps: &'a [u32]) -> Self {
+        Self { relaxed: true, ..Self::new(evaluator, Rates::Level, caps) }
+    }
 }
 
 /// How a search ended by itself.
@@ -42,8 +59,10 @@ pub struct Task<'a> {
 pub struct Proof {
     /// The best vector, unless the one given was not beaten.
     pub best: Option<Found>,
-    /// No vector is better than this, seconds.
+    /// No vector is better than this, seconds; the makespan of the best plan if the search was complete.
     pub bound: f64,
+    /// Whether the most boxes were looked at before the search was complete.
+    pub cut_short: bool,
     /// Vectors evaluated.
     pub evaluated: u64,
     /// All vectors, where they were listed.
@@ -58,13 +77,25 @@ pub fn search<W: Watch>(task: Task<'_>, known: Option<&Found>, watch: &mut W) ->
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
     let vectors = Vectors::list(&split, task, state.watch)?;
-    let (bound, total) = match vectors {
-        Some(vectors) => (state.listed(&split, &vectors)?, Some(vectors.len() as u64)),
-        None => (boxes::search(&split, &mut state)?, None),
+    let (bound, total, cut_short) = match vectors {
+        Some(vectors) => (state.listed(&split, &vectors)?, Some(vectors.len() as u64), false),
+        None => {
+            let (bound, cut_short) = boxes::search(&split, &mut state)?;
+            (bound, None, cut_short)
+        }
     };
     let State { best, improved, evaluated, .. } = state;
     let bound = best.as_ref().map_or(bound, |best| bound.min(best.makespan));
-    Ok(Proof { best: best.filter(|_| improved), bound, evaluated, total })
+    Ok(Proof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
+}
+
+/// Whether the vectors of a task are few enough to be listed.
+///
+/// # Errors
+/// The reason to stop.
+pub fn can_list<W: Watch>(task: Task<'_>, watch: &mut W) -> Result<bool, MethodError> {
+    let split = Split::new(task);
+    Ok(Vectors::odometer(&split, task.listed, watch)?.is_some())
 }
 
 /// A bound less what rounding may have added to it, for telling others before the proof is complete.

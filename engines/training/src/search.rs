@@ -1,5 +1,6 @@
 //! What a search over circuit vectors needs from whoever runs it, and what it finds.
 
+use crate::ga::Settings;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
 
@@ -56,6 +57,9 @@ pub trait Watch {
 
     /// Says whether the vector last offered was taken, with its makespan here.
     fn judged(&mut self, _makespan: f64, _taken: bool) {}
+
+    /// Takes over limits of the genetic search that were changed while it runs.
+    fn revise(&self, _settings: &mut Settings) {}
 
     /// Threads that [`Watch::parallel`] may use.
     fn threads(&self) -> usize {

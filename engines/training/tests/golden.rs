@@ -4,7 +4,7 @@
 use lightbay_training::baselines::Baseline;
 use lightbay_training::circuit_bounds::circuit_bounds;
 use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::outer::{self, LISTED, Task};
+use lightbay_training::outer::{self, Task};
 use lightbay_training::search::{Found, Unwatched};
 use lightbay_training::windows::Windows;
 use lightbay_training::{TrainingScenario, ports, presets};
@@ -38,7 +38,7 @@ impl Case {
     }
 
     fn task(&self, rates: Rates) -> Task<'_> {
-        Task { evaluator: &self.evaluator, rates, caps: &self.caps, relaxed: false, listed: LISTED }
+        Task::new(&self.evaluator, rates, &self.caps)
     }
 
     fn nct(&self, makespan: f64) -> f64 {
@@ -106,10 +106,7 @@ fn baselines_of_presets() {
         ("tiny4", [&[1, 3, 3]; 3]),
         ("small", [&[1, 1, 1, 3, 3, 3, 3]; 3]),
         ("megatron_177b", [&[1, 1, 7, 7, 7], &[2, 2, 7, 6, 7], &[2, 2, 7, 6, 7]]),
-        (
-            "mixtral_8x22b",
-            [&[2, 2, 2, 14, 12, 12, 14], &[4, 3, 4, 12, 9, 9, 12], &[4, 4, 4, 12, 8, 8, 12]],
-        ),
+        ("mixtral_8x22b", [&[2, 2, 2, 14, 12, 12, 14], &[4, 3, 4, 12, 9, 9, 12], &[4, 4, 4, 12, 8, 8, 12]]),
         (
             "megatron_462b",
             [&[1, 1, 1, 15, 15, 15, 15], &[4, 4, 4, 14, 12, 12, 14], &[6, 6, 6, 13, 10, 10, 13]],

@@ -54,7 +54,7 @@ fn finds_what_the_proof_finds() {
         let evaluator = Evaluator::new(&random_tail_exact(seed)).unwrap();
         let caps = caps(&evaluator);
         for rates in [Rates::Fair, Rates::Level] {
-            let task = Task { evaluator: &evaluator, rates, caps: &caps };
+            let task = Task { evaluator: &evaluator, rates, caps: &caps, target: None };
             let settings = Settings { stall_generations: 60, ..Settings::default() };
             let evolved = evolve(
                 task,
@@ -64,13 +64,7 @@ fn finds_what_the_proof_finds() {
                 &mut Unwatched::default(),
             )
             .unwrap();
-            let task = outer::Task {
-                evaluator: &evaluator,
-                rates,
-                caps: &caps,
-                relaxed: false,
-                listed: outer::LISTED,
-            };
+            let task = outer::Task::new(&evaluator, rates, &caps);
             let proof = outer::search(task, None, &mut Unwatched::default()).unwrap();
             let optimum = proof.best.unwrap().makespan;
             assert!(evolved.best.makespan >= optimum - 1e-12);
@@ -85,7 +79,7 @@ fn the_result_does_not_depend_on_threads() {
     for seed in 0..4 {
         let evaluator = Evaluator::new(&random_dag(seed)).unwrap();
         let caps = caps(&evaluator);
-        let task = Task { evaluator: &evaluator, rates: Rates::Best, caps: &caps };
+        let task = Task { evaluator: &evaluator, rates: Rates::Best, caps: &caps, target: None };
         let settings = Settings { generations: 25, population: 10, ..Settings::default() };
         let runs: Vec<(Evolved, Pooled)> = [1, 2, 3]
             .into_iter()
@@ -107,13 +101,13 @@ fn the_result_does_not_depend_on_threads() {
 fn generations_report_what_happened() {
     let evaluator = Evaluator::new(&random_tail_exact(3)).unwrap();
     let caps = caps(&evaluator);
-    let task = Task { evaluator: &evaluator, rates: Rates::Fair, caps: &caps };
+    let task = Task { evaluator: &evaluator, rates: Rates::Fair, caps: &caps, target: None };
     let settings = Settings { stall_generations: 30, population: 12, ..Settings::default() };
     let mut watch = Pooled::new(1);
     let seed = vec![1; caps.len()];
     let evolved =
         evolve(task, &settings, &[seed], |number| Streams::new(1).stream(number), &mut watch).unwrap();
-    assert_eq!(evolved.limit, Limit::Stall);
+    assert_eq!(evolved.limit, Some(Limit::Stall));
     assert_eq!(watch.generations.len() as u64, evolved.generations + 1);
     let last = watch.generations.last().unwrap();
     assert_eq!((last.stall, last.population, last.evaluations), (30, 48, evolved.evaluations));

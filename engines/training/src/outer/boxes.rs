@@ -116,8 +116,11 @@ impl Search<'_, '_> {
     }
 }
 
-/// Searches all boxes; returns the bound at the end.
-pub(super) fn search<W: Watch>(split: &Split<'_>, state: &mut State<'_, W>) -> Result<f64, MethodError> {
+/// Searches all boxes; returns the bound at the end and whether boxes were left.
+pub(super) fn search<W: Watch>(
+    split: &Split<'_>,
+    state: &mut State<'_, W>,
+) -> Result<(f64, bool), MethodError> {
     let mut search =
         Search { split, scratch: Scratch::default(), free: Vec::new(), x: vec![1; state.task.caps.len()] };
     let mut open: BinaryHeap<Node> = BinaryHeap::new();
@@ -125,7 +128,7 @@ pub(super) fn search<W: Watch>(split: &Split<'_>, state: &mut State<'_, W>) -> R
     let caps: Box<[u32]> = split.decided.iter().map(|&link| state.task.caps[link as usize].max(1)).collect();
     let low: Box<[u32]> = split.decided.iter().map(|_| 1).collect();
     if !state.task.evaluator.network.budget.fits(&search.x) {
-        return Ok(f64::INFINITY);
+        return Ok((f64::INFINITY, false));
     }
     let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
     open.push(Node { bound: 0.0, depth: 0, number, low, high: caps });
@@ -151,6 +154,9 @@ pub(super) fn search<W: Watch>(split: &Split<'_>, state: &mut State<'_, W>) -> R
         if node.bound >= state.target() {
             pruned += 1;
             continue;
+        }
+        if done > state.task.boxes {
+            return Ok((cautious(least), true));
         }
         match search.look(&node.low, &mut node.high) {
             Look::Open(bound, _) | Look::Closed(bound) if bound >= state.target() => pruned += 1,
@@ -187,7 +193,7 @@ pub(super) fn search<W: Watch>(split: &Split<'_>, state: &mut State<'_, W>) -> R
             ..SolverStats::default()
         }));
     }
-    Ok(state.target())
+    Ok((state.target(), false))
 }
 
 fn fits(split: &Split<'_>, low: &[u32]) -> bool {

@@ -1,0 +1,86 @@
+//! Circuits of one plan on another scenario.
+
+use super::session::{candidate, compile};
+use crate::evaluate::Rates;
+use crate::instance::Instance;
+use crate::plan::{RateControl, TrainingResult};
+use crate::repair::{Limits, RepairScratch};
+use crate::scenario::TrainingScenario;
+use lightbay_core::kind::Carried;
+use lightbay_core::random::Streams;
+
+/// Circuits of a result in link order; `None` if it is not for that many links.
+pub(super) fn circuits(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
+    let ordered = result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id);
+    (ordered && result.topology.len() == links).then(|| result.circuits())
+}
+
+/// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep theirs, others
+/// get one. `None` if no link is the same. The second part says what was missing.
+pub(super) fn translate(x: &[u32], from: &Instance, to: &Instance) -> Option<(Vec<u32>, Vec<String>)> {
+    let name = |instance: &Instance, link: &crate::instance::Link| {
+        let pod = |id: lightbay_core::units::PodId| {
+            instance.pods.get(id.index()).map_or_else(String::new, |pod| pod.name.clone())
+        };
+        (link.kind, pod(link.pod_a), pod(link.pod_b))
+    };
+    let known: std::collections::HashMap<_, u32> =
+        from.links.iter().zip(x).map(|(link, &circuits)| (name(from, link), circuits)).collect();
+    let mut kept = 0;
+    let mut remarks = Vec::new();
+    let translated = to
+        .links
+        .iter()
+        .map(|link| match known.get(&name(to, link)) {
+            Some(&circuits) => {
+                kept += 1;
+                circuits
+            }
+            None => {
+                let (_, a, b) = name(to, link);
+                remarks.push(format!("the link between '{a}' and '{b}' is new and starts with 1 circuit"));
+                1
+            }
+        })
+        .collect();
+    let gone = from.links.len().saturating_sub(kept);
+    if gone > 0 {
+        remarks.push(format!("circuits of {gone} links that no longer exist were dropped"));
+    }
+    (kept > 0).then_some((translated, remarks))
+}
+
+/// Makes a plan fit a changed scenario: its circuits, repaired, under its own rate control.
+///
+/// # Errors
+/// One sentence that says why it cannot.
+pub fn carry(
+    result: &TrainingResult,
+    from: &TrainingScenario,
+    to: &TrainingScenario,
+) -> Result<Carried<TrainingResult>, String> {
+    let (old, new) = (from.build().map_err(|e| e.to_string())?, to.build().map_err(|e| e.to_string())?);
+    let x = circuits(result, old.instance.links.len())
+        .ok_or("the plan does not list the circuits of its own scenario")?;
+    let (mut x, mut repairs) = translate(&x, &old.instance, &new.instance)
+        .ok_or("no link of the plan exists in the changed scenario")?;
+    let evaluator = compile(&new).map_err(|e| e.to_string())?;
+    let budget = &evaluator.network.budget;
+    let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
+    let before = budget.total(&x);
+    let mut scratch = RepairScratch::default();
+    let mut random = Streams::new(0).stream(super::session::REPAIR_STREAM);
+    let carried = x.clone();
+    if !(Limits { budget, caps: &caps }).repair(&mut x, &mut random, &mut scratch) {
+        return Err("a pod of the changed scenario has fewer ports than links".to_owned());
+    }
+    if x != carried {
+        repairs
+            .push(format!("{} of {before} ports were taken away to fit the pods", before - budget.total(&x)));
+    }
+    let rates = match result.rate_control {
+        RateControl::Fair => Rates::Fair,
+        RateControl::Joint => Rates::Best,
+    };
+    Ok(Carried { candidate: candidate(&evaluator, &x, rates), repairs })
+}

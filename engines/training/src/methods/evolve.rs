@@ -1,0 +1,83 @@
+//! `delta-fast` and `delta-level`: the genetic search, judged by fair or by level-first rates.
+
+use super::session::{Opened, Session};
+use super::{knobs, start};
+use crate::evaluate::Rates;
+use crate::ga::{self, Evolved};
+use crate::kind::Training;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::Status;
+use lightbay_core::random::Stream;
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// A genetic method.
+pub(super) struct Evolve {
+    /// Its name.
+    pub name: &'static str,
+    /// What judges circuits.
+    pub rates: Rates,
+}
+
+impl Method<Training> for Evolve {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::min_ports()];
+        params.extend(knobs::genetic());
+        MethodInfo {
+            name: self.name,
+            help: match self.rates {
+                Rates::Fair => "Genetic search over circuits at max-min fair rates.",
+                Rates::Level | Rates::Best => {
+                    "Genetic search over circuits; the transfer that dictates the end goes first."
+                }
+            },
+            proves: false,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let mut session = match Session::open(&scenario.body, self.rates, false, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        let start = start::start(&mut session, &scenario.body)?;
+        let evolved = evolve(&mut session, params, &start, None)?;
+        let mut best = if evolved.best.better_than(&start.best) { evolved.best } else { start.best };
+        session.fewest_ports(&mut best, &start.caps)?;
+        Ok(Outcome::Done { status: Status::Heuristic, limit: evolved.limit })
+    }
+}
+
+/// The genetic search as a phase of a method; `target` is a makespan that nothing can beat.
+pub(super) fn evolve(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &start::Start,
+    target: Option<f64>,
+) -> Result<Evolved, MethodError> {
+    let settings = knobs::settings(params, start.hot);
+    session.cx.phase(
+        "genetic search",
+        format!(
+            "{} islands of {}, at most {} generations",
+            settings.islands, settings.population, settings.generations
+        ),
+    );
+    let evaluator = Arc::clone(&session.evaluator);
+    let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target };
+    let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
+    session.evolving_since_s = Some(session.cx.elapsed_s());
+    let evolved =
+        ga::evolve(task, &settings, &start.seeds, |island| streams[island as usize].clone(), session);
+    session.evolving_since_s = None;
+    evolved
+}

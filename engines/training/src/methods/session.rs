@@ -1,0 +1,244 @@
+//! One run of a method: the evaluator of its scenario and the connection of the searches to the context.
+
+use super::carry;
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::ga::Settings;
+use crate::kind::Training;
+use crate::outer;
+use crate::plan::TrainingResult;
+use crate::ports;
+use crate::repair::{Limits, RepairScratch};
+use crate::scenario::{Built, TrainingScenario};
+use crate::schedule;
+use crate::search::{Found, Watch, rank};
+use lightbay_core::checked::Checked;
+use lightbay_core::context::{Context, Stop};
+use lightbay_core::event::{EventBody, Severity};
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::{MethodError, Outcome};
+use lightbay_core::plan::Status;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Number of the random stream that repairs plans from elsewhere; islands count from 0.
+pub(super) const REPAIR_STREAM: u64 = 1 << 32;
+
+/// A running method.
+pub(super) struct Session<'c, 'a> {
+    pub cx: &'c mut Context<'a, Training>,
+    pub evaluator: Arc<Evaluator>,
+    pub rates: Rates,
+    /// When the genetic search began, while it runs: it has a limit of its own.
+    pub evolving_since_s: Option<f64>,
+    offer: Option<Arc<Checked<Training>>>,
+}
+
+/// What a method finds when it opens its scenario.
+pub(super) enum Opened<'c, 'a> {
+    /// Something to plan.
+    Session(Session<'c, 'a>),
+    /// Nothing crosses pods: the plan is made.
+    Done(Outcome),
+}
+
+impl<'c, 'a> Session<'c, 'a> {
+    /// Compiles the scenario. Without inter-pod tasks there is only one plan, and it is handed over here.
+    pub fn open(
+        scenario: &TrainingScenario,
+        rates: Rates,
+        proves: bool,
+        cx: &'c mut Context<'a, Training>,
+    ) -> Result<Opened<'c, 'a>, MethodError> {
+        let built = scenario.build()?;
+        let evaluator = compile(&built)?;
+        if built.instance.tasks.is_empty() {
+            let makespan = built.compute_s().unwrap_or(0.0);
+            let x = vec![1; evaluator.network.links()];
+            let ports = evaluator.network.budget.total(&x) as f64;
+            cx.incumbent(makespan, ports, "compute only", move || {
+                let mut result =
+                    schedule::result(&evaluator, &x, rates.control(), &crate::sim::Trace::default());
+                result.ideal_makespan_s = makespan;
+                let metrics = metrics(&evaluator, &result, makespan);
+                Candidate { value: makespan, metrics, result }
+            })?;
+            if proves {
+                cx.bound(makespan);
+            }
+            let status = if proves { Status::Optimal } else { Status::Heuristic };
+            return Ok(Opened::Done(Outcome::done(status)));
+        }
+        let evaluator = Arc::new(evaluator);
+        Ok(Opened::Session(Self { cx, evaluator, rates, evolving_since_s: None, offer: None }))
+    }
+
+    /// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
+    pub fn repair(&self, x: &mut [u32]) -> bool {
+        let before = x.to_vec();
+        let budget = &self.evaluator.network.budget;
+        let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
+        let limits = Limits { budget, caps: &caps };
+        let mut random = self.cx.stream(REPAIR_STREAM);
+        let mut scratch = RepairScratch::default();
+        if !limits.repair(x, &mut random, &mut scratch) {
+            limits.random(x, &mut random, &mut scratch);
+        }
+        x != before
+    }
+
+    /// Evaluates a vector under the rates of the method and hands it over.
+    pub fn evaluate(&mut self, x: Vec<u32>, source: &str) -> Result<Found, MethodError> {
+        let makespan = self.evaluator.makespan(&x, self.rates, &mut Scratch::default());
+        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        self.cx.count_work(1);
+        self.found(&found, source)?;
+        Ok(found)
+    }
+
+    /// The second phase: the same makespan with fewer ports, if that was asked for.
+    pub fn fewest_ports(&mut self, best: &mut Found, caps: &[u32]) -> Result<(), MethodError> {
+        if !matches!(self.cx.params().get("min_ports"), Some(lightbay_core::param::ParamValue::Bool(true))) {
+            return Ok(());
+        }
+        self.cx.phase("ports", format!("fewest ports at {:.6} s, from {}", best.makespan, best.ports));
+        let evaluator = Arc::clone(&self.evaluator);
+        let task = outer::Task::new(&evaluator, self.rates, caps);
+        let fewest = ports::fewest(task, best, self)?;
+        if !fewest.proven {
+            self.cx.note(Severity::Info, "fewer ports may be possible: circuits were dropped one at a time");
+        }
+        if fewest.found.ports < best.ports {
+            *best = fewest.found;
+            let (found, rates) = (best.clone(), self.rates);
+            self.cx.supersede(best.makespan, best.ports as f64, "fewest ports", move || {
+                candidate(&evaluator, &found.x, rates)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The evaluator of a scenario.
+pub(super) fn compile(built: &Built) -> Result<Evaluator, MethodError> {
+    Evaluator::new(&built.instance).map_err(|error| MethodError::Failed(error.to_string()))
+}
+
+/// The plan of circuits `x` under some rates, ready to be checked.
+pub fn candidate(evaluator: &Evaluator, x: &[u32], rates: Rates) -> Candidate<TrainingResult> {
+    let trace = evaluator.trace(x, rates, &mut Scratch::default());
+    let result = schedule::result(evaluator, x, rates.control(), &trace);
+    let metrics = metrics(evaluator, &result, trace.makespan);
+    Candidate { value: trace.makespan, metrics, result }
+}
+
+fn metrics(evaluator: &Evaluator, result: &TrainingResult, makespan: f64) -> BTreeMap<String, f64> {
+    let mut metrics = BTreeMap::new();
+    let mut put = |name: &str, value: f64| {
+        metrics.insert(name.to_owned(), value);
+    };
+    put("total_ports", result.ports_used as f64);
+    let capacity = evaluator.network.budget.capacity();
+    if capacity > 0 {
+        put("port_ratio", result.ports_used as f64 / capacity as f64);
+    }
+    put("ideal_makespan_s", result.ideal_makespan_s);
+    if let Some(nct) = result.nct {
+        put("nct", nct);
+        put("comm_ideal_s", evaluator.ideal.path.comm);
+    }
+    debug_assert!(makespan.is_finite());
+    metrics
+}
+
+impl Watch for Session<'_, '_> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        if let Some(since_s) = self.evolving_since_s {
+            let limit_s = self.cx.params().float("wall_limit_s").unwrap_or(0.0);
+            if limit_s > 0.0 && self.cx.elapsed_s() - since_s >= limit_s {
+                self.cx.control().stop(Stop::Time);
+            }
+        }
+        self.cx.checkpoint()
+    }
+
+    fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
+        let (evaluator, x, rates) = (Arc::clone(&self.evaluator), found.x.clone(), self.rates);
+        let build = move || candidate(&evaluator, &x, rates);
+        // Within a nanosecond the plan with fewer ports is the better one.
+        let preferred = self
+            .cx
+            .best()
+            .is_some_and(|(value, ports)| rank(found.makespan, found.ports) < rank(value, ports as u64));
+        if preferred {
+            self.cx.supersede(found.makespan, found.ports as f64, source, build)
+        } else {
+            self.cx.incumbent(found.makespan, found.ports as f64, source, build).map(|_| ())
+        }
+    }
+
+    fn bound(&mut self, makespan: f64) {
+        self.cx.bound(makespan);
+    }
+
+    fn report(&mut self, body: EventBody) {
+        self.cx.report(body);
+    }
+
+    fn count(&mut self, evaluations: u64) {
+        self.cx.count_work(evaluations);
+    }
+
+    fn offered(&mut self) -> Option<Vec<u32>> {
+        let plan = self.cx.offered()?;
+        let mut x = carry::circuits(&plan.plan().result, self.evaluator.network.links())?;
+        self.repair(&mut x);
+        self.offer = Some(plan);
+        Some(x)
+    }
+
+    fn judged(&mut self, makespan: f64, taken: bool) {
+        if let Some(plan) = self.offer.take() {
+            self.cx.offer_fate(&plan, Some(makespan), taken);
+        }
+    }
+
+    fn revise(&self, settings: &mut Settings) {
+        super::knobs::revise(settings, self.cx.params());
+    }
+
+    fn threads(&self) -> usize {
+        self.cx.threads()
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        let control = Arc::clone(self.cx.control());
+        Box::new(move || control.stopping().is_some())
+    }
+
+    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.cx.parallel(work)
+    }
+}
+
+/// A search of the relaxation: what it finds are no plans, only its end matters.
+pub(super) struct Relaxed<'s, 'c, 'a>(pub &'s mut Session<'c, 'a>);
+
+impl Watch for Relaxed<'_, '_, '_> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.0.checkpoint()
+    }
+
+    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, body: EventBody) {
+        self.0.report(body);
+    }
+
+    fn count(&mut self, evaluations: u64) {
+        self.0.count(evaluations);
+    }
+}

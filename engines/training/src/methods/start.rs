@@ -1,0 +1,116 @@
+//! What every search begins with: a plan to beat and the circuits worth trying.
+
+use super::carry;
+use super::session::Session;
+use crate::baselines::Baseline;
+use crate::circuit_bounds::circuit_bounds;
+use crate::evaluate::{Rates, Scratch};
+use crate::scenario::TrainingScenario;
+use crate::search::Found;
+use crate::windows::Windows;
+use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
+use lightbay_core::method::MethodError;
+
+/// The beginning of a search.
+pub(super) struct Start {
+    /// The best plan known.
+    pub best: Found,
+    /// Most circuits of every link that a plan at least as good can use.
+    pub caps: Vec<u32>,
+    /// Plans to begin from, within the caps.
+    pub seeds: Vec<Vec<u32>>,
+    /// Whether a hot start was used.
+    pub hot: bool,
+}
+
+/// Room above the best known makespan in which circuits count as useful.
+const ROOM: f64 = 1e-4;
+
+/// Evaluates the hot start, or the baselines if there is none.
+pub(super) fn start(
+    session: &mut Session<'_, '_>,
+    scenario: &TrainingScenario,
+) -> Result<Start, MethodError> {
+    let (found, limit, hot) = match hot_start(session, scenario)? {
+        Some(found) => {
+            let limit = found.makespan;
+            (vec![found], limit, true)
+        }
+        None => {
+            let (found, limit) = baselines(session)?;
+            (found, limit, false)
+        }
+    };
+    let network = &session.evaluator.network;
+    let caps = circuit_bounds(network, &Windows::new(network, limit * (1.0 + ROOM)));
+    let mut seeds: Vec<Vec<u32>> = found
+        .iter()
+        .map(|found| found.x.iter().zip(&caps).map(|(&circuits, &cap)| circuits.min(cap)).collect())
+        .collect();
+    seeds.dedup();
+    let mut best = found[0].clone();
+    for other in &found[1..] {
+        if other.better_than(&best) {
+            best = other.clone();
+        }
+    }
+    Ok(Start { best, caps, seeds, hot })
+}
+
+/// The plan the run was started from, on this scenario.
+fn hot_start(
+    session: &mut Session<'_, '_>,
+    scenario: &TrainingScenario,
+) -> Result<Option<Found>, MethodError> {
+    let Some(hot) = session.cx.hot_start() else { return Ok(None) };
+    session.cx.phase("hot start", format!("plan of {}", hot.plan.plan().method));
+    let plan = hot.plan.plan();
+    let before = Some(plan.objective.value);
+    let links = session.evaluator.network.links();
+    let translated = if hot.same_scenario {
+        carry::circuits(&plan.result, links).map(|x| (x, Vec::new()))
+    } else {
+        let old = plan.scenario.body.build().ok();
+        let new = scenario.build().ok();
+        old.zip(new).and_then(|(old, new)| {
+            let x = carry::circuits(&plan.result, old.instance.links.len())?;
+            carry::translate(&x, &old.instance, &new.instance)
+        })
+    };
+    let Some((mut x, mut remarks)) = translated else {
+        let why = "no link of the plan exists in this scenario";
+        session.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+        return Ok(None);
+    };
+    let had = session.evaluator.network.budget.total(&x);
+    if session.repair(&mut x) {
+        let has = session.evaluator.network.budget.total(&x);
+        remarks.push(format!("{has} of {had} ports kept to fit the pods"));
+    }
+    let makespan = session.evaluator.makespan(&x, session.rates, &mut Scratch::default());
+    let (fate, why) = if remarks.is_empty() {
+        (HotStartFate::Accepted, "its circuits fit as they are".to_owned())
+    } else {
+        (HotStartFate::Repaired, remarks.join("; "))
+    };
+    session.cx.hot_start_fate(fate, why, before, Some(makespan));
+    session.evaluate(x, "hot start").map(Some)
+}
+
+/// The three baselines under the rates of the method, and the best makespan among them under fair rates.
+fn baselines(session: &mut Session<'_, '_>) -> Result<(Vec<Found>, f64), MethodError> {
+    session.cx.phase("baselines", "proportional, square root, iterative halving");
+    let mut scratch = Scratch::default();
+    let mut limit = f64::INFINITY;
+    let mut found = Vec::new();
+    for (index, baseline) in Baseline::ALL.into_iter().enumerate() {
+        session.cx.checkpoint()?;
+        let x = baseline.allocate(&session.evaluator.network);
+        let fair = session.evaluator.makespan(&x, Rates::Fair, &mut scratch);
+        limit = limit.min(fair);
+        let name = format!("{} (s)", baseline.name());
+        session.cx.report(EventBody::Series(SeriesPoint { name, x: index as f64, y: fair }));
+        found.push(session.evaluate(x, baseline.name())?);
+    }
+    Ok((found, limit))
+}

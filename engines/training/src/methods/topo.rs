@@ -1,0 +1,122 @@
+//! `delta-topo`: the best circuits at fair rates, by search with proof.
+
+use super::session::{Opened, Session};
+use super::{evolve, knobs, start};
+use crate::evaluate::Rates;
+use crate::kind::Training;
+use crate::outer;
+use crate::polish::polish;
+use crate::repair::Limits;
+use crate::search::{Found, Watch};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::{Limit, Status};
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// The search with proof at fair rates.
+pub(super) struct Topo;
+
+impl Method<Training> for Topo {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::min_ports()];
+        params.extend(knobs::proving());
+        params.extend(knobs::genetic());
+        MethodInfo {
+            name: "delta-topo",
+            help: "Best circuits at max-min fair rates; proves it where vectors of circuits are few.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let mut session = match Session::open(&scenario.body, Rates::Fair, true, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        let mut start = start::start(&mut session, &scenario.body)?;
+        let complete = prove(&mut session, params, &mut start)?;
+        let mut best = start.best;
+        if !complete {
+            climb(&mut session, &start.caps, &mut best)?;
+        }
+        session.fewest_ports(&mut best, &start.caps)?;
+        Ok(ending(complete))
+    }
+}
+
+/// How a search with proof ends by itself.
+pub(super) fn ending(complete: bool) -> Outcome {
+    if complete {
+        Outcome::done(Status::Optimal)
+    } else {
+        Outcome::Done { status: Status::Feasible, limit: Some(Limit::Work) }
+    }
+}
+
+/// The outer search as a phase; a genetic search goes first where vectors are too many to be listed. Improves
+/// `start.best`; returns whether the proof is complete.
+pub(super) fn prove(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &mut start::Start,
+) -> Result<bool, MethodError> {
+    let evaluator = Arc::clone(&session.evaluator);
+    let caps = start.caps.clone();
+    let mut task = outer::Task::new(&evaluator, session.rates, &caps);
+    task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
+    task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
+    let few = outer::can_list(task, session)?;
+    if !few {
+        let evolved = evolve::evolve(session, params, start, None)?;
+        if evolved.best.makespan < start.best.makespan {
+            start.best = evolved.best;
+        }
+    }
+    session.cx.phase(
+        "outer search",
+        if few {
+            "vectors of circuits by their lower bounds"
+        } else {
+            "boxes of vectors by their lower bounds"
+        },
+    );
+    let proof = outer::search(task, Some(&start.best), session)?;
+    if let Some(best) = proof.best {
+        start.best = best;
+    }
+    session.bound(proof.bound);
+    Ok(!proof.cut_short)
+}
+
+/// Exchanges single circuits while that helps.
+fn climb(session: &mut Session<'_, '_>, caps: &[u32], best: &mut Found) -> Result<(), MethodError> {
+    session.cx.phase("polish", "exchanges of single circuits");
+    let evaluator = Arc::clone(&session.evaluator);
+    let limits = Limits { budget: &evaluator.network.budget, caps };
+    let mut x: Vec<u32> = best.x.iter().zip(caps).map(|(&circuits, &cap)| circuits.min(cap)).collect();
+    let mut scratch = crate::evaluate::Scratch::default();
+    let mut stopped = Ok(());
+    let rates = session.rates;
+    let makespan = polish(limits, &mut x, best.makespan, &mut |x: &[u32]| {
+        stopped = session.checkpoint();
+        stopped.is_ok().then(|| {
+            session.count(1);
+            evaluator.makespan(x, rates, &mut scratch)
+        })
+    });
+    let found = Found { ports: evaluator.network.budget.total(&x), makespan, x };
+    if found.better_than(best) {
+        session.found(&found, "polish")?;
+        *best = found;
+    }
+    stopped
+}

@@ -1,0 +1,344 @@
+//! Every method through the contract of the core: events, bounds, plans that pass the checker.
+#![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
+
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::clock::SystemClock;
+use lightbay_core::context::Stop;
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartFate, Recorder, RunId};
+use lightbay_core::method::Method;
+use lightbay_core::param::{ParamValue, Params};
+use lightbay_core::run::{Request, Runs, TypedJob};
+use lightbay_core::scenario::Scenario;
+use lightbay_core::units::{LinkId, PodId, TaskId};
+use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::scenario::job::Job;
+use lightbay_training::{Training, TrainingScenario, methods, presets};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn preset(name: &str) -> Job {
+    presets::job(name).unwrap().job()
+}
+
+fn method(name: &str) -> Arc<dyn Method<Training>> {
+    methods::all().into_iter().find(|method| method.info().name == name).unwrap()
+}
+
+struct Asked<'a> {
+    body: TrainingScenario,
+    method: &'a str,
+    params: &'a [(&'a str, ParamValue)],
+    seed: u64,
+    threads: usize,
+    hot_start: Option<SharedPlan>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(job: &Job, method: &'a str) -> Self {
+        Self::of(TrainingScenario::Job(job.clone()), method)
+    }
+
+    fn of(body: TrainingScenario, method: &'a str) -> Self {
+        Self { body, method, params: &[], seed: 1, threads: 2, hot_start: None }
+    }
+
+    fn with(mut self, params: &'a [(&'a str, ParamValue)]) -> Self {
+        self.params = params;
+        self
+    }
+
+    fn from(mut self, plan: &Done) -> Self {
+        self.hot_start = plan.plan.clone();
+        self
+    }
+
+    fn job(&self) -> Box<TypedJob<Training>> {
+        let method = method(self.method);
+        let info = method.info();
+        let params = Params::resolve(&info.params, self.params.iter().map(|(n, v)| (*n, v))).unwrap();
+        let scenario = Arc::new(Scenario { name: "test".to_owned(), body: self.body.clone() });
+        let request = Request {
+            scenario,
+            params,
+            seed: self.seed,
+            time_limit_s: None,
+            gap: None,
+            hot_start: self.hot_start.clone(),
+            proves: info.proves,
+        };
+        Box::new(TypedJob::new(method, request).unwrap())
+    }
+
+    fn solve(&self) -> (Done, Vec<Event>) {
+        let recorder = Arc::new(Recorder::default());
+        let clock = Arc::new(SystemClock::start());
+        let runs = Runs::new(self.threads, RunId(1), recorder.clone(), clock, None).unwrap();
+        runs.submit(self.job());
+        assert!(runs.wait_idle(Duration::from_secs(300)));
+        let events = recorder.events();
+        let Some(EventBody::Done(done)) = events.last().map(|event| event.body.clone()) else {
+            panic!("the last event is not done")
+        };
+        assert_ne!(done.status, EndStatus::Failed, "{}: {} {:?}", self.method, done.message, done.violations);
+        assert_ne!(done.status, EndStatus::Panicked, "{}: {}", self.method, done.message);
+        (done, events)
+    }
+}
+
+/// The plan as a file without what may differ between equal plans.
+fn essence(done: &Done) -> String {
+    let mut value = done.plan.as_ref().unwrap().to_value().unwrap();
+    let map = value.as_object_mut().unwrap();
+    map.remove("threads");
+    map.remove("provenance");
+    value.to_string()
+}
+
+fn topology(done: &Done) -> Vec<i64> {
+    let value = done.plan.as_ref().unwrap().to_value().unwrap();
+    let links = value["result"]["topology"].as_array().unwrap();
+    links.iter().map(|entry| entry["circuits"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn every_method_gives_a_checked_plan() {
+    for name in ["tiny4", "small", "one_stage_per_pod"] {
+        for method in methods::all() {
+            let info = method.info();
+            let circuits = [("topology", ParamValue::List(vec![ParamValue::Int(1); 7]))];
+            let three = [("topology", ParamValue::List(vec![ParamValue::Int(1); 3]))];
+            let mut asked = Asked::new(&preset(name), info.name);
+            if info.name == "simulate" {
+                asked = asked.with(if name == "tiny4" { &three } else { &circuits });
+            }
+            let (done, events) = asked.solve();
+            let expected = match (info.name, name) {
+                ("delta-topo" | "delta-joint", _) => EndStatus::Optimal,
+                _ => EndStatus::Heuristic,
+            };
+            assert_eq!(done.status, expected, "{name} {}", info.name);
+            assert!(done.plan.is_some() && done.work > 0);
+            assert_eq!(done.bound.is_some(), info.proves, "{name} {}", info.name);
+            let value = done.value.unwrap();
+            for event in &events {
+                match &event.body {
+                    EventBody::Incumbent(incumbent) => assert!(incumbent.value >= value * (1.0 - 1e-12)),
+                    EventBody::Bound(bound) => assert!(bound.value <= value),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Two transfers share a circuit, and each is followed by one in the other direction: whoever goes first,
+/// its follower can already run while the other still sends.
+fn pipeline() -> TrainingScenario {
+    let pod = |id: u32| Pod { id: PodId(id), name: format!("p{id}"), ports: 1, mirror: false };
+    let task = |id: u32, from: u32| Task {
+        id: TaskId(id),
+        name: format!("t{id}"),
+        kind: TaskKind::Other,
+        micro_batch: 0,
+        stage: 1,
+        replica: 0,
+        src_pod: PodId(from),
+        dst_pod: PodId(1 - from),
+        flows: 1,
+        volume_bytes: 1e9,
+        src_gpus: GpuSet::Range { first: 10 * id, count: 1 },
+        dst_gpus: GpuSet::Range { first: 10 * id + 5, count: 1 },
+        release_s: 0.0,
+        tail_s: 0.0,
+    };
+    let edge = |pred: u32, succ: u32| Edge { pred: TaskId(pred), succ: TaskId(succ), delay_s: 0.0 };
+    TrainingScenario::Instance(Instance {
+        nic_bandwidth_gbps: 400.0,
+        pods: vec![pod(0), pod(1)],
+        links: vec![Link {
+            id: LinkId(0),
+            pod_a: PodId(0),
+            pod_b: PodId(1),
+            kind: LinkKind::Mixed,
+            ports_a: 1,
+            ports_b: 1,
+        }],
+        tasks: vec![task(0, 0), task(1, 0), task(2, 1), task(3, 1)],
+        edges: vec![edge(0, 2), edge(1, 3)],
+        provenance: None,
+    })
+}
+
+#[test]
+fn elsewhere_the_joint_plan_is_a_heuristic_with_a_bound() {
+    let (done, events) = Asked::of(pipeline(), "delta-joint").solve();
+    assert_eq!(done.status, EndStatus::Heuristic);
+    // Sharing the circuit takes 80 ms; one after the other would take 60 ms, which is also the bound.
+    assert!((done.value.unwrap() - 0.08).abs() < 1e-9 && (done.bound.unwrap() - 0.06).abs() < 1e-9);
+    let warned = |event: &Event| matches!(&event.body, EventBody::Note(n) if n.text.contains("not tail-exact"));
+    assert!(events.iter().any(warned));
+}
+
+#[test]
+fn a_bound_that_is_met_proves_a_plan_that_is_not_tail_exact() {
+    let job = preset("one_stage_per_pod");
+    let (done, _) = Asked::new(&job, "delta-joint").solve();
+    assert_eq!(done.status, EndStatus::Optimal);
+    assert!((done.value.unwrap() - 0.356200).abs() <= 1e-6, "{:?}", done.value);
+    assert!((done.plan.unwrap().header().metrics["nct"] - 1.6121).abs() <= 1e-4);
+    let (fair, _) = Asked::new(&job, "delta-topo").solve();
+    assert!(done.value <= fair.value);
+}
+
+#[test]
+fn the_genetic_search_finds_the_proven_best_of_every_preset() {
+    for name in ["tiny4", "tiny8", "tiny32", "small", "megatron_177b", "mixtral_8x22b", "megatron_462b"] {
+        let fast = Asked::new(&preset(name), "delta-fast").solve().0.value.unwrap();
+        let topo = Asked::new(&preset(name), "delta-topo").solve().0.value.unwrap();
+        assert!((fast - topo).abs() <= 1e-9, "{name}: {fast} and {topo}");
+    }
+    let fast = Asked::new(&preset("deepseek_671b"), "delta-fast").solve().0.value.unwrap();
+    assert!((fast - 12.061849).abs() <= 1e-6, "{fast}");
+}
+
+#[test]
+fn level_first_evolution_reaches_the_joint_optimum_with_fewest_ports() {
+    for (name, makespan, ports) in [("small", 0.354406, 28.0), ("megatron_177b", 12.829852, 42.0)] {
+        let (done, _) = Asked::new(&preset(name), "delta-level").solve();
+        assert!((done.value.unwrap() - makespan).abs() <= 1e-6, "{name}: {:?}", done.value);
+        assert_eq!(done.plan.unwrap().header().metrics["total_ports"], ports, "{name}");
+    }
+}
+
+#[test]
+fn the_second_goal_saves_ports() {
+    let min_ports = [("min_ports", ParamValue::Bool(true))];
+    for (method, ports) in [("delta-topo", 30.0), ("delta-joint", 28.0), ("delta-fast", 30.0)] {
+        let (done, _) = Asked::new(&preset("small"), method).with(&min_ports).solve();
+        assert_eq!(done.plan.as_ref().unwrap().header().metrics["total_ports"], ports, "{method}");
+        if method != "delta-fast" {
+            assert_eq!(done.status, EndStatus::Optimal, "{method}");
+        }
+    }
+}
+
+#[test]
+fn the_plan_does_not_depend_on_threads() {
+    for (name, method) in [
+        ("deepseek_671b", "delta-fast"),
+        ("megatron_177b", "delta-level"),
+        ("one_stage_per_pod", "delta-joint"),
+        ("megatron_177b", "delta-joint"),
+    ] {
+        let one = Asked { threads: 1, ..Asked::new(&preset(name), method) }.solve().0;
+        let three = Asked { threads: 3, ..Asked::new(&preset(name), method) }.solve().0;
+        assert_eq!(essence(&one), essence(&three), "{name} {method}");
+        assert_eq!(one.work, three.work, "{name} {method}");
+    }
+}
+
+#[test]
+fn a_hot_start_comes_first_and_saves_work() {
+    for method in ["delta-joint", "delta-topo", "delta-fast", "delta-level"] {
+        let mut job = preset("megatron_177b");
+        let (before, _) = Asked::new(&job, method).solve();
+        job.run.bandwidth_gbps *= 1.01;
+        let (cold, _) = Asked::new(&job, method).solve();
+        let (hot, events) = Asked::new(&job, method).from(&before).solve();
+        let first = events.iter().find_map(|event| match &event.body {
+            EventBody::Incumbent(incumbent) => Some(incumbent.source.clone()),
+            _ => None,
+        });
+        assert_eq!(first.as_deref(), Some("hot start"), "{method}");
+        let report = events.iter().find_map(|event| match &event.body {
+            EventBody::HotStart(report) => Some(report.clone()),
+            _ => None,
+        });
+        let report = report.unwrap();
+        assert_eq!((report.fate, report.before), (HotStartFate::Accepted, before.value), "{method}");
+        assert!(report.after.unwrap() >= hot.value.unwrap());
+        assert!(hot.work < cold.work, "{method}: {} hot, {} cold", hot.work, cold.work);
+        assert!((hot.value.unwrap() - cold.value.unwrap()).abs() < 1e-9, "{method}");
+    }
+}
+
+#[test]
+fn a_hot_start_is_repaired_to_fewer_ports_or_rejected() {
+    let job = preset("megatron_177b");
+    let (before, _) = Asked::new(&job, "delta-joint").solve();
+    let mut poorer = job.clone();
+    poorer.ports_per_pod = Some(lightbay_training::scenario::job::PortsPerPod::Same(12));
+    let fate = |events: &[Event]| {
+        events.iter().find_map(|event| match &event.body {
+            EventBody::HotStart(report) => Some(report.fate),
+            _ => None,
+        })
+    };
+    let (_, events) = Asked::new(&poorer, "delta-joint").from(&before).solve();
+    assert_eq!(fate(&events), Some(HotStartFate::Repaired));
+    let (done, events) = Asked::new(&preset("tiny4"), "delta-joint").from(&before).solve();
+    assert!(matches!(fate(&events), Some(HotStartFate::Rejected | HotStartFate::Repaired)));
+    assert_eq!(done.status, EndStatus::Optimal);
+}
+
+#[test]
+fn wrong_circuits_are_refused_with_the_remedy() {
+    let job = preset("tiny4");
+    for (circuits, words) in [
+        (vec![1, 3], "has 2 entries, the scenario has 3 links; give one number for each link"),
+        (vec![3, 2, 1], "takes 5 ports of pod 0, which has 4"),
+    ] {
+        let list = ParamValue::List(circuits.into_iter().map(ParamValue::Int).collect());
+        let params = [("topology", list)];
+        let asked = Asked::new(&job, "simulate").with(&params);
+        let recorder = Arc::new(Recorder::default());
+        let clock = Arc::new(SystemClock::start());
+        let runs = Runs::new(1, RunId(1), recorder.clone(), clock, None).unwrap();
+        runs.submit(asked.job());
+        assert!(runs.wait_idle(Duration::from_secs(60)));
+        let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
+            panic!("the last event is not done")
+        };
+        assert_eq!(done.status, EndStatus::Failed);
+        assert!(done.message.contains(words), "{}", done.message);
+    }
+}
+
+#[test]
+fn stopping_keeps_a_valid_plan() {
+    for name in ["delta-fast", "delta-joint", "delta-topo"] {
+        for delay_us in [0, 300, 1_000, 3_000, 10_000, 30_000] {
+            let asked = Asked::new(&preset("deepseek_671b"), name);
+            let recorder = Arc::new(Recorder::default());
+            let clock = Arc::new(SystemClock::start());
+            let runs = Runs::new(2, RunId(1), recorder.clone(), clock, None).unwrap();
+            let ticket = runs.submit(asked.job());
+            std::thread::sleep(Duration::from_micros(delay_us));
+            runs.stop(ticket.run, Stop::Requested);
+            assert!(runs.wait_idle(Duration::from_secs(60)));
+            let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
+                panic!("the last event is not done")
+            };
+            match done.status {
+                EndStatus::NoPlan => assert!(done.plan.is_none()),
+                EndStatus::Stopped | EndStatus::Optimal | EndStatus::Heuristic => {
+                    assert!(done.plan.is_some());
+                }
+                other => panic!("{name} after {delay_us} us: {other:?} {}", done.message),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_job_that_never_crosses_pods_takes_its_compute_time() {
+    let mut job = preset("tiny4");
+    job.run.gpus = 8;
+    job.run.gpus_per_pod_per_replica = 8;
+    for method in ["delta-joint", "delta-fast", "prop-alloc"] {
+        let (done, _) = Asked::new(&job, method).solve();
+        assert!(done.value.unwrap() > 0.0);
+        assert_eq!(topology(&done), Vec::<i64>::new());
+        assert!(!done.plan.unwrap().header().metrics.contains_key("nct"));
+    }
+}
