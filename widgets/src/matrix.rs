@@ -241,16 +241,16 @@ impl<'a> Matrix<'a> {
         let bold = ground.patch(Theme::bold());
         let end = if places.differences && width >= 5 { x + width - 3 } else { x + width };
         let end = if places.differences || width < 3 { end } else { end - 1 };
-        pen.right(end, y, &Num::of(format_args!("{value}")), bold);
+        let start = pen.right(end, y, &Num::of(format_args!("{value}")), bold);
         if places.differences && cell.difference != 0 {
             let difference = number::signed(f64::from(cell.difference), 0);
             pen.right(x + width, y, &difference, ground);
         }
         if selected {
             pen.paint(x, y, width, 1, self.theme.cursor());
-            if self.editing && width >= 3 {
-                pen.glyph(x, y, "[", self.theme.cursor());
-                pen.glyph(x + width - 1, y, "]", self.theme.cursor());
+            if self.editing && start > x && end < x + width {
+                pen.glyph(start - 1, y, "[", self.theme.cursor());
+                pen.glyph(end, y, "]", self.theme.cursor());
             }
         }
         match cell.flag {

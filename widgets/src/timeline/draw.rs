@@ -222,7 +222,17 @@ impl Timeline<'_> {
     pub(super) fn draw_points(&self, pen: &mut Pen<'_>, state: &mut TimelineState) {
         let mut index = 0;
         while let Some(item) = self.items.get(index) {
-            let count = self.same_cell(index, &state.parts);
+            let mut count = self.same_cell(index, &state.parts);
+            let column = |item: Option<&TimelineItem>| self.moment(&state.parts, item?.start_s);
+            let beside = self.items.get(index + count).filter(|next| next.shape != ItemShape::Bar);
+            let beside = beside.filter(|next| (next.lane, next.row) == (item.lane, item.row));
+            if count > 1
+                && self.items[index..index + count].iter().any(|item| item.critical)
+                && column(beside).zip(column(Some(item))).is_some_and(|(next, x)| next == x + 1)
+            {
+                // The mark of the critical path needs the next cell: what is there is counted with it.
+                count += self.same_cell(index + count, &state.parts);
+            }
             let group = &self.items[index..index + count];
             let next = self.items.get(index + count);
             index += count;
