@@ -104,7 +104,9 @@ fn proportional(budget: &Budget, weights: &[f64]) -> Vec<u32> {
 fn halving(budget: &Budget, mut weights: Vec<f64>) -> Vec<u32> {
     let mut x = vec![1; weights.len()];
     let mut free = budget.free(&x);
-    weights.iter_mut().for_each(|weight| *weight /= 2.0);
+    for weight in &mut weights {
+        *weight /= 2.0;
+    }
     loop {
         let mut heaviest: Option<usize> = None;
         for link in 0..x.len() {

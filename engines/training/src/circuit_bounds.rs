@@ -123,18 +123,14 @@ fn augment(
     loop {
         let u = right_from[v]?;
         path.push((u, v));
-        match left_from[u] {
-            Some(back) => {
-                let flow = received[back].iter().find(|(w, _)| *w == u).map_or(0, |(_, f)| *f);
-                amount = amount.min(flow);
-                v = back;
-            }
-            None => {
-                amount = amount.min(supply[u]);
-                supply[u] -= amount;
-                break;
-            }
-        }
+        let Some(back) = left_from[u] else {
+            amount = amount.min(supply[u]);
+            supply[u] -= amount;
+            break;
+        };
+        let flow = received[back].iter().find(|(w, _)| *w == u).map_or(0, |(_, f)| *f);
+        amount = amount.min(flow);
+        v = back;
     }
     demand[goal] -= amount;
     for &(u, v) in &path {

@@ -152,7 +152,7 @@ pub fn evolve<W: Watch>(
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
-        if state.generation % u64::from(state.settings.migration.max(1)) == 0 {
+        if state.generation.is_multiple_of(u64::from(state.settings.migration.max(1))) {
             state.migrate();
         }
     }
@@ -190,7 +190,9 @@ impl<'a> Evolution<'a> {
             watch
                 .parallel(|| numbered.par_iter_mut().for_each(|(index, island)| work(*index, island, cache)));
         } else {
-            numbered.iter_mut().for_each(|(index, island)| work(*index, island, cache));
+            for (index, island) in &mut numbered {
+                work(*index, island, cache);
+            }
         }
     }
 

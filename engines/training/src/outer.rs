@@ -77,12 +77,11 @@ pub fn search<W: Watch>(task: Task<'_>, known: Option<&Found>, watch: &mut W) ->
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
     let vectors = Vectors::list(&split, task, state.watch)?;
-    let (bound, total, cut_short) = match vectors {
-        Some(vectors) => (state.listed(&split, &vectors)?, Some(vectors.len() as u64), false),
-        None => {
-            let (bound, cut_short) = boxes::search(&split, &mut state)?;
-            (bound, None, cut_short)
-        }
+    let (bound, total, cut_short) = if let Some(vectors) = vectors {
+        (state.listed(&split, &vectors)?, Some(vectors.len() as u64), false)
+    } else {
+        let (bound, cut_short) = boxes::search(&split, &mut state)?;
+        (bound, None, cut_short)
     };
     let State { best, improved, evaluated, .. } = state;
     let bound = best.as_ref().map_or(bound, |best| bound.min(best.makespan));

@@ -77,7 +77,7 @@ fn listed<W: Watch>(
     let mut best = from.clone();
     let mut done = 0u64;
     loop {
-        if done % 8 == 0 {
+        if done.is_multiple_of(8) {
             watch.checkpoint()?;
         }
         done += 1;
@@ -99,7 +99,7 @@ fn listed<W: Watch>(
                 }
             }
         }
-        if done % 512 == 0 {
+        if done.is_multiple_of(512) {
             let unit = "vectors".to_owned();
             watch.report(EventBody::Solver(SolverStats { unit, done, ..SolverStats::default() }));
         }

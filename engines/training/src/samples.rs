@@ -143,12 +143,12 @@ pub fn random_tail_exact(seed: u64) -> Instance {
     if real == 3 && random.random::<bool>() {
         links.push(link(links.len() as u32, 0, 2, LinkKind::Dp, 1, 1));
     }
-    for at in 0..real as usize {
+    for (at, pod) in pods.iter_mut().enumerate().take(real as usize) {
         let ends = links.iter().map(|link| {
             let at_a = if link.pod_a.index() == at { link.ports_a } else { 0 };
             at_a + if link.pod_b.index() == at { link.ports_b } else { 0 }
         });
-        pods[at].ports = ends.sum::<u32>() + random.random_range(0..=3);
+        pod.ports = ends.sum::<u32>() + random.random_range(0..=3);
     }
     // A chain of transfers back and forth along the row.
     let chain = random.random_range(3..=7u32);
@@ -163,8 +163,8 @@ pub fn random_tail_exact(seed: u64) -> Instance {
     }
     tasks[0].release_s = span(&mut random, 0.0, 0.01);
     // Sinks hang on the last transfer of the chain wherever they might meet it on a link, else anywhere.
-    for at in 0..links.len() {
-        let (a, b) = (links[at].pod_a.0, links[at].pod_b.0);
+    for (at, link) in links.iter().enumerate() {
+        let (a, b) = (link.pod_a.0, link.pod_b.0);
         let shared = (at as u32) < real - 1;
         for _ in 0..random.random_range(u32::from(!shared)..=3) {
             let id = tasks.len() as u32;

@@ -147,12 +147,12 @@ impl<'a> Island<'a> {
             let (one, other) = (self.select(), self.select());
             let crossed = self.random.random_bool(self.settings.crossover);
             let child = &mut self.spare[index * width..(index + 1) * width];
-            for gene in 0..width {
+            for (gene, circuits) in child.iter_mut().enumerate() {
                 let parent = if crossed && self.random.random::<bool>() { other } else { one };
-                child[gene] = self.genes[parent * width + gene];
+                *circuits = self.genes[parent * width + gene];
                 if self.random.random_bool(self.settings.mutation) {
                     let step = [-2, -1, 1, 2][self.random.random_range(0..4)];
-                    child[gene] = child[gene].saturating_add_signed(step);
+                    *circuits = circuits.saturating_add_signed(step);
                 }
             }
             if !limits.repair(child, &mut self.random, &mut self.repair) {

@@ -31,16 +31,14 @@ pub(super) fn translate(x: &[u32], from: &Instance, to: &Instance) -> Option<(Ve
     let translated = to
         .links
         .iter()
-        .map(|link| match known.get(&name(to, link)) {
-            Some(&circuits) => {
+        .map(|link| {
+            if let Some(&circuits) = known.get(&name(to, link)) {
                 kept += 1;
-                circuits
+                return circuits;
             }
-            None => {
-                let (_, a, b) = name(to, link);
-                remarks.push(format!("the link between '{a}' and '{b}' is new and starts with 1 circuit"));
-                1
-            }
+            let (_, a, b) = name(to, link);
+            remarks.push(format!("the link between '{a}' and '{b}' is new and starts with 1 circuit"));
+            1
         })
         .collect();
     let gone = from.links.len().saturating_sub(kept);

@@ -31,15 +31,12 @@ pub(super) fn start(
     session: &mut Session<'_, '_>,
     scenario: &TrainingScenario,
 ) -> Result<Start, MethodError> {
-    let (found, limit, hot) = match hot_start(session, scenario)? {
-        Some(found) => {
-            let limit = found.makespan;
-            (vec![found], limit, true)
-        }
-        None => {
-            let (found, limit) = baselines(session)?;
-            (found, limit, false)
-        }
+    let (found, limit, hot) = if let Some(found) = hot_start(session, scenario)? {
+        let limit = found.makespan;
+        (vec![found], limit, true)
+    } else {
+        let (found, limit) = baselines(session)?;
+        (found, limit, false)
     };
     let network = &session.evaluator.network;
     let caps = circuit_bounds(network, &Windows::new(network, limit * (1.0 + ROOM)));

@@ -142,11 +142,12 @@ fn a_search_that_is_cut_short_claims_no_more_than_it_knows() {
         let evaluator = evaluator(seed);
         let caps = caps(&evaluator);
         let task = Task { listed: 1, boxes: 1, ..Task::new(&evaluator, Rates::Level, &caps) };
-        let known = Found { x: vec![1; caps.len()], makespan: 1e9, ports: 0 };
+        let known = Found { x: vec![0; caps.len()], makespan: 1e9, ports: 0 };
         let cut = search(task, Some(&known), &mut Unwatched::default()).unwrap();
         let full =
             search(Task::new(&evaluator, Rates::Level, &caps), None, &mut Unwatched::default()).unwrap();
-        assert!(cut.bound <= full.best.unwrap().makespan);
+        let optimum = full.best.unwrap().makespan;
+        assert!(cut.bound <= optimum * (1.0 + 1e-12), "seed {seed}: {} above {optimum}, {cut:?}", cut.bound);
         open += usize::from(cut.cut_short);
     }
     assert!(open > 5, "{open}");

@@ -69,7 +69,7 @@ impl Vectors {
         let mut free = Vec::new();
         let mut x = vec![1; task.caps.len()];
         for index in 0..count {
-            if index % 8 == 0 {
+            if index.is_multiple_of(8) {
                 watch.checkpoint()?;
             }
             vectors.load(index, split, &mut x);
@@ -93,7 +93,7 @@ impl Vectors {
             if count > most {
                 return Ok(None);
             }
-            if count % 4096 == 0 {
+            if count.is_multiple_of(4096) {
                 watch.checkpoint()?;
             }
         }

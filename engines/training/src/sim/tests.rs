@@ -94,8 +94,8 @@ fn assert_sound(instance: &crate::instance::Instance, x: &[u32], rule: Rule, tra
         assert!(piece.end > piece.start && piece.volume >= -1e-3);
         sent[piece.task as usize] += piece.volume;
     }
-    for task in 0..network.tasks() {
-        assert!((sent[task] - network.volume[task]).abs() < 1.0);
+    for (task, sent) in sent.iter().enumerate() {
+        assert!((sent - network.volume[task]).abs() < 1.0);
         for arc in network.preds.of(task as u32) {
             assert!(trace.start[task] >= trace.finish[arc.task as usize] + arc.delay - 1e-9);
         }
