@@ -152,6 +152,8 @@ pub fn evolve<W: Watch>(
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
+        // An abandoned generation ends here, before anybody relies on its individuals.
+        watch.checkpoint()?;
         if state.generation.is_multiple_of(u64::from(state.settings.migration.max(1))) {
             state.migrate();
         }

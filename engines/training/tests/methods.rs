@@ -175,7 +175,8 @@ fn elsewhere_the_joint_plan_is_a_heuristic_with_a_bound() {
     assert_eq!(done.status, EndStatus::Heuristic);
     // Sharing the circuit takes 80 ms; one after the other would take 60 ms, which is also the bound.
     assert!((done.value.unwrap() - 0.08).abs() < 1e-9 && (done.bound.unwrap() - 0.06).abs() < 1e-9);
-    let warned = |event: &Event| matches!(&event.body, EventBody::Note(n) if n.text.contains("not tail-exact"));
+    let warned =
+        |event: &Event| matches!(&event.body, EventBody::Note(n) if n.text.contains("not tail-exact"));
     assert!(events.iter().any(warned));
 }
 
@@ -299,7 +300,7 @@ fn wrong_circuits_are_refused_with_the_remedy() {
         let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
             panic!("the last event is not done")
         };
-        assert_eq!(done.status, EndStatus::Failed);
+        assert_eq!(done.status, EndStatus::Invalid);
         assert!(done.message.contains(words), "{}", done.message);
     }
 }

@@ -260,7 +260,7 @@ impl<'a> Island<'a> {
         let last = self.worth.len().saturating_sub(1);
         if let Some(worst) = self.worth.get_mut(last) {
             *worst = Worth { rank: rank(found.makespan, found.ports), makespan: found.makespan };
-            self.genes[last * self.width..].copy_from_slice(&found.x);
+            self.genes[last * self.width..(last + 1) * self.width].copy_from_slice(&found.x);
             self.sort();
             self.adopt(found.clone(), "migration");
         }
