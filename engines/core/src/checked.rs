@@ -121,6 +121,9 @@ impl<K: Kind> Checked<K> {
         plan.provenance.elapsed_s = end.elapsed_s;
         plan.provenance.reproducible = end.not_reproducible_because.is_none();
         plan.provenance.not_reproducible_because = end.not_reproducible_because;
+        if let Some(covers) = end.bound_covers {
+            plan.provenance.other.insert(BOUND_COVERS.to_owned(), covers.into());
+        }
         let trust = match end.bound {
             None => BoundTrust::None,
             Some(_) if kept => self.bound,
@@ -130,11 +133,15 @@ impl<K: Kind> Checked<K> {
     }
 }
 
+/// Key in the provenance that says which plans a bound covers, if not all of the scenario.
+pub const BOUND_COVERS: &str = "bound_covers";
+
 /// What is known about a plan when its run has ended.
 pub(crate) struct Conclusion {
     pub(crate) status: Status,
     pub(crate) limit: Option<Limit>,
     pub(crate) bound: Option<f64>,
+    pub(crate) bound_covers: Option<String>,
     pub(crate) elapsed_s: f64,
     pub(crate) not_reproducible_because: Option<String>,
 }

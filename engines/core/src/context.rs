@@ -83,6 +83,7 @@ pub struct Context<'a, K: Kind> {
     best: Option<Best<K>>,
     checked: Option<Arc<Checked<K>>>,
     bound: Option<f64>,
+    bound_covers: Option<String>,
     last_built: Option<Duration>,
     built: u64,
     work: u64,
@@ -118,6 +119,7 @@ impl<'a, K: Kind> Context<'a, K> {
             best: None,
             checked: None,
             bound: None,
+            bound_covers: None,
             last_built: None,
             built: 0,
             work: 0,
@@ -302,11 +304,22 @@ impl<'a, K: Kind> Context<'a, K> {
 
     /// States what no plan of the scenario can beat. Weaker statements than before are ignored.
     pub fn bound(&mut self, value: f64) {
+        self.state_bound(value, None);
+    }
+
+    /// The same for a method whose question is narrower than the scenario's: `only` says which plans the bound
+    /// covers (`plans at fair rates`). It enters the plan, with that restriction in its provenance.
+    pub fn bound_over(&mut self, value: f64, only: &str) {
+        self.state_bound(value, Some(only.to_owned()));
+    }
+
+    fn state_bound(&mut self, value: f64, only: Option<String>) {
         let sense = K::OBJECTIVE.sense;
         // A bound improves against the sense of the objective.
         if self.bound.is_none_or(|known| sense.better(known, value)) && value.is_finite() {
             self.bound = Some(value);
-            self.report(EventBody::Bound(Bound { value, only: None }));
+            self.bound_covers.clone_from(&only);
+            self.report(EventBody::Bound(Bound { value, only }));
         }
     }
 
@@ -391,6 +404,10 @@ impl<'a, K: Kind> Context<'a, K> {
     /// Starts helper processes, where the program allows it.
     pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
         self.launcher.as_ref()
+    }
+
+    pub(crate) fn bound_covers(&self) -> Option<String> {
+        self.bound_covers.clone()
     }
 
     pub(crate) const fn work(&self) -> u64 {

@@ -370,6 +370,8 @@ pub enum EndStatus {
     Infeasible,
     /// Plans get better without end.
     Unbounded,
+    /// The scenario or a parameter does not suit the method; the problems are in the message.
+    Invalid,
     /// The method failed; the reason is in the message.
     Failed,
     /// The method crashed; the best plan so far is kept.
@@ -401,6 +403,7 @@ impl EndStatus {
             Self::NoPlan => "no_plan",
             Self::Infeasible => "infeasible",
             Self::Unbounded => "unbounded",
+            Self::Invalid => "invalid",
             Self::Failed => "failed",
             Self::Panicked => "panicked",
         }

@@ -193,6 +193,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
             Stop::Requested => (EndStatus::Stopped, "stopped on request".to_owned()),
             Stop::Signal => (EndStatus::Stopped, "stopped by a signal".to_owned()),
         },
+        Ok(Err(MethodError::Invalid(problems))) => (EndStatus::Invalid, problems.to_string()),
         Ok(Err(error)) => {
             let message = error.to_string();
             if let MethodError::Rejected(refused) = error {
@@ -209,7 +210,9 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         EndStatus::Heuristic => Some(Status::Heuristic),
         EndStatus::NumericalTrouble => Some(Status::NumericalTrouble),
         EndStatus::Feasible => Some(Status::Feasible),
-        EndStatus::Stopped | EndStatus::Failed | EndStatus::Panicked => Some(Status::Stopped),
+        EndStatus::Stopped | EndStatus::Invalid | EndStatus::Failed | EndStatus::Panicked => {
+            Some(Status::Stopped)
+        }
         EndStatus::Infeasible | EndStatus::Unbounded | EndStatus::NoPlan => None,
     };
     let plan = match (cx.best_checked(), finished) {
@@ -267,6 +270,7 @@ fn final_plan<K: Kind>(
         status,
         limit: if status == Status::Optimal { None } else { limit },
         bound,
+        bound_covers: cx.bound_covers(),
         elapsed_s: control.elapsed().as_secs_f64(),
         not_reproducible_because: cx.not_reproducible_because(),
     }))
