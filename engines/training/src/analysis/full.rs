@@ -44,12 +44,13 @@ pub fn full_steps(job: &Job, result: &TrainingResult) -> Result<Vec<Step>, Analy
     }
     let mut steps: Vec<Step> = Vec::with_capacity(full.nodes().len());
     for (index, node) in full.nodes().iter().enumerate() {
-        let (start_s, finish_s) = match task_of[index].and_then(|task| result.tasks.get(task as usize)) {
-            Some(task) => (task.start_s, task.finish_s),
-            None => {
-                let ready = full.preds(index).iter().map(|pred| steps[*pred as usize].finish_s).fold(0.0, f64::max);
-                (ready, ready + node.duration_s)
-            }
+        let planned = task_of[index].and_then(|task| result.tasks.get(task as usize));
+        let (start_s, finish_s) = if let Some(task) = planned {
+            (task.start_s, task.finish_s)
+        } else {
+            let preds = full.preds(index).iter();
+            let ready = preds.map(|pred| steps[*pred as usize].finish_s).fold(0.0, f64::max);
+            (ready, ready + node.duration_s)
         };
         steps.push(Step {
             kind: node.kind,

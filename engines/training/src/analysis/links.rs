@@ -20,7 +20,12 @@ pub struct LinkFacts {
     pub holds_up: bool,
 }
 
-pub(super) fn facts(setting: &Setting, circuits: &[u32], trace: &Trace, tasks: &[TaskFacts]) -> Vec<LinkFacts> {
+pub(super) fn facts(
+    setting: &Setting,
+    circuits: &[u32],
+    trace: &Trace,
+    tasks: &[TaskFacts],
+) -> Vec<LinkFacts> {
     let network = &setting.evaluator.network;
     circuits
         .iter()
@@ -32,7 +37,10 @@ pub(super) fn facts(setting: &Setting, circuits: &[u32], trace: &Trace, tasks: &
                 .map(|carried| carried.iter().map(|task| network.volume[*task as usize]).sum::<f64>())
                 .fold(0.0, f64::max);
             let could = f64::from(circuits) * network.rate * trace.makespan;
-            let peak = directions.iter().map(|carried| peak_flows(carried, &network.flows, trace)).fold(0.0, f64::max);
+            let peak = directions
+                .iter()
+                .map(|carried| peak_flows(carried, &network.flows, trace))
+                .fold(0.0, f64::max);
             let all = || directions.iter().flat_map(|carried| carried.iter().copied());
             LinkFacts {
                 circuits,
