@@ -121,3 +121,6 @@ fn halving(budget: &Budget, mut weights: Vec<f64>) -> Vec<u32> {
         budget.take(link, 1, &mut free);
     }
 }
+
+#[cfg(test)]
+mod tests;

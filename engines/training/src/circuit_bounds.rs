@@ -147,3 +147,6 @@ fn augment(
     }
     Some(amount)
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,3 +150,6 @@ impl Contention {
         self.contended.iter().filter(|flag| **flag).count()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,3 +57,6 @@ pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
     let latest = crate::windows::latest_finish(network, trace.makespan);
     latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
 }
+
+#[cfg(test)]
+mod tests;

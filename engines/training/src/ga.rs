@@ -81,11 +81,7 @@ impl<'a> Task<'a> {
     fn cost_ns(&self) -> u64 {
         let (tasks, edges) =
             (self.evaluator.network.tasks() as u64, self.evaluator.network.preds.len() as u64);
-        if self.evaluator.exact(self.rates) {
-            2_000 + 4 * tasks + 2 * edges
-        } else {
-            800 * tasks + 20 * edges
-        }
+        if self.evaluator.exact(self.rates) { 500 + 3 * tasks + edges } else { 400 * tasks + 20 * edges }
     }
 }
 
@@ -176,7 +172,9 @@ impl<'a> Evolution<'a> {
     /// Generations until the next question, never past a migration or an end.
     fn chunk(&self) -> u64 {
         let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
-        let affordable = CHUNK_NS / (individuals * (500 + self.task.cost_ns() / 2)).max(1);
+        // Soon most individuals are known already.
+        let new = if self.generation < 5 { self.task.cost_ns() } else { self.task.cost_ns() / 4 };
+        let affordable = CHUNK_NS / (individuals * (500 + new)).max(1);
         let migration = u64::from(self.settings.migration.max(1));
         affordable
             .clamp(1, migration - self.generation % migration)

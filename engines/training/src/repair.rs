@@ -84,3 +84,6 @@ impl Limits<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -248,3 +248,6 @@ fn turn(open: &mut (f64, f64), sink: u32, now: f64, speed: f64, list: &mut Vec<S
     }
     open.1 = speed;
 }
+
+#[cfg(test)]
+mod tests;

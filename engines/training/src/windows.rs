@@ -104,3 +104,6 @@ impl IndexWindows {
         (0..self.first.len() as u32).find(|task| self.first[*task as usize] > self.last[*task as usize])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use lightbay_training::baselines::Baseline;
 use lightbay_training::circuit_bounds::circuit_bounds;
 use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::outer::{self, Task};
+use lightbay_training::scenario::job::{Job, PortsPerPod};
 use lightbay_training::search::{Found, Unwatched};
 use lightbay_training::windows::Windows;
 use lightbay_training::{TrainingScenario, ports, presets};
@@ -20,7 +21,12 @@ impl Case {
         let mut job = presets::job(preset).unwrap().job();
         job.run.bandwidth_gbps = bandwidth_gbps;
         job.run.seq = seq;
-        let evaluator = Evaluator::new(&TrainingScenario::Job(job).build().unwrap().instance).unwrap();
+        Self::of(&job)
+    }
+
+    fn of(job: &Job) -> Self {
+        let scenario = TrainingScenario::Job(job.clone());
+        let evaluator = Evaluator::new(&scenario.build().unwrap().instance).unwrap();
         let mut scratch = Scratch::default();
         let baselines = Baseline::ALL.map(|baseline| {
             evaluator.makespan(&baseline.allocate(&evaluator.network), Rates::Fair, &mut scratch)
@@ -227,4 +233,75 @@ fn the_paper_topology_of_megatron_462b() {
     let case = Case::new("megatron_462b", 400.0, 4096);
     let best = case.best(Rates::Level);
     assert_eq!((&best.x[..3], best.x[3]), (&[8, 8, 8][..], 12));
+}
+
+#[test]
+fn event_times_of_ideal_runs() {
+    for (name, intervals) in [
+        ("tiny4", 20),
+        ("tiny8", 28),
+        ("small", 120),
+        ("megatron_177b", 210),
+        ("mixtral_8x22b", 408),
+        ("megatron_462b", 819),
+        ("deepseek_671b", 819),
+    ] {
+        let case = Case::new(name, 400.0, 4096);
+        assert_eq!(case.evaluator.ideal.trace.event_times().len() - 1, intervals, "{name}");
+    }
+}
+
+#[test]
+fn few_vectors_are_evaluated_before_the_proof() {
+    for (name, total, most) in [
+        ("tiny4", 2, 1),
+        ("small", 45, 1),
+        ("megatron_177b", 61, 5),
+        ("mixtral_8x22b", 497, 1),
+        ("megatron_462b", 512, 1),
+        ("deepseek_671b", 512, 3),
+    ] {
+        let case = Case::new(name, 400.0, 4096);
+        let proof = outer::search(case.task(Rates::Level), None, &mut Unwatched::default()).unwrap();
+        assert_eq!(proof.total, Some(total), "{name}");
+        assert!(proof.evaluated <= most, "{name}: {} evaluated", proof.evaluated);
+    }
+}
+
+#[test]
+fn surplus_ports_help_the_reversed_job() {
+    for (name, before, after) in [
+        ("megatron_177b", [1.1622, 1.0691], [1.0304, 1.0304]),
+        ("mixtral_8x22b", [1.1897, 1.1157], [1.1157, 1.1157]),
+        ("deepseek_671b", [1.0390, 1.0247], [1.0000, 1.0000]),
+    ] {
+        for (index, rates) in [Rates::Fair, Rates::Level].into_iter().enumerate() {
+            let case = Case::new(name, 400.0, 4096);
+            let best = case.best(rates);
+            let fewest = ports::fewest(case.task(rates), &best, &mut Unwatched::default()).unwrap();
+            let budget = &case.evaluator.network.budget;
+            let free = budget.free(&fewest.found.x);
+            let own: Vec<(u32, i64)> =
+                (0..budget.pods()).filter_map(|pod| Some((budget.ports(pod)?, free[pod]))).collect();
+            let mut reversed = presets::job(name).unwrap().job();
+            reversed.reverse = true;
+            // Pods keep their place; the reversed job gets what the first leaves in each.
+            let ports: Vec<u32> = own.iter().map(|(ports, surplus)| ports + *surplus as u32).collect();
+            let plain = Case::of(&reversed);
+            assert_digits(
+                &format!("{name} {rates:?} before"),
+                plain.nct(plain.best(rates).makespan),
+                before[index],
+                4,
+            );
+            reversed.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
+            let richer = Case::of(&reversed);
+            assert_digits(
+                &format!("{name} {rates:?} after"),
+                richer.nct(richer.best(rates).makespan),
+                after[index],
+                4,
+            );
+        }
+    }
 }

@@ -49,7 +49,7 @@ impl Method<Training> for Evolve {
             Opened::Session(session) => session,
             Opened::Done(outcome) => return Ok(outcome),
         };
-        let start = start::start(&mut session, &scenario.body)?;
+        let start = start::start(&mut session)?;
         let evolved = evolve(&mut session, params, &start, None)?;
         let mut best = if evolved.best.better_than(&start.best) { evolved.best } else { start.best };
         session.fewest_ports(&mut best, &start.caps)?;

@@ -45,7 +45,7 @@ impl Method<Training> for Joint {
             Opened::Done(outcome) => return Ok(outcome),
         };
         if session.evaluator.exact(Rates::Best) {
-            let mut start = start::start(&mut session, &scenario.body)?;
+            let mut start = start::start(&mut session)?;
             let complete = topo::prove(&mut session, params, &mut start)?;
             let mut best = start.best;
             session.fewest_ports(&mut best, &start.caps)?;
@@ -56,7 +56,7 @@ impl Method<Training> for Joint {
                 .cx
                 .note(Severity::Warning, format!("not tail-exact, so the bound is a relaxation: {reason}"));
         }
-        let start = start::start(&mut session, &scenario.body)?;
+        let start = start::start(&mut session)?;
         let bound = relax(&mut session, params, &start)?;
         let evolved = evolve::evolve(&mut session, params, &start, Some(bound * (1.0 + PROVEN / 2.0)))?;
         let mut best = if evolved.best.better_than(&start.best) { evolved.best } else { start.best };

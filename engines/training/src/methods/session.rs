@@ -26,6 +26,8 @@ pub(super) const REPAIR_STREAM: u64 = 1 << 32;
 /// A running method.
 pub(super) struct Session<'c, 'a> {
     pub cx: &'c mut Context<'a, Training>,
+    /// What the scenario stands for.
+    pub instance: crate::instance::Instance,
     pub evaluator: Arc<Evaluator>,
     pub rates: Rates,
     /// When the genetic search began, while it runs: it has a limit of its own.
@@ -69,7 +71,14 @@ impl<'c, 'a> Session<'c, 'a> {
             return Ok(Opened::Done(Outcome::done(status)));
         }
         let evaluator = Arc::new(evaluator);
-        Ok(Opened::Session(Self { cx, evaluator, rates, evolving_since_s: None, offer: None }))
+        Ok(Opened::Session(Self {
+            cx,
+            instance: built.instance,
+            evaluator,
+            rates,
+            evolving_since_s: None,
+            offer: None,
+        }))
     }
 
     /// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.

@@ -5,7 +5,6 @@ use super::session::Session;
 use crate::baselines::Baseline;
 use crate::circuit_bounds::circuit_bounds;
 use crate::evaluate::{Rates, Scratch};
-use crate::scenario::TrainingScenario;
 use crate::search::Found;
 use crate::windows::Windows;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
@@ -27,11 +26,8 @@ pub(super) struct Start {
 const ROOM: f64 = 1e-4;
 
 /// Evaluates the hot start, or the baselines if there is none.
-pub(super) fn start(
-    session: &mut Session<'_, '_>,
-    scenario: &TrainingScenario,
-) -> Result<Start, MethodError> {
-    let (found, limit, hot) = if let Some(found) = hot_start(session, scenario)? {
+pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError> {
+    let (found, limit, hot) = if let Some(found) = hot_start(session)? {
         let limit = found.makespan;
         (vec![found], limit, true)
     } else {
@@ -55,10 +51,7 @@ pub(super) fn start(
 }
 
 /// The plan the run was started from, on this scenario.
-fn hot_start(
-    session: &mut Session<'_, '_>,
-    scenario: &TrainingScenario,
-) -> Result<Option<Found>, MethodError> {
+fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Found>, MethodError> {
     let Some(hot) = session.cx.hot_start() else { return Ok(None) };
     session.cx.phase("hot start", format!("plan of {}", hot.plan.plan().method));
     let plan = hot.plan.plan();
@@ -67,11 +60,9 @@ fn hot_start(
     let translated = if hot.same_scenario {
         carry::circuits(&plan.result, links).map(|x| (x, Vec::new()))
     } else {
-        let old = plan.scenario.body.build().ok();
-        let new = scenario.build().ok();
-        old.zip(new).and_then(|(old, new)| {
+        plan.scenario.body.build().ok().and_then(|old| {
             let x = carry::circuits(&plan.result, old.instance.links.len())?;
-            carry::translate(&x, &old.instance, &new.instance)
+            carry::translate(&x, &old.instance, &session.instance)
         })
     };
     let Some((mut x, mut remarks)) = translated else {

@@ -42,7 +42,7 @@ impl Method<Training> for Topo {
             Opened::Session(session) => session,
             Opened::Done(outcome) => return Ok(outcome),
         };
-        let mut start = start::start(&mut session, &scenario.body)?;
+        let mut start = start::start(&mut session)?;
         let complete = prove(&mut session, params, &mut start)?;
         let mut best = start.best;
         if !complete {

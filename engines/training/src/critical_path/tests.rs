@@ -1,0 +1,41 @@
+#![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
+
+use super::*;
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::samples::{random_tail_exact, tiny4, toy_b};
+
+#[test]
+fn the_path_explains_the_whole_makespan() {
+    let mut scratch = Scratch::default();
+    for seed in 0..100 {
+        let evaluator = Evaluator::new(&random_tail_exact(seed)).unwrap();
+        let x = vec![2; evaluator.network.links()];
+        for rates in [Rates::Fair, Rates::Level] {
+            let trace = evaluator.trace(&x, rates, &mut scratch);
+            let path = critical_path(&evaluator.network, &trace);
+            assert!((path.comm + path.rigid - trace.makespan).abs() < 1e-12);
+            let last = *path.tasks.last().unwrap() as usize;
+            assert!((trace.finish[last] + evaluator.network.tail[last] - trace.makespan).abs() < 1e-12);
+            for pair in path.tasks.windows(2) {
+                let arcs = evaluator.network.preds.of(pair[1]);
+                let arc = arcs.iter().find(|arc| arc.task == pair[0]).unwrap();
+                let gap = trace.start[pair[1] as usize] - trace.finish[pair[0] as usize] - arc.delay;
+                assert!(gap.abs() < 1e-7);
+            }
+        }
+    }
+}
+
+#[test]
+fn slack_is_what_a_task_can_lose() {
+    let evaluator = Evaluator::new(&toy_b()).unwrap();
+    let trace = evaluator.trace(&[2, 1], Rates::Fair, &mut Scratch::default());
+    // The transfer to the mirror dictates 40 ms; the one back could end 10 ms later.
+    let slack = slack(&evaluator.network, &trace);
+    for (slack, expected) in slack.iter().zip([10.0, 10.0, 0.0]) {
+        assert!((slack * 1e3 - expected).abs() < 1e-9, "{slack}");
+    }
+    let tiny = Evaluator::new(&tiny4()).unwrap();
+    let path = critical_path(&tiny.network, &tiny.trace(&[1, 3, 3], Rates::Fair, &mut Scratch::default()));
+    assert_eq!(path.tasks.last(), Some(&11));
+}
