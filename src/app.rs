@@ -35,3 +35,4 @@ pub use drawn::Drawn;
 pub use effect::{Effect, Effects};
 pub use pane::{ItemId, PaneId, PaneInfo, PaneState, SizeClass};
 pub use state::{App, AppOptions, Look};
+pub use update::entry_of;

@@ -1,1 +1,10 @@
-//! lib
+//! The program: command line, app shell, event loop, wiring. No algorithm and no drawing of cells.
+//!
+//! A library so that tests and benchmarks reach its rooms; `main.rs` only calls [`cli::run`].
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
+
+pub mod app;
+pub mod cli;
+pub mod runtime;
+pub mod view;

@@ -197,4 +197,6 @@ pub struct Remembered {
     pub shown: Option<u64>,
     /// Number of the pane with the focus.
     pub pane: u8,
+    /// The best plan, for the list of sessions; not read back.
+    pub best: Option<(u64, PlanRef)>,
 }

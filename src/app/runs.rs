@@ -275,6 +275,7 @@ impl Run {
             RunState::Stopping => "STOPPING",
             RunState::CutOff => "CUT OFF",
             RunState::Ended => match self.done.as_ref().map(|done| done.status) {
+                Some(EndStatus::Invalid) => "INVALID",
                 Some(EndStatus::Failed) => "FAILED",
                 Some(EndStatus::Panicked) => "CRASHED",
                 Some(EndStatus::Infeasible) => "INFEASIBLE",

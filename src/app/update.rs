@@ -19,6 +19,8 @@ mod plans;
 mod program;
 mod solve;
 
+pub use facts::entry_of;
+
 /// The title of the terminal changes at most this often.
 const TITLE_EVERY: Duration = Duration::from_secs(1);
 

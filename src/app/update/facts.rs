@@ -142,7 +142,7 @@ impl App {
     }
 
     fn restore(&mut self, work: &mut Work, remembered: Remembered) {
-        let Remembered { source, now, solved, marked, baseline, shown, pane } = remembered;
+        let Remembered { source, now, solved, marked, baseline, shown, pane, best: _ } = remembered;
         work.source = source;
         work.restore(now, solved);
         self.plans.scenario_sha256.clone_from(&work.reference().sha256);
@@ -178,6 +178,7 @@ impl App {
                 PaneId::Kind(number) => number,
                 _ => 1,
             },
+            best: self.plans.best().and_then(|entry| Some((entry.number, entry.plan.clone()?))),
         })
     }
 
@@ -437,9 +438,11 @@ fn sentence(
 
 fn ending(done: &Done, stopping: bool) -> (Severity, String) {
     let severity = match done.status {
-        EndStatus::Failed | EndStatus::Panicked | EndStatus::Infeasible | EndStatus::Unbounded => {
-            Severity::Error
-        }
+        EndStatus::Invalid
+        | EndStatus::Failed
+        | EndStatus::Panicked
+        | EndStatus::Infeasible
+        | EndStatus::Unbounded => Severity::Error,
         EndStatus::NoPlan if !stopping => Severity::Warning,
         EndStatus::NumericalTrouble => Severity::Warning,
         _ => Severity::Info,

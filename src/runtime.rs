@@ -1,0 +1,196 @@
+//! All input and output of the workbench: terminal, signals, frames, runs, sessions, files. The only place that
+//! knows tokio.
+//!
+//! ```text
+//!  terminal input --.                                     .-> run threads --.
+//!  signals ---------+--> one loop (one thread) -- effects +-> helper threads|
+//!  timers ----------'      update, then at most one frame '-> session writer|
+//!        ^------------------ ear (bounded), results (bounded) <-------------'
+//! ```
+
+pub mod clipboard;
+pub mod decode;
+pub mod desk;
+pub mod evaluate;
+pub mod event_loop;
+pub mod events;
+pub mod frames;
+pub mod helpers;
+pub mod input;
+pub mod open;
+pub mod report;
+pub mod signals;
+pub mod terminal;
+pub mod trace;
+
+use crate::app::action::Fact;
+use crate::app::effect::Source;
+use crate::app::pane::PaneTable;
+use crate::app::{App, AppOptions, Look};
+use event_loop::Shell;
+pub use event_loop::View;
+use helpers::{Finished, Helpers};
+use lightbay_core::clock::{Clock, SystemClock};
+use lightbay_engines::{AnyPlan, AnyScenario};
+use lightbay_sessions::Places;
+use lightbay_widgets::Theme;
+use open::Opener;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// What to show first.
+#[derive(Debug)]
+pub enum First {
+    /// Something that is still to be read.
+    Source(Source),
+    /// A scenario, and where it came from.
+    Scenario(AnyScenario, String),
+    /// A plan, and where it came from.
+    Plan(AnyPlan, String),
+}
+
+/// How the workbench begins.
+#[derive(Debug)]
+pub struct Opening {
+    /// Standard output as it was at the start.
+    pub out: File,
+    /// Standard error as it was at the start, for the report of a crash.
+    pub err: Option<File>,
+    /// What to show first.
+    pub first: First,
+    /// Method to start at once; the empty name is the usual one.
+    pub solve: Option<String>,
+    /// Threads for all runs together.
+    pub threads: usize,
+    /// Colours and characters.
+    pub theme: Theme,
+    /// Whether the terminal is asked for its background.
+    pub ask_background: bool,
+    /// Whether the mouse is captured.
+    pub mouse: bool,
+    /// Folders of this user.
+    pub places: Places,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Panes of each kind.
+    pub panes: PaneTable,
+}
+
+/// How the workbench ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Exit code.
+    pub code: u8,
+    /// What to say on the shell.
+    pub message: Option<String>,
+}
+
+/// Runs the workbench until it is left.
+///
+/// # Errors
+/// If there is no terminal, or the system has no threads, descriptors or signals left.
+pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
+    let _log = trace::start(&opening.places.logs());
+    report::install_hook(std::thread::current().id(), opening.places.logs(), opening.version, opening.err);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().enable_io().build()?;
+    let _entered = runtime.enter();
+    let env = |name: &str| std::env::var_os(name);
+    let look = Look::new(
+        opening.theme.palette,
+        opening.theme.depth,
+        opening.theme.background,
+        opening.theme.glyphs.set,
+        opening.mouse,
+    );
+    let now = Instant::now();
+    let options = AppOptions {
+        version: opening.version,
+        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        panes: opening.panes,
+        look,
+        threads: (opening.threads, std::thread::available_parallelism().map_or(1, usize::from)),
+        folder: std::env::current_dir().unwrap_or_default(),
+        title: true,
+    };
+    let (helpers, results) = Helpers::start()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+    let tell = helpers.sender();
+    let notify = Arc::new(move |problem: Option<String>| {
+        let fact = match problem {
+            Some(message) => Fact::Failed(message),
+            None => Fact::Note(lightbay_core::event::Severity::Info, "the session is saved again".to_owned()),
+        };
+        // Called from the session writer, which must not wait.
+        let _ = tell.try_send(Finished::Fact(fact));
+    });
+    let opener = Opener { places: opening.places, clock: Arc::clone(&clock), notify };
+    let tty = terminal::keyboard()?;
+    let signals = signals::Signals::listen()?;
+    let screen =
+        terminal::Screen::enter(opening.out, tty.try_clone()?, opening.mouse, opening.ask_background)?;
+    let reader = input::Reader::start(tty.try_clone()?)?;
+    let remote = env("SSH_CONNECTION").is_some();
+    let mut shell = Shell {
+        app: App::new(options, now),
+        view,
+        screen,
+        tty,
+        reader: Some(reader),
+        signals,
+        frames: frames::Frames::new(if remote { 5 } else { 10 }),
+        evaluator: evaluate::Evaluator::new(helpers.sender(), clock),
+        helpers,
+        results,
+        opener,
+        desk: None,
+        wake: Arc::new(Notify::new()),
+        between: clipboard::Between::of(env),
+        threads: opening.threads,
+        solve: opening.solve,
+        request: 0,
+        events_wait: false,
+        copy_area: None,
+        resumed_at: None,
+        ending: None,
+        terminal_lost: false,
+    };
+    shell.begin(opening.first);
+    let ended = runtime.block_on(shell.run());
+    Ok(ended)
+}
+
+impl<V: View> Shell<V> {
+    /// Starts opening what is to be shown first; the first frame does not wait for it.
+    fn begin(&mut self, first: First) {
+        match first {
+            First::Source(source) => {
+                self.app.start.opening = match &source {
+                    Source::Last | Source::Nothing => None,
+                    Source::File(path) => Some(path.display().to_string()),
+                    Source::Preset(name) | Source::Session(name) => Some(name.clone()),
+                };
+                self.open(source);
+            }
+            First::Scenario(scenario, source) => {
+                self.app.start.opening = Some(source.clone());
+                self.hand_in(source.clone(), move |opener| opener.scenario(scenario, &source, Vec::new()));
+            }
+            First::Plan(plan, source) => {
+                self.app.start.opening = Some(source.clone());
+                self.hand_in(source.clone(), move |opener| opener.plan(plan, &source));
+            }
+        }
+    }
+
+    fn hand_in(&mut self, source: String, make: impl FnOnce(&Opener) -> open::Bundle + Send + 'static) {
+        self.request += 1;
+        let (opener, request) = (self.opener.clone(), self.request);
+        self.helpers.spawn("open", move || {
+            let bundle = Box::new(make(&opener));
+            Finished::Opened { source, request, outcome: Ok(Some(bundle)) }
+        });
+    }
+}

@@ -1,0 +1,114 @@
+//! Copying through the terminal, which works over SSH as well. Whether it arrived cannot be known, and is not claimed.
+
+use crossterm::Command as _;
+use crossterm::clipboard::CopyToClipboard;
+use std::path::{Path, PathBuf};
+
+/// Longest sequence that terminals are known to take, in encoded bytes.
+pub const LIMIT: usize = 74_994;
+
+/// What stands between us and the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// Nothing.
+    Nothing,
+    /// tmux.
+    Tmux,
+    /// GNU screen.
+    Screen,
+}
+
+impl Between {
+    /// From the environment.
+    pub fn of(env: impl Fn(&str) -> Option<std::ffi::OsString>) -> Self {
+        if env("TMUX").is_some() {
+            Self::Tmux
+        } else if env("STY").is_some() {
+            Self::Screen
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
+/// How a text gets to the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// This sequence goes to the terminal.
+    Sequence(String),
+    /// It is too long: a file is the better way.
+    TooLong,
+}
+
+/// The sequence that puts a text on the clipboard.
+pub fn copy(text: &str, between: Between) -> Way {
+    let mut sequence = String::new();
+    // Writing into a string cannot fail.
+    let _ = CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence);
+    if sequence.len() > LIMIT {
+        return Way::TooLong;
+    }
+    Way::Sequence(match between {
+        Between::Nothing => sequence,
+        Between::Tmux => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")),
+        // screen takes at most 768 bytes between its brackets.
+        Between::Screen => {
+            let characters: Vec<char> = sequence.chars().collect();
+            characters
+                .chunks(700)
+                .map(|part| format!("\x1bP{}\x1b\\", part.iter().collect::<String>()))
+                .collect()
+        }
+    })
+}
+
+/// What to say about a text that was sent.
+pub fn sent(text: &str) -> String {
+    let lines = text.lines().count();
+    let what = if lines > 1 { format!("{lines} lines") } else { format!("'{}'", shortened(text)) };
+    format!("sent to the terminal's clipboard: {what}")
+}
+
+fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST {
+        text.to_owned()
+    } else {
+        text.chars().take(MOST - 1).chain(['…']).collect()
+    }
+}
+
+/// Writes a text that is too long for the clipboard; returns where.
+///
+/// # Errors
+/// Why it could not be written.
+pub fn to_file(text: &str, folder: &Path) -> Result<PathBuf, String> {
+    let path = folder.join("copied.txt");
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    lightbay_sessions::atomic_write(&path, text.as_bytes(), lightbay_sessions::Overwrite::Allow)
+        .map_err(|error| error.to_string())?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_wrapped_for_what_stands_between() {
+        let plain = "\x1b]52;c;aGVsbG8=\x1b\\";
+        assert_eq!(copy("hello", Between::Nothing), Way::Sequence(plain.to_owned()));
+        assert_eq!(
+            copy("hello", Between::Tmux),
+            Way::Sequence("\x1bPtmux;\x1b\x1b]52;c;aGVsbG8=\x1b\x1b\\\x1b\\".to_owned())
+        );
+        let Way::Sequence(screen) = copy(&"x".repeat(3000), Between::Screen) else { panic!("short enough") };
+        assert!(screen.split("\x1b\\").all(|part| part.len() <= 768));
+    }
+
+    #[test]
+    fn what_terminals_would_cut_is_not_sent() {
+        assert_eq!(copy(&"x".repeat(60_000), Between::Nothing), Way::TooLong);
+        assert!(matches!(copy(&"x".repeat(56_000), Between::Nothing), Way::Sequence(_)));
+    }
+}

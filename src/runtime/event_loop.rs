@@ -1,0 +1,515 @@
+//! The loop: waits for anything, takes in everything, draws at most once. It owns all state of the program.
+
+use crate::app::action::{Action, Command, Fact};
+use crate::app::drawn::{Drawn, JobKey, JobResult};
+use crate::app::effect::{Effect, Effects, Source};
+use crate::app::{App, action::Abilities};
+use crate::runtime::clipboard::{self, Between, Way};
+use crate::runtime::decode::Input;
+use crate::runtime::desk::{Closed, Desk};
+use crate::runtime::evaluate::Evaluator;
+use crate::runtime::frames::{Frames, Why};
+use crate::runtime::helpers::{self, Finished, Helpers};
+use crate::runtime::input::{Read, Reader};
+use crate::runtime::open::{Bundle, Opener, read_plan};
+use crate::runtime::signals::{Sign, Signals, stop_here};
+use crate::runtime::terminal::{Screen, title};
+use crate::runtime::{Ended, report};
+use lightbay_core::context::Stop;
+use lightbay_core::event::Severity;
+use lightbay_sessions::PlanId;
+use lightbay_widgets::Background;
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::fs::File;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, mpsc};
+
+/// A SIGCONT this soon after we went on by ourselves is the same one.
+const SAME_CONTINUE: Duration = Duration::from_secs(1);
+
+/// What draws: the view, which the loop does not know otherwise.
+pub trait View {
+    /// Draws the state. Changes only its own cache, waits for nothing.
+    fn draw(&mut self, app: &App, frame: &mut Frame<'_>) -> Drawn;
+    /// Takes the result of work it asked for; one that is no longer wanted is dropped.
+    fn deliver(&mut self, key: JobKey, result: JobResult);
+}
+
+/// Everything the loop owns.
+pub(super) struct Shell<V> {
+    pub app: App,
+    pub view: V,
+    pub screen: Screen,
+    pub tty: File,
+    pub reader: Option<Reader>,
+    pub signals: Signals,
+    pub frames: Frames,
+    pub helpers: Helpers,
+    pub results: mpsc::Receiver<Finished>,
+    pub evaluator: Evaluator,
+    pub opener: Opener,
+    pub desk: Option<Desk>,
+    pub wake: Arc<Notify>,
+    pub between: Between,
+    pub threads: usize,
+    /// Method to start when the first thing is open.
+    pub solve: Option<String>,
+    pub request: u64,
+    pub events_wait: bool,
+    pub copy_area: Option<Rect>,
+    pub resumed_at: Option<Instant>,
+    pub ending: Option<u8>,
+    pub terminal_lost: bool,
+}
+
+impl<V: View> Shell<V> {
+    /// Runs until the program is to end.
+    pub async fn run(mut self) -> Ended {
+        self.want_frame();
+        while self.ending.is_none() {
+            self.draw_if_due();
+            self.wait().await;
+            self.drain();
+        }
+        self.finish()
+    }
+
+    /// Waits for the first thing to happen and takes it in.
+    async fn wait(&mut self) {
+        let wake = self.app.next_wake().map(tokio::time::Instant::from_std);
+        let due = self.frames.due();
+        let next = wake.into_iter().chain(due).min();
+        let sleep = async {
+            match next {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let read = async {
+            match &mut self.reader {
+                Some(reader) => reader.inputs.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        let wake = Arc::clone(&self.wake);
+        tokio::select! {
+            biased;
+            sign = self.signals.next() => self.sign(sign),
+            read = read => self.read(read.unwrap_or(Read::End)),
+            Some(finished) = self.results.recv() => self.finished(finished),
+            () = wake.notified(), if !self.events_wait => {
+                self.events_wait = true;
+                self.frames.request(Why::Event, tokio::time::Instant::now());
+            }
+            () = sleep => {}
+        }
+    }
+
+    /// Takes in everything else that waits, so that one frame shows it all.
+    fn drain(&mut self) {
+        while let Some(read) = self.reader.as_mut().and_then(|reader| reader.inputs.try_recv().ok()) {
+            self.read(read);
+        }
+        while let Ok(finished) = self.results.try_recv() {
+            self.finished(finished);
+        }
+        if self.app.next_wake().is_some_and(|at| Instant::now() >= at) {
+            self.act(Action::Tick);
+        }
+        self.want_frame();
+    }
+
+    fn want_frame(&mut self) {
+        if self.app.dirty.any() {
+            let why = if self.app.dirty.urgent { Why::Input } else { Why::Event };
+            self.frames.request(why, tokio::time::Instant::now());
+        }
+    }
+
+    fn act(&mut self, action: Action) {
+        let effects = self.app.update(action, Instant::now());
+        self.execute(effects);
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        self.act(Action::Fact(fact));
+    }
+
+    fn read(&mut self, read: Read) {
+        match read {
+            Read::Input(Input::Key(key)) => {
+                report::note(format!("key {key}"));
+                self.act(Action::Key(key));
+            }
+            Read::Input(Input::Paste(text)) => self.act(Action::Paste(text)),
+            Read::Input(Input::Mouse(mouse)) => self.act(Action::Mouse(mouse)),
+            Read::Input(Input::Focus(has)) => self.frames.hide(!has),
+            Read::Input(Input::Background(lightness)) => {
+                let background = if lightness > 0.5 { Background::Light } else { Background::Dark };
+                if background != self.app.look.background {
+                    self.fact(Fact::Terminal(Abilities { depth: self.app.look.depth, background }));
+                }
+            }
+            Read::End => {
+                self.reader = None;
+                self.terminal_lost = true;
+                self.fact(Fact::Hangup { code: 129 });
+            }
+        }
+    }
+
+    fn sign(&mut self, sign: Sign) {
+        match sign {
+            Sign::Hangup => {
+                self.terminal_lost = true;
+                self.fact(Fact::Hangup { code: 129 });
+            }
+            Sign::End(code) => self.fact(Fact::Hangup { code }),
+            Sign::Interrupt => self.act(Action::Do(Command::Interrupt)),
+            Sign::Suspend => self.suspend(),
+            Sign::Continue => {
+                // After an uncatchable stop the shell may have changed the terminal.
+                if self.resumed_at.is_none_or(|at| at.elapsed() > SAME_CONTINUE) {
+                    self.take_terminal();
+                }
+            }
+            Sign::Resize => self.frames.request(Why::Resize, tokio::time::Instant::now()),
+            Sign::Report => {
+                let folder = self.opener.places.logs();
+                let text = format!("{:#?}\n{:#?}", self.app.runs, self.desk);
+                match report::write(&folder, "report", self.app.options.version, &text) {
+                    Ok(path) => {
+                        self.fact(Fact::Note(Severity::Info, format!("report written: {}", path.display())))
+                    }
+                    Err(error) => {
+                        self.fact(Fact::Failed(format!("the report could not be written: {error}")))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gives the terminal back, stops, and takes it again. Runs pause meanwhile, so that their clocks stand still.
+    fn suspend(&mut self) {
+        let paused = self.desk.as_ref().map(Desk::pause_all).unwrap_or_default();
+        self.reader = None;
+        self.screen.leave();
+        stop_here();
+        self.resumed_at = Some(Instant::now());
+        if let Some(desk) = &self.desk {
+            for run in paused {
+                desk.pause(run, false);
+            }
+        }
+        self.take_terminal();
+        self.fact(Fact::Note(
+            Severity::Info,
+            "back; runs were paused while the program stood still".to_owned(),
+        ));
+    }
+
+    fn take_terminal(&mut self) {
+        self.reader = None;
+        let taken = self.screen.reenter().and_then(|()| Reader::start(self.tty.try_clone()?));
+        match taken {
+            Ok(reader) => {
+                self.reader = Some(reader);
+                self.fact(Fact::Resumed);
+            }
+            Err(_) => {
+                self.terminal_lost = true;
+                self.fact(Fact::Hangup { code: 129 });
+            }
+        }
+    }
+
+    /// Draws if it is time and something changed.
+    fn draw_if_due(&mut self) {
+        let now = tokio::time::Instant::now();
+        if !self.frames.is_due(now) || self.terminal_lost {
+            return;
+        }
+        if self.events_wait {
+            self.events_wait = false;
+            for fact in self.desk.as_mut().map(Desk::hear).unwrap_or_default() {
+                self.fact(fact);
+            }
+        }
+        let size = self.screen.size();
+        if size != (self.app.size.width, self.app.size.height) {
+            self.act(Action::Resize(size.0, size.1));
+            self.screen.repaint();
+        }
+        if !self.app.dirty.any() {
+            self.frames.cancel();
+            return;
+        }
+        self.app.dirty = crate::app::state::Dirty::default();
+        let (app, view) = (&self.app, &mut self.view);
+        match self.screen.draw(size, |frame| view.draw(app, frame)) {
+            Ok(Some((mut drawn, buffer))) => {
+                self.helpers.view_jobs(std::mem::take(&mut drawn.jobs));
+                if let Some(area) = self.copy_area.take() {
+                    self.copy(&text_of(&buffer, area));
+                }
+                self.act(Action::Drawn(drawn));
+            }
+            Ok(None) => {}
+            Err(error) => {
+                tracing::error!("the terminal cannot be written: {error}");
+                self.terminal_lost = true;
+                self.fact(Fact::Hangup { code: 129 });
+            }
+        }
+        self.frames.drawn(tokio::time::Instant::now());
+    }
+
+    fn finished(&mut self, finished: Finished) {
+        match finished {
+            Finished::Fact(fact) => self.fact(fact),
+            Finished::View(key, result) => {
+                self.helpers.arrived(key);
+                self.view.deliver(key, result);
+                self.app.dirty.panes.insert(key.pane);
+            }
+            Finished::Opened { request, .. } if request != self.request => {}
+            Finished::Opened { source, outcome, .. } => match outcome {
+                Ok(Some(bundle)) => self.opened(*bundle),
+                Ok(None) => self.list_recent(),
+                Err(problems) => {
+                    self.fact(Fact::OpenFailed { source, problems });
+                    if self.desk.is_none() {
+                        self.list_recent();
+                    }
+                }
+            },
+        }
+    }
+
+    fn opened(&mut self, bundle: Bundle) {
+        let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
+        match Desk::new(bundle, self.threads, places, clock, Arc::clone(&self.wake)) {
+            Ok((desk, mut opened)) => {
+                self.put_away();
+                self.desk = Some(desk);
+                opened.solve = self.solve.take();
+                self.fact(Fact::Opened(Box::new(opened)));
+            }
+            Err(error) => self.fact(Fact::Failed(format!("no threads for runs: {error}"))),
+        }
+    }
+
+    /// Puts the present desk away on a thread of its own.
+    fn put_away(&mut self) {
+        let Some(desk) = self.desk.take() else { return };
+        self.helpers.spawn("close", move || {
+            let closed = desk.close(Stop::Requested);
+            Finished::Fact(match closed.problem {
+                Some(problem) => Fact::Failed(problem),
+                None if closed.session.is_empty() => {
+                    Fact::Note(Severity::Info, "nothing to save before".to_owned())
+                }
+                None => Fact::Note(
+                    Severity::Info,
+                    format!("what was open before is saved in session '{}'", closed.session),
+                ),
+            })
+        });
+    }
+
+    fn list_recent(&self) {
+        let opener = self.opener.clone();
+        self.helpers.spawn("recent", move || Finished::Fact(Fact::Recent(opener.recent())));
+    }
+
+    fn execute(&mut self, effects: Effects) {
+        for effect in effects {
+            self.execute_one(effect);
+        }
+    }
+
+    fn execute_one(&mut self, effect: Effect) {
+        match effect {
+            Effect::StartRun(request) => {
+                tracing::info!(method = request.method, "start");
+                let fact = self.desk.as_mut().map(|desk| desk.start(request));
+                fact.into_iter().for_each(|fact| self.fact(fact));
+            }
+            Effect::StopRun(run) => self.with_desk(|desk| desk.stop(run)),
+            Effect::PauseRun { run, paused } => self.with_desk(|desk| desk.pause(run, paused)),
+            Effect::EditRun { run, name, value } => self.with_desk(|desk| desk.edit(run, &name, &value)),
+            Effect::Evaluate(evaluation) => {
+                if let Err(error) = self.evaluator.ask(evaluation) {
+                    self.fact(Fact::Failed(format!("nothing can be evaluated: {error}")));
+                }
+            }
+            Effect::Check { number, plan, exact } => {
+                self.helpers.spawn("check", move || Finished::Fact(helpers::check(number, &plan, exact)));
+            }
+            Effect::Export(job) => {
+                self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)))
+            }
+            Effect::LoadPlan { number } => {
+                let session = self.desk.as_ref().and_then(Desk::session);
+                self.helpers.spawn("load", move || {
+                    let plan = match session {
+                        Some(session) => read_plan(&session, PlanId(number)),
+                        None => Err("nothing is saved here".to_owned()),
+                    };
+                    Finished::Fact(Fact::PlanLoaded { number, plan })
+                });
+            }
+            Effect::KeepPlan { plan, source } => {
+                if let Some(number) = self.desk.as_mut().map(|desk| desk.keep(&plan)) {
+                    self.fact(Fact::Kept { number, plan, source });
+                }
+            }
+            Effect::SavePlan { number, plan } => self.with_desk(|desk| desk.save_plan(number, &plan)),
+            Effect::Remember(remembered) => {
+                if let Some(desk) = &mut self.desk {
+                    desk.remember(&remembered);
+                }
+            }
+            Effect::SaveSession => {
+                let saved = self.desk.as_ref().map_or_else(|| Err("nothing is open".to_owned()), Desk::flush);
+                self.fact(match saved {
+                    Ok(text) => Fact::Note(Severity::Info, text),
+                    Err(text) => Fact::Failed(text),
+                });
+            }
+            Effect::Open(source) => self.open(source),
+            Effect::Import { format, paths } => {
+                let (opener, request) = (self.opener.clone(), self.next_request());
+                self.helpers.spawn("import", move || {
+                    let source = format!("import {format}");
+                    let outcome = helpers::import(&format, &paths)
+                        .map(|(scenario, notes)| Some(Box::new(opener.scenario(scenario, &source, notes))));
+                    Finished::Opened { source, request, outcome }
+                });
+            }
+            Effect::Copy(text) => self.copy(&text),
+            Effect::CopyArea(area) => {
+                self.copy_area = Some(area);
+                self.app.dirty.frame = true;
+                self.app.dirty.urgent = true;
+            }
+            Effect::SetTitle(text) => self.control(&title(&text)),
+            Effect::CaptureMouse(capture) => {
+                if let Err(error) = self.screen.capture_mouse(capture) {
+                    tracing::error!("{error}");
+                }
+            }
+            Effect::Repaint => {
+                self.screen.repaint();
+                self.app.dirty.frame = true;
+                self.app.dirty.urgent = true;
+            }
+            Effect::Suspend => self.suspend(),
+            Effect::Trace { severity, text } => match severity {
+                Severity::Error => tracing::error!("{text}"),
+                Severity::Warning => tracing::warn!("{text}"),
+                Severity::Info => tracing::info!("{text}"),
+            },
+            Effect::Quit { code } => self.ending = Some(code),
+        }
+    }
+
+    fn with_desk(&self, act: impl FnOnce(&Desk)) {
+        if let Some(desk) = &self.desk {
+            act(desk);
+        }
+    }
+
+    fn next_request(&mut self) -> u64 {
+        self.request += 1;
+        self.request
+    }
+
+    /// Opens something off the loop.
+    pub fn open(&mut self, source: Source) {
+        let (opener, request) = (self.opener.clone(), self.next_request());
+        if source == Source::Nothing {
+            self.put_away();
+        }
+        self.helpers.spawn("open", move || {
+            let name = match &source {
+                Source::File(path) => path.display().to_string(),
+                Source::Preset(name) => format!("preset:{name}"),
+                Source::Session(name) => format!("session:{name}"),
+                Source::Last => "the last session".to_owned(),
+                Source::Nothing => String::new(),
+            };
+            let outcome = opener.open(&source).map(|bundle| bundle.map(Box::new));
+            Finished::Opened { source: name, request, outcome }
+        });
+    }
+
+    fn control(&mut self, text: &str) {
+        if let Err(error) = self.screen.control(text) {
+            tracing::error!("the terminal cannot be written: {error}");
+        }
+    }
+
+    fn copy(&mut self, text: &str) {
+        match clipboard::copy(text, self.between) {
+            Way::Sequence(sequence) => {
+                self.control(&sequence);
+                self.fact(Fact::Note(Severity::Info, clipboard::sent(text)));
+            }
+            Way::TooLong => {
+                let fact = match clipboard::to_file(text, self.opener.places.state()) {
+                    Ok(path) => {
+                        let text = format!(
+                            "too long for the clipboard of a terminal, written to {}",
+                            path.display()
+                        );
+                        Fact::Note(Severity::Info, text)
+                    }
+                    Err(problem) => Fact::Failed(format!("nothing was copied: {problem}")),
+                };
+                self.fact(fact);
+            }
+        }
+    }
+
+    /// Gives the terminal back, stops everything and saves it.
+    fn finish(mut self) -> Ended {
+        let code = self.ending.unwrap_or(0);
+        self.reader = None;
+        self.screen.leave();
+        let stop = if code >= 128 { Stop::Signal } else { Stop::Requested };
+        let plans = !self.app.plans.is_empty();
+        let closed = self.desk.take().map(|desk| desk.close(stop)).unwrap_or_default();
+        Ended { code, message: parting(&closed, code, plans) }
+    }
+}
+
+/// What to say on the shell after leaving.
+fn parting(closed: &Closed, code: u8, plans: bool) -> Option<String> {
+    if let Some(problem) = &closed.problem {
+        return Some(problem.clone());
+    }
+    if closed.session.is_empty() {
+        return None;
+    }
+    let what = if plans { "the best plan is saved" } else { "no plan was found" };
+    let late = if closed.stopped { "" } else { " (a run did not stop in time; what it found is saved)" };
+    match code {
+        0 if !plans => None,
+        _ => Some(format!("{what} in session '{}'{late}; `lightbay` goes on from there", closed.session)),
+    }
+}
+
+/// The characters of a part of the screen, rows without trailing blanks.
+fn text_of(buffer: &Buffer, area: Rect) -> String {
+    let area = area.intersection(buffer.area);
+    let rows = (area.top()..area.bottom()).map(|y| {
+        let row: String =
+            (area.left()..area.right()).filter_map(|x| Some(buffer.cell((x, y))?.symbol())).collect();
+        row.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}

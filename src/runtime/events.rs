@@ -1,0 +1,259 @@
+//! Where runs report to: never blocks a run, loses progress rather than time, loses nothing that matters.
+
+use lightbay_core::event::{Event, EventBody, EventSink, RunId};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// Milestones that may wait for the screen.
+pub const MILESTONES: usize = 256;
+
+/// Points of curves that may wait for the screen, per run.
+pub const PROGRESS: usize = 512;
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Counts arrivals, so that what was said keeps its order.
+    arrived: u64,
+    milestones: VecDeque<(u64, Event)>,
+    progress: BTreeMap<RunId, VecDeque<(u64, Event)>>,
+    merged: u64,
+    dropped: u64,
+}
+
+/// What was said since the screen looked last.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// In the order in which it was said.
+    pub events: Vec<Event>,
+    /// Events that newer ones took the place of, since the start.
+    pub merged: u64,
+    /// Events that nothing took the place of, since the start.
+    pub dropped: u64,
+}
+
+/// The screen's ear.
+#[derive(Debug)]
+pub struct ScreenSink {
+    waiting: Mutex<Waiting>,
+    wake: Arc<Notify>,
+}
+
+impl ScreenSink {
+    /// An ear that wakes the loop by `wake`.
+    pub fn new(wake: Arc<Notify>) -> Self {
+        Self { waiting: Mutex::default(), wake }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes everything that waits.
+    pub fn take(&self) -> Batch {
+        let mut waiting = self.waiting();
+        let milestones = std::mem::take(&mut waiting.milestones);
+        let progress = std::mem::take(&mut waiting.progress);
+        let (merged, dropped) = (waiting.merged, waiting.dropped);
+        drop(waiting);
+        let mut all: Vec<(u64, Event)> =
+            milestones.into_iter().chain(progress.into_values().flatten()).collect();
+        all.sort_unstable_by_key(|(arrived, _)| *arrived);
+        Batch { events: all.into_iter().map(|(_, event)| event).collect(), merged, dropped }
+    }
+}
+
+impl EventSink for ScreenSink {
+    fn report(&self, event: Event) {
+        let gone;
+        {
+            let mut waiting = self.waiting();
+            waiting.arrived += 1;
+            let arrived = waiting.arrived;
+            gone = if event.body.is_progress() {
+                waiting.add_progress(arrived, event)
+            } else {
+                waiting.add_milestone(arrived, event)
+            };
+        }
+        self.wake.notify_one();
+        // Freed after the lock was given back: a plan can be large.
+        drop(gone);
+    }
+}
+
+impl Waiting {
+    fn add_progress(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
+        let queue = self.progress.entry(event.run).or_default();
+        let mut gone = None;
+        if queue.len() >= PROGRESS {
+            // Every second point goes, so that curves keep their shape over the whole time.
+            let mut keep = false;
+            let before = queue.len();
+            queue.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.merged += (before - queue.len()) as u64;
+            gone = queue.pop_back();
+            self.merged += u64::from(gone.is_some());
+        }
+        queue.push_back((arrived, event));
+        gone
+    }
+
+    fn add_milestone(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
+        let mut gone = None;
+        if self.milestones.len() >= MILESTONES {
+            let incumbent = |event: &Event| matches!(event.body, EventBody::Incumbent(_));
+            let run = event.run;
+            let older = self
+                .milestones
+                .iter()
+                .position(|(_, waiting)| incumbent(waiting) && (waiting.run == run || !incumbent(&event)));
+            let note = self.milestones.iter().position(|(_, waiting)| {
+                matches!(waiting.body, EventBody::Note(_) | EventBody::Phase(_) | EventBody::Offer(_))
+            });
+            // Newer incumbents take the place of older ones; then remarks go. What began, changed or ended stays.
+            if let Some(index) = older {
+                gone = self.milestones.remove(index);
+                self.merged += 1;
+            } else if let Some(index) = note {
+                gone = self.milestones.remove(index);
+                self.dropped += 1;
+            }
+        }
+        self.milestones.push_back((arrived, event));
+        gone
+    }
+}
+
+/// Passes everything on to several sinks.
+pub struct Tee(pub Vec<Arc<dyn EventSink>>);
+
+impl EventSink for Tee {
+    fn report(&self, event: Event) {
+        if let Some((last, others)) = self.0.split_last() {
+            for sink in others {
+                sink.report(event.clone());
+            }
+            last.report(event);
+        }
+    }
+}
+
+impl std::fmt::Debug for Tee {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tee({})", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightbay_core::event::{Bound, Done, EndStatus, Incumbent, Note, Severity};
+    use std::time::{Duration, Instant};
+
+    fn event(run: u64, seq: u64, body: EventBody) -> Event {
+        Event { run: RunId(run), method: "m".into(), seq, elapsed_s: seq as f64, body }
+    }
+
+    fn bound(value: f64) -> EventBody {
+        EventBody::Bound(Bound { value, only: None })
+    }
+
+    fn incumbent(number: u64) -> EventBody {
+        EventBody::Incumbent(Incumbent {
+            number,
+            value: 1.0 / number as f64,
+            secondary: 0.0,
+            source: String::new(),
+            checked: true,
+            metrics: BTreeMap::new(),
+            plan: None,
+        })
+    }
+
+    fn done() -> EventBody {
+        EventBody::Done(Done {
+            status: EndStatus::Optimal,
+            limit: None,
+            message: String::new(),
+            violations: Vec::new(),
+            value: None,
+            bound: None,
+            work: 0,
+            plan: None,
+        })
+    }
+
+    fn sink() -> ScreenSink {
+        ScreenSink::new(Arc::new(Notify::new()))
+    }
+
+    #[test]
+    fn what_is_said_keeps_its_order() {
+        let sink = sink();
+        for seq in 0..20 {
+            let body = if seq % 3 == 0 { incumbent(seq + 1) } else { bound(seq as f64) };
+            sink.report(event(1 + seq % 2, seq, body));
+        }
+        let seqs: Vec<u64> = sink.take().events.iter().map(|event| event.seq).collect();
+        assert_eq!(seqs, (0..20).collect::<Vec<_>>());
+        assert!(sink.take().events.is_empty());
+    }
+
+    #[test]
+    fn progress_is_thinned_over_its_whole_length_and_counted() {
+        let sink = sink();
+        for seq in 0..100_000 {
+            sink.report(event(1, seq, bound(seq as f64)));
+        }
+        let batch = sink.take();
+        assert!(batch.events.len() <= PROGRESS);
+        assert_eq!(batch.merged + batch.events.len() as u64, 100_000);
+        assert_eq!(batch.dropped, 0);
+        let last = batch.events.last().map(|event| event.seq);
+        assert_eq!(last, Some(99_999), "the newest is always there");
+        assert!(batch.events[0].seq < 1000, "the beginning is still there");
+    }
+
+    #[test]
+    fn incumbents_are_merged_and_ends_are_never_lost() {
+        let sink = sink();
+        sink.report(event(2, 0, EventBody::Note(Note { severity: Severity::Info, text: String::new() })));
+        for seq in 0..1000 {
+            sink.report(event(1, seq, incumbent(seq + 1)));
+        }
+        for run in 3..300 {
+            sink.report(event(run, 0, done()));
+        }
+        let batch = sink.take();
+        let ends = batch.events.iter().filter(|event| matches!(event.body, EventBody::Done(_))).count();
+        assert_eq!(ends, 297);
+        assert_eq!(batch.merged + batch.dropped + batch.events.len() as u64, 1298);
+        assert!(batch.merged > 700);
+    }
+
+    #[test]
+    fn a_run_never_waits_for_a_screen_that_does_not_look() {
+        let sink = Arc::new(sink());
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            for run in 0..4 {
+                let sink = Arc::clone(&sink);
+                scope.spawn(move || {
+                    for seq in 0..20_000 {
+                        let body = if seq % 10 == 0 { incumbent(seq + 1) } else { bound(1.0) };
+                        sink.report(event(run, seq, body));
+                    }
+                });
+            }
+        });
+        // 80 000 events that nobody takes: far less than a waiting run would need.
+        assert!(began.elapsed() < Duration::from_secs(20));
+        let batch = sink.take();
+        assert!(batch.events.len() <= MILESTONES + 4 * PROGRESS);
+        assert_eq!(batch.merged + batch.dropped + batch.events.len() as u64, 80_000);
+    }
+}

@@ -1,0 +1,265 @@
+//! Threads for everything that may take more than two milliseconds: opening, importing, writing, checking, reading
+//! plans, and work that drawing asked for. Results come back in one bounded channel.
+
+use crate::app::action::Fact;
+use crate::app::drawn::{JobKey, JobResult, ViewJob};
+use crate::app::effect::{ExportJob, Subject};
+use crate::app::plans::PlanRef;
+use crate::runtime::open::Bundle;
+use lightbay_core::event::Severity;
+use lightbay_core::kind::Depth;
+use lightbay_engines::formats::{self, Input};
+use lightbay_engines::{AnyFile, AnyScenario, files};
+use lightbay_sessions::{Overwrite, SessionError, atomic_write};
+use std::collections::{BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// Results that may wait for the loop.
+const CAPACITY: usize = 256;
+
+/// Stack of a helper thread: checking walks deep graphs.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Something a helper finished.
+pub enum Finished {
+    /// For the state.
+    Fact(Fact),
+    /// Something was opened, or why not; `None` is the first screen.
+    Opened {
+        /// What was asked for, for messages.
+        source: String,
+        /// The number of the request; an older one is dropped.
+        request: u64,
+        /// The outcome.
+        outcome: Result<Option<Box<Bundle>>, Vec<String>>,
+    },
+    /// For the view.
+    View(JobKey, JobResult),
+}
+
+impl std::fmt::Debug for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fact(fact) => f.debug_tuple("Fact").field(fact).finish(),
+            Self::Opened { source, .. } => f.debug_tuple("Opened").field(source).finish(),
+            Self::View(key, _) => f.debug_tuple("View").field(key).finish(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct ViewQueue {
+    waiting: VecDeque<ViewJob>,
+    closed: bool,
+}
+
+/// The helpers.
+pub struct Helpers {
+    sender: mpsc::Sender<Finished>,
+    view: Arc<(Mutex<ViewQueue>, Condvar)>,
+    asked: BTreeSet<JobKey>,
+}
+
+impl std::fmt::Debug for Helpers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Helpers").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}
+
+impl Helpers {
+    /// Helpers, and where their results come from.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start() -> std::io::Result<(Self, mpsc::Receiver<Finished>)> {
+        let (sender, results) = mpsc::channel(CAPACITY);
+        let view = Arc::new((Mutex::new(ViewQueue::default()), Condvar::new()));
+        let (queue, results_to) = (Arc::clone(&view), sender.clone());
+        std::thread::Builder::new()
+            .name("lb-view".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || work_for_view(&queue, &results_to))?;
+        Ok((Self { sender, view, asked: BTreeSet::new() }, results))
+    }
+
+    /// Where other threads may send their results.
+    pub fn sender(&self) -> mpsc::Sender<Finished> {
+        self.sender.clone()
+    }
+
+    /// Does `work` on a thread of its own. If there is none, the person is told.
+    pub fn spawn(&self, name: &str, work: impl FnOnce() -> Finished + Send + 'static) {
+        let sender = self.sender.clone();
+        let spawned = std::thread::Builder::new()
+            .name(format!("lb-{name}"))
+            .stack_size(STACK_BYTES)
+            .spawn(move || drop(sender.blocking_send(guarded(work))));
+        if let Err(error) = spawned {
+            let text = format!("no thread could be started for this: {error}; try again in a moment");
+            // The loop reads this channel; if it is full there are more important things in it.
+            let _ = self.sender.try_send(Finished::Fact(Fact::Failed(text)));
+        }
+    }
+
+    /// Takes over work that drawing asked for; what is under way already is not done twice, what waits for the same
+    /// pane is replaced.
+    pub fn view_jobs(&mut self, jobs: Vec<ViewJob>) {
+        let (queue, wake) = &*self.view;
+        for job in jobs {
+            if !self.asked.insert(job.key) {
+                continue;
+            }
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let asked = &mut self.asked;
+            queue.waiting.retain(|waiting| {
+                let stale = waiting.key.pane == job.key.pane && waiting.key.variant == job.key.variant;
+                if stale {
+                    asked.remove(&waiting.key);
+                }
+                !stale
+            });
+            queue.waiting.push_back(job);
+            wake.notify_one();
+        }
+    }
+
+    /// A result for the view has arrived: it may be asked for again.
+    pub fn arrived(&mut self, key: JobKey) {
+        self.asked.remove(&key);
+    }
+}
+
+impl Drop for Helpers {
+    fn drop(&mut self) {
+        let (queue, wake) = &*self.view;
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.closed = true;
+        queue.waiting.clear();
+        wake.notify_one();
+    }
+}
+
+/// A defect in helper work is a message, not the end of the program.
+fn guarded(work: impl FnOnce() -> Finished) -> Finished {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no message".to_owned());
+        Finished::Fact(Fact::Failed(format!("this crashed: {text}; the log has more")))
+    })
+}
+
+fn work_for_view(queue: &(Mutex<ViewQueue>, Condvar), results: &mpsc::Sender<Finished>) {
+    let (queue, wake) = queue;
+    loop {
+        let job = {
+            let guard = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let idle = |queue: &mut ViewQueue| queue.waiting.is_empty() && !queue.closed;
+            let mut guard = wake.wait_while(guard, idle).unwrap_or_else(PoisonError::into_inner);
+            match guard.waiting.pop_front() {
+                Some(job) if !guard.closed => job,
+                _ => return,
+            }
+        };
+        let finished = guarded(|| Finished::View(job.key, (job.work)()));
+        if results.blocking_send(finished).is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes an export.
+pub fn export(job: &ExportJob) -> Fact {
+    let artifacts = match &job.subject {
+        Subject::Text(text) => {
+            let name =
+                job.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            Ok(vec![formats::Artifact { name, bytes: text.clone().into_bytes() }])
+        }
+        Subject::Scenario(scenario) => {
+            formats::export(formats::Subject::Scenario(scenario), &job.format, &[])
+        }
+        Subject::Plan(plan) => formats::export(formats::Subject::Plan(&plan.0), &job.format, &[]),
+    };
+    let artifacts = match artifacts {
+        Ok(artifacts) => artifacts,
+        Err(problems) => return Fact::Failed(problems.to_string()),
+    };
+    let several = artifacts.len() > 1;
+    let mut bytes = 0;
+    let target = |name: &str| if several { job.path.join(name) } else { job.path.clone() };
+    // All or none: a file in the way of the last must not leave the first ones written.
+    if !job.overwrite && artifacts.iter().any(|artifact| target(&artifact.name).exists()) {
+        return Fact::InTheWay(job.clone());
+    }
+    if several && let Err(error) = std::fs::create_dir_all(&job.path) {
+        return Fact::Failed(format!("{}: {error}; choose another folder", job.path.display()));
+    }
+    for artifact in &artifacts {
+        let path = target(&artifact.name);
+        let overwrite = if job.overwrite { Overwrite::Allow } else { Overwrite::Refuse };
+        match atomic_write(&path, &artifact.bytes, overwrite) {
+            Ok(()) => bytes += artifact.bytes.len() as u64,
+            Err(SessionError::Exists { .. }) => return Fact::InTheWay(job.clone()),
+            Err(error) => return Fact::Failed(error.to_string()),
+        }
+    }
+    Fact::Exported { path: job.path.clone(), bytes }
+}
+
+/// Verifies a plan from its file content, as `lightbay check` does.
+pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
+    let depth = if exact { Depth::Exact } else { Depth::Usual };
+    let failed = |text: String| Fact::Checked { number, passed: false, lines: vec![text] };
+    let value = match plan.0.shared().to_value() {
+        Ok(value) => value,
+        Err(error) => return failed(error.to_string()),
+    };
+    let report = match files::read_value(&value) {
+        Ok(AnyFile::Plan(file)) => file.check(depth),
+        Ok(AnyFile::Scenario(_)) => return failed("the plan was written as a scenario".to_owned()),
+        Err(problems) => return failed(problems.to_string()),
+    };
+    let passed = report.violations.is_empty();
+    let mut lines = Vec::new();
+    if passed {
+        let bound = match report.bound {
+            lightbay_core::checked::BoundTrust::None => "it proves no bound",
+            lightbay_core::checked::BoundTrust::Verified => "its bound was verified",
+            lightbay_core::checked::BoundTrust::Claimed => "its bound is claimed by the method, not verified",
+        };
+        let thorough = if exact { "every rule holds, also the exact ones" } else { "every rule holds" };
+        lines.push(format!("{thorough}; {bound}"));
+    } else {
+        lines.push(format!("{} violations", report.violations.len()));
+        lines.extend(report.violations.iter().map(ToString::to_string));
+    }
+    lines.extend(report.remarks);
+    lines.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
+    Fact::Checked { number, passed, lines }
+}
+
+/// What an import gives: a scenario, and what to say about it.
+pub type ImportedScenario = (AnyScenario, Vec<(Severity, String)>);
+
+/// Reads files of another tool.
+///
+/// # Errors
+/// All problems.
+pub fn import(format: &str, paths: &[PathBuf]) -> Result<ImportedScenario, Vec<String>> {
+    let inputs: Vec<Input> =
+        paths.iter().map(|path| read(path)).collect::<Result<_, _>>().map_err(|text| vec![text])?;
+    let imported = formats::import(format, &inputs, &[], false)
+        .map_err(|problems| problems.to_string().lines().map(str::to_owned).collect::<Vec<_>>())?;
+    Ok((imported.scenario, imported.lines.into_iter().map(|line| (Severity::Info, line)).collect()))
+}
+
+fn read(path: &Path) -> Result<Input, String> {
+    let bytes =
+        std::fs::read(path).map_err(|error| format!("{}: {error}; check the name", path.display()))?;
+    Ok(Input { name: path.display().to_string(), bytes })
+}

@@ -1,0 +1,128 @@
+//! The one reader of the terminal: a thread that waits for bytes and ends for good when there are no more.
+
+use crate::runtime::decode::{Decoder, Input};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::AsFd;
+use std::thread::JoinHandle;
+use tokio::sync::mpsc;
+
+/// How long a single Escape waits for the rest of a sequence.
+const ESCAPE_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
+
+/// Inputs that may wait for the loop.
+const CAPACITY: usize = 1024;
+
+/// What the reader tells the loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Read {
+    /// Something was typed, pasted, clicked or answered.
+    Input(Input),
+    /// The terminal is gone: zero bytes, or an error that will not go away.
+    End,
+}
+
+/// The reader. Dropping it ends the thread.
+#[derive(Debug)]
+pub struct Reader {
+    /// What was read.
+    pub inputs: mpsc::Receiver<Read>,
+    stop: Option<PipeWriter>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Reader {
+    /// Starts reading.
+    ///
+    /// # Errors
+    /// If there is no thread or no descriptor left.
+    pub fn start(tty: File) -> io::Result<Self> {
+        let (sender, inputs) = mpsc::channel(CAPACITY);
+        let (stopped, stop) = io::pipe()?;
+        let thread = std::thread::Builder::new()
+            .name("lb-input".to_owned())
+            .spawn(move || read_all(&tty, &stopped, &sender))?;
+        Ok(Self { inputs, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        // Closing the pipe wakes the thread; closing the channel frees it if it waits for room.
+        self.stop = None;
+        self.inputs.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn read_all(tty: &File, stopped: &PipeReader, sender: &mpsc::Sender<Read>) {
+    let mut decoder = Decoder::default();
+    let mut bytes = [0_u8; 4096];
+    let mut inputs = Vec::new();
+    loop {
+        let wait = decoder.is_waiting().then_some(&ESCAPE_WAIT);
+        let mut fds =
+            [PollFd::new(tty, PollFlags::IN), PollFd::from_borrowed_fd(stopped.as_fd(), PollFlags::IN)];
+        match poll(&mut fds, wait) {
+            Ok(0) => decoder.time_out(&mut inputs),
+            Ok(_) if !fds[1].revents().is_empty() => return,
+            Ok(_) => match rustix::io::read(tty, &mut bytes) {
+                Ok(0) => {
+                    let _ = sender.blocking_send(Read::End);
+                    return;
+                }
+                Ok(count) => decoder.feed(&bytes[..count], &mut inputs),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(_) => {
+                    let _ = sender.blocking_send(Read::End);
+                    return;
+                }
+            },
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => {
+                let _ = sender.blocking_send(Read::End);
+                return;
+            }
+        }
+        for input in inputs.drain(..) {
+            if sender.blocking_send(Read::Input(input)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::key::Key;
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+
+    fn file_of(pipe: impl Into<OwnedFd>) -> File {
+        File::from(pipe.into())
+    }
+
+    #[test]
+    fn the_end_of_the_terminal_is_told_once_and_ends_the_thread() {
+        let (from, mut to) = io::pipe().unwrap();
+        let mut reader = Reader::start(file_of(from)).unwrap();
+        to.write_all(b"r\x1b").unwrap();
+        assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(Input::Key(Key::char('r')))));
+        let escape = Key::plain(crate::app::key::Code::Esc);
+        assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(Input::Key(escape))));
+        drop(to);
+        assert_eq!(reader.inputs.blocking_recv(), Some(Read::End));
+        assert_eq!(reader.inputs.blocking_recv(), None);
+    }
+
+    #[test]
+    fn dropping_the_reader_ends_its_thread_while_nothing_is_typed() {
+        let (from, _to) = io::pipe().unwrap();
+        let reader = Reader::start(file_of(from)).unwrap();
+        drop(reader);
+    }
+}

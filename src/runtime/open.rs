@@ -1,0 +1,482 @@
+//! Opening things off the loop: files, presets and saved sessions become one bundle that the desk takes over.
+
+use crate::app::action::{Heard, Opened, Recent, SessionView};
+use crate::app::effect::{Remembered, Source};
+use crate::app::plans::{PlanEntry, PlanRef};
+use crate::app::work::Setup;
+use lightbay_core::checked::Violation;
+use lightbay_core::clock::Clock;
+use lightbay_core::event::{EventBody, RunId, Severity};
+use lightbay_core::kind::Depth;
+use lightbay_core::param::ParamValue;
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, files};
+use lightbay_sessions::writer::Notify;
+use lightbay_sessions::{
+    Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, Session, SessionFile, SessionWriter, Store,
+};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Newest plans of a session that are read at once; others when they are shown.
+const READ_AT_ONCE: usize = 8;
+
+/// What is needed to open something.
+#[derive(Clone)]
+pub struct Opener {
+    /// Folders of this user.
+    pub places: Places,
+    /// The program's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Told when saving fails or works again: the message, or `None`.
+    pub notify: Arc<dyn Fn(Option<String>) + Send + Sync>,
+}
+
+/// Something that was opened, with all that belongs to it.
+pub struct Bundle {
+    /// For the state.
+    pub opened: Opened,
+    /// Plan numbers.
+    pub book: Arc<PlanBook>,
+    /// Number of the next run.
+    pub next_run: RunId,
+    /// The session, if one can be had.
+    pub session: Option<Session>,
+    /// Its writer, if it can be written.
+    pub writer: Option<SessionWriter>,
+    /// Whether the session was made just now and is worth nothing until something happens in it.
+    pub fresh: bool,
+}
+
+/// Why something could not be opened, one line each.
+pub type Refused = Vec<String>;
+
+fn lines(problems: &lightbay_core::problem::Problems) -> Refused {
+    problems.to_string().lines().map(str::to_owned).collect()
+}
+
+impl Opener {
+    fn store(&self) -> Store {
+        Store::at(self.places.sessions())
+    }
+
+    /// Opens anything.
+    ///
+    /// # Errors
+    /// All problems.
+    pub fn open(&self, source: &Source) -> Result<Option<Bundle>, Refused> {
+        match source {
+            Source::Nothing => Ok(None),
+            Source::Last => match lightbay_sessions::resume::last_session(&self.places) {
+                Some(name) => self.session(&name).map(Some),
+                None => Ok(None),
+            },
+            Source::Session(name) => self.session(name).map(Some),
+            Source::Preset(name) => {
+                let scenario = lightbay_engines::preset(name).map_err(|problem| vec![problem.to_string()])?;
+                Ok(Some(self.scenario(scenario, &format!("preset:{name}"), Vec::new())))
+            }
+            Source::File(path) => self.file(path).map(Some),
+        }
+    }
+
+    fn file(&self, path: &Path) -> Result<Bundle, Refused> {
+        let name = path.display().to_string();
+        let file =
+            File::open(path).map_err(|error| vec![format!("{name}: {error}; check the name of the file")])?;
+        match lightbay_engines::read_file(file, &name).map_err(|problems| lines(&problems))? {
+            AnyFile::Scenario(scenario) => Ok(self.scenario(scenario, &name, Vec::new())),
+            AnyFile::Plan(file) => {
+                let report = file.check(Depth::Usual);
+                match report.plan {
+                    Some(plan) => Ok(self.plan(plan, &name)),
+                    None => Err(report.violations.iter().map(ToString::to_string).collect()),
+                }
+            }
+        }
+    }
+
+    /// A scenario in a session of its own.
+    pub fn scenario(
+        &self,
+        scenario: AnyScenario,
+        source: &str,
+        mut notes: Vec<(Severity, String)>,
+    ) -> Bundle {
+        let created = scenario.to_value().map_err(|error| error.to_string()).and_then(|value| {
+            let store = self.store();
+            let date = self.clock.date();
+            store.create(scenario.name(), scenario.kind(), &value, &date).map_err(|error| error.to_string())
+        });
+        let session = match created {
+            Ok(session) => Some(session),
+            Err(error) => {
+                notes.push((Severity::Error, format!("nothing will be saved: {error}")));
+                None
+            }
+        };
+        let book = Arc::new(PlanBook::new());
+        let writer = session.as_ref().and_then(|session| self.writer(session, &book, &mut notes));
+        let opened = Opened {
+            source: source.to_owned(),
+            scenario,
+            plans: Vec::new(),
+            events: Vec::new(),
+            remembered: None,
+            session: view(session.as_ref()),
+            notes,
+            solve: None,
+        };
+        Bundle { opened, book, next_run: RunId(1), session, writer, fresh: true }
+    }
+
+    /// A plan with its scenario, in a session of its own.
+    pub fn plan(&self, plan: AnyPlan, source: &str) -> Bundle {
+        let mut bundle = self.scenario(plan.scenario(), source, Vec::new());
+        let number = bundle.book.assign_loose();
+        if let Some(writer) = &bundle.writer {
+            writer.keep(number, plan.shared());
+        }
+        let plan = PlanRef(plan);
+        bundle.opened.plans.push(crate::app::entry_of(number.0, &plan, None, source));
+        bundle.fresh = false;
+        bundle
+    }
+
+    fn writer(
+        &self,
+        session: &Session,
+        book: &Arc<PlanBook>,
+        notes: &mut Vec<(Severity, String)>,
+    ) -> Option<SessionWriter> {
+        if session.read_only().is_some() {
+            return None;
+        }
+        let tell = Arc::clone(&self.notify);
+        let notify: Notify = Box::new(move |status| match &status.state {
+            SaveState::Failing { message, .. } => tell(Some(message.clone())),
+            SaveState::Saving => tell(None),
+            SaveState::Closed => {}
+        });
+        match SessionWriter::start(session, Arc::clone(book), Arc::clone(&self.clock), notify) {
+            Ok(writer) => {
+                notes.extend(writer.remarks().iter().map(|remark| (Severity::Warning, remark.clone())));
+                Some(writer)
+            }
+            Err(error) => {
+                notes.push((Severity::Error, format!("nothing will be saved: {error}")));
+                None
+            }
+        }
+    }
+
+    /// A saved session with everything it knows.
+    ///
+    /// # Errors
+    /// All problems.
+    pub fn session(&self, name: &str) -> Result<Bundle, Refused> {
+        let one = |error: lightbay_sessions::SessionError| vec![error.to_string()];
+        let session = self.store().open(name, &self.clock.date()).map_err(one)?;
+        let mut notes: Vec<(Severity, String)> =
+            session.remarks().iter().map(|remark| (Severity::Warning, remark.clone())).collect();
+        let (value, remark) = session.read_scenario().map_err(one)?;
+        notes.extend(remark.map(|remark| (Severity::Warning, remark)));
+        let scenario = AnyScenario::from_value(&value).map_err(|problems| lines(&problems))?;
+        let replay = session.replay(ReplayLimits::default()).map_err(one)?;
+        if replay.cut_off {
+            notes.push((
+                Severity::Info,
+                "the last line of the run log was cut off and is left out".to_owned(),
+            ));
+        }
+        if replay.broken > 0 {
+            notes.push((Severity::Warning, format!("{} lines of the run log cannot be read", replay.broken)));
+        }
+        let book = Arc::new(session.book(&replay));
+        let next_run = RunId(session.next_run(&replay));
+        let file = session.file().clone();
+        let plans = self.plans(&session, &replay, &file, &mut notes)?;
+        let remembered = remembered(&scenario, &file, &replay, &plans);
+        let writer = self.writer(&session, &book, &mut notes);
+        let events = replay
+            .records
+            .into_iter()
+            .map(|record| Heard::new(record.record.event(), record.plan.map(|plan| plan.0)))
+            .collect();
+        let opened = Opened {
+            source: format!("session:{name}"),
+            scenario,
+            plans,
+            events,
+            remembered,
+            session: view(Some(&session)),
+            notes,
+            solve: None,
+        };
+        Ok(Bundle { opened, book, next_run, session: Some(session), writer, fresh: false })
+    }
+
+    /// All plans on disk as rows; those that are needed at once with their content.
+    fn plans(
+        &self,
+        session: &Session,
+        replay: &Replay,
+        file: &SessionFile,
+        notes: &mut Vec<(Severity, String)>,
+    ) -> Result<Vec<PlanEntry>, Refused> {
+        let origins: BTreeMap<PlanId, (RunId, u64)> =
+            replay.plans().map(|(run, number, plan)| (plan, (run, number))).collect();
+        let mut seen: BTreeMap<PlanId, (f64, String)> = BTreeMap::new();
+        for record in &replay.records {
+            if let (EventBody::Incumbent(incumbent), Some(plan)) = (&record.record.body, record.plan) {
+                seen.insert(plan, (incumbent.secondary, incumbent.source.clone()));
+            }
+        }
+        let found = session.plans().map_err(|error| vec![error.to_string()])?;
+        let mut rows: Vec<PlanEntry> = Vec::new();
+        for entry in found {
+            match entry.header {
+                Ok(header) => {
+                    let (secondary, source) = seen
+                        .get(&entry.plan)
+                        .cloned()
+                        .unwrap_or((f64::INFINITY, "an earlier session".to_owned()));
+                    rows.push(PlanEntry {
+                        number: entry.plan.0,
+                        origin: origins.get(&entry.plan).copied(),
+                        method: header.method,
+                        source,
+                        value: header.objective.value,
+                        secondary,
+                        metrics: header.metrics,
+                        status: Some(header.status),
+                        bound: header.objective.bound,
+                        scenario_sha256: header.provenance.scenario_sha256,
+                        at_s: header.provenance.elapsed_s,
+                        marked: file.marks.contains(&entry.plan),
+                        superseded: false,
+                        plan: None,
+                    });
+                }
+                Err(problem) => {
+                    notes.push((Severity::Warning, format!("plan {} is damaged: {problem}", entry.plan)))
+                }
+            }
+        }
+        let mut wanted: Vec<u64> = rows.iter().rev().take(READ_AT_ONCE).map(|row| row.number).collect();
+        wanted.extend(file.baseline.iter().chain(&file.last_plan).chain(&file.marks).map(|plan| plan.0));
+        let mut best: BTreeMap<&str, &PlanEntry> = BTreeMap::new();
+        for row in &rows {
+            // Which way is better does not matter here: one more plan is read for a kind that maximises.
+            let known = best.entry(&row.scenario_sha256).or_insert(row);
+            if (row.value, row.secondary) < (known.value, known.secondary) {
+                *known = row;
+            }
+        }
+        wanted.extend(best.values().map(|row| row.number));
+        for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
+            match read_plan(session, PlanId(row.number)) {
+                Ok(plan) => row.plan = Some(plan),
+                Err(problem) => notes.push((Severity::Warning, format!("plan {}: {problem}", row.number))),
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Saved sessions for the first screen.
+    pub fn recent(&self) -> Vec<Recent> {
+        let now = self.clock.date();
+        let store = self.store();
+        lightbay_sessions::resume::recent(&self.places.recent())
+            .into_iter()
+            .filter(|entry| store.has(&entry.session))
+            .map(|entry| Recent {
+                name: entry.session,
+                kind: entry.kind,
+                method: entry.plan.as_ref().map_or_else(String::new, |plan| plan.method.clone()),
+                objective: entry
+                    .plan
+                    .as_ref()
+                    .map(|plan| (plan.objective.name.clone(), plan.objective.value)),
+                status: entry
+                    .plan
+                    .as_ref()
+                    .map_or_else(|| "no plan".to_owned(), |plan| plan.status.word().to_owned()),
+                metrics: entry.plan.map_or_else(BTreeMap::new, |plan| plan.metrics),
+                age: age(&entry.at, &now),
+            })
+            .collect()
+    }
+}
+
+/// Reads a plan of a session and checks it again: nothing that was on disk is trusted.
+///
+/// # Errors
+/// Why it cannot be used.
+pub fn read_plan(session: &Session, number: PlanId) -> Result<PlanRef, String> {
+    let value = session.read_plan(number).map_err(|error| error.to_string())?;
+    check_value(&value)
+}
+
+/// A plan from its JSON, checked.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_value(value: &serde_json::Value) -> Result<PlanRef, String> {
+    match files::read_value(value).map_err(|problems| lines(&problems).join("; "))? {
+        AnyFile::Scenario(_) => Err("the file holds a scenario, not a plan".to_owned()),
+        AnyFile::Plan(file) => {
+            let report = file.check(Depth::Usual);
+            let broken: Vec<String> = report.violations.iter().map(Violation::to_string).collect();
+            report.plan.map(PlanRef).ok_or_else(|| broken.join("; "))
+        }
+    }
+}
+
+fn view(session: Option<&Session>) -> SessionView {
+    SessionView {
+        name: session.map_or_else(String::new, |session| session.name().to_owned()),
+        read_only: match session {
+            Some(session) => session.read_only().map(str::to_owned),
+            None => Some("nothing is saved".to_owned()),
+        },
+    }
+}
+
+/// Names of the shell's own entries in `session.toml`.
+mod key {
+    pub const SOURCE: &str = "source";
+    pub const SEED: &str = "seed";
+    pub const TIME_LIMIT_S: &str = "time_limit_s";
+    pub const GAP: &str = "gap";
+    pub const PANE: &str = "pane";
+    pub const SOLVED: &str = "solved_sha256";
+    pub const CHOSEN: &str = "shown";
+}
+
+/// What the screen remembers as the content of `session.toml`.
+pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFile {
+    let Remembered { source, now, solved, marked, baseline, shown, pane, best } = remembered;
+    let mut file = before.clone();
+    now.scenario.name().clone_into(&mut file.scenario);
+    file.method = Some(now.method.clone());
+    file.last_plan = shown.or_else(|| best.as_ref().map(|(number, _)| *number)).map(PlanId);
+    file.baseline = baseline.map(PlanId);
+    file.marks = marked.iter().map(|number| PlanId(*number)).collect();
+    file.changed = changed(now, solved.as_ref());
+    file.parameters = now
+        .params
+        .iter()
+        .map(|(method, given)| {
+            let mut params = lightbay_core::param::Params::default();
+            for (name, value) in given {
+                params.set(name.clone(), value.clone());
+            }
+            (method.clone(), params)
+        })
+        .collect();
+    let shell = &mut file.shell;
+    shell.insert(key::SOURCE.to_owned(), source.clone().into());
+    shell.insert(key::SEED.to_owned(), (now.seed as i64).into());
+    shell.insert(key::PANE.to_owned(), i64::from(*pane).into());
+    let mut put = |name: &str, value: Option<toml::Value>| match value {
+        Some(value) => drop(shell.insert(name.to_owned(), value)),
+        None => drop(shell.remove(name)),
+    };
+    put(key::TIME_LIMIT_S, now.time_limit_s.map(Into::into));
+    put(key::GAP, now.gap.map(Into::into));
+    put(key::SOLVED, solved.as_ref().map(|solved| solved.sha256.clone().into()));
+    put(key::CHOSEN, shown.map(|number| (number as i64).into()));
+    file
+}
+
+/// Scenario knobs changed since the newest solve, with their present values.
+fn changed(now: &Setup, solved: Option<&Setup>) -> BTreeMap<String, ParamValue> {
+    let Some(solved) = solved else { return BTreeMap::new() };
+    let knobs = now.scenario.knobs();
+    let value = |info: &lightbay_core::param::ParamInfo| {
+        let value = now.scenario.knob(&info.name)?;
+        (solved.scenario.knob(&info.name).as_ref() != Some(&value)).then(|| (info.name.to_string(), value))
+    };
+    knobs.iter().filter_map(value).collect()
+}
+
+/// The setup as it was left. What the newest solve was given is known by its hash: the scenario of one of its plans.
+fn remembered(
+    scenario: &AnyScenario,
+    file: &SessionFile,
+    replay: &Replay,
+    plans: &[PlanEntry],
+) -> Option<Box<Remembered>> {
+    let kind = lightbay_engines::kind(scenario.kind())?;
+    let known = |name: &&String| lightbay_engines::method(kind.name, name).is_some();
+    let method = file.method.as_ref().filter(known).map_or(kind.default_method, String::as_str);
+    let mut now = Setup::new(scenario.clone(), method).ok()?;
+    for (method, params) in &file.parameters {
+        let given = params.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
+        now.params.insert(method.clone(), given);
+    }
+    let shell = &file.shell;
+    let number =
+        |name: &str| shell.get(name).and_then(toml::Value::as_integer).and_then(|n| u64::try_from(n).ok());
+    now.seed = number(key::SEED).unwrap_or(1);
+    now.time_limit_s = shell.get(key::TIME_LIMIT_S).and_then(toml::Value::as_float);
+    now.gap = shell.get(key::GAP).and_then(toml::Value::as_float);
+    let last = replay.runs.values().next_back().and_then(|run| run.started.as_ref());
+    let solved_sha = shell.get(key::SOLVED).and_then(toml::Value::as_str).map(str::to_owned);
+    let solved_sha = solved_sha.or_else(|| last.map(|started| started.scenario_sha256.clone()));
+    let solved = solved_sha.and_then(|sha256| {
+        let solved = if sha256 == now.sha256 {
+            now.scenario.clone()
+        } else {
+            plans
+                .iter()
+                .find(|row| row.scenario_sha256 == sha256 && row.plan.is_some())?
+                .plan
+                .as_ref()?
+                .0
+                .scenario()
+        };
+        Some(Setup { scenario: solved, sha256, ..now.clone() })
+    });
+    Some(Box::new(Remembered {
+        source: shell.get(key::SOURCE).and_then(toml::Value::as_str).unwrap_or(&file.scenario).to_owned(),
+        now,
+        solved,
+        marked: file.marks.iter().map(|plan| plan.0).collect(),
+        baseline: file.baseline.map(|plan| plan.0),
+        shown: number(key::CHOSEN),
+        pane: number(key::PANE).and_then(|pane| u8::try_from(pane).ok()).unwrap_or(1),
+        best: None,
+    }))
+}
+
+/// How long ago something was, in words.
+fn age(then: &str, now: &str) -> String {
+    let (Ok(then), Ok(now)) = (then.parse::<jiff::Timestamp>(), now.parse::<jiff::Timestamp>()) else {
+        return String::new();
+    };
+    let seconds = now.as_second().saturating_sub(then.as_second());
+    match seconds {
+        i64::MIN..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..172_800 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_words() {
+        let now = "2026-08-01T12:00:00Z";
+        assert_eq!(age("2026-08-01T11:59:30Z", now), "just now");
+        assert_eq!(age("2026-08-01T11:58:00Z", now), "2 min ago");
+        assert_eq!(age("2026-08-01T02:00:00Z", now), "10 h ago");
+        assert_eq!(age("2026-07-20T12:00:00Z", now), "12 days ago");
+        assert_eq!(age("never", now), "");
+    }
+}

@@ -1,0 +1,67 @@
+//! Reports for people who fix things: written after a crash and on SIGUSR1.
+
+use std::backtrace::Backtrace;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ThreadId;
+
+/// Actions that a report lists.
+const ACTIONS: usize = 30;
+
+static LAST: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+
+/// Remembers what was done, for the report.
+pub fn note(action: String) {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.len() == ACTIONS {
+        last.pop_front();
+    }
+    last.push_back(action);
+}
+
+/// Installs a hook that gives the terminal back before anything else is said, and writes a report. A panic on another
+/// thread is a failed run on screen and leaves the terminal alone.
+pub fn install_hook(shell: ThreadId, folder: PathBuf, version: &'static str, err: Option<File>) {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() != shell {
+            tracing::error!("{info}");
+            return;
+        }
+        super::terminal::restore();
+        let text = format!("{info}\n\n{}", Backtrace::force_capture());
+        let written = write(&folder, "crash", version, &text);
+        before(info);
+        // Standard error itself points at the log by now.
+        if let Some(mut err) = err.as_ref() {
+            use std::io::Write as _;
+            let place = written.map_or_else(|error| error.to_string(), |path| path.display().to_string());
+            let _ =
+                writeln!(err, "lightbay crashed; everything found so far is saved. {info}\nreport: {place}");
+        }
+    }));
+}
+
+/// Writes a report and returns where.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(folder: &Path, sort: &str, version: &str, text: &str) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let now = jiff::Timestamp::now();
+    let mut report = format!(
+        "lightbay {version}\n{now}\n{} {}\n\n{text}\n\nLast actions:\n",
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    for action in LAST.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = writeln!(report, "  {action}");
+    }
+    let path = folder.join(format!("{sort}-{}.txt", now.as_second()));
+    lightbay_sessions::atomic_write(&path, report.as_bytes(), lightbay_sessions::Overwrite::Allow)
+        .map_err(std::io::Error::other)?;
+    Ok(path)
+}

@@ -1,0 +1,270 @@
+//! The one owner of the terminal: enters it, gives it back, and draws frames into it.
+//!
+//! Whatever ends the program (return, panic, signal) goes through [`restore`], which undoes exactly what was done,
+//! in reverse, and throws pending input away while the terminal is still raw.
+
+use ratatui::Frame;
+use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
+use rustix::termios::{OptionalActions, QueueSelector, Termios};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Save the title, alternate screen, clear, hide the cursor, bracketed paste, focus events.
+const ENTER: &str = "\x1b[22;0t\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h\x1b[?1004h";
+/// The same in reverse, after a frame that may have been cut off.
+const LEAVE: &str = "\x1b[?2026l\x1b[0m\x1b[?1004l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[23;0t";
+/// Buttons and drags, never mere motion; positions in decimals.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
+/// Background colour, ended by the device attributes that every terminal answers.
+const QUESTIONS: &str = "\x1b]11;?\x1b\\\x1b[c";
+const SYNC_BEGIN: &str = "\x1b[?2026h";
+const SYNC_END: &str = "\x1b[?2026l";
+
+/// Most cells of a screen that are drawn; beyond it the lowest rows stay empty.
+const MOST_CELLS: u32 = 65_535;
+
+/// What has to be undone. Here and nowhere else, so that a panic or a signal can do it.
+#[derive(Debug)]
+struct Undo {
+    out: File,
+    tty: File,
+    before: Termios,
+    mouse: bool,
+}
+
+static UNDO: Mutex<Option<Undo>> = Mutex::new(None);
+
+/// Gives the terminal back, if it was taken. May be called any number of times, from any thread.
+pub fn restore() {
+    let undo = UNDO.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(mut undo) = undo else { return };
+    let mut text = String::new();
+    if undo.mouse {
+        text.push_str(MOUSE_OFF);
+    }
+    text.push_str(LEAVE);
+    // A terminal that is gone cannot be given back; nothing is left to do then.
+    let _ = undo.out.write_all(text.as_bytes());
+    let _ = undo.out.flush();
+    let _ = rustix::termios::tcflush(&undo.tty, QueueSelector::IFlush);
+    let _ = rustix::termios::tcsetattr(&undo.tty, OptionalActions::Flush, &undo.before);
+}
+
+/// The terminal while it is ours. Dropping it gives it back.
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
+    out: File,
+    tty: File,
+    mouse: bool,
+    repaint: bool,
+    sync: bool,
+}
+
+impl std::fmt::Debug for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Screen").field("mouse", &self.mouse).finish_non_exhaustive()
+    }
+}
+
+/// The terminal that keys come from: standard input, or the controlling terminal if that is something else.
+///
+/// # Errors
+/// If there is none.
+pub fn keyboard() -> io::Result<File> {
+    use std::io::IsTerminal as _;
+    use std::os::fd::AsFd as _;
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Ok(File::from(stdin.as_fd().try_clone_to_owned()?));
+    }
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+impl Screen {
+    /// Takes the terminal: `out` is written to, keys come from `tty`.
+    ///
+    /// # Errors
+    /// If it is no terminal or cannot be written.
+    pub fn enter(out: File, tty: File, mouse: bool, ask: bool) -> io::Result<Self> {
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, out.try_clone()?));
+        // Fixed, because the size is asked of our own descriptor and only when a frame is drawn.
+        let viewport = Viewport::Fixed(Rect::ZERO);
+        let terminal = Terminal::with_options(backend, TerminalOptions { viewport })?;
+        let mut screen = Self { terminal, out, tty, mouse, repaint: true, sync: true };
+        screen.take()?;
+        if ask {
+            screen.out.write_all(QUESTIONS.as_bytes())?;
+        }
+        Ok(screen)
+    }
+
+    fn take(&mut self) -> io::Result<()> {
+        let before = rustix::termios::tcgetattr(&self.tty)?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        let undo = Undo { out: self.out.try_clone()?, tty: self.tty.try_clone()?, before, mouse: self.mouse };
+        // Known to `restore` before anything changes.
+        *UNDO.lock().unwrap_or_else(PoisonError::into_inner) = Some(undo);
+        rustix::termios::tcsetattr(&self.tty, OptionalActions::Now, &raw)?;
+        self.out.write_all(ENTER.as_bytes())?;
+        if self.mouse {
+            self.out.write_all(MOUSE_ON.as_bytes())?;
+        }
+        self.repaint = true;
+        Ok(())
+    }
+
+    /// Gives the terminal back for a while.
+    pub fn leave(&self) {
+        restore();
+    }
+
+    /// Takes it again; the next frame is a full one.
+    ///
+    /// # Errors
+    /// If the terminal is gone.
+    pub fn reenter(&mut self) -> io::Result<()> {
+        restore();
+        self.take()
+    }
+
+    /// Columns and rows; zero if the terminal does not know.
+    pub fn size(&self) -> (u16, u16) {
+        rustix::termios::tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col, size.ws_row))
+    }
+
+    /// The next frame writes every cell.
+    pub const fn repaint(&mut self) {
+        self.repaint = true;
+    }
+
+    /// Whether frames are bracketed, so that the terminal shows each as a whole.
+    pub const fn bracket_frames(&mut self, sync: bool) {
+        self.sync = sync;
+    }
+
+    /// Draws a frame of the present size. Returns what `draw` returned and the buffer that is now on screen.
+    ///
+    /// # Errors
+    /// If the terminal cannot be written.
+    pub fn draw<T>(
+        &mut self,
+        size: (u16, u16),
+        draw: impl FnOnce(&mut Frame<'_>) -> T,
+    ) -> io::Result<Option<(T, Buffer)>> {
+        let area = drawable(size);
+        if area.is_empty() {
+            return Ok(None);
+        }
+        self.begin()?;
+        let drawn = self.draw_inside(area, draw);
+        // Closed also after an error, or the terminal would stand still.
+        let ended = self.end();
+        let drawn = drawn?;
+        ended.map(|()| Some(drawn))
+    }
+
+    fn draw_inside<T>(
+        &mut self,
+        area: Rect,
+        draw: impl FnOnce(&mut Frame<'_>) -> T,
+    ) -> io::Result<(T, Buffer)> {
+        if self.repaint || self.terminal.get_frame().area() != area {
+            self.repaint = false;
+            self.terminal.backend_mut().write_all(b"\x1b[0m\x1b[2J")?;
+            self.terminal.resize(area)?;
+        }
+        let mut result = None;
+        let completed = self.terminal.draw(|frame| result = Some(draw(frame)))?;
+        let buffer = completed.buffer.clone();
+        result.map(|result| (result, buffer)).ok_or_else(|| io::Error::other("no frame was drawn"))
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        if self.sync { self.terminal.backend_mut().write_all(SYNC_BEGIN.as_bytes()) } else { Ok(()) }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let backend = self.terminal.backend_mut();
+        if self.sync {
+            backend.write_all(SYNC_END.as_bytes())?;
+        }
+        io::Write::flush(backend)
+    }
+
+    /// Writes a control sequence that changes no cell: title, clipboard.
+    ///
+    /// # Errors
+    /// If the terminal cannot be written.
+    pub fn control(&mut self, text: &str) -> io::Result<()> {
+        let backend = self.terminal.backend_mut();
+        backend.write_all(text.as_bytes())?;
+        io::Write::flush(backend)
+    }
+
+    /// Captures the mouse, or lets it go.
+    ///
+    /// # Errors
+    /// If the terminal cannot be written.
+    pub fn capture_mouse(&mut self, capture: bool) -> io::Result<()> {
+        self.mouse = capture;
+        if let Some(undo) = UNDO.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            undo.mouse = capture;
+        }
+        self.control(if capture { MOUSE_ON } else { MOUSE_OFF })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// The part of a screen that is drawn: all of it, unless it has more cells than can be counted.
+fn drawable((width, height): (u16, u16)) -> Rect {
+    let most = MOST_CELLS.checked_div(u32::from(width)).unwrap_or(0);
+    Rect::new(0, 0, width, height.min(u16::try_from(most).unwrap_or(u16::MAX)))
+}
+
+/// The title as the terminal takes it; control characters in names must not end it early.
+pub fn title(text: &str) -> String {
+    let text: String = text.chars().filter(|character| !character.is_control()).take(200).collect();
+    format!("\x1b]0;{text}\x07")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_has_a_drawable_part() {
+        assert_eq!(drawable((200, 60)), Rect::new(0, 0, 200, 60));
+        assert!(drawable((0, 0)).is_empty());
+        assert!(drawable((0, 50)).is_empty());
+        let huge = drawable((u16::MAX, u16::MAX));
+        assert!(u32::from(huge.width) * u32::from(huge.height) <= MOST_CELLS && huge.height == 1);
+        assert_eq!(drawable((1000, 500)).height, 65);
+    }
+
+    #[test]
+    fn leaving_undoes_what_entering_did() {
+        for mode in ["1049", "2004", "1004"] {
+            assert!(ENTER.contains(&format!("?{mode}h")) && LEAVE.contains(&format!("?{mode}l")));
+        }
+        for mode in ["1000", "1002", "1006"] {
+            assert!(MOUSE_ON.contains(&format!("?{mode}h")) && MOUSE_OFF.contains(&format!("?{mode}l")));
+        }
+        assert!(ENTER.contains("?25l") && LEAVE.contains("?25h"));
+    }
+
+    #[test]
+    fn a_title_cannot_be_broken_out_of() {
+        assert_eq!(title("a\x07b\x1b]0;c"), "\x1b]0;ab]0;c\x07");
+    }
+}
