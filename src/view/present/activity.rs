@@ -1,0 +1,329 @@
+//! Pane 2: tasks by the intervals between events. Rows are the tasks that are active in the columns shown; below the
+//! tasks of a shared link stands what the link carries.
+
+use super::dag::chosen_task;
+use super::explained::Explained;
+use super::{Facts, PaneInput, Title, below, body, frame, pieces};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::pane::SizeClass;
+use lightbay_engines::training::plan::RateControl;
+use lightbay_widgets::{
+    Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval, Label, PaneState as Shown,
+    Piece, Sentence, Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rows of names and times above the grid.
+const HEADS: u16 = 2;
+
+/// What the rows were filled for.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Key {
+    plan: u64,
+    columns: Range<usize>,
+    capacity: bool,
+}
+
+/// Data of the pane, refilled when plan or columns change.
+#[derive(Debug, Default)]
+pub struct ActivityPane {
+    of_plan: Option<u64>,
+    intervals: Vec<Interval>,
+    key: Key,
+    rows: Vec<ActivityRow>,
+    items: Arc<[Item]>,
+    state: ActivityState,
+}
+
+/// How the mode of the pane reads: only the tail, and true to time.
+#[derive(Clone, Copy)]
+struct Form {
+    tail: bool,
+    to_scale: bool,
+}
+
+impl ActivityPane {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let theme = &input.app.look.theme;
+        if self.of_plan != Some(facts.key) {
+            self.of_plan = Some(facts.key);
+            self.key = Key::default();
+            self.intervals.clear();
+            self.intervals.extend(
+                facts
+                    .analysis
+                    .events
+                    .windows(2)
+                    .map(|pair| Interval { start_s: pair[0], length_s: pair[1] - pair[0] }),
+            );
+        }
+        let selected = chosen_task(input.app, facts);
+        let legend = u16::from(area.height >= 9);
+        let inner = body(area, 1 + legend);
+        let form =
+            Form { tail: input.mode().starts_with("tail"), to_scale: input.mode().ends_with("to scale") };
+        let (columns, scale) = self.columns(input, facts, form, inner.width);
+        let wide = input.app.size.class != SizeClass::Grid;
+        self.fill(facts, columns.clone(), wide, selected, input.state.overlay);
+
+        let context = if form.tail { "DP tail" } else { "whole iteration" };
+        let context = format!("{context}{}", if form.to_scale { ", to scale" } else { "" });
+        let value = format!("{} of {} intervals", columns.len(), self.intervals.len());
+        let title = Title { context: vec![Piece::muted(context)], value: vec![Piece::answer(value)] };
+        frame(input, &title, Shown::Ready, area, buf);
+        if self.intervals.is_empty() {
+            return;
+        }
+
+        self.state.selected = selected;
+        self.state.interval = input.state.step.map(|step| step as usize);
+        self.state.column_offset = columns.start;
+        self.state.row_offset = self.row_offset(input, inner.height.saturating_sub(HEADS));
+        Activity::new(theme, &self.intervals, &self.rows).scale(scale).windows(input.state.overlay).render(
+            inner,
+            buf,
+            &mut self.state,
+        );
+
+        let sentence = self.sentence(facts, selected, input.state.step);
+        Sentence::new(theme, &sentence).render(below(inner), buf);
+        if legend > 0 {
+            let under = below(inner);
+            let line = legend_line(theme.shades(), theme.is_ascii(), input.state.overlay);
+            Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
+        }
+        self.report(facts, selected, drawn, out, inner, &sentence);
+    }
+
+    /// Which intervals are shown, and how wide they are drawn.
+    fn columns(
+        &self,
+        input: &PaneInput<'_>,
+        facts: &Explained,
+        form: Form,
+        width: u16,
+    ) -> (Range<usize>, ActivityScale) {
+        let count = self.intervals.len();
+        let from = if form.tail { facts.analysis.tail_begins().min(count.saturating_sub(1)) } else { 0 };
+        let room = usize::from(width.saturating_sub(10)).max(1);
+        let zoomed = |whole: usize| (whole >> input.state.zoom.min(20)).max(1);
+        let fitting = if form.to_scale {
+            zoomed(count - from.min(count)).min(room)
+        } else {
+            // As the widget spaces its columns.
+            let pitch = if room < 72 || count * 8 <= room { 8 } else { 6 };
+            (room / pitch).max(1)
+        };
+        let fitting = fitting.min(count.max(1));
+        let first = match input.state.step {
+            // The interval chosen with the brackets stays in view; nothing else moves.
+            Some(step) => {
+                let step = (step as usize).min(count.saturating_sub(1));
+                let last = count.saturating_sub(fitting);
+                if step >= last {
+                    last
+                } else {
+                    step.saturating_sub(fitting / 2).max(from.min(step)).min(last)
+                }
+            }
+            None if form.tail => count.saturating_sub(fitting),
+            None => 0,
+        };
+        let columns = first..(first + fitting).min(count);
+        let scale = if form.to_scale {
+            ActivityScale::Proportional(columns.len().max(1))
+        } else {
+            ActivityScale::Equal
+        };
+        (columns, scale)
+    }
+
+    /// Tasks active in the columns: those of the pipeline by start, then the gradients link by link.
+    fn fill(
+        &mut self,
+        facts: &Explained,
+        columns: Range<usize>,
+        capacity: bool,
+        selected: Option<u32>,
+        overlay: bool,
+    ) {
+        let key = Key { plan: facts.key, columns: columns.clone(), capacity };
+        let missing = selected.is_some_and(|task| !self.rows.iter().any(|row| row.id == task));
+        if self.key == key && !missing {
+            return;
+        }
+        self.key = key;
+        self.rows.clear();
+        let analysis = &facts.analysis;
+        let network = &analysis.setting.evaluator.network;
+        let active = |task: &u32| {
+            let activity = &analysis.activity[*task as usize];
+            activity.first < columns.end && activity.first + activity.nics.len() > columns.start
+        };
+        let mut tasks: Vec<u32> =
+            (0..analysis.tasks.len() as u32).filter(|task| active(task) || Some(*task) == selected).collect();
+        let start = |task: u32| analysis.tasks[task as usize].start_s;
+        tasks.sort_by(|a, b| start(*a).total_cmp(&start(*b)).then(a.cmp(b)));
+        let shared = |task: u32| analysis.setting.evaluator.contention.contended[task as usize];
+        let (alone, mut groups): (Vec<u32>, Vec<u32>) = tasks.into_iter().partition(|task| !shared(*task));
+        for task in alone {
+            self.push_task(facts, task, overlay);
+        }
+        while let Some(&first) = groups.first() {
+            let via = network.via[first as usize];
+            let (group, rest): (Vec<u32>, Vec<u32>) =
+                groups.into_iter().partition(|task| network.via[*task as usize] == via);
+            for &task in &group {
+                self.push_task(facts, task, overlay);
+            }
+            if capacity {
+                self.push_capacity(facts, via, columns.clone());
+            }
+            groups = rest;
+        }
+        self.items = self
+            .rows
+            .iter()
+            .filter(|row| row.kind == ActivityKind::Task)
+            .zip(0..)
+            .map(|(row, index)| Item { id: row.id, row: index, place: 0.0 })
+            .collect();
+    }
+
+    fn push_task(&mut self, facts: &Explained, task: u32, overlay: bool) {
+        let analysis = &facts.analysis;
+        let described = &analysis.setting.instance.tasks[task as usize];
+        let activity = &analysis.activity[task as usize];
+        let windows = &analysis.anchored_windows;
+        let index = task as usize;
+        let window = overlay.then(|| windows.first[index] as usize - 1..windows.last[index] as usize);
+        self.rows.push(ActivityRow {
+            id: task,
+            kind: ActivityKind::Task,
+            name: Label::from(described.name.clone()),
+            tone: pieces::tone(described.kind),
+            critical: analysis.tasks[index].critical,
+            first: activity.first,
+            amounts: activity.nics.clone(),
+            full: f64::from(described.flows),
+            window,
+        });
+    }
+
+    /// What a directed link carries in the columns, against its circuits.
+    fn push_capacity(&mut self, facts: &Explained, via: u32, columns: Range<usize>) {
+        let analysis = &facts.analysis;
+        let circuits = analysis.circuits[via as usize / 2];
+        let carried = &analysis.setting.evaluator.network.carried[via as usize];
+        let amounts: Vec<f64> = columns
+            .clone()
+            .map(|interval| {
+                carried
+                    .iter()
+                    .filter_map(|task| {
+                        let activity = &analysis.activity[*task as usize];
+                        activity.nics.get(interval.checked_sub(activity.first)?)
+                    })
+                    .sum()
+            })
+            .collect();
+        self.rows.push(ActivityRow {
+            id: u32::MAX - via,
+            kind: ActivityKind::Capacity,
+            name: Label::from(format!("of {circuits}")),
+            tone: Tone::Muted,
+            critical: false,
+            first: columns.start,
+            amounts,
+            full: f64::from(circuits),
+            window: None,
+        });
+    }
+
+    /// The selected task stays in view; without a choice the end of the list is shown, where the makespan is made.
+    fn row_offset(&self, input: &PaneInput<'_>, height: u16) -> usize {
+        let height = usize::from(height).max(1);
+        let last = self.rows.len().saturating_sub(height);
+        if input.state.selected.is_none() && input.state.offset == 0 {
+            return last;
+        }
+        input.state.offset.min(last)
+    }
+
+    fn sentence(&self, facts: &Explained, selected: Option<u32>, step: Option<u32>) -> Vec<Piece> {
+        let Some(task) = selected else { return vec![Piece::muted("nothing selected")] };
+        let mut sentence = pieces::company(facts, task);
+        let Some(interval) = step.and_then(|step| self.intervals.get(step as usize).map(|i| (step, i)))
+        else {
+            return sentence;
+        };
+        let row = self.rows.iter().find(|row| row.id == task);
+        let amount = row.and_then(|row| row.amount(interval.0 as usize));
+        let rate = match amount {
+            None => "not active".to_owned(),
+            Some(0.0) => "held back".to_owned(),
+            Some(amount) => format!("{} NICs", number::fixed(amount, 2).as_str()),
+        };
+        sentence.push(Piece::muted(format!("; from {} s: ", number::seconds3(interval.1.start_s).as_str())));
+        sentence.push(Piece::answer(rate));
+        sentence
+    }
+
+    fn report(
+        &self,
+        facts: &Explained,
+        selected: Option<u32>,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+        inner: Rect,
+        sentence: &[Piece],
+    ) {
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(inner.height.saturating_sub(HEADS));
+        drawn.offset = self.state.row_offset;
+        drawn.column = self.state.column_offset;
+        drawn.steps = self.intervals.len() as u32;
+        drawn.sentence = pieces::plain(sentence);
+        drawn.details = selected.map(|task| pieces::details(facts, task)).unwrap_or_default();
+        if facts.analysis.rate_control == RateControl::Fair {
+            drawn.details.push("rates are max-min fair".to_owned());
+        }
+        let pane = drawn.pane;
+        out.hits.extend(self.state.hits.iter().map(|hit| Hit {
+            rect: hit.rect,
+            click: Action::Select { pane, item: Some(hit.id) },
+            open: Some(Action::Do(Command::Inspect)),
+        }));
+    }
+}
+
+fn legend_line(shades: bool, ascii: bool, overlay: bool) -> Vec<Piece> {
+    let mut line = vec![Piece::muted("NICs ")];
+    if shades {
+        line.extend((0..8).map(|step| Piece::new("  ", Tone::Heat(step))));
+        line.push(Piece::muted(" 0 to 1 per flow   "));
+    }
+    line.push(Piece::text("0"));
+    line.push(Piece::muted(" held   "));
+    line.push(Piece::text(if ascii { "." } else { "·" }));
+    line.push(Piece::muted(" not active   "));
+    line.push(Piece::answer("*"));
+    line.push(Piece::muted(" critical"));
+    if overlay {
+        line.push(Piece::muted("   lines: may be active, two intervals around this plan"));
+    }
+    line
+}

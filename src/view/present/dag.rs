@@ -1,0 +1,383 @@
+//! Pane 1: the graph of tasks at true time, its steady state folded, the critical path marked, one task's edges.
+
+use super::explained::Explained;
+use super::{Facts, PaneInput, Title, below, body, frame, links, pieces};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::pane::{PaneId, SizeClass};
+use crate::app::state::App;
+use lightbay_engines::training::full_dag::NodeKind;
+use lightbay_engines::training::instance::{LinkKind, TaskKind};
+use lightbay_widgets::{
+    AxisPart, Edge, ItemShape, Lane, PaneState as Shown, Piece, Sentence, Timeline, TimelineItem,
+    TimelineState, Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+use std::sync::Arc;
+
+/// Tasks before folding pays: below this everything is shown.
+const FOLD_FROM: usize = 40;
+
+/// What the vectors were filled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Key {
+    plan: u64,
+    mode: u8,
+    numbers: bool,
+}
+
+/// Data of the pane, refilled when plan or form change.
+#[derive(Debug, Default)]
+pub struct DagPane {
+    key: Option<Key>,
+    lanes: Vec<Lane>,
+    items: Vec<TimelineItem>,
+    selectable: Arc<[Item]>,
+    /// End of the head and begin of the tail, seconds; `None` if nothing is folded.
+    fold: Option<(f64, f64)>,
+    /// Time from one micro-batch to the next in the steady state, seconds.
+    period_s: Option<f64>,
+    parts: Vec<AxisPart>,
+    edges: Vec<Edge>,
+    state: TimelineState,
+}
+
+/// The task that panes about tasks point at: chosen in the pane with the focus, else in any of them.
+pub fn chosen_task(app: &App, facts: &Explained) -> Option<u32> {
+    let tasks = facts.analysis.tasks.len() as u32;
+    let of = |pane: PaneId| app.pane(pane).selected.filter(|task| *task < tasks);
+    let about_tasks = [PaneId::Kind(1), PaneId::Kind(2)];
+    let focused = about_tasks.contains(&app.focus.pane).then(|| of(app.focus.pane)).flatten();
+    focused.or_else(|| about_tasks.into_iter().find_map(of)).or_else(|| facts.usual_task())
+}
+
+impl DagPane {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let theme = &input.app.look.theme;
+        let wide = input.large || input.app.size.class == SizeClass::Wide;
+        let full = input.mode() == "full graph";
+        let key = Key { plan: facts.key, mode: input.state.mode, numbers: wide };
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.fill(facts, wide, full);
+        }
+        self.place_axis(input, facts);
+        let selected = self.selected(input, facts, full);
+        self.fill_edges(facts, selected, input.large && input.focused);
+
+        let notes = u16::from(wide && area.height >= 14);
+        let inner = body(area, 1 + notes);
+        let critical = facts.analysis.tasks.iter().filter(|task| task.critical).count();
+        let value = format!("critical {critical} of {}", facts.analysis.tasks.len());
+        let timeline = Timeline::new(theme, &self.parts, &self.lanes, &self.items).edges(&self.edges);
+        let mut context = Vec::new();
+        if full {
+            context.push(Piece::muted("full graph  "));
+        }
+        if let Some(column_s) = timeline.column_s(inner.width).filter(|_| area.width > 80) {
+            context.push(Piece::muted(format!("columns are {} ms", number::millis(column_s, 1).as_str())));
+        }
+        frame(input, &Title { context, value: vec![Piece::answer(value)] }, Shown::Ready, area, buf);
+
+        self.state.selected = selected;
+        self.state.offset = input.state.offset;
+        timeline.render(inner, buf, &mut self.state);
+        self.report(drawn, out, inner);
+
+        let sentence = self.sentence(facts, selected);
+        Sentence::new(theme, &sentence).render(below(inner), buf);
+        if notes > 0 {
+            let line = self.legend(theme.is_ascii());
+            let under = below(inner);
+            Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
+        }
+        drawn.sentence = pieces::plain(&sentence);
+        drawn.details = selected
+            .filter(|id| (*id as usize) < facts.analysis.tasks.len())
+            .map(|task| pieces::details(facts, task))
+            .unwrap_or_default();
+    }
+
+    fn selected(&self, input: &PaneInput<'_>, facts: &Explained, full: bool) -> Option<u32> {
+        if full && let Some(id) = input.state.selected {
+            return Some(id);
+        }
+        chosen_task(input.app, facts)
+    }
+
+    fn fill(&mut self, facts: &Explained, numbers: bool, full: bool) {
+        self.lanes.clear();
+        self.items.clear();
+        if full {
+            self.fill_stages(facts, numbers);
+        }
+        self.fill_links(facts, numbers);
+        self.find_fold(facts);
+        self.count_folded();
+        let mut row_of = Vec::with_capacity(self.lanes.len());
+        let mut row = 0u32;
+        for lane in &self.lanes {
+            row_of.push(row);
+            row += u32::from(lane.rows.max(1));
+        }
+        let mut items: Vec<Item> = self
+            .items
+            .iter()
+            .map(|item| Item {
+                id: item.id,
+                row: row_of[item.lane] + u32::from(item.row),
+                place: item.start_s as f32,
+            })
+            .collect();
+        items.sort_by(|a, b| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
+        self.selectable = items.into();
+    }
+
+    /// One lane per stage with its compute, for the full graph.
+    fn fill_stages(&mut self, facts: &Explained, numbers: bool) {
+        let stages = facts.steps.iter().map(|step| step.stage + 1).max().unwrap_or(0);
+        for stage in 0..stages {
+            self.lanes.push(Lane {
+                id: u32::MAX - stage,
+                name: format!("stage {}", stage + 1).into(),
+                rows: 1,
+                rail: true,
+                folded: Vec::new(),
+            });
+        }
+        let tasks = facts.analysis.tasks.len() as u32;
+        let mut items: Vec<TimelineItem> = facts
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| matches!(step.kind, NodeKind::Forward | NodeKind::Backward))
+            .map(|(index, step)| TimelineItem {
+                id: tasks + index as u32,
+                lane: step.stage as usize,
+                row: 0,
+                start_s: step.start_s,
+                end_s: step.finish_s,
+                name: if numbers { (step.micro_batch + 1).to_string().into() } else { "".into() },
+                shape: if step.kind == NodeKind::Forward { ItemShape::Forward } else { ItemShape::Backward },
+                critical: false,
+            })
+            .collect();
+        items.sort_by(|a, b| a.lane.cmp(&b.lane).then(a.start_s.total_cmp(&b.start_s)));
+        self.items.append(&mut items);
+    }
+
+    /// One lane per direction of a link, pipeline first; the gradient lanes in the order in which they begin.
+    fn fill_links(&mut self, facts: &Explained, numbers: bool) {
+        let analysis = &facts.analysis;
+        let (network, instance) = (&analysis.setting.evaluator.network, &analysis.setting.instance);
+        let mut directions: Vec<(bool, f64, usize)> = (0..network.carried.len())
+            .filter(|direction| !network.carried[*direction].is_empty())
+            .map(|direction| {
+                let dp = instance.links[direction / 2].kind == LinkKind::Dp;
+                let first = network.carried[direction]
+                    .iter()
+                    .map(|task| analysis.tasks[*task as usize].start_s)
+                    .fold(f64::INFINITY, f64::min);
+                (dp, if dp { first } else { 0.0 }, direction)
+            })
+            .collect();
+        directions.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        for (dp, _, direction) in directions {
+            let mut tasks = network.carried[direction].clone();
+            tasks.sort_by(|a, b| {
+                let start = |task: u32| analysis.tasks[task as usize].start_s;
+                start(*a).total_cmp(&start(*b)).then(a.cmp(b))
+            });
+            let lane = self.lanes.len();
+            let mut ends: Vec<f64> = Vec::new();
+            for &task in &tasks {
+                let (own, described) = (&analysis.tasks[task as usize], &instance.tasks[task as usize]);
+                let row = ends.iter().position(|end| *end <= own.start_s + 1e-9);
+                let row = row.unwrap_or_else(|| {
+                    ends.push(0.0);
+                    ends.len() - 1
+                });
+                ends[row] = own.finish_s;
+                let (shape, name) = match described.kind {
+                    TaskKind::PpFwd => {
+                        (ItemShape::Forward, numbers.then(|| described.micro_batch.to_string()))
+                    }
+                    TaskKind::PpBwd => {
+                        (ItemShape::Backward, numbers.then(|| described.micro_batch.to_string()))
+                    }
+                    TaskKind::Dp | TaskKind::Other => (ItemShape::Bar, Some(described.name.clone())),
+                };
+                self.items.push(TimelineItem {
+                    id: task,
+                    lane,
+                    row: row as u16,
+                    start_s: own.start_s,
+                    end_s: own.finish_s,
+                    name: name.unwrap_or_default().into(),
+                    shape,
+                    critical: own.critical,
+                });
+            }
+            let route = tasks.first().map_or_else(String::new, |task| links::route(instance, *task));
+            let sender = instance.tasks.get(tasks[0] as usize).map_or(0, |task| task.src_pod.index());
+            let mirror =
+                instance.links[direction / 2].ports_b == 0 || instance.links[direction / 2].ports_a == 0;
+            let name = if dp && mirror { format!("{} dp", links::pod(instance, sender)) } else { route };
+            self.lanes.push(Lane {
+                id: direction as u32,
+                name: name.into(),
+                rows: ends.len().max(1) as u16,
+                rail: !dp,
+                folded: Vec::new(),
+            });
+        }
+        // The widget wants items by lane, row and start.
+        self.items.sort_by(|a, b| {
+            a.lane.cmp(&b.lane).then(a.row.cmp(&b.row)).then(a.start_s.total_cmp(&b.start_s))
+        });
+    }
+
+    /// The steady state lies between the first and the last few micro-batches.
+    fn find_fold(&mut self, facts: &Explained) {
+        let analysis = &facts.analysis;
+        self.period_s = self.period(facts);
+        self.fold = None;
+        let end = analysis.makespan_s;
+        let tail = analysis.events.get(analysis.tail_begins()).copied().unwrap_or(0.0);
+        let length = end - tail;
+        let (head_to, tail_from) = (0.3 * length, tail - 0.15 * length);
+        if analysis.tasks.len() >= FOLD_FROM && head_to < 0.6 * tail_from {
+            self.fold = Some((head_to, tail_from));
+        }
+    }
+
+    fn period(&self, facts: &Explained) -> Option<f64> {
+        let network = &facts.analysis.setting.evaluator.network;
+        let longest = network.carried.iter().max_by_key(|tasks| tasks.len())?;
+        let mut starts: Vec<f64> =
+            longest.iter().map(|task| facts.analysis.tasks[*task as usize].start_s).collect();
+        starts.sort_unstable_by(f64::total_cmp);
+        let (from, to) = (starts.len() / 4, starts.len() * 3 / 4);
+        (to > from + 2).then(|| (starts[to] - starts[from]) / (to - from) as f64)
+    }
+
+    fn count_folded(&mut self) {
+        let Some((head_to, tail_from)) = self.fold else { return };
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            let hidden = self
+                .items
+                .iter()
+                .filter(|item| item.lane == index && item.start_s > head_to && item.end_s < tail_from)
+                .count();
+            lane.folded = vec![hidden as u32];
+        }
+    }
+
+    fn place_axis(&mut self, input: &PaneInput<'_>, facts: &Explained) {
+        let end = facts.analysis.makespan_s.max(f64::MIN_POSITIVE);
+        self.parts.clear();
+        if input.state.zoom > 0 {
+            let width = end / f64::from(1u32 << input.state.zoom.min(20));
+            let from = (input.state.centre.clamp(0.0, 1.0) * end - width / 2.0).clamp(0.0, end - width);
+            self.parts.push(AxisPart::Span { from_s: from, to_s: from + width, weight: 1 });
+            return;
+        }
+        match self.fold.filter(|_| input.mode() != "whole") {
+            Some((head_to, tail_from)) => self.parts.extend([
+                AxisPart::Span { from_s: 0.0, to_s: head_to, weight: 3 },
+                AxisPart::Fold,
+                AxisPart::Span { from_s: tail_from, to_s: end, weight: 11 },
+            ]),
+            None => self.parts.push(AxisPart::Span { from_s: 0.0, to_s: end, weight: 1 }),
+        }
+    }
+
+    /// The edge that dictates the start of the selected task; with room, all its edges.
+    fn fill_edges(&mut self, facts: &Explained, selected: Option<u32>, all: bool) {
+        self.edges.clear();
+        let Some(task) = selected.filter(|task| (*task as usize) < facts.analysis.tasks.len()) else {
+            return;
+        };
+        let place = |task: u32| self.items.iter().position(|item| item.id == task);
+        let Some(own) = place(task) else { return };
+        let label = |delay: f64| format!("+{} ms", number::millis(delay, 1).as_str());
+        let mut before = facts.analysis.predecessors(task);
+        before.sort_by(|a, b| b.2.cmp(&a.2).then(a.0.cmp(&b.0)));
+        if !all {
+            before.truncate(1);
+        }
+        let mut edges = Vec::new();
+        for (pred, delay, _) in before {
+            edges.extend(place(pred).map(|from| Edge { from, to: own, label: label(delay).into() }));
+        }
+        if all {
+            for (succ, delay, _) in facts.analysis.successors(task) {
+                edges.extend(place(succ).map(|to| Edge { from: own, to, label: label(delay).into() }));
+            }
+        }
+        self.edges = edges;
+    }
+
+    fn sentence(&self, facts: &Explained, selected: Option<u32>) -> Vec<Piece> {
+        let Some(id) = selected else { return vec![Piece::muted("nothing selected")] };
+        let tasks = facts.analysis.tasks.len() as u32;
+        if id < tasks {
+            return pieces::timing(facts, id);
+        }
+        let Some(step) = facts.steps.get((id - tasks) as usize) else { return Vec::new() };
+        let (letter, word) =
+            if step.kind == NodeKind::Forward { ('F', "forward") } else { ('B', "backward") };
+        vec![
+            Piece::answer(format!("> {letter}{} stage {}", step.micro_batch + 1, step.stage + 1)),
+            Piece::text(format!(
+                "  {}–{} s",
+                number::seconds3(step.start_s).as_str(),
+                number::seconds3(step.finish_s).as_str()
+            )),
+            Piece::muted(format!(
+                "  {word} compute, {} ms",
+                number::millis(step.finish_s - step.start_s, 1).as_str()
+            )),
+        ]
+    }
+
+    fn legend(&self, ascii: bool) -> Vec<Piece> {
+        let (forward, backward, bar) = if ascii { (">", "<", "=") } else { ("▸", "◂", "■") };
+        let mut line = vec![
+            Piece::new(forward, Tone::Forward),
+            Piece::muted(" forward  "),
+            Piece::new(backward, Tone::Backward),
+            Piece::muted(" backward  "),
+            Piece::new(bar, Tone::Gradient),
+            Piece::muted(" gradients  "),
+            Piece::answer("*"),
+            Piece::muted(" critical"),
+        ];
+        if let Some(period) = self.period_s {
+            line.push(Piece::muted(format!("   period {} ms", number::millis(period, 1).as_str())));
+        }
+        line
+    }
+
+    fn report(&self, drawn: &mut PaneDrawn, out: &mut Drawn, inner: Rect) {
+        drawn.items = Arc::clone(&self.selectable);
+        drawn.page = usize::from(inner.height.saturating_sub(1));
+        drawn.offset = self.state.offset;
+        let pane = drawn.pane;
+        out.hits.extend(self.state.hits.iter().map(|hit| Hit {
+            rect: hit.rect,
+            click: Action::Select { pane, item: Some(hit.id) },
+            open: Some(Action::Do(Command::Inspect)),
+        }));
+    }
+}

@@ -1,0 +1,156 @@
+//! Sentences about a task, built from one set of words everywhere.
+
+use super::explained::Explained;
+use super::links;
+use lightbay_engines::training::instance::TaskKind;
+use lightbay_engines::training::plan::RateControl;
+use lightbay_widgets::{Piece, Tone, number};
+
+/// The text of a row of pieces, for copying.
+pub fn plain(pieces: &[Piece]) -> String {
+    pieces.iter().map(|piece| piece.text.as_ref()).collect()
+}
+
+/// Meaning of a kind of task.
+pub const fn tone(kind: TaskKind) -> Tone {
+    match kind {
+        TaskKind::PpFwd => Tone::Forward,
+        TaskKind::PpBwd => Tone::Backward,
+        TaskKind::Dp => Tone::Gradient,
+        TaskKind::Other => Tone::Text,
+    }
+}
+
+/// `DP s2*`: the name, with its star if it is critical.
+pub fn starred(facts: &Explained, task: u32) -> String {
+    let star = if facts.analysis.tasks[task as usize].critical { "*" } else { "" };
+    format!("{}{star}", facts.name(task))
+}
+
+/// Tasks that are active on the same directed link at the same time as `task`.
+pub fn sharing(facts: &Explained, task: u32) -> Vec<u32> {
+    let network = &facts.analysis.setting.evaluator.network;
+    let (own, via) = (&facts.analysis.tasks[task as usize], network.via[task as usize]);
+    network.carried[via as usize]
+        .iter()
+        .copied()
+        .filter(|other| {
+            let facts = &facts.analysis.tasks[*other as usize];
+            *other != task && facts.start_s < own.finish_s - 1e-9 && facts.finish_s > own.start_s + 1e-9
+        })
+        .collect()
+}
+
+fn names(facts: &Explained, tasks: &[u32]) -> String {
+    const MOST: usize = 3;
+    let mut text: Vec<String> = tasks.iter().take(MOST).map(|task| facts.name(*task).to_owned()).collect();
+    if tasks.len() > MOST {
+        text.push(format!("{} more", tasks.len() - MOST));
+    }
+    text.join(", ")
+}
+
+/// How long the task takes, how long it would at least, its slack, and what the difference is due to.
+pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
+    let analysis = &facts.analysis;
+    let own = &analysis.tasks[task as usize];
+    let mut pieces = vec![
+        Piece::answer(format!("> {}", starred(facts, task))),
+        Piece::text(format!("  {} ms", number::millis(own.takes_s(), 1).as_str())),
+        Piece::muted(format!(", least {}", number::millis(own.least_s, 1).as_str())),
+        Piece::muted("  slack "),
+        Piece::answer(number::millis(own.slack_s, 1).as_str().to_owned()),
+    ];
+    let late = own.takes_s() - own.least_s;
+    if late > own.least_s * 1e-6 {
+        let sharing = sharing(facts, task);
+        let link = analysis.setting.evaluator.network.link_of(task);
+        let why = if sharing.is_empty() {
+            format!("  {} circuits: ", analysis.circuits[link])
+        } else {
+            "  shared: ".to_owned()
+        };
+        pieces.push(Piece::muted(why));
+        let tone = if own.critical { Tone::Bad } else { Tone::Text };
+        pieces.push(Piece::new(format!("+{}", number::millis(late, 1).as_str()), tone).bold());
+    }
+    pieces
+}
+
+/// Who the task shares its link with, and what fair sharing would have meant.
+pub fn company(facts: &Explained, task: u32) -> Vec<Piece> {
+    let analysis = &facts.analysis;
+    let own = &analysis.tasks[task as usize];
+    let mut pieces = vec![
+        Piece::answer(format!("> {}", starred(facts, task))),
+        Piece::text(format!(
+            "  {}–{} s",
+            number::fixed(own.start_s, 2).as_str(),
+            number::fixed(own.finish_s, 3).as_str()
+        )),
+    ];
+    let sharing = sharing(facts, task);
+    let link = analysis.setting.evaluator.network.link_of(task);
+    if sharing.is_empty() {
+        pieces.push(Piece::muted(format!("  alone on {} circuits", analysis.circuits[link])));
+    } else {
+        pieces.push(Piece::muted(format!("  shares {} circuits with ", analysis.circuits[link])));
+        pieces.push(Piece::text(names(facts, &sharing)));
+    }
+    let later = own.fair_finish_s - own.finish_s;
+    if analysis.rate_control == RateControl::Joint && later.abs() > 1e-6 {
+        pieces.push(Piece::muted("; fair sharing ends it at "));
+        pieces.push(Piece::text(number::seconds3(own.fair_finish_s).as_str().to_owned()));
+    }
+    pieces
+}
+
+/// What there is to know about a task, one line each.
+pub fn details(facts: &Explained, task: u32) -> Vec<String> {
+    let analysis = &facts.analysis;
+    let own = &analysis.tasks[task as usize];
+    let network = &analysis.setting.evaluator.network;
+    let instance = &analysis.setting.instance;
+    let windows = &analysis.setting.windows;
+    let mean = network.volume[task as usize] / own.takes_s().max(f64::MIN_POSITIVE) / network.rate;
+    let mut lines = vec![
+        format!("{}  {}", starred(facts, task), links::route(instance, task)),
+        format!(
+            "flows {}, volume {} bytes, mean rate {} NICs",
+            network.flows[task as usize],
+            number::count(network.volume[task as usize] as u64).as_str(),
+            number::fixed(mean, 2).as_str()
+        ),
+        format!(
+            "start {} s, finish {} s, takes {} ms, least {} ms",
+            number::seconds6(own.start_s).as_str(),
+            number::seconds6(own.finish_s).as_str(),
+            number::millis(own.takes_s(), 3).as_str(),
+            number::millis(own.least_s, 3).as_str()
+        ),
+        format!(
+            "on the ideal network {} to {} s, under fair sharing until {} s",
+            number::seconds6(own.ideal_start_s).as_str(),
+            number::seconds6(own.ideal_finish_s).as_str(),
+            number::seconds6(own.fair_finish_s).as_str()
+        ),
+        format!(
+            "slack {} ms; earliest start {} s, latest finish {} s for any plan within {} s",
+            number::millis(own.slack_s, 3).as_str(),
+            number::seconds6(windows.est[task as usize]).as_str(),
+            number::seconds6(windows.lct[task as usize]).as_str(),
+            number::seconds6(analysis.setting.limit_s).as_str()
+        ),
+    ];
+    for (word, list) in [("after", analysis.predecessors(task)), ("before", analysis.successors(task))] {
+        for (other, delay, tight) in list {
+            lines.push(format!(
+                "{word} {} {:+.3} ms{}",
+                starred(facts, other),
+                delay * 1e3,
+                if tight { ", no room" } else { "" }
+            ));
+        }
+    }
+    lines
+}

@@ -1,0 +1,369 @@
+//! Pane 3: circuits from pod to pod, what each pod has left, and what each link is used for. Cells can be edited.
+
+use super::explained::Explained;
+use super::{Facts, PaneInput, Title, below, body, frame, links, pieces};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{CellEditing, Drawn, Hit, Item, PaneDrawn};
+use crate::app::pane::ItemId;
+use lightbay_core::param::ParamValue;
+use lightbay_engines::training::instance::LinkKind;
+use lightbay_widgets::{
+    CellFlag, Column, Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, RowSum, Sentence,
+    Table, TableRow, TableState, Theme, Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+use std::sync::Arc;
+
+/// Items of the pane are cells: row times this plus column.
+const STRIDE: ItemId = 4096;
+
+/// What the vectors were filled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Key {
+    plan: u64,
+    baseline: Option<u64>,
+    mode: u8,
+}
+
+/// Data of the pane, refilled when plan, baseline or form change.
+#[derive(Debug, Default)]
+pub struct PortsPane {
+    key: Option<Key>,
+    rows: Vec<Label>,
+    columns: Vec<Label>,
+    cells: Vec<MatrixCell>,
+    /// Link behind each cell.
+    link_of: Vec<Option<u32>>,
+    sums: Vec<RowSum>,
+    items: Arc<[Item]>,
+    editing: Option<Arc<CellEditing>>,
+    table_columns: Vec<Column>,
+    table_rows: Vec<TableRow>,
+    state: MatrixState,
+    table: TableState,
+}
+
+impl PortsPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        baseline: Option<&Explained>,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let theme = &input.app.look.theme;
+        let key = Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode };
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.fill(facts, baseline, input.mode());
+        }
+        self.flag_cells(input);
+        let used: u32 = self.sums.iter().map(|sum| sum.used).sum();
+        let limit: u32 = self.sums.iter().map(|sum| sum.limit).sum();
+        let mut context = Vec::new();
+        if input.state.mode > 0 {
+            context.push(Piece::muted(input.mode()));
+        }
+        let title = Title { context, value: vec![Piece::answer(format!("{used} of {limit} used"))] };
+        frame(input, &title, Shown::Ready, area, buf);
+
+        let inner = body(area, 1);
+        let matrix_rows = (self.rows.len() as u16 + 1).min(inner.height);
+        let spare = inner.height - matrix_rows;
+        // The table needs its heading, a blank row and something to say.
+        let table_rows = if spare >= 4 { (self.table_rows.len() as u16 + 1).min(spare - 1) } else { 0 };
+        let upper = Rect { height: inner.height - if table_rows > 0 { table_rows + 1 } else { 0 }, ..inner };
+
+        let selected = self.selected(input);
+        self.state.selected = selected;
+        self.state.row_offset = input.state.offset;
+        self.state.column_offset = input.state.column;
+        let editing = input.app.cell_edit().is_some_and(|edit| edit.pane == input.pane);
+        Matrix::new(theme, &self.rows, &self.columns, &self.cells).sums(&self.sums).editing(editing).render(
+            upper,
+            buf,
+            &mut self.state,
+        );
+        let link = selected.and_then(|(row, column)| self.link_at(row, column));
+        if table_rows > 0 {
+            let lower = Rect { y: inner.y + inner.height - table_rows, height: table_rows, ..inner };
+            self.table.selected = link;
+            Table::new(theme, &self.table_columns, &self.table_rows).render(lower, buf, &mut self.table);
+        }
+        let sentence = self.sentence(input, facts, link);
+        Sentence::new(theme, &sentence).render(below(inner), buf);
+        self.report(drawn, out, upper, &sentence, facts, link);
+    }
+
+    fn link_at(&self, row: usize, column: usize) -> Option<u32> {
+        self.link_of.get(row * self.columns.len() + column).copied().flatten()
+    }
+
+    /// The chosen cell, or the one of the link that holds up the critical path.
+    fn selected(&self, input: &PaneInput<'_>) -> Option<(usize, usize)> {
+        let edited = input.app.cell_edit().filter(|edit| edit.pane == input.pane).and_then(|edit| {
+            edit.cells.cells.iter().find(|(_, entry)| *entry == edit.entry).map(|(id, _)| *id)
+        });
+        let chosen = match input.app.cell_edit() {
+            // While editing the chosen cell stays where it is even if its mirror image has the same entry.
+            Some(edit) if edit.pane == input.pane => {
+                input.state.selected.filter(|id| edit.cells.entry(*id) == Some(edit.entry)).or(edited)
+            }
+            _ => input.state.selected,
+        };
+        let at = |id: ItemId| ((id / STRIDE) as usize, (id % STRIDE) as usize);
+        let inside = |(row, column): &(usize, usize)| *row < self.rows.len() && *column < self.columns.len();
+        chosen.map(at).filter(inside).or_else(|| self.items.first().map(|item| at(item.id)))
+    }
+
+    fn fill(&mut self, facts: &Explained, baseline: Option<&Explained>, mode: &str) {
+        let analysis = &facts.analysis;
+        let instance = &analysis.setting.instance;
+        let baseline = baseline.filter(|other| other.analysis.circuits.len() == analysis.circuits.len());
+        let real: Vec<usize> = (0..instance.pods.len()).filter(|pod| !instance.pods[*pod].mirror).collect();
+        let mirrors = real.len() < instance.pods.len();
+        let place = |pod: usize| real.iter().position(|known| *known == pod);
+        self.rows.clear();
+        self.rows.extend(real.iter().map(|pod| Label::from(instance.pods[*pod].name.clone())));
+        self.columns.clone_from(&self.rows);
+        if mirrors {
+            let twice = instance.links.iter().any(|link| link.ports_a.max(link.ports_b) > 1);
+            self.columns.push(if twice { "peer×2".into() } else { "peer".into() });
+        }
+        let width = self.columns.len();
+        self.cells.clear();
+        self.cells.resize(self.rows.len() * width, MatrixCell::default());
+        self.link_of.clear();
+        self.link_of.resize(self.cells.len(), None);
+        let most = analysis.circuits.iter().copied().max().unwrap_or(1).max(1);
+        for (index, link) in instance.links.iter().enumerate() {
+            let used = &analysis.links[index];
+            let value = match mode {
+                "useful circuits" => used.bound as i32,
+                "busy, per cent" => (used.busy * 100.0).round() as i32,
+                "flows at peak" => used.peak_flows as i32,
+                _ => used.circuits as i32,
+            };
+            let difference = match baseline {
+                Some(other) if mode == "circuits" => {
+                    used.circuits as i32 - other.analysis.circuits[index] as i32
+                }
+                _ => 0,
+            };
+            let share = match mode {
+                "busy, per cent" => used.busy,
+                _ => f64::from(value) / f64::from(most),
+            };
+            let heat = Some(Theme::heat_level(share.min(1.0)));
+            let cell = MatrixCell { value: Some(value), difference, heat, flag: CellFlag::Plan };
+            let ends = [link.pod_a.index(), link.pod_b.index()];
+            for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {
+                let (Some(row), column) = (place(from), place(to).unwrap_or(real.len())) else { continue };
+                if column < width {
+                    self.cells[row * width + column] = cell;
+                    self.link_of[row * width + column] = Some(index as u32);
+                }
+            }
+        }
+        let budget = &analysis.setting.evaluator.network.budget;
+        let free = budget.free(&analysis.circuits);
+        self.sums.clear();
+        self.sums.extend(real.iter().map(|pod| {
+            let limit = instance.pods[*pod].ports;
+            RowSum { used: (i64::from(limit) - free[*pod]).max(0) as u32, limit }
+        }));
+        let mut items = Vec::new();
+        for row in 0..self.rows.len() {
+            for column in 0..width {
+                if self.link_at(row, column).is_some() {
+                    let id = row as ItemId * STRIDE + column as ItemId;
+                    items.push(Item { id, row: row as u32, place: column as f32 });
+                }
+            }
+        }
+        self.items = items.into();
+        self.fill_table(facts, baseline);
+        self.editing = Some(Arc::new(self.cell_editing(facts)));
+    }
+
+    fn fill_table(&mut self, facts: &Explained, baseline: Option<&Explained>) {
+        let analysis = &facts.analysis;
+        let instance = &analysis.setting.instance;
+        self.table_columns = vec![
+            Column::left("link", 12).grow(),
+            Column::right("x", 3),
+            Column::right("X", 3).priority(3),
+            Column::right("B", 3).priority(4),
+            Column::right("busy", 6).priority(2),
+            Column::right("peak", 6).priority(1),
+            Column::right("slack ms", 8),
+        ];
+        self.table_rows.clear();
+        for (index, link) in instance.links.iter().enumerate() {
+            let used = &analysis.links[index];
+            let kind = match link.kind {
+                LinkKind::Pp => "pp",
+                LinkKind::Dp => "dp",
+                LinkKind::Mixed => "mixed",
+            };
+            let difference = baseline.map_or_else(
+                || Piece::muted("-"),
+                |other| {
+                    let difference = i64::from(used.circuits) - i64::from(other.analysis.circuits[index]);
+                    if difference == 0 { Piece::muted("0") } else { Piece::text(format!("{difference:+}")) }
+                },
+            );
+            let waits = used.peak_flows > used.circuits && used.holds_up;
+            let peak = format!("{}/{}{}", used.peak_flows, used.circuits, if waits { "!" } else { "" });
+            self.table_rows.push(TableRow::item(
+                index as u32,
+                vec![
+                    Piece::text(format!("{index} {} {kind}", links::link(instance, index))),
+                    Piece::answer(used.circuits.to_string()),
+                    Piece::muted(used.bound.to_string()),
+                    difference,
+                    Piece::muted(number::percent(used.busy, 1).as_str().to_owned()),
+                    Piece::new(peak, if waits { Tone::Bad } else { Tone::Text }),
+                    Piece::text(number::millis(used.slack_s, 1).as_str().to_owned()),
+                ],
+            ));
+        }
+    }
+
+    fn cell_editing(&self, facts: &Explained) -> CellEditing {
+        let analysis = &facts.analysis;
+        let instance = &analysis.setting.instance;
+        let width = self.columns.len();
+        let cells = (0..self.link_of.len())
+            .filter_map(|at| {
+                let link = self.link_of[at]?;
+                Some(((at / width) as ItemId * STRIDE + (at % width) as ItemId, link as usize))
+            })
+            .collect();
+        let most = analysis.circuits.iter().copied().max().unwrap_or(1);
+        let ports = instance.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.ports).max().unwrap_or(most);
+        let rates = |name: &str| vec![("rates".to_owned(), ParamValue::Text(name.to_owned()))];
+        CellEditing {
+            method: "simulate",
+            param: "topology",
+            values: analysis.circuits.iter().map(|circuits| i64::from(*circuits)).collect(),
+            range: (1, i64::from(ports.max(most))),
+            names: (0..instance.links.len()).map(|link| links::link(instance, link)).collect(),
+            cells,
+            variants: vec![("joint", rates("level")), ("fair", rates("fair"))],
+        }
+    }
+
+    /// Marks what the edit layer changed or refused.
+    fn flag_cells(&mut self, input: &PaneInput<'_>) {
+        let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
+        for (at, cell) in self.cells.iter_mut().enumerate() {
+            let Some(link) = self.link_of.get(at).copied().flatten() else { continue };
+            let link = link as usize;
+            cell.flag = match edit {
+                Some(edit) if !edit.problem.is_empty() && edit.entry == link => CellFlag::Refused,
+                Some(edit) if edit.values.get(link) != edit.cells.values.get(link) => CellFlag::Edited,
+                _ => CellFlag::Plan,
+            };
+            // The digits follow the keys at once; everything else follows when the evaluation is there.
+            if let Some(edit) = edit
+                && input.state.mode == 0
+                && let Some(value) = edit.values.get(link)
+            {
+                cell.value = Some(*value as i32);
+            }
+        }
+    }
+
+    fn sentence(&self, input: &PaneInput<'_>, facts: &Explained, link: Option<u32>) -> Vec<Piece> {
+        let Some(link) = link else { return vec![Piece::muted("no circuits between these pods")] };
+        let analysis = &facts.analysis;
+        let used = &analysis.links[link as usize];
+        let name = links::link(&analysis.setting.instance, link as usize);
+        if let Some(edit) = input.app.cell_edit().filter(|edit| edit.pane == input.pane) {
+            if !edit.problem.is_empty() {
+                return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
+            }
+            let mut line = vec![Piece::answer(format!("> {name}  {} circuits", edit.values[link as usize]))];
+            for preview in &edit.previews {
+                match &preview.plan {
+                    Ok(plan) => {
+                        let value = plan.0.header().objective.value;
+                        line.push(Piece::muted(format!("   {} ", preview.variant)));
+                        line.push(Piece::answer(format!("{} s", number::seconds6(value).as_str())));
+                        let change = value - facts_value(input, analysis.makespan_s);
+                        let tone = if change < 0.0 { Tone::Good } else { Tone::Bad };
+                        let tone = if change.abs() < 1e-9 { Tone::Muted } else { tone };
+                        line.push(Piece::new(
+                            format!(" {} ms", number::signed(change * 1e3, 3).as_str()),
+                            tone,
+                        ));
+                    }
+                    Err(why) => line.push(Piece::new(format!("   {}: {why}", preview.variant), Tone::Bad)),
+                }
+            }
+            if edit.waiting {
+                line.push(Piece::muted("   …"));
+            }
+            return line;
+        }
+        let mut line = vec![
+            Piece::answer(format!("> {name}  {} circuits", used.circuits)),
+            Piece::muted(format!(
+                "  useful {}, busy {}, {} flows at peak, slack {} ms",
+                used.bound,
+                number::percent(used.busy, 1).as_str(),
+                used.peak_flows,
+                number::millis(used.slack_s, 1).as_str()
+            )),
+        ];
+        if used.holds_up {
+            line.push(Piece::new("  ! holds up the critical path", Tone::Bad));
+        } else if used.slack_s > 1e-6 && used.circuits > 1 {
+            line.push(Piece::new("  could give a circuit", Tone::Good));
+        }
+        line
+    }
+
+    fn report(
+        &self,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+        inner: Rect,
+        sentence: &[Piece],
+        facts: &Explained,
+        link: Option<u32>,
+    ) {
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(inner.height.saturating_sub(1));
+        drawn.offset = self.state.row_offset;
+        drawn.column = self.state.column_offset;
+        drawn.sentence = pieces::plain(sentence);
+        drawn.edit.clone_from(&self.editing);
+        if let Some(link) = link {
+            let network = &facts.analysis.setting.evaluator.network;
+            drawn.details = [2 * link, 2 * link + 1]
+                .into_iter()
+                .flat_map(|direction| network.carried[direction as usize].iter())
+                .map(|task| pieces::plain(&pieces::timing(facts, *task)))
+                .collect();
+        }
+        let pane = drawn.pane;
+        out.hits.extend(self.state.hits.iter().map(|hit| Hit {
+            rect: hit.rect,
+            click: Action::Select { pane, item: Some(hit.id * STRIDE + hit.part) },
+            open: Some(Action::Do(Command::Edit)),
+        }));
+    }
+}
+
+/// Makespan of the plan that is being edited; the plan shown is then already the preview.
+fn facts_value(input: &PaneInput<'_>, shown: f64) -> f64 {
+    input.app.plans.shown().map_or(shown, |entry| entry.value)
+}
