@@ -74,7 +74,7 @@ impl<'a> Asked<'a> {
         let clock = Arc::new(SystemClock::start());
         let runs = Runs::new(self.threads, RunId(1), recorder.clone(), clock, None).unwrap();
         runs.submit(self.job());
-        assert!(runs.wait_idle(Duration::from_secs(300)));
+        assert!(runs.wait_idle(Duration::from_mins(5)));
         let events = recorder.events();
         let Some(EventBody::Done(done)) = events.last().map(|event| event.body.clone()) else {
             panic!("the last event is not done")
@@ -296,7 +296,7 @@ fn wrong_circuits_are_refused_with_the_remedy() {
         let clock = Arc::new(SystemClock::start());
         let runs = Runs::new(1, RunId(1), recorder.clone(), clock, None).unwrap();
         runs.submit(asked.job());
-        assert!(runs.wait_idle(Duration::from_secs(60)));
+        assert!(runs.wait_idle(Duration::from_mins(1)));
         let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
             panic!("the last event is not done")
         };
@@ -316,7 +316,7 @@ fn stopping_keeps_a_valid_plan() {
             let ticket = runs.submit(asked.job());
             std::thread::sleep(Duration::from_micros(delay_us));
             runs.stop(ticket.run, Stop::Requested);
-            assert!(runs.wait_idle(Duration::from_secs(60)));
+            assert!(runs.wait_idle(Duration::from_mins(1)));
             let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
                 panic!("the last event is not done")
             };

@@ -169,7 +169,7 @@ fn the_proven_optimum_is_that_of_brute_force() {
         let recorder = Arc::new(Recorder::default());
         let runs = Runs::new(1, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
         runs.submit(Box::new(TypedJob::new(Arc::clone(&joint), request).unwrap()));
-        assert!(runs.wait_idle(Duration::from_secs(60)));
+        assert!(runs.wait_idle(Duration::from_mins(1)));
         let near = 1e-9 * optimum;
         let (mut bound, mut incumbent, mut ended) = (0.0, f64::INFINITY, false);
         for event in recorder.events() {

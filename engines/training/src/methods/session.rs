@@ -38,7 +38,7 @@ pub(super) struct Session<'c, 'a> {
 /// What a method finds when it opens its scenario.
 pub(super) enum Opened<'c, 'a> {
     /// Something to plan.
-    Session(Session<'c, 'a>),
+    Session(Box<Session<'c, 'a>>),
     /// Nothing crosses pods: the plan is made.
     Done(Outcome),
 }
@@ -71,14 +71,9 @@ impl<'c, 'a> Session<'c, 'a> {
             return Ok(Opened::Done(Outcome::done(status)));
         }
         let evaluator = Arc::new(evaluator);
-        Ok(Opened::Session(Self {
-            cx,
-            instance: built.instance,
-            evaluator,
-            rates,
-            evolving_since_s: None,
-            offer: None,
-        }))
+        let session =
+            Self { cx, instance: built.instance, evaluator, rates, evolving_since_s: None, offer: None };
+        Ok(Opened::Session(Box::new(session)))
     }
 
     /// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
