@@ -1,2 +1,36 @@
-//! The lightbay program.
-fn main() {}
+//! The lightbay program: arguments in, exit code out.
+#![forbid(unsafe_code)]
+
+use lightbay::cli::{self, console::Console, exit::Exit};
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let Ok(mut console) = Console::open() else {
+        return Exit::Failure.into();
+    };
+    report_panics(&console);
+    cli::run(std::env::args_os(), &mut console).into()
+}
+
+/// Panics and unforeseen errors become reports on the real standard error. A panic on the thread of a run is no
+/// accident of the program: the run reports it and keeps its best plan.
+fn report_panics(console: &Console) {
+    let hooks = color_eyre::config::HookBuilder::blank()
+        .display_env_section(false)
+        .panic_section("this is a defect of lightbay; please report it with the lines above")
+        .into_hooks();
+    let (panic_hook, eyre_hook) = hooks;
+    // A hook that is there already will do as well.
+    let _ = eyre_hook.install();
+    let err = console.err_handle().ok();
+    std::panic::set_hook(Box::new(move |info| {
+        let report = panic_hook.panic_report(info).to_string();
+        let run = std::thread::current().name().is_some_and(|name| name.starts_with("lb-"));
+        match err.as_ref().filter(|_| !run) {
+            Some(mut err) => drop(writeln!(err, "{report}")),
+            // The original descriptor leads to the log.
+            None => drop(writeln!(std::io::stderr(), "{report}")),
+        }
+    }));
+}

@@ -1,0 +1,89 @@
+//! The command line: one grammar for all kinds, one file per subcommand.
+//!
+//! Results go to standard output, everything else to standard error, both through [`console::Console`]; exit codes
+//! are in [`exit`], what can go wrong in [`failure`].
+
+pub mod console;
+pub mod exit;
+pub mod failure;
+pub mod grammar;
+pub mod look;
+pub mod quantity;
+pub mod source;
+pub mod table;
+pub mod target;
+pub mod value;
+pub mod version;
+pub mod workbench;
+
+mod check;
+mod compare;
+mod completions;
+mod export;
+mod import;
+mod info;
+mod man;
+mod methods;
+mod new;
+mod presets;
+mod sessions;
+mod show;
+mod solve;
+
+use clap::{CommandFactory as _, Parser as _};
+use console::Console;
+use exit::Exit;
+use failure::Failure;
+use grammar::{Command, Grammar};
+use std::ffi::OsString;
+use std::io::Write as _;
+
+/// Does what the arguments ask for, reports what goes wrong, and says how it ended.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console) -> Exit {
+    let exit = match Grammar::try_parse_from(arguments) {
+        Err(error) => answer(&error, console),
+        Ok(grammar) => execute(grammar, console),
+    };
+    let ended = exit.and_then(|exit| console.flush().map(|()| exit).map_err(Failure::from));
+    ended.unwrap_or_else(|failure| failure.report(console))
+}
+
+/// Help and version are answers; anything else clap says is wrong usage.
+fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
+    let text = error.render();
+    if error.use_stderr() {
+        let text = if console.err_shows_colour() { text.ansi().to_string() } else { text.to_string() };
+        console.say_raw(&text);
+        Ok(Exit::Input)
+    } else {
+        let text = if console.out_shows_colour() { text.ansi().to_string() } else { text.to_string() };
+        console.out().write_all(text.as_bytes())?;
+        Ok(Exit::Done)
+    }
+}
+
+fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
+    console.set_places(grammar.places.overrides());
+    let Some(command) = grammar.command else {
+        return workbench::run(grammar.opening, console);
+    };
+    match &command {
+        Command::Solve(_) => console.divert(true),
+        _ => console.divert(false),
+    }
+    match command {
+        Command::Presets(arguments) => presets::run(&arguments, console),
+        Command::New(arguments) => new::run(&arguments, console),
+        Command::Methods(arguments) => methods::run(&arguments, console),
+        Command::Solve(arguments) => solve::run(&arguments, console),
+        Command::Check(arguments) => check::run(&arguments, console),
+        Command::Show(arguments) => show::run(&arguments, console),
+        Command::Compare(arguments) => compare::run(&arguments, console),
+        Command::Export(arguments) => export::run(&arguments, console),
+        Command::Import(arguments) => import::run(&arguments, console),
+        Command::Sessions(arguments) => sessions::run(&arguments, console),
+        Command::Info(arguments) => info::run(&arguments, console),
+        Command::Completions(arguments) => completions::run(&arguments, Grammar::command(), console),
+        Command::Man(arguments) => man::run(&arguments, Grammar::command(), console),
+    }
+}

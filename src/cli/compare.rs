@@ -1,0 +1,144 @@
+//! `lightbay compare`: plans side by side, the first one the reference.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::quantity;
+use super::source::{Source, sound, stdin_at_most_once};
+use super::table::Table;
+use clap::{Args, ValueHint};
+use lightbay_core::kind::Sense;
+use lightbay_core::problem::printable;
+use lightbay_engines::AnyPlan;
+use lightbay_sessions::compare::{Subject, TOLERANCE, Table as Comparison, Verdict, compare};
+use std::io::Write as _;
+
+/// Arguments of `compare`.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Example:\n  lightbay compare fair.json joint.json --md")]
+pub struct Arguments {
+    /// Plans of one kind; the first is what the others are compared with
+    #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    plans: Vec<Source>,
+
+    /// Print one JSON object: {"schema", "kind", "labels", "settings", "figures", "tolerance"}
+    #[arg(long, group = "form")]
+    json: bool,
+
+    /// Print Markdown tables
+    #[arg(long, group = "form")]
+    md: bool,
+
+    /// Print comma-separated values
+    #[arg(long, group = "form")]
+    csv: bool,
+}
+
+/// Compares.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    stdin_at_most_once(&arguments.plans)?;
+    let mut plans: Vec<AnyPlan> = Vec::new();
+    let mut wrong = Vec::new();
+    for source in &arguments.plans {
+        match source.plan_file().and_then(|file| sound(file, &source.to_string())) {
+            Ok(plan) => plans.push(plan),
+            Err(problems) => wrong.push(problems),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Failure::Input(wrong));
+    }
+    let labels: Vec<String> = arguments.plans.iter().map(ToString::to_string).collect();
+    let headers: Vec<_> = plans.iter().map(AnyPlan::header).collect();
+    let knobs: Vec<_> = plans.iter().map(knobs).collect();
+    let subjects: Vec<Subject<'_>> = labels
+        .iter()
+        .zip(&headers)
+        .zip(&knobs)
+        .map(|((label, header), knobs)| Subject { label, header, knobs })
+        .collect();
+    let table = compare(&subjects, TOLERANCE, sense)?;
+    if arguments.json {
+        console.out().write_all(&table.to_json()?)?;
+    } else if arguments.md {
+        write!(console.out(), "{}", table.to_markdown())?;
+    } else if arguments.csv {
+        write!(console.out(), "{}", table.to_csv())?;
+    } else {
+        write!(console.out(), "{}", text(&table))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn knobs(plan: &AnyPlan) -> Vec<(String, lightbay_core::param::ParamValue)> {
+    let scenario = plan.scenario();
+    let names = scenario.knobs();
+    names.iter().filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?))).collect()
+}
+
+/// Time, ports and normalised completion time are costs in every kind that has them.
+fn sense(metric: &str) -> Option<Sense> {
+    let cost =
+        metric == "nct" || metric.contains("ports") || metric.ends_with("_s") || metric.ends_with("_ms");
+    cost.then_some(Sense::Min)
+}
+
+fn text(comparison: &Comparison) -> String {
+    let labels: Vec<String> = comparison.labels.iter().map(|label| printable(label)).collect();
+    let mut out = String::new();
+    if comparison.settings.is_empty() {
+        out.push_str("The plans were asked the same way.\n\n");
+    } else {
+        let mut table = Table::new(
+            &["asked differently", ""]
+                .into_iter()
+                .chain(labels.iter().map(String::as_str))
+                .collect::<Vec<_>>(),
+        );
+        for setting in &comparison.settings {
+            let values = setting.values.iter().map(|value| {
+                value.as_ref().map_or_else(|| "-".to_owned(), |value| printable(&value.to_string()))
+            });
+            let head = [printable(&setting.name), setting.scope.word().to_owned()];
+            table.row(head.into_iter().chain(values));
+        }
+        out.push_str(&format!("{table}\n"));
+    }
+    let mut columns = vec!["figure".to_owned()];
+    for (index, label) in labels.iter().enumerate() {
+        columns.push(format!(">{label}"));
+        if index > 0 {
+            columns.push(">change".to_owned());
+            columns.push(String::new());
+        }
+    }
+    let mut table = Table::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
+    for figure in &comparison.figures {
+        let name = printable(&figure.name);
+        let value =
+            |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| quantity::value(&name, value));
+        let mut cells = vec![quantity::label(&name), value(figure.values.first().unwrap_or(&None))];
+        for (number, change) in figure.values.iter().skip(1).zip(&figure.changes) {
+            cells.push(value(number));
+            match change {
+                None => cells.extend(["-".to_owned(), String::new()]),
+                Some(change) => {
+                    let percent = match (change.verdict, change.percent) {
+                        (Verdict::Tie, _) => "0".to_owned(),
+                        (_, Some(percent)) => signed_percent(percent),
+                        (_, None) => format!("{:+}", change.difference),
+                    };
+                    cells.extend([percent, change.verdict.word().to_owned()]);
+                }
+            }
+        }
+        table.row(cells);
+    }
+    out.push_str(&table.to_string());
+    out
+}
+
+fn signed_percent(percent: f64) -> String {
+    let text = quantity::percent(percent / 100.0);
+    if percent > 0.0 { format!("+{text}") } else { text }
+}

@@ -1,0 +1,155 @@
+//! The only way in which the program writes to its standard streams.
+//!
+//! At start both descriptors are duplicated and our own output uses the copies; then the originals are pointed at
+//! the log, so that no library can write into a result or onto the screen.
+
+use super::failure::Failure;
+use lightbay_sessions::{Overrides, Places};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// A log above this size becomes `.old` before a new one is begun, bytes.
+const LOG_LIMIT_BYTES: u64 = 4 << 20;
+
+/// Standard output and standard error as they were at start.
+#[derive(Debug)]
+pub struct Console {
+    out: BufWriter<File>,
+    err: File,
+    overrides: Overrides,
+}
+
+impl Console {
+    /// Takes copies of both descriptors.
+    ///
+    /// # Errors
+    /// If the process has no descriptors left.
+    pub fn open() -> io::Result<Self> {
+        let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        let err = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        Ok(Self { out: BufWriter::with_capacity(1 << 16, out), err, overrides: Overrides::default() })
+    }
+
+    /// Standard output, buffered.
+    pub const fn out(&mut self) -> &mut BufWriter<File> {
+        &mut self.out
+    }
+
+    /// Sends what is buffered.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Another handle of standard error, for a thread of its own.
+    ///
+    /// # Errors
+    /// If the process has no descriptors left.
+    pub fn err_handle(&self) -> io::Result<File> {
+        self.err.try_clone()
+    }
+
+    /// Another handle of standard output, unbuffered, for the screen.
+    ///
+    /// # Errors
+    /// If the process has no descriptors left.
+    pub fn out_handle(&self) -> io::Result<File> {
+        self.out.get_ref().try_clone()
+    }
+
+    /// Whether standard output is a terminal.
+    pub fn out_is_terminal(&self) -> bool {
+        self.out.get_ref().is_terminal()
+    }
+
+    /// Whether standard error is a terminal.
+    pub fn err_is_terminal(&self) -> bool {
+        self.err.is_terminal()
+    }
+
+    /// Columns and rows of the terminal that standard output is.
+    pub fn size(&self) -> Option<(u16, u16)> {
+        let size = rustix::termios::tcgetwinsize(self.out.get_ref()).ok()?;
+        (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+    }
+
+    /// Whether help may be coloured.
+    pub fn out_shows_colour(&self) -> bool {
+        self.out_is_terminal() && colour_is_welcome()
+    }
+
+    /// Whether messages may be coloured.
+    pub fn err_shows_colour(&self) -> bool {
+        self.err_is_terminal() && colour_is_welcome()
+    }
+
+    /// One line of information on standard error. A closed standard error is nobody's problem.
+    pub fn say(&mut self, message: &str) {
+        self.say_raw(&format!("lightbay: {message}\n"));
+    }
+
+    /// One line on what is wrong.
+    pub fn error(&mut self, message: &str) {
+        self.say_raw(&format!("error: {message}\n"));
+    }
+
+    /// One line on what a person should know.
+    pub fn warn(&mut self, message: &str) {
+        self.say_raw(&format!("warning: {message}\n"));
+    }
+
+    /// Text as it is.
+    pub fn say_raw(&mut self, text: &str) {
+        // What is buffered for standard output was said earlier; on a terminal the order is visible.
+        let _ = self.out.flush();
+        let _ = self.err.write_all(text.as_bytes());
+    }
+
+    /// Remembers the places named by flags.
+    pub fn set_places(&mut self, overrides: Overrides) {
+        self.overrides = overrides;
+    }
+
+    /// The folders of this user.
+    ///
+    /// # Errors
+    /// If none is known.
+    pub fn places(&self) -> Result<Places, Failure> {
+        Ok(Places::resolve(&self.overrides, |name| std::env::var_os(name))?)
+    }
+
+    /// Points the original descriptors at the log. Short commands do not create one where there is none.
+    pub fn divert(&self, create: bool) {
+        let log = self.places().ok().and_then(|places| open_log(&places.logs(), create));
+        let sink = log.or_else(|| OpenOptions::new().write(true).open("/dev/null").ok());
+        if let Some(sink) = sink {
+            // If this fails a library's chatter stays visible, which is no reason to stop.
+            let _ = rustix::stdio::dup2_stdout(&sink);
+            let _ = rustix::stdio::dup2_stderr(&sink);
+        }
+    }
+}
+
+fn colour_is_welcome() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The file that stray output goes to.
+pub fn log_file(logs: &Path) -> PathBuf {
+    logs.join("stray-output.log")
+}
+
+fn open_log(logs: &Path, create: bool) -> Option<File> {
+    let path = log_file(logs);
+    if create {
+        fs::create_dir_all(logs).ok()?;
+        if fs::metadata(&path).is_ok_and(|found| found.len() > LOG_LIMIT_BYTES) {
+            let _ = fs::rename(&path, path.with_extension("log.old"));
+        }
+    }
+    OpenOptions::new().append(true).create(create).open(path).ok()
+}

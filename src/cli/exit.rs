@@ -1,0 +1,97 @@
+//! Exit codes, all of them in one place.
+
+use std::process::ExitCode;
+
+/// The table of exit codes as help and manual page show it.
+pub const HELP: &str = "\
+Exit codes:
+  0    done: a plan was found, also when a limit ended the run; a check passed
+  1    failure, or a check that found violations
+  2    wrong usage, unreadable or invalid input
+  3    no plan within the limits
+  4    infeasible
+  129, 130, 143
+       ended by hang-up, interrupt or termination, with the best plan written";
+
+/// A signal that ends the program in good order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// The terminal is gone.
+    HangUp,
+    /// Ctrl-C.
+    Interrupt,
+    /// A polite request to end.
+    Terminate,
+}
+
+impl Signal {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::HangUp, Self::Interrupt, Self::Terminate];
+
+    /// The number the system gives it.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::HangUp => 1,
+            Self::Interrupt => 2,
+            Self::Terminate => 15,
+        }
+    }
+
+    /// The signal with a number.
+    pub fn of(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|signal| i32::from(signal.number()) == number)
+    }
+
+    /// What happened, for messages.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::HangUp => "hang-up",
+            Self::Interrupt => "interrupt",
+            Self::Terminate => "termination",
+        }
+    }
+}
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// As asked.
+    Done,
+    /// Something failed, or a check found violations.
+    Failure,
+    /// Wrong usage, unreadable or invalid input.
+    Input,
+    /// No plan within the limits.
+    NoPlan,
+    /// A method found that no plan exists.
+    Infeasible,
+    /// Ended by a signal, in good order.
+    Signal(Signal),
+}
+
+impl Exit {
+    /// The ending with a number, as the workbench reports it; an unknown one is a failure.
+    pub fn of_code(code: u8) -> Self {
+        let known = [Self::Done, Self::Failure, Self::Input, Self::NoPlan, Self::Infeasible];
+        let signals = Signal::ALL.into_iter().map(Self::Signal);
+        known.into_iter().chain(signals).find(|exit| exit.code() == code).unwrap_or(Self::Failure)
+    }
+
+    /// The number the caller sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failure => 1,
+            Self::Input => 2,
+            Self::NoPlan => 3,
+            Self::Infeasible => 4,
+            Self::Signal(signal) => 128 + signal.number(),
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code().into()
+    }
+}

@@ -1,0 +1,89 @@
+//! `lightbay export`: writes a scenario or plan in another format.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::source::{Source, sound};
+use super::target::{FileTarget, Target};
+use clap::{Args, ValueHint};
+use lightbay_core::param::Setting;
+use lightbay_core::problem::printable;
+use lightbay_engines::{AnyFile, Artifact, Subject, export};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  lightbay export preset:tiny8 --to instance -o tiny8.instance.json
+  lightbay export plan.json --to expanded -o out/          the usual name, in a folder
+  lightbay methods --formats                               all formats and their knobs";
+
+/// Arguments of `export`.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to write: a file, `-` or preset:NAME. A plan has to pass its check
+    #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    subject: Source,
+
+    /// Format, as `lightbay methods --formats` lists them
+    #[arg(long, value_name = "FORMAT")]
+    to: String,
+
+    /// Set a knob of the format
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<Setting>,
+
+    /// File to write, or a folder for the usual names [default: standard output]
+    #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
+    output: Option<PathBuf>,
+
+    /// Overwrite existing files
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes the export.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let folder = arguments.output.as_deref().filter(|path| path.is_dir());
+    let mut target = match folder {
+        Some(_) => None,
+        None => Some(Target::prepare(arguments.output.as_deref(), arguments.force)?),
+    };
+    let read = arguments.subject.read()?;
+    let artifacts = match read {
+        AnyFile::Scenario(scenario) => export(Subject::Scenario(&scenario), &arguments.to, &arguments.set)?,
+        AnyFile::Plan(file) => {
+            let plan = sound(file, &arguments.subject.to_string())?;
+            export(Subject::Plan(&plan), &arguments.to, &arguments.set)?
+        }
+    };
+    match (folder, target.as_mut(), artifacts.as_slice()) {
+        (Some(folder), _, artifacts) => {
+            for name in write_all(folder, artifacts, arguments.force)? {
+                writeln!(console.out(), "{name}")?;
+            }
+        }
+        (None, Some(target), [one]) => target.write(&one.bytes, console)?,
+        (None, _, several) => {
+            return Err(Failure::input(
+                "output",
+                format!("format {} makes {} files", arguments.to, several.len()),
+                "name an existing folder with -o",
+            ));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes every file into a folder; nothing is written if one of them must not be.
+fn write_all(folder: &Path, artifacts: &[Artifact], force: bool) -> Result<Vec<String>, Failure> {
+    let mut targets = Vec::with_capacity(artifacts.len());
+    for artifact in artifacts {
+        targets.push(FileTarget::prepare(&folder.join(&artifact.name), force)?);
+    }
+    for (target, artifact) in targets.iter_mut().zip(artifacts) {
+        target.write(&artifact.bytes)?;
+    }
+    Ok(targets.iter().map(|target| printable(&target.to_string())).collect())
+}

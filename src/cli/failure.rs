@@ -1,0 +1,105 @@
+//! What can go wrong with a command, and how it is reported.
+
+use super::console::Console;
+use super::exit::Exit;
+use color_eyre::eyre::Report;
+use lightbay_core::json::WriteError;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_sessions::SessionError;
+use std::io;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// Wrong input; every problem of every input is listed.
+    Input(Vec<Problems>),
+    /// Something a person can mend that is no problem of the input, such as a full disk.
+    Mendable(String),
+    /// The reader of our output has had enough, as in `lightbay presets | head`.
+    ReaderLeft,
+    /// What nobody foresaw.
+    Unexpected(Report),
+}
+
+impl Failure {
+    /// Wrong input with one problem.
+    pub fn input(path: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Problem::new(path, message, remedy).into()
+    }
+
+    /// Says what is wrong on standard error, and how the program ends.
+    pub fn report(self, console: &mut Console) -> Exit {
+        match self {
+            Self::Input(inputs) => {
+                for problems in inputs {
+                    for line in problems.to_string().lines() {
+                        console.error(line);
+                    }
+                }
+                Exit::Input
+            }
+            Self::Mendable(message) => {
+                console.error(&message);
+                Exit::Failure
+            }
+            Self::ReaderLeft => Exit::Done,
+            Self::Unexpected(report) => {
+                console.error(&format!("{report:?}"));
+                Exit::Failure
+            }
+        }
+    }
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        Self::Input(vec![problems])
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Input(vec![problem.into()])
+    }
+}
+
+/// Only writing to our own standard output gives a bare I/O error; everything else names its file.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderLeft,
+            _ => Self::Mendable(format!(
+                "standard output cannot be written: {error}; free its device or choose another"
+            )),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        if error.is_io() { io::Error::from(error).into() } else { Self::Unexpected(error.into()) }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::Unexpected(error.into())
+    }
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Self {
+        Self::Unexpected(report)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::NoSpace { .. } | SessionError::Io { .. } => Self::Mendable(error.to_string()),
+            SessionError::Unwritable { .. } => Self::Unexpected(error.into()),
+            // What is left names a file, a folder or a session that a person chose.
+            other => Self::Input(vec![Problem::new("", other.to_string(), "").into()]),
+        }
+    }
+}

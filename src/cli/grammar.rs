@@ -1,0 +1,158 @@
+//! What can be typed.
+
+use super::source::Source;
+use super::{
+    check, compare, completions, exit, export, import, info, look, man, methods, new, presets, sessions,
+    show, solve, version,
+};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use lightbay_sessions::Overrides;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  lightbay                                        go on where you were
+  lightbay preset:megatron_177b --solve           open a training job and let the search run
+  lightbay presets                                what is built in
+  lightbay solve preset:tiny8 -o plan.json        without a terminal
+  lightbay check plan.json                        is it sound?
+  lightbay export plan.json --to json | jq .metrics
+
+A first argument that is no command is a scenario, a plan or a session, and opens the workbench.
+A file whose name is a command is written with its folder: ./solve";
+
+/// Plans optical circuit switches of AI clusters: a workbench for the terminal, and the same without one.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lightbay",
+    version = version::FULL,
+    about = "Plans optical circuit switches of AI clusters",
+    long_about = "Plans optical circuit switches of AI clusters: a workbench for the terminal, and the same without one.",
+    after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP),
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Grammar {
+    /// What to open in the workbench.
+    #[command(flatten)]
+    pub opening: OpeningArguments,
+
+    /// Where things lie.
+    #[command(flatten)]
+    pub places: PlaceArguments,
+
+    /// What to do instead.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Arguments of the workbench.
+#[derive(Args, Clone, Debug)]
+pub struct OpeningArguments {
+    /// Scenario, plan or session to open: a file, preset:NAME or session:NAME; nothing: the last session
+    #[arg(value_name = "SCENARIO|PLAN|session:NAME", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    pub subject: Option<Source>,
+
+    /// Start solving at once, with the default method unless one is named
+    #[arg(long, value_name = "METHOD", num_args = 0..=1)]
+    pub solve: Option<Option<String>>,
+
+    /// Threads for all runs together [default: all cores but one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+
+    /// How the screen looks.
+    #[command(flatten)]
+    pub look: look::LookArguments,
+}
+
+/// Where things lie.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Places")]
+pub struct PlaceArguments {
+    /// Folder of saved work, in place of $LIGHTBAY_DATA and $XDG_DATA_HOME/lightbay
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
+    pub data_dir: Option<PathBuf>,
+
+    /// Folder of logs, in place of $LIGHTBAY_STATE and $XDG_STATE_HOME/lightbay
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, hide_short_help = true)]
+    pub state_dir: Option<PathBuf>,
+
+    /// Configuration file, in place of $LIGHTBAY_CONFIG and $XDG_CONFIG_HOME/lightbay/config.toml
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, hide_short_help = true)]
+    pub config: Option<PathBuf>,
+}
+
+impl PlaceArguments {
+    /// As the session crate takes them.
+    pub fn overrides(&self) -> Overrides {
+        Overrides { data: self.data_dir.clone(), state: self.state_dir.clone(), config: self.config.clone() }
+    }
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the built-in scenarios
+    Presets(presets::Arguments),
+    /// Write a scenario file from a preset or of a kind
+    New(new::Arguments),
+    /// List methods and their knobs, importers and exporters
+    Methods(methods::Arguments),
+    /// Solve a scenario without the workbench and write the plan
+    Solve(Box<solve::Arguments>),
+    /// Verify a plan: prints every violation
+    Check(check::Arguments),
+    /// Summarise a scenario or plan
+    Show(show::Arguments),
+    /// Compare plans side by side
+    Compare(compare::Arguments),
+    /// Write a scenario or plan in another format
+    Export(export::Arguments),
+    /// Make a scenario from files of other tools
+    Import(import::Arguments),
+    /// List, show or remove saved work
+    Sessions(sessions::Arguments),
+    /// Show versions, places, what the terminal can do, and a card of glyphs and colours
+    Info(info::Arguments),
+    /// Write completions for a shell
+    Completions(completions::Arguments),
+    /// Write the manual page
+    Man(man::Arguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    fn parse(arguments: &[&str]) -> Grammar {
+        Grammar::try_parse_from(std::iter::once(&"lightbay").chain(arguments)).unwrap()
+    }
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Grammar::command().debug_assert();
+    }
+
+    #[test]
+    fn a_first_argument_that_is_no_command_is_opened() {
+        let grammar = parse(&["preset:tiny4", "--solve"]);
+        assert!(grammar.command.is_none());
+        assert_eq!(grammar.opening.subject, Some(Source::Preset("tiny4".to_owned())));
+        assert_eq!(grammar.opening.solve, Some(None));
+        let grammar = parse(&["a.json", "--solve", "delta-fast", "--threads", "2"]);
+        assert_eq!(grammar.opening.solve, Some(Some("delta-fast".to_owned())));
+        assert_eq!(grammar.opening.threads, Some(2));
+        assert!(matches!(parse(&["presets"]).command, Some(Command::Presets(_))));
+        assert!(parse(&[]).opening.subject.is_none());
+    }
+
+    #[test]
+    fn places_can_be_named_with_every_command() {
+        let grammar = parse(&["presets", "--data-dir", "d", "--config", "c.toml"]);
+        assert_eq!(grammar.places.overrides().data, Some("d".into()));
+        assert_eq!(grammar.places.overrides().config, Some("c.toml".into()));
+    }
+}

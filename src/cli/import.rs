@@ -1,0 +1,138 @@
+//! `lightbay import`: a scenario from files of other tools, with a summary of what was found and assumed.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::source::{Source, stdin_at_most_once};
+use super::target::Target;
+use clap::{Args, ValueHint};
+use lightbay_core::param::Setting;
+use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::read::MAX_UNPACKED_BYTES;
+use lightbay_engines::{Input, import};
+use serde_json::json;
+use std::fs::File;
+use std::io::{self, Read, Write as _};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  lightbay import aicb workload.txt --set gpus_per_pod=8 -o job.json
+  lightbay import aicb workload.csv.gz --strict --json
+  lightbay methods --formats                         all formats and their knobs";
+
+/// Arguments of `import`.
+#[derive(Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub struct Arguments {
+    /// Format, as `lightbay methods --formats` lists them
+    #[arg(value_name = "FORMAT")]
+    format: String,
+
+    /// Files to read, perhaps gzip-compressed; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    files: Vec<Source>,
+
+    /// Set a knob of the format
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<Setting>,
+
+    /// Refuse whatever would have to be assumed
+    #[arg(long)]
+    strict: bool,
+
+    /// Print one JSON object: {"schema", "summary", "scenario"}; the scenario is null if -o is given
+    #[arg(long)]
+    json: bool,
+
+    /// File to write; the summary then goes to standard output [default: the scenario to standard output]
+    #[arg(short, long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    force: bool,
+}
+
+/// Imports.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    stdin_at_most_once(&arguments.files)?;
+    let mut target = Target::prepare(arguments.output.as_deref(), arguments.force)?;
+    let inputs = read_inputs(arguments)?;
+    let imported =
+        import(&arguments.format, &inputs, &arguments.set, arguments.strict).map_err(|problems| {
+            // Problems of the whole import name no file; where there is only one it is meant.
+            match (problems.source.is_empty(), inputs.as_slice()) {
+                (true, [one]) => problems.named(&one.name),
+                _ => problems,
+            }
+        })?;
+    let to_file = matches!(target, Target::File(_));
+    if to_file {
+        target.write(&imported.scenario.to_json()?, console)?;
+    }
+    if arguments.json {
+        let scenario = if to_file { serde_json::Value::Null } else { imported.scenario.to_value()? };
+        let document =
+            json!({ "schema": "lightbay.import/1", "summary": imported.summary, "scenario": scenario });
+        serde_json::to_writer_pretty(console.out(), &document)?;
+        writeln!(console.out())?;
+        return Ok(Exit::Done);
+    }
+    for line in &imported.lines {
+        if to_file {
+            writeln!(console.out(), "{}", printable(line))?;
+        } else {
+            console.say_raw(&format!("{}\n", printable(line)));
+        }
+    }
+    if !to_file {
+        target.write(&imported.scenario.to_json()?, console)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Engines know no paths: they get names and content.
+fn read_inputs(arguments: &Arguments) -> Result<Vec<Input>, Failure> {
+    let mut wrong = Vec::new();
+    let mut inputs = Vec::new();
+    for source in &arguments.files {
+        match bytes_of(source) {
+            Ok(bytes) => inputs.push(Input { name: file_name(source), bytes }),
+            Err(problem) => wrong.push(Problems::from(problem).named(source.to_string())),
+        }
+    }
+    if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Input(wrong)) }
+}
+
+/// The name by which messages and settings speak of a file.
+fn file_name(source: &Source) -> String {
+    match source {
+        Source::File(path) => path.to_string_lossy().into_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn bytes_of(source: &Source) -> Result<Vec<u8>, Problem> {
+    let read = match source {
+        Source::Stdin => capped(io::stdin().lock()),
+        Source::File(path) => File::open(path).and_then(capped),
+        Source::Preset(_) | Source::Session(_) => {
+            return Err(Problem::new("", "is no file", "give a file of the other tool"));
+        }
+    };
+    let bytes = read.map_err(|error| {
+        Problem::new("", format!("cannot be read: {error}"), "check the name, the file and its permissions")
+    })?;
+    if bytes.len() as u64 > MAX_UNPACKED_BYTES {
+        let limit = MAX_UNPACKED_BYTES >> 20;
+        return Err(Problem::new("", format!("is larger than {limit} MiB"), "is it the right file?"));
+    }
+    Ok(bytes)
+}
+
+fn capped(stream: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(MAX_UNPACKED_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,165 @@
+//! `lightbay info`: versions, places, what the terminal can do, and a card to see it by.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::look::{self, LookArguments, When};
+use super::{table::Table, version};
+use clap::Args;
+use lightbay_core::problem::printable;
+use lightbay_engines::{kinds, methods};
+use lightbay_widgets::{HEAT_STEPS, Theme, Tone};
+use ratatui::style::{Color, Modifier, Style};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+mod sgr;
+
+/// Arguments of `info`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// How the card looks.
+    #[command(flatten)]
+    look: LookArguments,
+}
+
+/// Shows it.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let mut table = Table::new(&["", ""]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("version", version::FULL.to_owned());
+    row("formats", version::SCHEMAS.join(", "));
+    for kind in kinds() {
+        let names: Vec<&str> = methods(kind.name).iter().map(|method| method.name).collect();
+        row(kind.name, names.join(", "));
+    }
+    row(
+        "cores",
+        std::thread::available_parallelism().map_or_else(|_| "unknown".to_owned(), |cores| cores.to_string()),
+    );
+    match console.places() {
+        Ok(places) => {
+            row("configuration", place(places.config()));
+            row("sessions", place(&places.sessions()));
+            row("logs", place(&places.logs()));
+        }
+        Err(_) => row("places", "none known: HOME is not set".to_owned()),
+    }
+    let mut asked = arguments.look;
+    // Escape sequences in a file or pipe are only in the way.
+    let paint = asked.color == When::Always || console.out_is_terminal();
+    if !paint {
+        asked.color = When::Never;
+    }
+    let theme = look::theme(asked, |name| std::env::var_os(name));
+    row("terminal", terminal(console));
+    row("colours", format!("{} ({})", theme.depth.name(), theme.palette.name()));
+    row("characters", format!("{:?}", theme.glyphs.set).to_lowercase());
+    write!(console.out(), "{table}\n{}", card(&theme, paint))?;
+    Ok(Exit::Done)
+}
+
+fn place(path: &Path) -> String {
+    let there = if path.exists() { "" } else { " (not there yet)" };
+    format!("{}{there}", printable(&path.to_string_lossy()))
+}
+
+fn terminal(console: &Console) -> String {
+    let name = std::env::var("TERM").map_or_else(|_| "TERM is not set".to_owned(), |name| printable(&name));
+    if !console.out_is_terminal() {
+        return format!("{name}, but the output is no terminal");
+    }
+    let size = console.size().map_or_else(
+        || "size unknown".to_owned(),
+        |(columns, rows)| {
+            let enough = if columns < 60 || rows < 16 { ", the workbench needs 60x16" } else { "" };
+            format!("{columns}x{rows}{enough}")
+        },
+    );
+    let keys = if io::stdin().is_terminal() { "" } else { ", keys from the controlling terminal" };
+    format!("{name}, {size}{keys}")
+}
+
+/// Tones with their names.
+const TONES: [(Tone, &str); 13] = [
+    (Tone::Text, "text"),
+    (Tone::Answer, "answer"),
+    (Tone::Muted, "muted"),
+    (Tone::Rule, "rule"),
+    (Tone::Faint, "faint"),
+    (Tone::Forward, "forward"),
+    (Tone::Backward, "backward"),
+    (Tone::Gradient, "gradient"),
+    (Tone::GradientDim, "gradient dim"),
+    (Tone::GradientFull, "gradient full"),
+    (Tone::Good, "good"),
+    (Tone::Bad, "bad"),
+    (Tone::Changed, "changed"),
+];
+
+fn card(theme: &Theme, paint: bool) -> String {
+    let glyphs = theme.glyphs;
+    let mut out = String::new();
+    let mut line = |name: &str, parts: &[(Style, String)]| {
+        out.push_str(&format!("{name:<12}"));
+        for (style, text) in parts {
+            let style = if paint { *style } else { Style::new() };
+            out.push_str(&sgr::paint(style, text));
+            out.push(' ');
+        }
+        out.truncate(out.trim_end_matches(' ').len());
+        out.push('\n');
+    };
+    let tones: Vec<_> = TONES.iter().map(|(tone, name)| (theme.style(*tone), (*name).to_owned())).collect();
+    line("tones", &tones[..8]);
+    line("", &tones[8..]);
+    let heat: Vec<_> =
+        (0..HEAT_STEPS).map(|step| (theme.style(Tone::Heat(step)), format!(" {step} "))).collect();
+    line("heat", &heat);
+    let series: Vec<_> = (0..6)
+        .map(|number| (theme.style(Tone::Series(number)), format!("{}{number}", glyphs.square)))
+        .collect();
+    line("series", &series);
+    let stack: Vec<_> = (0..4).map(|layer| (theme.style(Tone::Stack(layer)), format!(" {layer} "))).collect();
+    line("stack", &stack);
+    let plain = |parts: &[&str]| -> Vec<(Style, String)> { vec![(Style::new(), parts.join(" "))] };
+    line("eighths", &plain(&glyphs.eighths));
+    line("frame", &plain(&glyphs.frame));
+    line(
+        "bars",
+        &plain(&[
+            glyphs.bar,
+            glyphs.used,
+            glyphs.free,
+            glyphs.limit,
+            glyphs.gap_full,
+            glyphs.gap_empty,
+            glyphs.baseline,
+        ]),
+    );
+    line(
+        "marks",
+        &plain(&[
+            glyphs.forward,
+            glyphs.backward,
+            glyphs.square,
+            glyphs.window,
+            glyphs.inactive,
+            glyphs.fold,
+            glyphs.up,
+            glyphs.arrow,
+        ]),
+    );
+    line(
+        "rules",
+        &plain(&[
+            glyphs.rule,
+            glyphs.rule_focus,
+            glyphs.vertical,
+            glyphs.vertical_dotted,
+            glyphs.edge,
+            glyphs.tick,
+        ]),
+    );
+    out
+}

@@ -1,0 +1,176 @@
+//! How the screen looks: what flags, variables and the terminal's name say about colour and characters.
+
+use clap::{Args, ValueEnum};
+use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
+use std::ffi::OsString;
+
+/// Flags about the look.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[command(next_help_heading = "Look")]
+pub struct LookArguments {
+    /// Whether to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    pub color: When,
+
+    /// Family of colours [default: okabe]
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub theme: Option<PaletteName>,
+
+    /// Background of the terminal [default: dark]
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub background: Option<BackgroundName>,
+
+    /// Characters to draw with [default: by locale and terminal]
+    #[arg(long, value_name = "SET", value_enum)]
+    pub glyphs: Option<GlyphName>,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// If the terminal can and nobody objects.
+    #[default]
+    Auto,
+    /// Also if it seems not to.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// Families of colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PaletteName {
+    /// Hues that stay apart with all common forms of colour blindness.
+    Okabe,
+    /// High contrast.
+    Contrast,
+    /// The sixteen colours of the terminal.
+    Ansi,
+    /// No colour.
+    Mono,
+}
+
+/// Backgrounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BackgroundName {
+    /// Light text on dark.
+    Dark,
+    /// Dark text on light.
+    Light,
+}
+
+/// Sets of characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GlyphName {
+    /// Curves in Braille dots.
+    Braille,
+    /// Curves in blocks.
+    Block,
+    /// Nothing beyond ASCII.
+    Ascii,
+}
+
+/// How many colours may be used. Order: flag, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, `COLORTERM`, `TERM`.
+pub fn depth(when: When, env: impl Fn(&str) -> Option<OsString>) -> ColorDepth {
+    let text = |name: &str| {
+        env(name).map(|value| value.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+    };
+    let term = text("TERM").unwrap_or_default();
+    let by_name = if text("COLORTERM").is_some_and(|name| name == "truecolor" || name == "24bit")
+        || term.ends_with("-direct")
+    {
+        ColorDepth::TrueColor
+    } else if term.contains("256") {
+        ColorDepth::Indexed
+    } else {
+        ColorDepth::Ansi16
+    };
+    let forced = text("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    match when {
+        When::Never => ColorDepth::None,
+        When::Always => by_name,
+        When::Auto if text("NO_COLOR").is_some() => ColorDepth::None,
+        When::Auto if forced => by_name,
+        When::Auto if term.is_empty() || term == "dumb" => ColorDepth::None,
+        When::Auto => by_name,
+    }
+}
+
+/// The characters to draw with: a UTF-8 locale and no Linux console gives blocks, terminals known to draw Braille
+/// well get it.
+pub fn glyphs(given: Option<GlyphName>, env: impl Fn(&str) -> Option<OsString>) -> GlyphSet {
+    match given {
+        Some(GlyphName::Braille) => return GlyphSet::Braille,
+        Some(GlyphName::Block) => return GlyphSet::Block,
+        Some(GlyphName::Ascii) => return GlyphSet::Ascii,
+        None => {}
+    }
+    let text = |name: &str| {
+        env(name).map(|value| value.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
+    };
+    let locale = text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")).unwrap_or_default();
+    let locale = locale.to_ascii_lowercase();
+    let term = text("TERM").unwrap_or_default();
+    if !(locale.contains("utf-8") || locale.contains("utf8"))
+        || matches!(term.as_str(), "linux" | "dumb" | "")
+    {
+        return GlyphSet::Ascii;
+    }
+    let known = ["kitty", "alacritty", "foot", "wezterm", "ghostty"];
+    let program = text("TERM_PROGRAM").unwrap_or_default().to_ascii_lowercase();
+    let good = known.iter().any(|name| term.contains(name) || program.contains(name))
+        || ["iterm.app", "vscode"].contains(&program.as_str())
+        || text("VTE_VERSION").is_some();
+    if good { GlyphSet::Braille } else { GlyphSet::Block }
+}
+
+/// The theme that flags and environment ask for.
+pub fn theme(arguments: LookArguments, env: impl Fn(&str) -> Option<OsString>) -> Theme {
+    let palette = match arguments.theme {
+        None | Some(PaletteName::Okabe) => Palette::Okabe,
+        Some(PaletteName::Contrast) => Palette::Contrast,
+        Some(PaletteName::Ansi) => Palette::Ansi,
+        Some(PaletteName::Mono) => Palette::Mono,
+    };
+    let background = match arguments.background {
+        None | Some(BackgroundName::Dark) => Background::Dark,
+        Some(BackgroundName::Light) => Background::Light,
+    };
+    Theme::new(palette, depth(arguments.color, &env), background, glyphs(arguments.glyphs, &env))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env<'a>(vars: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
+        move |name| vars.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into())
+    }
+
+    #[test]
+    fn colour_is_decided_in_the_documented_order() {
+        let xterm = [("TERM", "xterm-256color")];
+        assert_eq!(depth(When::Auto, env(&xterm)), ColorDepth::Indexed);
+        assert_eq!(depth(When::Never, env(&xterm)), ColorDepth::None);
+        let no = [("TERM", "xterm-256color"), ("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")];
+        assert_eq!(depth(When::Auto, env(&no)), ColorDepth::None);
+        assert_eq!(depth(When::Always, env(&no)), ColorDepth::Indexed);
+        let empty_no = [("TERM", "xterm"), ("NO_COLOR", ""), ("COLORTERM", "truecolor")];
+        assert_eq!(depth(When::Auto, env(&empty_no)), ColorDepth::TrueColor);
+        assert_eq!(depth(When::Auto, env(&[("TERM", "dumb")])), ColorDepth::None);
+        assert_eq!(depth(When::Auto, env(&[("TERM", "dumb"), ("CLICOLOR_FORCE", "1")])), ColorDepth::Ansi16);
+    }
+
+    #[test]
+    fn characters_follow_locale_and_terminal() {
+        let utf8 = [("LANG", "de_DE.UTF-8"), ("TERM", "xterm")];
+        assert_eq!(glyphs(None, env(&utf8)), GlyphSet::Block);
+        assert_eq!(glyphs(Some(GlyphName::Ascii), env(&utf8)), GlyphSet::Ascii);
+        assert_eq!(glyphs(None, env(&[("LANG", "C.utf8"), ("TERM", "xterm-kitty")])), GlyphSet::Braille);
+        assert_eq!(glyphs(None, env(&[("LANG", "C.utf8"), ("TERM", "linux")])), GlyphSet::Ascii);
+        assert_eq!(
+            glyphs(None, env(&[("LANG", "C.utf8"), ("LC_ALL", "C"), ("TERM", "xterm")])),
+            GlyphSet::Ascii
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! `lightbay man`: the manual page, made from the grammar.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use clap::Args;
+use lightbay_core::problem::suggestion;
+use std::io::Write as _;
+
+/// Arguments of `man`.
+#[derive(Args, Debug)]
+#[command(after_long_help = "Example:\n  lightbay man | man -l -")]
+pub struct Arguments {
+    /// The page of one command instead of the whole program
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+/// Writes the page.
+pub fn run(
+    arguments: &Arguments,
+    mut command: clap::Command,
+    console: &mut Console,
+) -> Result<Exit, Failure> {
+    // Global options reach the subcommands only when the grammar is built.
+    command.build();
+    let page = match &arguments.command {
+        None => command,
+        Some(name) => match command.find_subcommand(name) {
+            Some(found) => found.clone(),
+            None => {
+                let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+                return Err(Failure::input("", format!("'{name}' is no command"), suggestion(name, &names)));
+            }
+        },
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    console.out().write_all(&text)?;
+    Ok(Exit::Done)
+}

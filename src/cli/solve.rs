@@ -1,0 +1,259 @@
+//! `lightbay solve`: one run without the workbench. Whatever ends it, the best plan is written.
+
+use super::console::Console;
+use super::exit::{self, Exit, Signal};
+use super::failure::Failure;
+use super::source::Source;
+use super::value;
+use clap::{Args, ValueEnum, ValueHint};
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::clock::SystemClock;
+use lightbay_core::context::Stop;
+use lightbay_core::event::{Done, EndStatus, RunId};
+use lightbay_core::param::Setting;
+use lightbay_core::problem::printable;
+use lightbay_core::run::Runs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use wire::{Message, Wire};
+
+mod inbox;
+mod progress;
+mod request;
+mod saver;
+mod signals;
+mod wire;
+
+const EXAMPLES: &str = "\
+Examples:
+  lightbay solve preset:megatron_177b -o plan.json
+  lightbay solve job.json --method delta-fast --set bandwidth_gbps=800 --time-limit 5m -o plan.json
+  lightbay solve job.json --hot-start plan.json --gap 1% --progress json -o better.json
+  lightbay new tiny8 | lightbay solve - | lightbay check -
+
+Ctrl-C, termination and hang-up stop the run and write the best plan; a second one leaves at once.
+With -o the best plan so far is written while the run lasts, at most once a second.";
+
+/// Arguments of `solve`.
+#[derive(Args, Debug)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub struct Arguments {
+    /// Scenario: a file, `-` or preset:NAME; of a plan, the scenario that it is for
+    #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    scenario: Source,
+
+    /// Method, as `lightbay methods` lists them [default: that of the kind]
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+
+    /// Change a knob of the scenario or a parameter of the method; for one entry of a list NAME[3]=VALUE
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<Setting>,
+
+    /// Time after which the best plan is returned: 90, 90s, 5m
+    #[arg(long, value_name = "TIME", value_parser = value::duration_s)]
+    time_limit: Option<f64>,
+
+    /// Gap between plan and bound at which to stop: 1%, 0.01
+    #[arg(long, value_name = "GAP", value_parser = value::gap)]
+    gap: Option<f64>,
+
+    /// Seed of all random choices [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    seed: Option<u64>,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// Plan to start from, of this or a similar scenario
+    #[arg(long, value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    hot_start: Option<Source>,
+
+    /// What to say on standard error while solving [default: plain on a terminal, else none]
+    #[arg(long, value_name = "FORM", value_enum)]
+    progress: Option<Progress>,
+
+    /// File to write, compressed if its name ends with .gz [default: standard output]
+    #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Overwrite an existing file
+    #[arg(long)]
+    force: bool,
+}
+
+/// What is said while solving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Progress {
+    /// One short line per milestone
+    Plain,
+    /// One JSON object per event and line (lightbay.event/1)
+    Json,
+    /// Nothing
+    None,
+}
+
+/// Solves.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let request = request::prepare(arguments, console)?;
+    let progress = arguments.progress.unwrap_or(if console.err_is_terminal() {
+        Progress::Plain
+    } else {
+        Progress::None
+    });
+    let printer = progress::Printer::start(progress, request.objective, request.defaults, console)?;
+    let wire = Arc::new(Wire::new(printer.inbox()));
+    let runs = Runs::new(request.threads, RunId(1), wire.clone(), Arc::new(SystemClock::start()), None)
+        .map_err(|error| {
+            Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
+        })?;
+    let from_signals = Arc::clone(&wire);
+    signals::watch(move |signal| from_signals.signal(signal))
+        .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
+
+    let mut saver = saver::Saver::new(request.target);
+    runs.submit(request.job);
+    let (ended, signal) = coordinate(&wire, &runs, &mut saver, console);
+    printer.finish();
+    conclude(ended, signal, saver, console)
+}
+
+/// How the wait for the run ended.
+enum Ended {
+    /// The run said so.
+    Run(Done),
+    /// A second signal came first.
+    Left,
+}
+
+/// Takes plans and signals until the run ends or a second signal asks to leave at once.
+fn coordinate(
+    wire: &Wire,
+    runs: &Runs,
+    saver: &mut saver::Saver,
+    console: &mut Console,
+) -> (Ended, Option<Signal>) {
+    let mut signal = None;
+    loop {
+        match wire.take(saver.due()) {
+            None => saver.save_if_due(console),
+            Some(Message::Plan(plan)) => {
+                saver.offer(plan);
+                saver.save_if_due(console);
+            }
+            Some(Message::Done(done)) => return (Ended::Run(*done), signal),
+            Some(Message::Signal(_)) if signal.is_some() => return (Ended::Left, signal),
+            Some(Message::Signal(first)) => {
+                signal = Some(first);
+                runs.stop_all(Stop::Signal);
+                if first == Signal::Interrupt && console.err_is_terminal() {
+                    console.say("stopping; Ctrl-C again leaves at once");
+                }
+            }
+        }
+    }
+}
+
+/// Writes the best plan, says how it ended, and chooses the exit code.
+fn conclude(
+    ended: Ended,
+    signal: Option<Signal>,
+    saver: saver::Saver,
+    console: &mut Console,
+) -> Result<Exit, Failure> {
+    let (done, plan) = match ended {
+        Ended::Run(mut done) => {
+            let plan = done.plan.take();
+            (Some(done), plan)
+        }
+        Ended::Left => (None, None),
+    };
+    if let Some(done) = &done {
+        report_failure(done, signal.is_some(), console);
+    }
+    let written = saver.finish(plan, console)?;
+    let exit = exit_of(done.as_ref().map(|done| done.status), written, signal);
+    if let (Exit::Signal(signal), false) = (exit, written) {
+        console.say(&format!("ended by {} before a plan was found; nothing was written", signal.word()));
+    }
+    Ok(exit)
+}
+
+/// The exit code for how the run ended (`None`: left before it said so), whether there was a plan, and the signal
+/// that asked it to stop.
+fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<Signal>) -> Exit {
+    // A run that was done before the signal could stop it was not ended by it.
+    let early = matches!(status, None | Some(EndStatus::Stopped | EndStatus::NoPlan));
+    if let Some(signal) = signal.filter(|_| early) {
+        return Exit::Signal(signal);
+    }
+    match status {
+        None | Some(EndStatus::Failed | EndStatus::Panicked) => Exit::Failure,
+        Some(EndStatus::Invalid) => Exit::Input,
+        Some(EndStatus::Infeasible | EndStatus::Unbounded) => Exit::Infeasible,
+        Some(EndStatus::NoPlan) => Exit::NoPlan,
+        Some(_) if has_plan => Exit::Done,
+        Some(_) => Exit::NoPlan,
+    }
+}
+
+/// What went wrong is said in every form of progress.
+fn report_failure(done: &Done, interrupted: bool, console: &mut Console) {
+    let message = printable(&done.message);
+    match done.status {
+        EndStatus::Invalid => {
+            for line in done.message.lines() {
+                console.error(&printable(line));
+            }
+        }
+        EndStatus::Failed | EndStatus::Panicked => {
+            console.error(&message);
+            for violation in &done.violations {
+                console.error(&violation.to_string());
+            }
+        }
+        EndStatus::Infeasible => console.error(&format!("infeasible: {message}")),
+        EndStatus::Unbounded => console.error(&format!("unbounded: {message}")),
+        EndStatus::NoPlan if !interrupted => {
+            let why = if message.is_empty() { "no plan was found" } else { &message };
+            console.error(&format!("no plan: {why}; raise the limits or try another method"));
+        }
+        _ => {}
+    }
+}
+
+/// The plan as it is written.
+fn content(plan: &SharedPlan) -> Result<Vec<u8>, Failure> {
+    Ok(plan.to_json()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_have_the_documented_codes() {
+        let term = Some(Signal::Terminate);
+        for (status, has_plan, signal, code) in [
+            (Some(EndStatus::Optimal), true, None, 0),
+            (Some(EndStatus::Stopped), true, None, 0),
+            (Some(EndStatus::NumericalTrouble), true, None, 0),
+            (Some(EndStatus::Failed), true, None, 1),
+            (Some(EndStatus::Panicked), true, None, 1),
+            (Some(EndStatus::Invalid), false, None, 2),
+            (Some(EndStatus::NoPlan), false, None, 3),
+            (Some(EndStatus::Infeasible), false, None, 4),
+            (Some(EndStatus::Unbounded), false, None, 4),
+            (Some(EndStatus::Stopped), true, term, 143),
+            (Some(EndStatus::NoPlan), false, Some(Signal::Interrupt), 130),
+            (None, true, Some(Signal::HangUp), 129),
+            // The signal came when the run was over already.
+            (Some(EndStatus::Optimal), true, term, 0),
+            (Some(EndStatus::Failed), false, term, 1),
+            (Some(EndStatus::Infeasible), false, term, 4),
+        ] {
+            assert_eq!(exit_of(status, has_plan, signal).code(), code, "{status:?} {has_plan} {signal:?}");
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! What is said on standard error while a run lasts: lines for people or one JSON object per event.
+//!
+//! A thread of its own, so that a reader who does not read never holds up signals or saving.
+
+use super::Progress;
+use super::inbox::Inbox;
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::quantity;
+use lightbay_core::event::{EndStatus, Event, EventBody, Incumbent, Severity};
+use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::plan::gap;
+use lightbay_core::problem::printable;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// How long the end of the run waits for a slow reader.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Seconds of the run's clock between two lines about the same figures.
+const BOUND_EVERY_S: f64 = 1.0;
+const FIGURES_EVERY_S: f64 = 10.0;
+
+/// Prints events.
+#[derive(Debug)]
+pub struct Printer {
+    inbox: Option<Arc<Inbox<Event>>>,
+    ended: Option<Receiver<()>>,
+}
+
+impl Printer {
+    /// Starts printing in the given form.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start(
+        form: Progress,
+        objective: ObjectiveInfo,
+        defaults: Vec<ParamInfo>,
+        console: &Console,
+    ) -> Result<Self, Failure> {
+        if form == Progress::None {
+            return Ok(Self { inbox: None, ended: None });
+        }
+        let failed =
+            |error| Failure::Mendable(format!("progress cannot be shown: {error}; try --progress none"));
+        let mut err = console.err_handle().map_err(failed)?;
+        let inbox = Arc::new(Inbox::new());
+        let (say_ended, ended) = channel();
+        let own = Arc::clone(&inbox);
+        let mut plain = Plain::new(objective, defaults);
+        std::thread::Builder::new()
+            .name("lb-progress".to_owned())
+            .spawn(move || {
+                let mut open = true;
+                while let Some(event) = own.take(None) {
+                    // When the reader has left, what remains is only taken out of the way.
+                    open = open && print(form, &event, &mut plain, &mut err).is_ok();
+                    if matches!(event.body, EventBody::Done(_)) {
+                        break;
+                    }
+                }
+                // The other side may have lost patience.
+                let _ = say_ended.send(());
+            })
+            .map_err(failed)?;
+        Ok(Self { inbox: Some(inbox), ended: Some(ended) })
+    }
+
+    /// Where events are put.
+    pub fn inbox(&self) -> Option<Arc<Inbox<Event>>> {
+        self.inbox.clone()
+    }
+
+    /// Waits until everything is said, but not forever.
+    pub fn finish(self) {
+        if let Some(ended) = self.ended {
+            let _ = ended.recv_timeout(PATIENCE);
+        }
+    }
+}
+
+fn print(form: Progress, event: &Event, plain: &mut Plain, err: &mut File) -> std::io::Result<()> {
+    let mut line = match form {
+        Progress::Json => serde_json::to_string(&event.record())?,
+        Progress::Plain => match plain.line(event) {
+            Some(line) => line,
+            None => return Ok(()),
+        },
+        Progress::None => return Ok(()),
+    };
+    line.push('\n');
+    // In one piece, so that lines of other programs do not mix with it.
+    err.write_all(line.as_bytes())
+}
+
+/// Writes events as short lines.
+#[derive(Debug)]
+struct Plain {
+    objective: ObjectiveInfo,
+    defaults: Vec<ParamInfo>,
+    metrics: BTreeMap<String, f64>,
+    best: Option<f64>,
+    last_bound_s: Option<f64>,
+    last_figures_s: f64,
+}
+
+impl Plain {
+    fn new(objective: ObjectiveInfo, defaults: Vec<ParamInfo>) -> Self {
+        let metrics = BTreeMap::new();
+        Self { objective, defaults, metrics, best: None, last_bound_s: None, last_figures_s: 0.0 }
+    }
+
+    /// The line for an event, if it is a milestone.
+    fn line(&mut self, event: &Event) -> Option<String> {
+        let (what, text) = self.words(event)?;
+        Some(format!("{:>9.3} s  {what:<9}  {}", event.elapsed_s, printable(&text)))
+    }
+
+    fn words(&mut self, event: &Event) -> Option<(&'static str, String)> {
+        let name = self.objective.name;
+        Some(match &event.body {
+            EventBody::Started(started) => {
+                let threads = if started.threads == 1 { "thread" } else { "threads" };
+                let changed = started.parameters.iter().filter(|(name, value)| !self.is_default(name, value));
+                let own: String = changed.map(|(name, value)| format!(", {name} {value}")).collect();
+                let (method, seed, count) = (&event.method, started.seed, started.threads);
+                ("start", format!("{method}, seed {seed}, {count} {threads}{own}"))
+            }
+            EventBody::Phase(phase) if phase.detail.is_empty() => ("phase", phase.name.clone()),
+            EventBody::Phase(phase) => ("phase", format!("{}: {}", phase.name, phase.detail)),
+            EventBody::Incumbent(incumbent) => {
+                self.best = Some(incumbent.value);
+                // The others are checked, and then reported, at most four times a second.
+                if !incumbent.checked {
+                    return None;
+                }
+                ("plan", self.plan_words(incumbent))
+            }
+            EventBody::Bound(bound) => {
+                let due = self.last_bound_s.is_none_or(|last| event.elapsed_s >= last + BOUND_EVERY_S);
+                if !due {
+                    return None;
+                }
+                self.last_bound_s = Some(event.elapsed_s);
+                let only = bound.only.as_ref().map_or_else(String::new, |only| format!(" ({only})"));
+                let gap = match (self.best, &bound.only) {
+                    (Some(best), None) => format!(", gap {}", quantity::percent(gap(best, bound.value))),
+                    _ => String::new(),
+                };
+                ("bound", format!("{}{gap}{only}", quantity::phrase(name, bound.value)))
+            }
+            EventBody::Solver(stats) => {
+                self.figures_due(event)?;
+                let of = stats.total.map_or_else(String::new, |total| format!(" of {total}"));
+                let open = stats.open.map_or_else(String::new, |open| format!(", {open} open"));
+                ("search", format!("{} {}{of}{open}", stats.done, stats.unit))
+            }
+            EventBody::Generation(stats) => {
+                self.figures_due(event)?;
+                let best = quantity::phrase(name, stats.best);
+                (
+                    "search",
+                    format!(
+                        "generation {} of {}, best {best}, {} evaluations",
+                        stats.generation, stats.of, stats.evaluations
+                    ),
+                )
+            }
+            EventBody::Series(_) => return None,
+            EventBody::HotStart(report) => {
+                let value = |value: Option<f64>| {
+                    value.map_or_else(|| "?".to_owned(), |value| quantity::value(name, value))
+                };
+                let change = match (report.before, report.after) {
+                    (None, None) => String::new(),
+                    (before, after) => format!(", {} before, {} now", value(before), value(after)),
+                };
+                let why = if report.why.is_empty() { String::new() } else { format!(": {}", report.why) };
+                ("hot start", format!("{}{why}{change}", report.fate.word()))
+            }
+            EventBody::Offer(offer) => {
+                let fate = if offer.taken { "taken" } else { "not taken" };
+                ("offer", format!("{} from {}: {fate}", quantity::phrase(name, offer.value), offer.from))
+            }
+            EventBody::Edit(edit) => ("edit", format!("{} is now {}", edit.name, edit.new)),
+            EventBody::Paused(paused) => ("run", if paused.paused { "paused" } else { "resumed" }.to_owned()),
+            EventBody::Note(note) => {
+                let what = if note.severity == Severity::Info { "note" } else { "warning" };
+                (what, note.text.clone())
+            }
+            EventBody::Done(done) => ("done", done_words(name, done)),
+        })
+    }
+
+    fn is_default(&self, name: &str, value: &ParamValue) -> bool {
+        self.defaults.iter().any(|info| info.name == name && info.default.as_ref() == Some(value))
+    }
+
+    /// Value, the figures that changed since the last plan, and where it came from.
+    fn plan_words(&mut self, incumbent: &Incumbent) -> String {
+        let mut text = quantity::phrase(self.objective.name, incumbent.value);
+        for (metric, value) in &incumbent.metrics {
+            if self.metrics.insert(metric.clone(), *value) != Some(*value) {
+                text.push_str(", ");
+                text.push_str(&quantity::phrase(metric, *value));
+            }
+        }
+        if !incumbent.source.is_empty() {
+            text.push_str(" from ");
+            text.push_str(&incumbent.source);
+        }
+        text
+    }
+
+    /// `None` while the last line about figures is recent.
+    fn figures_due(&mut self, event: &Event) -> Option<()> {
+        if event.elapsed_s < self.last_figures_s + FIGURES_EVERY_S {
+            return None;
+        }
+        self.last_figures_s = event.elapsed_s;
+        Some(())
+    }
+}
+
+fn done_words(name: &str, done: &lightbay_core::event::Done) -> String {
+    let status = match done.status {
+        EndStatus::GapReached => "gap reached",
+        EndStatus::NumericalTrouble => "numerical trouble",
+        EndStatus::NoPlan => "no plan",
+        other => other.word(),
+    };
+    let mut text = status.to_owned();
+    if let Some(limit) = done.limit {
+        let limit = match limit {
+            lightbay_core::plan::Limit::Time => "time limit",
+            lightbay_core::plan::Limit::Work => "work limit",
+            lightbay_core::plan::Limit::Stall => "no improvement",
+        };
+        text.push_str(&format!(" ({limit})"));
+    }
+    if let Some(value) = done.value {
+        text.push_str(&format!(": {}", quantity::phrase(name, value)));
+        match done.bound {
+            Some(bound) => text.push_str(&format!(
+                ", bound {}, gap {}",
+                quantity::value(name, bound),
+                quantity::percent(gap(value, bound))
+            )),
+            None => text.push_str(", nothing proven"),
+        }
+    }
+    // The time limit has been named already.
+    if !done.message.is_empty() && done.limit.is_none() {
+        text.push_str(&format!("; {}", done.message));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightbay_core::event::{Bound, Done, RunId, Started};
+    use lightbay_core::kind::Sense;
+
+    fn event(elapsed_s: f64, body: EventBody) -> Event {
+        Event { run: RunId(1), method: "toy".into(), seq: 0, elapsed_s, body }
+    }
+
+    fn plain() -> Plain {
+        let defaults = vec![ParamInfo::int("boxes", 1, 9, 5, "Boxes.")];
+        Plain::new(ObjectiveInfo { name: "makespan_s", sense: Sense::Min }, defaults)
+    }
+
+    fn incumbent(value: f64, source: &str) -> EventBody {
+        EventBody::Incumbent(Incumbent {
+            number: 1,
+            value,
+            secondary: 0.0,
+            source: source.to_owned(),
+            checked: true,
+            metrics: [("nct".to_owned(), 1.25)].into(),
+            plan: None,
+        })
+    }
+
+    #[test]
+    fn plans_and_bounds_are_lines_with_units() {
+        let mut plain = plain();
+        let line = plain.line(&event(0.5, incumbent(2.0, "vector 17"))).unwrap();
+        assert_eq!(line, "    0.500 s  plan       makespan 2 s, NCT 1.25 from vector 17");
+        let line = plain.line(&event(0.5, incumbent(2.0, "vector 18"))).unwrap();
+        assert_eq!(line, "    0.500 s  plan       makespan 2 s from vector 18", "NCT is what it was");
+        let bound = |value| EventBody::Bound(Bound { value, only: None });
+        let line = plain.line(&event(0.6, bound(1.5))).unwrap();
+        assert_eq!(line, "    0.600 s  bound      makespan 1.5 s, gap 25 %");
+        assert_eq!(plain.line(&event(0.7, bound(1.6))), None, "too soon after the last");
+        assert!(plain.line(&event(1.7, bound(1.7))).is_some());
+    }
+
+    #[test]
+    fn the_start_names_what_differs_from_the_defaults() {
+        let mut started = Started { seed: 7, threads: 1, ..Started::default() };
+        started.parameters.set("boxes", ParamValue::Int(5));
+        let line =
+            |started: &Started| plain().line(&event(0.0, EventBody::Started(started.clone()))).unwrap();
+        assert_eq!(line(&started), "    0.000 s  start      toy, seed 7, 1 thread");
+        started.parameters.set("boxes", ParamValue::Int(6));
+        assert_eq!(line(&started), "    0.000 s  start      toy, seed 7, 1 thread, boxes 6");
+    }
+
+    #[test]
+    fn escapes_in_names_are_shown_not_sent() {
+        let line = plain().line(&event(0.0, incumbent(2.0, "\u{1b}[2J"))).unwrap();
+        assert!(!line.contains('\u{1b}'), "{line}");
+    }
+
+    #[test]
+    fn the_end_says_status_value_and_bound() {
+        let done = Done {
+            status: EndStatus::Stopped,
+            limit: Some(lightbay_core::plan::Limit::Time),
+            message: "the time limit was reached".to_owned(),
+            violations: Vec::new(),
+            value: Some(2.0),
+            bound: None,
+            work: 3,
+            plan: None,
+        };
+        let line = plain().line(&event(60.0, EventBody::Done(done))).unwrap();
+        assert_eq!(line, "   60.000 s  done       stopped (time limit): makespan 2 s, nothing proven");
+    }
+}

@@ -1,0 +1,114 @@
+//! From arguments to a job. Everything that can be wrong is found here, before anything is started or written.
+
+use super::Arguments;
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::source::stdin_at_most_once;
+use crate::cli::target::Target;
+use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::param::ParamInfo;
+use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::run::Job;
+use lightbay_engines::{AnyPlan, Ask, apply, job, kind, method, methods};
+
+/// What is to be done.
+pub struct Prepared {
+    /// The run.
+    pub job: Box<dyn Job>,
+    /// What it optimises.
+    pub objective: ObjectiveInfo,
+    /// The parameters of the method as they are if nothing is set.
+    pub defaults: Vec<ParamInfo>,
+    /// Where its plan goes.
+    pub target: Target,
+    /// Its threads.
+    pub threads: usize,
+}
+
+/// Reads and checks everything.
+pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared, Failure> {
+    stdin_at_most_once([&arguments.scenario].into_iter().chain(&arguments.hot_start))?;
+    let mut wrong: Vec<Problems> = Vec::new();
+    let mut keep = |problems: Problems| wrong.push(problems);
+
+    let target = Target::prepare(arguments.output.as_deref(), arguments.force)
+        .map_err(|problem| keep(Problems::from(problem).named("--output")))
+        .ok();
+    let hot_start = match &arguments.hot_start {
+        None => None,
+        Some(source) => {
+            source.plan().map_err(|problems| keep(problems.named(format!("--hot-start {source}")))).ok()
+        }
+    };
+    let scenario = arguments.scenario.scenario().map_err(&mut keep).ok();
+    let Some((scenario, of_plan)) = scenario else { return Err(Failure::Input(wrong)) };
+    if of_plan {
+        console.say(&format!(
+            "{} is a plan: solving its scenario; give it as --hot-start too to start from it",
+            arguments.scenario
+        ));
+    }
+    let Some(info) = kind(scenario.kind()) else {
+        return Err(Failure::input("kind", format!("'{}' is unknown", scenario.kind()), "update lightbay"));
+    };
+    if let Some(plan) = &hot_start
+        && let Err(problem) = same_kind(plan, scenario.kind())
+    {
+        keep(Problems::from(problem).named("--hot-start"));
+    }
+    let name = arguments.method.as_deref().unwrap_or(info.default_method);
+    let Some(chosen) = method(info.name, name) else {
+        let all = methods(info.name);
+        let names: Vec<&str> = all.iter().map(|method| method.name).collect();
+        let problem = Problem::new(
+            "",
+            format!("'{name}' is no method of kind {}", info.name),
+            suggestion(name, &names),
+        );
+        keep(Problems::from(problem).named("--method"));
+        return Err(Failure::Input(wrong));
+    };
+    let mut twice = Problems::of("--set");
+    for (flag, set, is_given) in [
+        ("--time-limit", "time_limit_s", arguments.time_limit.is_some()),
+        ("--gap", "gap", arguments.gap.is_some()),
+        ("--seed", "seed", arguments.seed.is_some()),
+    ] {
+        if is_given && arguments.set.iter().any(|setting| setting.name == set) {
+            twice.add(set, format!("is given by {flag} too"), "give it once");
+        }
+    }
+    if !twice.is_empty() {
+        keep(twice);
+    }
+    let applied =
+        apply(&scenario, name, &arguments.set).map_err(|problems| keep(problems.named("--set"))).ok();
+    let (Some((scenario, settings)), Some(target), true) = (applied, target, wrong.is_empty()) else {
+        return Err(Failure::Input(wrong));
+    };
+
+    let mut ask = Ask::of(name).with(settings);
+    ask.time_limit_s = arguments.time_limit.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
+    ask.gap = arguments.gap.or(ask.gap).filter(|gap| *gap > 0.0);
+    ask.seed = arguments.seed.unwrap_or(ask.seed);
+    ask.hot_start = hot_start.map(|plan| plan.shared());
+    let job = job(&scenario, &ask)?;
+    let threads = arguments.threads.map_or_else(cores, usize::from);
+    Ok(Prepared { job, objective: info.objective, defaults: chosen.params, target, threads })
+}
+
+fn same_kind(plan: &AnyPlan, kind: &str) -> Result<(), Problem> {
+    let found = plan.scenario().kind();
+    if found == kind {
+        return Ok(());
+    }
+    Err(Problem::new(
+        "kind",
+        format!("is '{found}', the scenario is of kind '{kind}'"),
+        "give a plan of the same kind",
+    ))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

@@ -1,0 +1,39 @@
+//! Signals that end a run in good order.
+
+use crate::cli::exit::Signal;
+use signal_hook::iterator::Signals;
+use std::io;
+
+/// Calls `heard` for every hang-up, interrupt and termination, on a thread of its own.
+///
+/// A hang-up that was ignored when the program started stays ignored, as `nohup` wants it.
+///
+/// # Errors
+/// If the system refuses.
+pub fn watch(heard: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
+    let numbers: Vec<i32> = Signal::ALL
+        .into_iter()
+        .filter(|signal| *signal != Signal::HangUp || !hang_up_is_ignored())
+        .map(|signal| i32::from(signal.number()))
+        .collect();
+    let mut signals = Signals::new(numbers)?;
+    std::thread::Builder::new().name("lb-signals".to_owned()).spawn(move || {
+        for number in &mut signals {
+            if let Some(signal) = Signal::of(number) {
+                heard(signal);
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Where there is no `/proc` the answer is no: then the best plan is written and the run ends.
+fn hang_up_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    mask & (1 << (Signal::HangUp.number() - 1)) != 0
+}

@@ -1,0 +1,78 @@
+//! Where the run's events go: plans and the end to the coordinator, everything to the printer.
+
+use super::inbox::Inbox;
+use crate::cli::exit::Signal;
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::event::{Done, Event, EventBody, EventSink};
+use std::mem::discriminant;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Events a slow reader of standard error may be behind before older figures are replaced by newer ones.
+const BACKLOG: usize = 256;
+
+/// What the coordinator hears.
+#[derive(Debug)]
+pub enum Message {
+    /// A better plan.
+    Plan(SharedPlan),
+    /// The run ended.
+    Done(Box<Done>),
+    /// A signal arrived.
+    Signal(Signal),
+}
+
+/// Takes events from the run and signals from the system.
+#[derive(Debug)]
+pub struct Wire {
+    coordinator: Inbox<Message>,
+    printer: Option<Arc<Inbox<Event>>>,
+}
+
+impl Wire {
+    /// Connects the run with a printer, if there is one.
+    pub fn new(printer: Option<Arc<Inbox<Event>>>) -> Self {
+        Self { coordinator: Inbox::new(), printer }
+    }
+
+    /// The next message for the coordinator, at most until `deadline`.
+    pub fn take(&self, deadline: Option<Instant>) -> Option<Message> {
+        self.coordinator.take(deadline)
+    }
+
+    /// Passes on a signal.
+    pub fn signal(&self, signal: Signal) {
+        self.coordinator.put(Message::Signal(signal));
+    }
+}
+
+impl EventSink for Wire {
+    fn report(&self, event: Event) {
+        let message = match &event.body {
+            EventBody::Incumbent(incumbent) => incumbent.plan.clone().map(Message::Plan),
+            EventBody::Done(done) => Some(Message::Done(Box::new(done.clone()))),
+            _ => None,
+        };
+        if let Some(printer) = &self.printer {
+            if event.body.is_progress() {
+                let sort = discriminant(&event.body);
+                let series = series_name(&event).map(str::to_owned);
+                printer.put_latest(event, BACKLOG, |older| {
+                    discriminant(&older.body) == sort && series_name(older) == series.as_deref()
+                });
+            } else {
+                printer.put(event);
+            }
+        }
+        if let Some(message) = message {
+            self.coordinator.put(message);
+        }
+    }
+}
+
+fn series_name(event: &Event) -> Option<&str> {
+    match &event.body {
+        EventBody::Series(point) => Some(&point.name),
+        _ => None,
+    }
+}

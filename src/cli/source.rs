@@ -1,0 +1,194 @@
+//! Where an input comes from: a file, standard input, a preset, a session.
+
+use super::failure::Failure;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use lightbay_core::kind::Depth;
+use lightbay_core::problem::{Problem, Problems, nearest, printable};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, PlanFile, presets, read_file};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An input as named on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `-`.
+    Stdin,
+    /// `preset:NAME`.
+    Preset(String),
+    /// `session:NAME`.
+    Session(String),
+    /// Anything else.
+    File(PathBuf),
+}
+
+impl Source {
+    /// From an argument. A file whose name begins with `preset:` is written `./preset:…`.
+    pub fn of(argument: OsString) -> Self {
+        match argument.to_str() {
+            Some("-") => Self::Stdin,
+            Some(text) => match text.split_once(':') {
+                Some(("preset", name)) => Self::Preset(name.to_owned()),
+                Some(("session", name)) => Self::Session(name.to_owned()),
+                _ => Self::File(argument.into()),
+            },
+            None => Self::File(argument.into()),
+        }
+    }
+
+    /// For clap.
+    pub fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().map(Self::of)
+    }
+
+    /// Reads whatever it is. A preset is a scenario.
+    ///
+    /// # Errors
+    /// Every problem of the input, under its name.
+    pub fn read(&self) -> Result<AnyFile, Problems> {
+        let name = self.to_string();
+        match self {
+            Self::Stdin => read_file(io::stdin().lock(), &name),
+            Self::Preset(preset) => lightbay_engines::preset(preset)
+                .map(AnyFile::Scenario)
+                .map_err(|problem| Problems::from(problem).named(name)),
+            Self::Session(_) => Err(Problems::from(Problem::new(
+                "",
+                "is a session",
+                "sessions are opened in the workbench only; give a file or 'preset:NAME'",
+            ))
+            .named(name)),
+            Self::File(path) => open(path)
+                .map_err(|problem| Problems::from(problem).named(&name))
+                .and_then(|file| read_file(file, &name)),
+        }
+    }
+
+    /// Reads a scenario; of a plan, the scenario that it is for.
+    ///
+    /// # Errors
+    /// Every problem of the input, under its name.
+    pub fn scenario(&self) -> Result<(AnyScenario, bool), Problems> {
+        match self.read()? {
+            AnyFile::Scenario(scenario) => Ok((scenario, false)),
+            AnyFile::Plan(plan) => plan.scenario().map(|scenario| (scenario, true)).ok_or_else(|| {
+                let problem =
+                    Problem::new("result", "cannot be read", "see `lightbay check`, or give a scenario");
+                Problems::from(problem).named(self.to_string())
+            }),
+        }
+    }
+
+    /// Reads a plan, not yet checked.
+    ///
+    /// # Errors
+    /// Every problem of the input, under its name.
+    pub fn plan_file(&self) -> Result<PlanFile, Problems> {
+        match self.read()? {
+            AnyFile::Plan(plan) => Ok(plan),
+            AnyFile::Scenario(_) => {
+                let problem =
+                    Problem::new("", "is a scenario, not a plan", "make a plan of it with `lightbay solve`");
+                Err(Problems::from(problem).named(self.to_string()))
+            }
+        }
+    }
+
+    /// Reads a plan and has it checked, for commands that work on sound plans only.
+    ///
+    /// # Errors
+    /// Every problem of the input, or every rule that it breaks.
+    pub fn plan(&self) -> Result<AnyPlan, Problems> {
+        sound(self.plan_file()?, &self.to_string())
+    }
+}
+
+/// The plan of a file, if it breaks no rule.
+///
+/// # Errors
+/// Every rule that it breaks, under the name of its file.
+pub fn sound(file: PlanFile, name: &str) -> Result<AnyPlan, Problems> {
+    let report = file.check(Depth::Usual);
+    let mut problems = Problems::of(name);
+    for violation in &report.violations {
+        problems.add(
+            violation.code,
+            violation.message.clone(),
+            "only plans that pass `lightbay check` are taken",
+        );
+    }
+    problems.into_result(())?;
+    report.plan.ok_or_else(|| {
+        Problems::from(Problem::new("result", "cannot be read", "see `lightbay check`")).named(name)
+    })
+}
+
+fn open(path: &Path) -> Result<File, Problem> {
+    let refused = |message: String, remedy: String| Problem::new("", message, remedy);
+    match File::open(path) {
+        Ok(file) => match file.metadata() {
+            Ok(found) if found.is_dir() => {
+                Err(refused("is a folder".to_owned(), "give the name of a file in it".to_owned()))
+            }
+            _ => Ok(file),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let name = path.to_string_lossy();
+            let all = presets();
+            let names = all.iter().map(|preset| preset.name);
+            Err(refused(
+                "there is no such file".to_owned(),
+                match nearest(&name, names) {
+                    Some(near) => format!("did you mean the preset 'preset:{near}'?"),
+                    None => "check the name; presets are written 'preset:NAME'".to_owned(),
+                },
+            ))
+        }
+        Err(error) => Err(refused(
+            format!("cannot be opened: {error}"),
+            "check the file and its permissions".to_owned(),
+        )),
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("standard input"),
+            Self::Preset(name) => write!(f, "preset:{}", printable(name)),
+            Self::Session(name) => write!(f, "session:{}", printable(name)),
+            Self::File(path) => f.write_str(&printable(&path.to_string_lossy())),
+        }
+    }
+}
+
+/// Standard input can be read once only.
+///
+/// # Errors
+/// If it is named more than once.
+pub fn stdin_at_most_once<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Result<(), Failure> {
+    if sources.into_iter().filter(|source| **source == Source::Stdin).count() > 1 {
+        return Err(Failure::input(
+            "-",
+            "standard input can be read once only",
+            "give a file for the others",
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_say_what_they_are() {
+        assert_eq!(Source::of("-".into()), Source::Stdin);
+        assert_eq!(Source::of("preset:tiny4".into()), Source::Preset("tiny4".to_owned()));
+        assert_eq!(Source::of("session:a b".into()), Source::Session("a b".to_owned()));
+        assert_eq!(Source::of("./preset:x".into()), Source::File("./preset:x".into()));
+        assert_eq!(Source::of("C:x".into()), Source::File("C:x".into()));
+    }
+}

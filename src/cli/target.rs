@@ -1,0 +1,138 @@
+//! Where a result goes: standard output, or a file that is checked before the work starts.
+
+use super::console::Console;
+use super::failure::Failure;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use lightbay_core::problem::{Problem, printable};
+use lightbay_sessions::{Overwrite, SessionError, atomic_write};
+use rustix::fs::{Access, access};
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// A place for a result.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// Standard output.
+    Stdout,
+    /// A file.
+    File(FileTarget),
+}
+
+/// A file that a result goes to.
+#[derive(Clone, Debug)]
+pub struct FileTarget {
+    path: PathBuf,
+    overwrite: Overwrite,
+}
+
+impl Target {
+    /// Finds out whether `path` can be written before anything else is done; `None` and `-` are standard output.
+    ///
+    /// # Errors
+    /// Why it cannot: it exists and is to be kept, it is a folder, its folder is missing or write-protected.
+    pub fn prepare(path: Option<&Path>, force: bool) -> Result<Self, Problem> {
+        match path {
+            None => Ok(Self::Stdout),
+            Some(path) if path.as_os_str() == "-" => Ok(Self::Stdout),
+            Some(path) => FileTarget::prepare(path, force).map(Self::File),
+        }
+    }
+
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&mut self, bytes: &[u8], console: &mut Console) -> Result<(), Failure> {
+        match self {
+            Self::Stdout => Ok(console.out().write_all(bytes)?),
+            Self::File(file) => Ok(file.write(bytes)?),
+        }
+    }
+}
+
+impl FileTarget {
+    /// Like [`Target::prepare`] for a file.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    pub fn prepare(path: &Path, force: bool) -> Result<Self, Problem> {
+        let name = printable(&path.to_string_lossy());
+        let refuse = |message: &str, remedy: &str| Err(Problem::new(name.clone(), message, remedy));
+        match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return refuse("is a folder", "give the name of a file in it"),
+            // Pipes and devices take what they are given; there is nothing to overwrite.
+            Ok(found) if !found.is_file() => {}
+            Ok(_) if !force => {
+                return refuse("exists already", "choose another name or overwrite it with --force");
+            }
+            Ok(found) if found.permissions().readonly() => {
+                return refuse("is write-protected", "make it writable or choose another name");
+            }
+            Ok(_) => check_folder(path, &name)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => check_folder(path, &name)?,
+            Err(error) => {
+                return refuse(&format!("cannot be written: {error}"), "choose another name");
+            }
+        }
+        let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
+        Ok(Self { path: path.to_owned(), overwrite })
+    }
+
+    /// Replaces the file by `bytes`, compressed if its name ends with `.gz`. What this target has written once it
+    /// may overwrite.
+    ///
+    /// # Errors
+    /// What the system says; the old content is then still there.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
+        let gz = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        if gz {
+            atomic_write(&self.path, &gzip(bytes), self.overwrite)?;
+        } else {
+            atomic_write(&self.path, bytes, self.overwrite)?;
+        }
+        self.overwrite = Overwrite::Allow;
+        Ok(())
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    // Writing to memory cannot fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}
+
+fn check_folder(path: &Path, name: &str) -> Result<(), Problem> {
+    let refuse = |message: String, remedy: &str| Err(Problem::new(name, message, remedy));
+    if path.file_name().is_none() || name.ends_with('/') {
+        return refuse("is a folder".to_owned(), "give the name of a file in it");
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let shown = printable(&folder.to_string_lossy());
+    match fs::metadata(folder) {
+        Ok(found) if !found.is_dir() => refuse(format!("'{shown}' is no folder"), "choose another place"),
+        Ok(_) => match access(folder, Access::WRITE_OK | Access::EXEC_OK) {
+            Ok(()) => Ok(()),
+            Err(error) => refuse(
+                format!("the folder '{shown}' cannot be written: {}", io::Error::from(error)),
+                "make it writable or choose another place",
+            ),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            refuse(format!("the folder '{shown}' does not exist"), "create it or choose another place")
+        }
+        Err(error) => refuse(format!("the folder '{shown}' cannot be used: {error}"), "choose another place"),
+    }
+}
+
+impl fmt::Display for FileTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(&self.path.to_string_lossy()))
+    }
+}

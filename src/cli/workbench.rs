@@ -1,0 +1,126 @@
+//! Opening the workbench: what to show first, and whether there is a terminal to show it on.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::grammar::OpeningArguments;
+use super::look;
+use super::source::{Source, sound};
+use super::version;
+use crate::app::App;
+use crate::app::drawn::{Drawn, JobKey, JobResult};
+use crate::app::effect::Source as AppSource;
+use crate::runtime::{self, First, Opening, View};
+use crate::view::{self, ViewCache};
+use lightbay_core::problem::{Problem, suggestion};
+use lightbay_engines::{AnyFile, kinds, method, methods};
+use ratatui::Frame;
+use std::io::{self, IsTerminal as _};
+
+/// Opens the workbench.
+pub fn run(arguments: OpeningArguments, console: &mut Console) -> Result<Exit, Failure> {
+    let arguments = untangle(arguments);
+    require_terminal(&arguments, console)?;
+    let opening = prepare(arguments, console)?;
+    console.divert(true);
+    let ended = runtime::run(opening, Screen::default())
+        .map_err(|error| Failure::Mendable(format!("the workbench cannot use this terminal: {error}")))?;
+    if let Some(message) = &ended.message {
+        console.say(message);
+    }
+    Ok(Exit::of_code(ended.code))
+}
+
+/// The view as the event loop knows it.
+#[derive(Debug, Default)]
+struct Screen(ViewCache);
+
+impl View for Screen {
+    fn draw(&mut self, app: &App, frame: &mut Frame<'_>) -> Drawn {
+        view::draw(app, &mut self.0, frame)
+    }
+
+    fn deliver(&mut self, key: JobKey, result: JobResult) {
+        self.0.accept(key, result);
+    }
+}
+
+/// `--solve preset:tiny4` means the preset, not a method of that name.
+fn untangle(mut arguments: OpeningArguments) -> OpeningArguments {
+    if arguments.subject.is_none()
+        && let Some(Some(word)) = &arguments.solve
+        && kinds().iter().all(|kind| method(kind.name, word).is_none())
+    {
+        arguments.subject = Some(Source::of(word.into()));
+        arguments.solve = Some(None);
+    }
+    arguments
+}
+
+fn require_terminal(arguments: &OpeningArguments, console: &Console) -> Result<(), Failure> {
+    // Keys may come from the controlling terminal while a scenario comes from standard input.
+    let keys = io::stdin().is_terminal() || std::fs::File::open("/dev/tty").is_ok();
+    if keys && console.out_is_terminal() {
+        return Ok(());
+    }
+    let subject = arguments.subject.as_ref().map_or_else(|| "SCENARIO".to_owned(), ToString::to_string);
+    Err(Failure::input(
+        "",
+        "the workbench needs a terminal and there is none",
+        format!("without one use `lightbay solve {subject} -o plan.json`"),
+    ))
+}
+
+fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Failure> {
+    let first = match &arguments.subject {
+        None => First::Source(AppSource::Last),
+        Some(Source::Session(name)) => First::Source(AppSource::Session(name.clone())),
+        Some(source) => match source.read()? {
+            AnyFile::Scenario(scenario) => First::Scenario(scenario, source.to_string()),
+            AnyFile::Plan(file) => First::Plan(sound(file, &source.to_string())?, source.to_string()),
+        },
+    };
+    let solve = match arguments.solve {
+        None => None,
+        // The usual method of the kind, which may not be known yet.
+        Some(None) => Some(String::new()),
+        Some(Some(name)) => Some(known(name, &first)?),
+    };
+    let ask_background = arguments.look.background.is_none();
+    Ok(Opening {
+        out: console.out_handle()?,
+        err: console.err_handle().ok(),
+        first,
+        solve,
+        threads: arguments.threads.map_or_else(all_but_one, usize::from),
+        theme: look::theme(arguments.look, |name| std::env::var_os(name)),
+        ask_background,
+        mouse: true,
+        places: console.places()?,
+        version: version::FULL,
+        panes: view::present::panes,
+    })
+}
+
+fn known(name: String, first: &First) -> Result<String, Problem> {
+    let kinds: Vec<&str> = match first {
+        First::Scenario(scenario, _) => vec![scenario.kind()],
+        First::Plan(plan, _) => vec![plan.scenario().kind()],
+        First::Source(_) => kinds().iter().map(|kind| kind.name).collect(),
+    };
+    let all: Vec<_> = kinds.iter().flat_map(|kind| methods(kind)).collect();
+    if all.iter().any(|method| method.name == name) {
+        return Ok(name);
+    }
+    let names: Vec<&str> = all.iter().map(|method| method.name).collect();
+    Err(Problem::new(
+        "--solve",
+        format!("'{name}' is no method of kind {}", kinds.join(", ")),
+        suggestion(&name, &names),
+    ))
+}
+
+/// One core stays free for the screen.
+fn all_but_one() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1))
+}

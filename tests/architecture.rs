@@ -1,0 +1,279 @@
+//! The house rules that a compiler does not check: which crate may know which, and what source files may contain.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Which crates of ours each crate may name. Arrows point down only.
+fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
+    let engines = ["lightbay-training"];
+    let mut allowed: BTreeMap<&str, Vec<&str>> = engines
+        .iter()
+        .map(|engine| (*engine, vec!["lightbay-core", "lightbay-formats", "lightbay-highs"]))
+        .collect();
+    allowed.insert("lightbay-core", vec![]);
+    allowed.insert("lightbay-widgets", vec![]);
+    allowed.insert("lightbay-formats", vec!["lightbay-core"]);
+    allowed.insert("lightbay-highs", vec!["lightbay-core"]);
+    allowed.insert("lightbay-sessions", vec!["lightbay-core"]);
+    allowed.insert(
+        "lightbay-engines",
+        engines.iter().copied().chain(["lightbay-core", "lightbay-formats", "lightbay-highs"]).collect(),
+    );
+    allowed.insert(
+        "lightbay",
+        vec!["lightbay-core", "lightbay-engines", "lightbay-sessions", "lightbay-widgets", "lightbay-highs"],
+    );
+    allowed
+}
+
+/// Packages that must stay out of everything below the program, at any depth.
+const SHELL_ONLY: [&str; 9] = [
+    "tokio",
+    "crossterm",
+    "ratatui",
+    "ratatui-crossterm",
+    "clap",
+    "color-eyre",
+    "eyre",
+    "signal-hook",
+    "etcetera",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn cargo(arguments: &[&str]) -> Vec<u8> {
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+fn metadata() -> Value {
+    // Packages of other systems need not be on this machine.
+    let version = String::from_utf8(cargo(&["-vV"])).unwrap();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let found = cargo(&["metadata", "--format-version", "1", "--offline", "--filter-platform", host]);
+    serde_json::from_slice(&found).unwrap()
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap()
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v Vec<Value> {
+    value[key].as_array().unwrap()
+}
+
+/// Our own packages: name and folder.
+fn members(metadata: &Value) -> BTreeMap<String, PathBuf> {
+    let ids: BTreeSet<&str> =
+        list(metadata, "workspace_members").iter().map(|id| id.as_str().unwrap()).collect();
+    list(metadata, "packages")
+        .iter()
+        .filter(|package| ids.contains(text(package, "id")))
+        .map(|package| {
+            let manifest = PathBuf::from(text(package, "manifest_path"));
+            (text(package, "name").to_owned(), manifest.parent().unwrap().to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn crates_name_only_what_lies_below_them() {
+    let metadata = metadata();
+    let members = members(&metadata);
+    let allowed = allowed();
+    let mut wrong = Vec::new();
+    for package in
+        list(&metadata, "packages").iter().filter(|package| members.contains_key(text(package, "name")))
+    {
+        let name = text(package, "name");
+        let may =
+            allowed.get(name).unwrap_or_else(|| panic!("'{name}' is a new crate: say what it may name"));
+        for dependency in list(package, "dependencies") {
+            let other = text(dependency, "name");
+            if members.contains_key(other) && !may.contains(&other) {
+                wrong.push(format!("{name} -> {other}"));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn terminal_and_async_packages_stay_in_the_program() {
+    let metadata = metadata();
+    let members = members(&metadata);
+    let names: BTreeMap<&str, &str> = list(&metadata, "packages")
+        .iter()
+        .map(|package| (text(package, "id"), text(package, "name")))
+        .collect();
+    // Normal dependencies only: tests of a crate may use what they like.
+    let edges: BTreeMap<&str, Vec<&str>> = list(&metadata["resolve"], "nodes")
+        .iter()
+        .map(|node| {
+            let normal =
+                |dependency: &&Value| list(dependency, "dep_kinds").iter().any(|kind| kind["kind"].is_null());
+            let deps =
+                list(node, "deps").iter().filter(normal).map(|dependency| text(dependency, "pkg")).collect();
+            (text(node, "id"), deps)
+        })
+        .collect();
+    let mut wrong = Vec::new();
+    for (id, name) in names.iter().filter(|(_, name)| members.contains_key(**name) && **name != "lightbay") {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![*id];
+        while let Some(at) = open.pop() {
+            if seen.insert(at) {
+                open.extend(&edges[at]);
+            }
+        }
+        for reached in seen.iter().map(|id| names[id]).filter(|reached| SHELL_ONLY.contains(reached)) {
+            wrong.push(format!("{name} reaches {reached}"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// Every source file of ours with its content.
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut open: Vec<PathBuf> = ["src", "widgets", "engines", "sessions", "tests", "benches"]
+        .iter()
+        .map(|folder| root().join(folder))
+        .collect();
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let content = fs::read_to_string(&path).unwrap();
+                found.push((path.strip_prefix(root()).unwrap().to_owned(), content));
+            }
+        }
+    }
+    assert!(found.len() > 100, "the sources were not found");
+    found.sort();
+    found
+}
+
+#[test]
+fn files_are_small_and_say_what_they_are_for() {
+    let mut wrong = Vec::new();
+    for (path, content) in sources() {
+        let shown = path.display();
+        let lines = content.lines().count();
+        if lines > 600 {
+            wrong.push(format!("{shown} has {lines} lines, more than 600"));
+        }
+        // Beside integration tests a module has to be a folder, or cargo takes it for a test of its own.
+        let shared = path.iter().any(|word| word == "tests" || word == "benches");
+        if path.ends_with("mod.rs") && !shared {
+            wrong.push(format!("{shown}: modules are NAME.rs beside NAME/"));
+        }
+        if !content.starts_with("//!") && !path.ends_with("tests.rs") {
+            wrong.push(format!("{shown} does not begin with what it is for"));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_crate_but_the_solver_forbids_unsafe_code() {
+    let members = members(&metadata());
+    for (name, folder) in members.iter().filter(|(name, _)| *name != "lightbay-highs") {
+        for file in
+            ["src/lib.rs", "src/main.rs"].map(|file| folder.join(file)).iter().filter(|file| file.exists())
+        {
+            let content = fs::read_to_string(file).unwrap();
+            assert!(content.contains("#![forbid(unsafe_code)]"), "{name}: {}", file.display());
+        }
+    }
+}
+
+/// Lines of code outside tests and comments.
+fn code(content: &str) -> impl Iterator<Item = &str> {
+    content
+        .lines()
+        .take_while(|line| !line.starts_with("#[cfg(test)]"))
+        .map(str::trim_start)
+        .filter(|line| !line.starts_with("//"))
+}
+
+fn is_test(path: &Path) -> bool {
+    let words: Vec<_> = path.iter().map(|word| word.to_string_lossy()).collect();
+    words
+        .iter()
+        .any(|word| word == "tests" || word == "tests.rs" || word == "benches" || word == "testing.rs")
+}
+
+#[test]
+fn engines_know_no_paths_clocks_processes_or_environment() {
+    let forbidden =
+        ["std::fs", "std::path", "std::net", "std::env::", "Instant::now", "SystemTime", "process::Command"];
+    let mut wrong = Vec::new();
+    for (path, content) in sources() {
+        // The one clock of the engines, and the build scripts.
+        let exempt = path.ends_with("core/src/clock.rs") || path.starts_with("engines/highs");
+        if !path.starts_with("engines") || exempt || is_test(&path) {
+            continue;
+        }
+        for line in code(&content) {
+            if let Some(word) = forbidden.iter().find(|word| line.contains(**word)) {
+                wrong.push(format!("{} uses {word}", path.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_checker_uses_none_of_the_solving_code() {
+    let may = ["check", "scenario", "plan", "instance", "workload", "kind"];
+    let mut wrong = Vec::new();
+    for (path, content) in sources() {
+        if !(path.starts_with("engines/training/src/check") || path.ends_with("training/src/check.rs"))
+            || is_test(&path)
+        {
+            continue;
+        }
+        for line in code(&content) {
+            for (_, rest) in line.match_indices("crate::").map(|(at, word)| (at, &line[at + word.len()..])) {
+                let module: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                // The crate's own names for scenario and plan types are re-exports.
+                let type_name = module.starts_with(char::is_uppercase);
+                if !module.is_empty() && !type_name && !may.contains(&module.as_str()) {
+                    wrong.push(format!("{} uses {module}", path.display()));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn only_sessions_write_files_and_only_presenters_know_kinds() {
+    let mut wrong = Vec::new();
+    for (path, content) in sources().iter().filter(|(path, _)| path.starts_with("src")) {
+        for line in code(content) {
+            if ["fs::write(", "File::create"].iter().any(|word| line.contains(word)) {
+                wrong.push(format!("{} writes a file by itself", path.display()));
+            }
+            let presenter = path.starts_with("src/view/present")
+                || path.starts_with("src/cli/show")
+                || path.ends_with("cli/show.rs");
+            let variant = ["AnyScenario::Training", "AnyPlan::Training", "engines::training"];
+            if !presenter && variant.iter().any(|word| line.contains(word)) {
+                wrong.push(format!("{} matches on a kind", path.display()));
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}

@@ -1,0 +1,271 @@
+//! What every command prints, and that it ends with the right code.
+
+use super::support::Place;
+use serde_json::Value;
+
+#[test]
+fn help_is_short_or_long() {
+    let place = Place::new();
+    let short = place.run(&["-h"]).done().out;
+    let long = place.run(&["--help"]).done().out;
+    assert!(long.contains("Examples:") && long.contains("Exit codes:"), "{long}");
+    assert!(!short.contains("Examples:") && short.len() < long.len());
+    for command in [
+        "presets",
+        "new",
+        "methods",
+        "solve",
+        "check",
+        "show",
+        "compare",
+        "export",
+        "import",
+        "sessions",
+        "info",
+        "completions",
+        "man",
+    ] {
+        assert!(short.contains(command), "{command} is missing in:\n{short}");
+        place.run(&[command, "-h"]).done().prints(&["Usage: lightbay"]);
+    }
+    assert_eq!(place.files(), Vec::<String>::new(), "help leaves nothing behind");
+}
+
+#[test]
+fn version_says_which_build_it_is() {
+    let out = Place::new().run(&["--version"]).done().out;
+    assert!(out.starts_with(concat!("lightbay ", env!("CARGO_PKG_VERSION"), " (")), "{out}");
+    assert!(out.contains("built 20"), "{out}");
+}
+
+#[test]
+fn presets_are_listed_and_every_one_can_be_shown_and_written() {
+    let place = Place::new();
+    let listed = place.run(&["presets"]).done().out;
+    let document = place.run(&["presets", "--json"]).done().json();
+    assert_eq!(document["schema"], "lightbay.presets/1");
+    let presets = document["presets"].as_array().unwrap();
+    assert!(presets.len() >= 9);
+    for preset in presets {
+        let name = preset["name"].as_str().unwrap();
+        assert!(listed.contains(&format!("preset:{name}")), "{name}");
+        let scenario = place.run(&["new", name]).done().json();
+        assert_eq!(scenario["schema"], "lightbay.scenario/1");
+        assert_eq!(scenario["kind"], preset["kind"]);
+        let shown = place.run(&["show", &format!("preset:{name}"), "--json"]).done().json();
+        assert_eq!(shown["schema"], "lightbay.show/1");
+        assert!(shown["training"]["tasks"].as_u64().unwrap() > 0, "{name}");
+    }
+}
+
+#[test]
+fn methods_describe_every_knob_once_for_people_and_programs() {
+    let place = Place::new();
+    let text = place.run(&["methods"]).done().out;
+    let document = place.run(&["methods", "--json"]).done().json();
+    assert_eq!(document["schema"], "lightbay.methods/1");
+    let kind = &document["kinds"][0];
+    let default = kind["default_method"].as_str().unwrap();
+    let methods = kind["methods"].as_array().unwrap();
+    assert!(methods.iter().any(|method| method["name"] == default), "{default}");
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|knob| knob["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let scenario = names(&kind["scenario_knobs"]);
+    for method in methods {
+        assert!(text.contains(method["name"].as_str().unwrap()));
+        for name in names(&method["params"]) {
+            assert!(text.contains(&name), "{name}");
+            assert!(!scenario.contains(&name), "{name} is a scenario knob too");
+        }
+    }
+    for name in scenario.iter().chain(&names(&document["common_params"])) {
+        assert!(text.contains(name), "{name}");
+    }
+    let formats = place.run(&["methods", "training", "--formats"]).done().out;
+    for format in ["json", "instance", "expanded"] {
+        assert!(formats.contains(format), "{format} is missing in:\n{formats}");
+    }
+}
+
+#[test]
+fn check_prints_violations_with_codes_and_a_count() {
+    let place = Place::new();
+    place.plan("tiny4", "delta-joint", "plan.json");
+    let clean = place.run(&["check", "plan.json"]).done().prints(&["0 violations", "bound on makespan"]);
+    assert_eq!(clean.err, "");
+    place.run(&["check", "plan.json", "--exact"]).done().prints(&["0 violations"]);
+
+    let mut plan = place.json("plan.json");
+    let value = plan["objective"]["value"].as_f64().unwrap();
+    plan["objective"]["value"] = (value * 0.99).into();
+    place.write("bad.json", plan.to_string());
+    let bad = place.run(&["check", "bad.json"]).exit(1);
+    let lines: Vec<&str> = bad.out.lines().collect();
+    assert!(lines.iter().any(|line| line.starts_with("makespan: ")), "{}", bad.out);
+    let counted: usize =
+        lines.iter().find_map(|line| line.strip_suffix(" violations")).unwrap_or("1").parse().unwrap();
+    let with_code =
+        lines.iter().filter(|line| line.split_once(": ").is_some_and(|(code, _)| !code.contains(' ')));
+    assert_eq!(with_code.count(), counted, "{}", bad.out);
+}
+
+#[test]
+fn bounds_that_were_not_repeated_are_called_claims() {
+    let place = Place::new();
+    place.plan("tiny4", "prop-alloc", "plan.json");
+    place.run(&["check", "plan.json"]).done().prints(&["no bound is claimed: prop-alloc proves nothing"]);
+}
+
+#[test]
+fn show_summarises_scenarios_and_plans() {
+    let place = Place::new();
+    place.run(&["show", "preset:tiny8"]).done().prints(&[
+        "training scenario 'tiny8'",
+        "tail-exact      yes",
+        "Pods",
+        "Links",
+        "tp 2, pp 4",
+    ]);
+    place.run(&["show", "preset:one_stage_per_pod"]).done().prints(&["tail-exact      no"]);
+    place.plan("tiny8", "delta-joint", "plan.json");
+    place.run(&["show", "plan.json"]).done().prints(&[
+        "training plan 'tiny8'",
+        "delta-joint",
+        "optimal",
+        "Schedule",
+    ]);
+    let plan = place.json("plan.json");
+    let shown = place.run(&["show", "plan.json", "--json"]).done().json();
+    assert_eq!(shown["what"], "plan");
+    assert_eq!(shown["plan"]["objective"], plan["objective"]);
+    assert_eq!(shown["scenario_sha256"], plan["provenance"]["scenario_sha256"]);
+    for (link, circuits) in plan["result"]["topology"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(shown["training"]["links"][link]["circuits"], circuits["circuits"]);
+        assert!(circuits["circuits"].as_u64() <= shown["training"]["links"][link]["fit"].as_u64());
+    }
+}
+
+#[test]
+fn compare_shows_differences_in_four_forms() {
+    let place = Place::new();
+    place.plan("tiny8", "prop-alloc", "a.json");
+    place.plan("tiny8", "delta-joint", "b.json");
+    place.run(&["compare", "a.json", "b.json"]).done().prints(&[
+        "method",
+        "prop-alloc",
+        "delta-joint",
+        "better",
+    ]);
+    let document = place.run(&["compare", "a.json", "b.json", "--json"]).done().json();
+    let objective = &document["figures"][0];
+    assert_eq!(objective["values"][0], place.json("a.json")["objective"]["value"]);
+    assert_eq!(objective["changes"][0]["verdict"], "better");
+    place.run(&["compare", "a.json", "b.json", "--md"]).done().prints(&["| figure |", "|---|"]);
+    let csv = place.run(&["compare", "a.json", "b.json", "--csv"]).done().out;
+    assert!(csv.starts_with("scope,name,a.json,b.json"), "{csv}");
+    place.run(&["compare", "a.json"]).exit(2);
+    place.run(&["compare", "a.json", "b.json", "--md", "--csv"]).exit(2);
+}
+
+#[test]
+fn exports_are_read_back_as_what_they_were() {
+    let place = Place::new();
+    place.plan("tiny8", "delta-joint", "plan.json");
+    let plan = place.run(&["export", "plan.json", "--to", "json"]).done().json();
+    assert_eq!(plan, place.json("plan.json"));
+
+    place.run(&["export", "preset:tiny8", "--to", "instance", "-o", "instance.json"]).done();
+    let explicit = place.run(&["solve", "instance.json"]).done().json();
+    let relative = |a: &Value, b: &Value| (a.as_f64().unwrap() / b.as_f64().unwrap() - 1.0).abs();
+    assert!(relative(&explicit["objective"]["value"], &plan["objective"]["value"]) < 1e-9);
+
+    place.run(&["export", "plan.json", "--to", "expanded", "-o", "wide.json"]).done();
+    place.run(&["check", "wide.json"]).done();
+    let wide = place.json("wide.json");
+    assert!(relative(&wide["objective"]["value"], &plan["objective"]["value"]) < 1e-9);
+    let pods = wide["scenario"]["instance"]["pods"].as_array().unwrap();
+    assert!(pods.iter().all(|pod| pod["mirror"] == false), "real pods only");
+}
+
+#[test]
+fn a_folder_takes_exports_under_their_usual_names() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("out")).unwrap();
+    let ran = place.run(&["export", "preset:tiny4", "--to", "instance", "-o", "out"]).done();
+    let name = ran.out.trim();
+    assert!(place.path(name).is_file(), "{name}");
+    place
+        .run(&["export", "preset:tiny4", "--to", "instance", "-o", "out"])
+        .exit(2)
+        .says(&["exists already", "--force"]);
+    place.run(&["export", "preset:tiny4", "--to", "instance", "-o", "out", "--force"]).done();
+}
+
+#[test]
+fn info_shows_places_and_a_card_and_no_colour_in_a_pipe() {
+    let place = Place::new();
+    let out = place.run(&["info"]).done().out;
+    for part in ["version", "lightbay.plan/1", "config.toml", "sessions", "delta-joint", "heat", "eighths"] {
+        assert!(out.contains(part), "{part} is missing in:\n{out}");
+    }
+    assert!(!out.contains('\u{1b}'), "escape sequences in a pipe:\n{out}");
+    let coloured = place.run(&["info", "--color", "always"]).done().out;
+    assert!(coloured.contains("\u{1b}["), "{coloured}");
+    let ascii = place.run(&["info", "--glyphs", "ascii"]).done().out;
+    assert!(ascii.is_ascii(), "{ascii}");
+    let elsewhere = place.run(&["info", "--data-dir", "elsewhere"]).done().out;
+    assert!(elsewhere.contains("elsewhere/sessions"), "{elsewhere}");
+}
+
+#[test]
+fn completions_and_manual_know_every_command() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        place.run(&["completions", shell]).done().prints(&["solve", "compare", "sessions"]);
+    }
+    place.run(&["man"]).done().prints(&[".TH", "lightbay", "Exit codes"]);
+    place.run(&["man", "solve"]).done().prints(&[".TH", "hot\\-start"]);
+    place.run(&["man", "sovle"]).exit(2).says(&["did you mean 'solve'?"]);
+}
+
+#[test]
+fn sessions_without_any_say_where_they_would_be() {
+    let place = Place::new();
+    let ran = place.run(&["sessions"]).done().says(&["no sessions", ".local/share/lightbay/sessions"]);
+    assert_eq!(ran.out, "");
+    place.run(&["sessions", "show", "nothing"]).exit(2).says(&["there is no session 'nothing'"]);
+    place.run(&["sessions", "rm", "../etc"]).exit(2);
+}
+
+#[test]
+fn a_reader_who_leaves_early_is_no_failure() {
+    use std::io::Read as _;
+    let place = Place::new();
+    let mut child = place.spawn(&["methods", "--json"]);
+    let mut first = [0; 16];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_a_failure_with_a_message() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let place = Place::new();
+    let output = place.command(&["presets"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written"));
+}
+
+#[test]
+fn without_a_terminal_the_workbench_names_solve() {
+    let place = Place::new();
+    place
+        .run(&["preset:tiny4", "--solve"])
+        .exit(2)
+        .says(&["needs a terminal", "lightbay solve preset:tiny4"]);
+    place.run(&[]).exit(2).says(&["lightbay solve"]);
+}

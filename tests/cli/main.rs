@@ -1,0 +1,11 @@
+//! The command line from outside: the program is started, fed, signalled, and judged by what it prints and leaves.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod bad_input;
+mod commands;
+mod files;
+mod readme;
+mod signals;
+mod solving;
+mod support;

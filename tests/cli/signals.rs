@@ -1,0 +1,122 @@
+//! Signals while solving: the best plan is written, the exit code says which signal, nothing is lost by a kill.
+
+use super::support::{Place, exists};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// A search that does not end by itself while a test lasts.
+const LONG: [&str; 9] = [
+    "solve",
+    "preset:deepseek_671b",
+    "--method",
+    "delta-fast",
+    "--set",
+    "generations=1000000",
+    "--set",
+    "stall_generations=1000000",
+    "--progress=json",
+];
+
+/// Longest that any test waits for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Starts the long search and waits until it has a checked plan.
+fn searching(place: &Place, more: &[&str]) -> (Child, std::thread::JoinHandle<String>) {
+    let mut child = place.spawn(&[&LONG[..], more].concat());
+    let mut err = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert_ne!(err.read_line(&mut line).unwrap(), 0, "it ended before it had a plan");
+        if line.contains("\"event\":\"incumbent\"") && line.contains("\"checked\":true") {
+            break;
+        }
+    }
+    // Somebody has to go on reading.
+    let rest = std::thread::spawn(move || {
+        let mut rest = String::new();
+        err.read_to_string(&mut rest).unwrap();
+        rest
+    });
+    (child, rest)
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status().unwrap();
+    assert!(sent.success());
+}
+
+fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "{what} did not come");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn interrupt_and_termination_write_the_best_plan() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::new();
+        let (child, rest) = searching(&place, &["-o", "plan.json"]);
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        let rest = rest.join().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}\n{rest}");
+        assert!(rest.contains("\"status\":\"stopped\""), "{rest}");
+        place.run(&["check", "plan.json"]).done();
+        let plan = place.json("plan.json");
+        assert_eq!(plan["status"], "stopped");
+        assert_eq!(plan["provenance"]["reproducible"], false);
+        assert_eq!(place.files(), ["plan.json"], "no temporary file is left");
+    }
+}
+
+#[test]
+fn the_plan_goes_to_standard_output_where_no_file_was_named() {
+    let place = Place::new();
+    let (child, rest) = searching(&place, &[]);
+    signal(&child, "TERM");
+    let output = child.wait_with_output().unwrap();
+    rest.join().unwrap();
+    assert_eq!(output.status.code(), Some(143));
+    place.feed(&["check", "-"], &output.stdout).done();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn hang_up_writes_the_best_plan_unless_it_was_ignored_from_the_start() {
+    let place = Place::new();
+    let (child, rest) = searching(&place, &["-o", "plan.json"]);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let mask = |key: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        u64::from_str_radix(line.trim(), 16).unwrap() & 1
+    };
+    signal(&child, "HUP");
+    let expected = if mask("SigIgn:") == 1 {
+        // Whoever started the tests did so with nohup; then a hang-up changes nothing.
+        assert_eq!(mask("SigCgt:"), 0);
+        signal(&child, "TERM");
+        143
+    } else {
+        129
+    };
+    let output = child.wait_with_output().unwrap();
+    rest.join().unwrap();
+    assert_eq!(output.status.code(), Some(expected));
+    place.run(&["check", "plan.json"]).done();
+}
+
+#[test]
+fn a_kill_loses_at_most_the_last_second() {
+    let place = Place::new();
+    let (mut child, rest) = searching(&place, &["-o", "plan.json"]);
+    // The first plan is written at once.
+    wait_for("the plan file", || exists(&place.path("plan.json")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    rest.join().unwrap();
+    place.run(&["check", "plan.json"]).done();
+}

@@ -1,0 +1,243 @@
+//! `lightbay solve`: settings, progress, limits, hot start, and the exit code of every ending.
+
+use super::support::Place;
+use serde_json::Value;
+
+fn events(err: &str) -> Vec<Value> {
+    err.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}")))
+        .collect()
+}
+
+#[test]
+fn progress_as_json_is_one_event_per_line_in_order() {
+    let place = Place::new();
+    let ran = place.run(&["solve", "preset:small", "--progress", "json"]).done();
+    let plan = ran.json();
+    let events = events(&ran.err);
+    let mut best = f64::INFINITY;
+    for (index, event) in events.iter().enumerate() {
+        assert_eq!(event["schema"], "lightbay.event/1");
+        assert_eq!(event["method"], "delta-joint");
+        assert_eq!(event["run"], 1);
+        assert!(event["elapsed_s"].as_f64().unwrap() >= 0.0);
+        assert!(event["event"].is_string());
+        if index > 0 {
+            assert!(event["seq"].as_u64() > events[index - 1]["seq"].as_u64());
+        }
+        if event["event"] == "incumbent" {
+            let value = event["value"].as_f64().unwrap();
+            assert!(value <= best * (1.0 + 1e-9), "incumbents only improve");
+            best = value;
+        }
+    }
+    assert_eq!(events[0]["event"], "started");
+    assert_eq!(events[0]["scenario_sha256"], plan["provenance"]["scenario_sha256"]);
+    let done = events.last().unwrap();
+    assert_eq!(done["event"], "done");
+    assert_eq!(done["status"], plan["status"]);
+    assert_eq!(done["value"], plan["objective"]["value"]);
+}
+
+#[test]
+fn progress_in_plain_has_a_line_per_milestone_and_none_has_none() {
+    let place = Place::new();
+    place.run(&["solve", "preset:tiny8", "--progress", "plain"]).done().says(&[
+        "start      delta-joint, seed 1",
+        "plan       makespan",
+        "bound      makespan",
+        "done       optimal: makespan",
+    ]);
+    for arguments in [&["solve", "preset:tiny8", "--progress", "none"][..], &["solve", "preset:tiny8"]] {
+        assert_eq!(place.run(arguments).done().err, "", "silent when nobody looks");
+    }
+}
+
+#[test]
+fn every_method_solves_a_small_preset_and_its_plan_passes_the_check() {
+    let place = Place::new();
+    let document = place.run(&["methods", "--json"]).done().json();
+    for method in document["kinds"][0]["methods"].as_array().unwrap() {
+        let name = method["name"].as_str().unwrap();
+        let mut arguments = vec!["solve", "preset:tiny4", "--method", name, "-o", "plan.json", "--force"];
+        if name == "simulate" {
+            arguments.extend(["--set", "topology=1,1,1"]);
+        }
+        place.run(&arguments).done();
+        assert_eq!(place.json("plan.json")["method"], name);
+        place.run(&["check", "plan.json"]).done();
+    }
+}
+
+#[test]
+fn settings_reach_scenario_and_method() {
+    let place = Place::new();
+    let plan = place
+        .run(&[
+            "solve",
+            "preset:tiny8",
+            "--method",
+            "delta-fast",
+            "--set",
+            "bandwidth_gbps=800",
+            "--set",
+            "generations=3",
+            "--set",
+            "ports_per_pod=6",
+            "--seed",
+            "9",
+            "--threads",
+            "1",
+            "--gap",
+            "5%",
+            "--time-limit",
+            "1m",
+        ])
+        .done()
+        .json();
+    assert_eq!(plan["scenario"]["job"]["run"]["bandwidth_gbps"], 800.0);
+    assert_eq!(plan["scenario"]["job"]["ports_per_pod"], 6);
+    assert_eq!(plan["parameters"]["generations"], 3);
+    assert_eq!(plan["seed"], 9);
+    assert_eq!(plan["threads"], 1);
+    let new = place.run(&["new", "tiny8", "--set", "ports_per_pod[1]=3"]).done().json();
+    assert_eq!(new["job"]["ports_per_pod"], serde_json::json!([4, 3]));
+}
+
+#[test]
+fn all_wrong_settings_are_named_at_once() {
+    let place = Place::new();
+    place
+        .run(&[
+            "solve",
+            "preset:tiny8",
+            "--set",
+            "bandwith_gbps=800",
+            "--set",
+            "tp=zero",
+            "--set",
+            "seed=3",
+            "--seed",
+            "4",
+            "-o",
+            "no/where",
+        ])
+        .exit(2)
+        .says(&[
+            "bandwith_gbps",
+            "did you mean 'bandwidth_gbps'?",
+            "'zero' is not valid",
+            "--seed too",
+            "'no' does not exist",
+        ]);
+    place
+        .run(&["solve", "preset:tiny8", "--method", "delta-jont"])
+        .exit(2)
+        .says(&["did you mean 'delta-joint'?"]);
+    place.run(&["new", "tiny8", "--set", "generations=3"]).exit(2).says(&["parameter"]);
+    place.run(&["new", "tinny8"]).exit(2).says(&["did you mean 'tiny8'?"]);
+    for (flag, value) in [
+        ("--time-limit", "soon"),
+        ("--gap", "150%"),
+        ("--threads", "0"),
+        ("--seed", "-1"),
+        ("--set", "nonsense"),
+    ] {
+        place.run(&["solve", "preset:tiny8", flag, value]).exit(2).says(&[value]);
+    }
+}
+
+#[test]
+fn parameters_that_do_not_suit_the_scenario_are_invalid_input() {
+    let place = Place::new();
+    let ran = place.run(&["solve", "preset:tiny8", "--method", "simulate", "--set", "topology=1,1"]).exit(2);
+    let ran = ran.says(&["topology", "3 links"]);
+    assert_eq!(ran.out, "");
+    place
+        .run(&["solve", "preset:tiny8", "--method", "simulate", "--set", "topology=1,100,1"])
+        .exit(2)
+        .says(&["port"]);
+}
+
+#[test]
+fn a_time_limit_returns_the_best_plan_with_exit_code_0() {
+    let place = Place::new();
+    let plan = place
+        .run(&[
+            "solve",
+            "preset:deepseek_671b",
+            "--method",
+            "delta-fast",
+            "--set",
+            "generations=1000000",
+            "--set",
+            "stall_generations=1000000",
+            "--time-limit",
+            "300ms",
+        ])
+        .done()
+        .json();
+    assert_eq!(plan["status"], "stopped");
+    assert_eq!(plan["limit"], "time");
+    assert_eq!(plan["provenance"]["reproducible"], false);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_plan_on_any_number_of_threads() {
+    let place = Place::new();
+    let run = |threads: &str| {
+        let mut plan = place
+            .run(&["solve", "preset:small", "--method", "delta-fast", "--threads", threads])
+            .done()
+            .json();
+        plan.as_object_mut().unwrap().retain(|key, _| key != "threads" && key != "provenance");
+        plan
+    };
+    assert_eq!(run("1"), run("2"));
+}
+
+#[test]
+fn a_hot_start_is_used_repaired_and_reported() {
+    let place = Place::new();
+    place.plan("small", "delta-joint", "plan.json");
+    let ran = place
+        .run(&[
+            "solve",
+            "preset:small",
+            "--set",
+            "bandwidth_gbps=404",
+            "--hot-start",
+            "plan.json",
+            "--progress",
+            "json",
+        ])
+        .done();
+    let events = events(&ran.err);
+    let fate = events.iter().find(|event| event["event"] == "hot_start").unwrap();
+    assert_ne!(fate["fate"], "rejected");
+    let first = events.iter().find(|event| event["event"] == "incumbent").unwrap();
+    assert!(first["source"].as_str().unwrap().contains("hot start"), "{first}");
+
+    place.write("bad.json", place.read("plan.json").replacen("\"circuits\": ", "\"circuits\": 9", 1));
+    place
+        .run(&["solve", "preset:small", "--hot-start", "bad.json"])
+        .exit(2)
+        .says(&["--hot-start", "lightbay check"]);
+    place.scenario("small", "scenario.json");
+    place
+        .run(&["solve", "preset:small", "--hot-start", "scenario.json"])
+        .exit(2)
+        .says(&["is a scenario, not a plan"]);
+}
+
+#[test]
+fn the_scenario_of_a_plan_can_be_solved_again() {
+    let place = Place::new();
+    place.plan("tiny8", "prop-alloc", "plan.json");
+    let ran = place.run(&["solve", "plan.json"]).done().says(&["is a plan: solving its scenario"]);
+    let again = ran.json();
+    assert_eq!(
+        again["provenance"]["scenario_sha256"],
+        place.json("plan.json")["provenance"]["scenario_sha256"]
+    );
+}
