@@ -38,6 +38,9 @@ struct Worth {
     makespan: f64,
 }
 
+/// Time for polishing in one generation, nanoseconds.
+const POLISH_NS: u64 = 1_000_000;
+
 /// A population with everything it needs to go on alone.
 pub(super) struct Island<'a> {
     task: Task<'a>,
@@ -49,6 +52,8 @@ pub(super) struct Island<'a> {
     spare: Vec<u32>,
     best: Option<Found>,
     source: &'static str,
+    /// Whether the best is still to be polished, or polished further.
+    rough: bool,
     /// Evaluations that the common cache did not have.
     pub learned: Cache,
     /// One entry for every generation since the last collection.
@@ -100,6 +105,7 @@ impl<'a> Island<'a> {
             spare: vec![1; width * size],
             best: None,
             source: "random",
+            rough: false,
             learned: Cache::default(),
             records: Vec::new(),
             evaluator: Judge { task, scratch: Scratch::default(), looked_up: 0, evaluations: 0 },
@@ -192,16 +198,9 @@ impl<'a> Island<'a> {
         stop: &dyn Fn() -> bool,
     ) -> Option<()> {
         self.sort();
-        if self.adopt(self.first(), source) {
-            let mut polished = self.first();
-            let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);
-            let mut worth = |x: &[u32]| evaluator.makespan(x, cache, learned, stop);
-            let start = polished.makespan;
-            polished.makespan = polish(self.task.limits(), &mut polished.x, start, &mut worth);
-            polished.ports = self.task.evaluator.network.budget.total(&polished.x);
-            if self.adopt(polished.clone(), "polish") {
-                self.welcome(&polished);
-            }
+        self.rough |= self.adopt(self.first(), source);
+        if self.rough {
+            self.polish(cache, stop);
         }
         let spans = || self.worth.iter().map(|worth| worth.makespan);
         let distinct: FxHashSet<&[u32]> = self.genes.chunks(self.width.max(1)).collect();
@@ -220,6 +219,27 @@ impl<'a> Island<'a> {
         };
         self.records.push(record);
         Some(())
+    }
+
+    /// Climbs from the best individual, with so many evaluations as a generation may take; the next
+    /// generation goes on where this one ended.
+    fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
+        let Some(mut polished) = self.best.clone() else { return };
+        let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);
+        let most = evaluator.evaluations + (POLISH_NS / self.task.cost_ns()).clamp(20, 2_000);
+        let mut complete = true;
+        let start = polished.makespan;
+        polished.makespan = polish(self.task.limits(), &mut polished.x, start, &mut |x: &[u32]| {
+            let makespan =
+                (evaluator.evaluations < most).then(|| evaluator.makespan(x, cache, learned, stop)).flatten();
+            complete &= makespan.is_some();
+            makespan
+        });
+        self.rough = !complete;
+        polished.ports = self.task.evaluator.network.budget.total(&polished.x);
+        if self.adopt(polished.clone(), "polish") {
+            self.welcome(&polished);
+        }
     }
 
     fn adopt(&mut self, found: Found, source: &'static str) -> bool {
