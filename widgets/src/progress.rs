@@ -31,6 +31,18 @@ pub enum RunWord {
     Stopped,
     /// Could not go on.
     Failed,
+    /// Broke off by a defect.
+    Crashed,
+    /// Was cut off with the program that ran it.
+    CutOff,
+    /// Proved that there is no plan.
+    Infeasible,
+    /// Proved that there is no best plan.
+    Unbounded,
+    /// Ended without a plan.
+    NoPlan,
+    /// Ended because the numbers could not be trusted.
+    NumericalTrouble,
 }
 
 impl RunWord {
@@ -45,6 +57,12 @@ impl RunWord {
             Self::Optimal => "OPTIMAL",
             Self::Stopped => "STOPPED",
             Self::Failed => "FAILED",
+            Self::Crashed => "CRASHED",
+            Self::CutOff => "CUT OFF",
+            Self::Infeasible => "INFEASIBLE",
+            Self::Unbounded => "UNBOUNDED",
+            Self::NoPlan => "NO PLAN",
+            Self::NumericalTrouble => "NUM. TROUBLE",
         }
     }
 
@@ -53,8 +71,13 @@ impl RunWord {
         match self {
             Self::Running | Self::Stopping => Tone::Answer,
             Self::Optimal => Tone::Good,
-            Self::Failed => Tone::Bad,
-            Self::Waiting | Self::Paused | Self::Done | Self::Stopped => Tone::Muted,
+            Self::Failed
+            | Self::Crashed
+            | Self::Infeasible
+            | Self::Unbounded
+            | Self::NoPlan
+            | Self::NumericalTrouble => Tone::Bad,
+            Self::Waiting | Self::Paused | Self::Done | Self::Stopped | Self::CutOff => Tone::Muted,
         }
     }
 }

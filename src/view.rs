@@ -1,0 +1,108 @@
+//! The screen: from the state to cells, and where things are on it.
+//!
+//! [`draw`] is called once per frame and only if something changed. It never changes the state: what the state has to
+//! know about the screen comes back as [`Drawn`]. Vectors of rows and pieces live in [`ViewCache`] and are refilled.
+//!
+//! | Module | Draws |
+//! |---|---|
+//! | [`layout`] | nothing: says where every region goes |
+//! | [`figures`] | nothing: objective, gap and loss as numbers and words, the same everywhere |
+//! | `shell` | header, tabs, parameters, plans, solve strip, log lines, footer, first screen |
+//! | `layers` | pop-ups and the bar of an edit |
+//! | [`present`] | panes of a kind |
+
+pub mod figures;
+mod layers;
+pub mod layout;
+pub mod present;
+mod shell;
+
+use crate::app::drawn::{Drawn, JobKey, JobResult};
+use crate::app::pane::{PaneId, SizeClass};
+use crate::app::state::App;
+use layers::Layers;
+use layout::{Form, Layout, Placed};
+use lightbay_widgets::Popup;
+use present::{PaneInput, Presenter};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use shell::Shell;
+
+/// Everything that is kept from frame to frame. Can be thrown away at any time.
+#[derive(Debug, Default)]
+pub struct ViewCache {
+    presenter: Presenter,
+    shell: Shell,
+    layers: Layers,
+}
+
+impl ViewCache {
+    /// Nothing drawn yet.
+    pub fn new() -> Self {
+        Self { presenter: Presenter::new(), ..Self::default() }
+    }
+
+    /// Takes in the result of a job that a frame asked for.
+    pub fn accept(&mut self, key: JobKey, result: JobResult) {
+        self.presenter.accept(key, result);
+    }
+}
+
+/// Draws one frame.
+pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
+    let area = frame.area();
+    draw_into(app, cache, area, frame.buffer_mut())
+}
+
+/// Draws into an area of a buffer.
+pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer) -> Drawn {
+    let mut out = Drawn::default();
+    if SizeClass::of(area.width, area.height) == SizeClass::TooSmall {
+        shell::notice::too_small(app, area, buf);
+        return out;
+    }
+    let layout = Layout::of(app, area);
+    let shell = &mut cache.shell;
+    shell.header.draw(app, layout.header, buf, &mut out);
+    shell.tabs.draw(app, layout.form, layout.tabs, buf, &mut out);
+    if layout.form == Form::Start {
+        shell.start.draw(app, layout.content, buf, &mut out);
+    }
+    for placed in &layout.panes {
+        region(app, cache, placed, buf, &mut out);
+    }
+    if let Some(placed) = &layout.popup {
+        Popup::dim(&app.look.theme, layout.content, buf);
+        // What is behind a pop-up must not take its clicks.
+        out.hits.retain(|hit| hit.rect.intersection(placed.area).is_empty());
+        region(app, cache, placed, buf, &mut out);
+    }
+    cache.shell.log.draw(app, layout.log, buf, &mut out);
+    cache.layers.draw(app, &layout, &mut cache.presenter, buf, &mut out);
+    cache.shell.footer.draw(app, layout.footer, buf, &mut out);
+    out
+}
+
+/// One pane: of the shell or of the kind.
+fn region(app: &App, cache: &mut ViewCache, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
+    let shell = &mut cache.shell;
+    match placed.pane {
+        PaneId::Start => {}
+        PaneId::Params => shell.params.draw(app, placed, buf, out),
+        PaneId::Plans => shell.plans.draw(app, placed, buf, out),
+        PaneId::Solve => shell.solve.draw(app, placed, buf, out),
+        pane @ PaneId::Kind(_) => {
+            let Some(info) = app.pane_info(pane) else { return };
+            let input = PaneInput {
+                app,
+                pane,
+                info,
+                state: app.pane(pane),
+                focused: app.focus.pane == pane,
+                large: placed.large,
+            };
+            cache.presenter.draw(&input, placed.area, buf, out);
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Objective, gap, loss and ports as numbers and words: one set of rules for header, table, strip and layers.
+//!
+//! Nothing here knows a kind. The objective's name carries its unit; the figures `nct`, `comm_ideal_s`,
+//! `ideal_makespan_s` and `total_ports` are used by name where a plan has them.
+
+use crate::app::plans::PlanEntry;
+use crate::app::state::App;
+use lightbay_core::kind::{ObjectiveInfo, Sense};
+use lightbay_sessions::compare::{Change, Verdict};
+use lightbay_widgets::number::{self, Num};
+use lightbay_widgets::{Piece, Tone};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Figures of a plan by name with unit.
+pub type Metrics = BTreeMap<String, f64>;
+
+/// Endings of names that are units.
+const UNITS: [(&str, &str); 9] = [
+    ("_s", "s"),
+    ("_ms", "ms"),
+    ("_us", "µs"),
+    ("_bytes", "B"),
+    ("_gbps", "Gb/s"),
+    ("_gbit_s", "Gb/s"),
+    ("_gb_s", "GB/s"),
+    ("_percent", "%"),
+    ("_usd", "USD"),
+];
+
+/// A name as it is read: `makespan_s` is `makespan` in `s`.
+pub fn quantity(name: &str) -> (Cow<'_, str>, &'static str) {
+    let (stem, unit) = UNITS
+        .iter()
+        // The longest ending wins: `_ms` before `_s`.
+        .filter_map(|(ending, unit)| Some((name.strip_suffix(ending)?, *unit)))
+        .min_by_key(|(stem, _)| stem.len())
+        .unwrap_or((name, ""));
+    let stem = match stem {
+        "nct" => Cow::Borrowed("NCT"),
+        _ if stem.contains('_') => Cow::Owned(stem.replace('_', " ")),
+        _ => Cow::Borrowed(stem),
+    };
+    (stem, unit)
+}
+
+/// How much room a number has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// All decimals.
+    Long,
+    /// Three.
+    Short,
+}
+
+/// A value in a unit: seconds with six or three decimals, counts with none.
+pub fn in_unit(value: f64, unit: &str, room: Room) -> Num {
+    match (unit, room) {
+        ("s", Room::Long) => number::seconds6(value),
+        ("s", Room::Short) => number::seconds3(value),
+        ("ms" | "µs", Room::Long) => number::fixed(value, 3),
+        ("ms" | "µs", Room::Short) => number::fixed(value, 1),
+        _ if value.fract() == 0.0 => number::fixed(value, 0),
+        (_, Room::Long) => number::fixed(value, 4),
+        (_, Room::Short) => number::fixed(value, 3),
+    }
+}
+
+/// What is optimised.
+#[derive(Clone, Debug)]
+pub struct Goal {
+    /// Name without unit.
+    pub name: Cow<'static, str>,
+    /// Unit; may be empty.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub sense: Sense,
+}
+
+impl Goal {
+    /// From the description of a kind.
+    pub fn of(info: ObjectiveInfo) -> Self {
+        let (name, unit) = quantity(info.name);
+        Self { name, unit, sense: info.sense }
+    }
+
+    /// A value without unit.
+    pub fn value(&self, value: f64, room: Room) -> Num {
+        in_unit(value, self.unit, room)
+    }
+
+    /// A value with unit.
+    pub fn with_unit(&self, value: f64, room: Room) -> String {
+        let value = self.value(value, room);
+        if self.unit.is_empty() { value.into() } else { format!("{value} {}", self.unit) }
+    }
+
+    /// `makespan s`: the head of a column.
+    pub fn column(&self) -> String {
+        if self.unit.is_empty() { self.name.to_string() } else { format!("{} {}", self.name, self.unit) }
+    }
+
+    /// A difference: of seconds in milliseconds.
+    pub fn difference(&self, value: f64) -> String {
+        match self.unit {
+            "s" => format!("{} ms", number::millis(value, 2)),
+            "" => number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 }).into(),
+            unit => format!("{} {unit}", number::fixed(value, 3)),
+        }
+    }
+}
+
+/// The plan on the screen in numbers: of the table, or the preview of an edit.
+#[derive(Clone, Debug)]
+pub struct Headline {
+    /// `6 delta-level`, `edit of 6`.
+    pub name: String,
+    /// Objective value.
+    pub value: f64,
+    /// Figures.
+    pub metrics: Metrics,
+    /// Best bound that holds for every plan of the scenario.
+    pub bound: Option<f64>,
+    /// Whether it is the preview of an edit.
+    pub preview: bool,
+}
+
+impl Headline {
+    /// Of what panes show now.
+    pub fn of(app: &App) -> Option<Self> {
+        let entry = app.plans.shown()?;
+        let bound = bound_for(app, entry);
+        let preview = app.cell_edit().filter(|edit| edit.is_changed()).and_then(|edit| edit.plan());
+        Some(match preview {
+            Some(plan) => {
+                let header = plan.0.header();
+                Self {
+                    name: format!("edit of {}", entry.number),
+                    value: header.objective.value,
+                    metrics: header.metrics,
+                    bound,
+                    preview: true,
+                }
+            }
+            None => Self {
+                name: format!("{} {}", entry.number, entry.method),
+                value: entry.value,
+                metrics: entry.metrics.clone(),
+                bound,
+                preview: false,
+            },
+        })
+    }
+
+    /// How far the value is from the bound.
+    pub fn gap(&self) -> Option<Gap> {
+        Gap::of(self.value, self.bound?, &self.metrics)
+    }
+}
+
+/// The best bound that holds for every plan of the scenario of `entry`. A bound that holds under a condition only
+/// (one order of events) is never mixed in.
+pub fn bound_for(app: &App, entry: &PlanEntry) -> Option<f64> {
+    let sense = app.work.as_ref().map_or(Sense::Min, |work| work.objective.sense);
+    let of_runs = app
+        .runs
+        .iter()
+        .filter(|run| run.scenario_sha256 == entry.scenario_sha256)
+        .filter_map(|run| run.bound.as_ref())
+        .filter(|bound| bound.only.is_none())
+        .map(|bound| bound.value);
+    let conditional = entry
+        .origin
+        .and_then(|(run, _)| app.runs.get(run)?.bound.as_ref())
+        .is_some_and(|bound| bound.only.is_some());
+    let own = entry.bound.filter(|_| !conditional);
+    // A bound is better the closer it is to the plans: the other way round than values.
+    of_runs
+        .chain(own)
+        .filter(|bound| bound.is_finite())
+        .reduce(|best, bound| if sense.better(best, bound) { bound } else { best })
+}
+
+/// A gap in both units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// In units of the communication time of the ideal network, if the plan knows it.
+    pub nct: Option<f64>,
+    /// As a share of the value.
+    pub share: f64,
+}
+
+impl Gap {
+    /// |value - bound| in both units.
+    pub fn of(value: f64, bound: f64, metrics: &Metrics) -> Option<Self> {
+        if !value.is_finite() || !bound.is_finite() {
+            return None;
+        }
+        let nct = metrics
+            .get("comm_ideal_s")
+            .filter(|ideal| **ideal > 0.0)
+            .map(|ideal| (value - bound).abs() / ideal);
+        Some(Self { nct, share: lightbay_core::plan::gap(value, bound) })
+    }
+
+    /// `2.1 % NCT`, or the share of the value where there is no NCT.
+    pub fn words(self) -> String {
+        match self.nct {
+            Some(nct) => format!("{} % NCT", number::percent(nct, 1)),
+            None => format!("{} %", number::percent(self.share, if self.share < 0.0995 { 2 } else { 1 })),
+        }
+    }
+
+    /// `0.07 % of C`: the second unit; `None` if [`Gap::words`] said it already.
+    pub fn second(self) -> Option<String> {
+        self.nct.map(|_| format!("{} % of C", number::percent(self.share, 2)))
+    }
+}
+
+/// `42/48`: ports used and there, if the plan knows them.
+pub fn ports(metrics: &Metrics) -> Option<String> {
+    let used = metrics.get("total_ports")?;
+    let all = metrics.get("port_ratio").filter(|ratio| **ratio > 0.0).map(|ratio| used / ratio);
+    Some(match all {
+        Some(all) => format!("{}/{}", number::fixed(*used, 0), number::fixed(all.round(), 0)),
+        None => number::fixed(*used, 0).into(),
+    })
+}
+
+/// A percentage with sign: two decimals below one, else one.
+pub fn percent(percent: f64) -> Num {
+    number::signed(percent, if percent.abs() < 1.0 { 2 } else { 1 })
+}
+
+/// What a verdict looks like.
+pub const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Better => Tone::Good,
+        Verdict::Worse => Tone::Bad,
+        Verdict::Tie => Tone::Muted,
+        Verdict::Different => Tone::Text,
+    }
+}
+
+/// The per cent of a change with sign and unit, or `tie`.
+pub fn change(change: &Change) -> Piece {
+    let tone = tone(change.verdict);
+    match (change.verdict, change.percent) {
+        (Verdict::Tie, _) => Piece::new("tie", tone),
+        (_, Some(value)) => Piece::new(format!("{} %", percent(value)), tone).bold(),
+        (_, None) => Piece::new(number::signed(change.difference, 3), tone).bold(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_carry_their_units() {
+        let cases = [
+            ("makespan_s", "makespan", "s"),
+            ("iteration_ms", "iteration", "ms"),
+            ("removed_circuits", "removed circuits", ""),
+            ("nct", "NCT", ""),
+            ("total_ports", "total ports", ""),
+        ];
+        for (name, stem, unit) in cases {
+            let (found, found_unit) = quantity(name);
+            assert_eq!((found.as_ref(), found_unit), (stem, unit), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_have_the_decimals_of_their_unit() {
+        let goal = |name| Goal::of(ObjectiveInfo { name, sense: Sense::Min });
+        assert_eq!(goal("makespan_s").with_unit(12.829_851_9, Room::Long), "12.829852 s");
+        assert_eq!(goal("makespan_s").with_unit(12.829_851_9, Room::Short), "12.830 s");
+        assert_eq!(goal("removed_circuits").with_unit(17.0, Room::Long), "17");
+        assert_eq!(goal("makespan_s").difference(0.028_61), "28.61 ms");
+    }
+
+    #[test]
+    fn the_gap_is_in_units_of_communication_first() {
+        let metrics = Metrics::from([("comm_ideal_s".to_owned(), 0.4146)]);
+        let gap = Gap::of(12.829_852, 12.821_14, &metrics).unwrap();
+        assert_eq!(gap.words(), "2.1 % NCT");
+        assert_eq!(gap.second().unwrap(), "0.07 % of C");
+        let plain = Gap::of(100.0, 95.0, &Metrics::new()).unwrap();
+        assert_eq!((plain.words(), plain.second()), ("5.00 %".to_owned(), None));
+        assert_eq!(Gap::of(f64::NAN, 1.0, &metrics), None);
+    }
+
+    #[test]
+    fn ports_are_used_of_all() {
+        let metrics = Metrics::from([("total_ports".to_owned(), 42.0), ("port_ratio".to_owned(), 0.875)]);
+        assert_eq!(ports(&metrics).unwrap(), "42/48");
+        assert_eq!(ports(&Metrics::new()), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! What lies above the panes: pop-ups, the bar of an edit, the keys that may follow a pending one.
+//!
+//! Layers are drawn from the bottom up; a pop-up fades what is behind it and takes its clicks. Rows are addressed by
+//! their number in the list that the state makes too, so that keys and clicks mean the same line.
+
+mod cell;
+mod choose;
+mod compare;
+mod help;
+mod menu;
+mod read;
+mod typed;
+
+use super::layout::Layout;
+use super::present::Presenter;
+use crate::app::action::{Action, Command, LayerCommand};
+use crate::app::drawn::{Drawn, Hit};
+use crate::app::layer::{Layer, TextField};
+use crate::app::state::App;
+use lightbay_widgets::{
+    Column, Hits, Input, List, ListItem, ListState, Piece, Popup, TableRow, TableState, text,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+
+/// What layers keep from frame to frame.
+#[derive(Debug, Default)]
+pub struct Layers {
+    items: Vec<ListItem>,
+    list: ListState,
+    columns: Vec<Column>,
+    rows: Vec<TableRow>,
+    table: TableState,
+    hits: Hits,
+    compare: compare::Comparison,
+}
+
+impl Layers {
+    pub fn draw(
+        &mut self,
+        app: &App,
+        layout: &Layout,
+        presenter: &mut Presenter,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        for layer in &app.layers {
+            if layer.kind().is_transparent() {
+                if let Layer::EditCell(edit) = layer {
+                    cell::draw(app, edit, layout.log, buf);
+                }
+                continue;
+            }
+            Popup::dim(&app.look.theme, layout.content, buf);
+            out.hits.clear();
+            out.layer_page = 0;
+            out.layer_rows = 0;
+            let area = layout.content;
+            match layer {
+                Layer::Help(list) => self.help(app, list, area, buf, out),
+                Layer::Palette(list) => self.palette(app, list, area, buf, out),
+                Layer::EditKnob(edit) => self.knob(app, edit, area, buf, out),
+                Layer::Export(edit) => self.export(app, edit, area, buf, out),
+                Layer::Confirm(question) => self.confirm(app, question, area, buf, out),
+                Layer::Compare(view) => self.compare.draw(app, view, presenter, area, buf, out),
+                Layer::Log(view) => self.log(app, view, area, buf, out),
+                Layer::Runs(view) => self.runs(app, view, area, buf, out),
+                Layer::Panes(view) => self.panes(app, view, area, buf, out),
+                Layer::Text(view) => read::text(app, view, area, buf, out),
+                Layer::EditCell(_) => {}
+            }
+        }
+        if app.menu && app.layers.is_empty() {
+            menu::draw(app, layout, buf, out);
+        }
+    }
+
+    /// Draws `items` as a list of lines that can be chosen.
+    fn list(
+        &mut self,
+        app: &App,
+        selected: usize,
+        offset: usize,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        self.list.selected = Some(selected as u32);
+        self.list.offset = offset;
+        (&List::new(&app.look.theme, &self.items)).render(area, buf, &mut self.list);
+        out.hits.extend(self.list.hits.iter().map(|hit| line(hit.rect, hit.id as usize)));
+        out.layer_page = usize::from(area.height);
+        out.layer_rows = self.items.len();
+    }
+}
+
+/// A line that can be chosen, and taken with a double click.
+fn line(rect: Rect, index: usize) -> Hit {
+    let accept = Action::Do(Command::Layer(LayerCommand::Accept));
+    Hit { rect, click: Action::SelectLine(index), open: Some(accept) }
+}
+
+/// Draws the frame of a pop-up of at most this size inside `area`. Returns the room inside.
+fn popup(app: &App, title: &str, value: &[Piece], size: (u16, u16), area: Rect, buf: &mut Buffer) -> Rect {
+    let width = size.0.min(area.width.saturating_sub(2)).max(area.width.min(Popup::MIN_WIDTH));
+    let rect = Popup::centred(area, width, size.1);
+    (&Popup::new(&app.look.theme, title).value(value)).render(rect, buf);
+    Popup::inner(rect)
+}
+
+/// Splits off rows at the top.
+fn top(area: Rect, rows: u16) -> (Rect, Rect) {
+    let rows = rows.min(area.height);
+    (Rect { height: rows, ..area }, Rect { y: area.y + rows, height: area.height - rows, ..area })
+}
+
+/// A field with its prompt, hint and problem, in two rows.
+fn field(app: &App, field: &TextField, prompt: &str, hint: &str, area: Rect, buf: &mut Buffer) {
+    let text = field.text();
+    let before: String = text.chars().take(field.input.cursor()).collect();
+    let cursor = text::cleaned(&before, app.look.theme.glyphs).count();
+    let input = Input::new(&app.look.theme, text, cursor).prompt(prompt).hint(hint).problem(&field.problem);
+    (&input).render(area, buf);
+}

@@ -1,0 +1,95 @@
+//! The bar of an edit of a plan's cells, in place of the log: what changes, and what each step would bring.
+
+use crate::app::layer::CellEdit;
+use crate::app::state::App;
+use crate::view::figures::{Goal, Room, change};
+use lightbay_sessions::compare::{self, TOLERANCE};
+use lightbay_widgets::{Pen, Piece, Tone, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+pub fn draw(app: &App, edit: &CellEdit, area: Rect, buf: &mut Buffer) {
+    let theme = &app.look.theme;
+    let mut pen = Pen::new(buf, area, theme);
+    let (width, height) = (pen.width(), pen.height());
+    pen.clear(0, 0, width, height, theme.popup());
+    let mut pieces = entry(edit);
+    let mut outcome = outcome(app, edit);
+    let problem = [Piece::new("! ", Tone::Bad).bold(), Piece::new(edit.problem.clone(), Tone::Bad)];
+    if height >= 2 {
+        pen.pieces(1, 0, width - 2, &pieces);
+        pen.pieces(1, 1, width - 2, &outcome);
+        if !edit.problem.is_empty() {
+            pen.pieces(1, if height >= 3 { 2 } else { 1 }, width - 2, &problem);
+        }
+        return;
+    }
+    pieces.push(Piece::text("   "));
+    if edit.problem.is_empty() {
+        pieces.append(&mut outcome);
+    } else {
+        pieces.extend(problem);
+    }
+    pen.pieces(1, 0, width - 2, &pieces);
+}
+
+/// `edit p0–peer  6 → 7  of 0 to 8`, and how many others changed.
+fn entry(edit: &CellEdit) -> Vec<Piece> {
+    let at = |values: &[i64]| values.get(edit.entry).copied().unwrap_or_default();
+    let (old, new) = (at(&edit.cells.values), at(&edit.values));
+    let name = edit.cells.names.get(edit.entry).cloned().unwrap_or_default();
+    let mut pieces = vec![Piece::muted("edit "), Piece::answer(name), Piece::text(format!("  {old}"))];
+    if new != old {
+        pieces.push(Piece::muted(" → "));
+        pieces.push(Piece::new(format!("{new} *"), Tone::Changed).bold());
+    }
+    let (low, high) = edit.cells.range;
+    pieces.push(Piece::muted(format!("  of {low} to {high}")));
+    let others = (0..edit.values.len())
+        .filter(|index| *index != edit.entry && edit.values.get(*index) != edit.cells.values.get(*index))
+        .count();
+    if others > 0 {
+        pieces.push(Piece::new(format!("  {others} more changed"), Tone::Changed));
+    }
+    pieces
+}
+
+/// What the changed list brings, under each variant, against the plan it came from.
+fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
+    let Some(work) = &app.work else { return Vec::new() };
+    let goal = Goal::of(work.objective);
+    let base = app.plans.shown();
+    if !edit.is_changed() {
+        return vec![Piece::muted("+ - or digits change it; every step is evaluated")];
+    }
+    let mut pieces = Vec::new();
+    for preview in &edit.previews {
+        if !pieces.is_empty() {
+            pieces.push(Piece::text("   "));
+        }
+        if !preview.variant.is_empty() {
+            pieces.push(Piece::muted(format!("{} ", preview.variant)));
+        }
+        match &preview.plan {
+            Ok(plan) => {
+                let header = plan.0.header();
+                let value = header.objective.value;
+                pieces.push(Piece::answer(goal.with_unit(value, Room::Long)));
+                if let Some(nct) = header.metrics.get("nct") {
+                    pieces.push(Piece::muted(format!("  NCT {}", number::nct(*nct))));
+                }
+                if let Some(base) = base {
+                    pieces.push(Piece::text("  "));
+                    pieces.push(change(&compare::change(base.value, value, Some(goal.sense), TOLERANCE)));
+                }
+            }
+            Err(why) => pieces.push(Piece::new(format!("! {why}"), Tone::Bad)),
+        }
+    }
+    if edit.waiting {
+        // The last answer stays until the next one comes: numbers must not flicker.
+        let words = if pieces.is_empty() { "evaluating" } else { "   evaluating" };
+        pieces.push(Piece::muted(words));
+    }
+    pieces
+}

@@ -1,0 +1,85 @@
+//! Pop-ups that ask for a text: the value of a knob, the place of a file.
+
+use super::{Layers, field, popup, top};
+use crate::app::drawn::Drawn;
+use crate::app::layer::{ExportEdit, KnobEdit};
+use crate::app::state::App;
+use crate::view::shell::params_shown;
+use lightbay_widgets::{ListItem, Piece, Sentence, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+impl Layers {
+    pub(super) fn knob(&mut self, app: &App, edit: &KnobEdit, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        let Some(row) = app.work.as_ref().and_then(|work| work.row(edit.row)) else { return };
+        let theme = &app.look.theme;
+        let now = params_shown(&row.name, row.value.as_ref());
+        let mut value = vec![Piece::muted("now "), Piece::answer(now)];
+        if !row.info.unit.is_empty() {
+            value.push(Piece::muted(format!(" {}", row.info.unit)));
+        }
+        let choices = edit.choices.len() as u16;
+        let title = format!("Edit {}", row.name);
+        let inner = popup(app, &title, &value, (72, 6 + choices), area, buf);
+        let (input, rest) = top(inner, 2);
+        let valid = row.info.valid();
+        field(app, &edit.field, "=", &valid, input, buf);
+        let (help, rest) = top(rest, 2);
+        let mut words = vec![Piece::muted(row.info.help.to_string())];
+        if let Some(was) = &row.was {
+            let was = params_shown(&row.name, was.as_ref());
+            words.push(Piece::new(format!("  * the last solve had {was}"), Tone::Changed));
+        }
+        (&Sentence::new(theme, &words).wrap(true)).render(help, buf);
+        if choices == 0 || rest.is_empty() {
+            return;
+        }
+        let method = row.name == "method";
+        self.items.clear();
+        self.items.extend(edit.choices.iter().enumerate().map(|(index, choice)| {
+            let help = if method {
+                app.work.as_ref().and_then(|work| work.method(choice)).map(|info| info.help)
+            } else {
+                None
+            };
+            ListItem::new(index as u32, choice.clone()).detail(help.unwrap_or(""))
+        }));
+        let selected = edit.choices.iter().position(|choice| choice == edit.field.text());
+        self.list(app, selected.unwrap_or(usize::MAX >> 1), 0, rest, buf, out);
+    }
+
+    pub(super) fn export(
+        &mut self,
+        app: &App,
+        edit: &ExportEdit,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let theme = &app.look.theme;
+        let title = match edit.plan {
+            Some(number) => format!("Write plan {number}"),
+            None => "Write the scenario".to_owned(),
+        };
+        let formats = edit.formats.len() as u16;
+        let inner = popup(app, &title, &[], (78, 6 + formats), area, buf);
+        let (input, rest) = top(inner, 2);
+        field(app, &edit.path, "to", "a file, relative to where lightbay was started", input, buf);
+        let (note, rest) = top(rest, 1);
+        let folder = app.options.folder.display().to_string();
+        let words =
+            [Piece::muted("in "), Piece::text(folder), Piece::muted("  asks before it writes over a file")];
+        (&Sentence::new(theme, &words)).render(note, buf);
+        let kind = app.work.as_ref().map_or("", |work| work.kind);
+        let known = lightbay_engines::exporters(kind);
+        self.items.clear();
+        self.items.extend(edit.formats.iter().enumerate().map(|(index, format)| {
+            let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);
+            ListItem::new(index as u32, *format).detail(help)
+        }));
+        let body = top(rest, 1).1;
+        let body = if body.height < formats { rest } else { body };
+        self.list(app, edit.format, 0, body, buf, out);
+    }
+}

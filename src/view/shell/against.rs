@@ -1,0 +1,94 @@
+//! The plan shown against the baseline, below the table of plans.
+
+use crate::app::plans::PlanEntry;
+use crate::app::state::App;
+use crate::view::figures::{self, Goal, Room};
+use lightbay_core::kind::Sense;
+use lightbay_sessions::compare::{TOLERANCE, change};
+use lightbay_widgets::{Cut, Pen, Piece, Tone, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// From this width on the old value is shown too, with all decimals.
+const ROOMY: u16 = 36;
+
+/// Rows with the heading, at most.
+pub const ROWS: u16 = 5;
+
+/// One figure.
+#[derive(Debug)]
+struct Row {
+    name: String,
+    new: String,
+    old: String,
+    change: Piece,
+}
+
+/// The block.
+#[derive(Debug, Default)]
+pub struct Against {
+    heading: String,
+    rows: Vec<Row>,
+}
+
+impl Against {
+    /// Compares the plan shown with the baseline. Returns the rows it needs; 0 if there is nothing to compare.
+    pub fn fill(&mut self, app: &App, width: u16) -> u16 {
+        self.rows.clear();
+        let (Some(work), Some(shown), Some(base)) = (&app.work, app.plans.shown(), app.plans.baseline())
+        else {
+            return 0;
+        };
+        let goal = Goal::of(work.objective);
+        let roomy = width >= ROOMY;
+        let room = if roomy { Room::Long } else { Room::Short };
+        let same =
+            if shown.scenario_sha256 == base.scenario_sha256 { "same job" } else { "other parameters" };
+        self.heading = match roomy {
+            true => format!("{} against B {} {}, {same}", shown.number, base.number, base.method),
+            false if same == "same job" => format!("{} against B {}", shown.number, base.number),
+            false => format!("{} against B {}, {same}", shown.number, base.number),
+        };
+        let mut row = |name: &str, pair: (Option<f64>, Option<f64>), sense, text: &dyn Fn(f64) -> String| {
+            if let (Some(new), Some(old)) = pair {
+                let change = change(old, new, Some(sense), TOLERANCE);
+                self.rows.push(Row {
+                    name: name.to_owned(),
+                    new: text(new),
+                    old: text(old),
+                    change: figures::change(&change),
+                });
+            }
+        };
+        let metric = |name: &str| {
+            let of = |entry: &PlanEntry| entry.metrics.get(name).copied();
+            (of(shown), of(base))
+        };
+        let value = (Some(shown.value), Some(base.value));
+        row(&goal.name, value, goal.sense, &|value| goal.value(value, room).into());
+        row("NCT", metric("nct"), Sense::Min, &|value| number::nct(value).into());
+        let ideal = metric("ideal_makespan_s");
+        let loss = (ideal.0.map(|ideal| shown.value - ideal), ideal.1.map(|ideal| base.value - ideal));
+        row("loss ms", loss, Sense::Min, &|value| number::millis(value, if roomy { 3 } else { 2 }).into());
+        row("ports", metric("total_ports"), Sense::Min, &|value| number::fixed(value, 0).into());
+        self.rows.len() as u16 + 1
+    }
+
+    pub fn draw(&self, app: &App, area: Rect, buf: &mut Buffer) {
+        let theme = &app.look.theme;
+        let mut pen = Pen::new(buf, area, theme);
+        let (width, roomy) = (pen.width(), area.width >= ROOMY);
+        let muted = theme.style(Tone::Muted);
+        pen.cut(0, 0, width, &self.heading, Cut::End, muted);
+        let old_end = width - 9;
+        let new_end = if roomy { old_end - 11 } else { old_end };
+        for (y, row) in (1..).zip(&self.rows) {
+            pen.cut(0, y, 10, &row.name, Cut::End, theme.style(Tone::Text));
+            pen.right(new_end, y, &row.new, theme.style(Tone::Answer));
+            if roomy {
+                pen.right(old_end, y, &row.old, muted);
+            }
+            pen.right(width, y, &row.change.text, theme.ink(row.change.tone, row.change.bold));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Line 0: identity, the answer, how good it is, what runs. Never scrolls, the same order at every size.
+
+use crate::app::action::Command;
+use crate::app::drawn::{Drawn, Hit};
+use crate::app::runs::{Run, RunState};
+use crate::app::state::App;
+use crate::view::figures::{Goal, Headline, Room, ports};
+use lightbay_widgets::{Header, Piece, Segment, Tone, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// The header with its parts.
+#[derive(Debug, Default)]
+pub struct HeaderLine {
+    segments: Vec<Segment>,
+    state: Vec<Piece>,
+}
+
+impl HeaderLine {
+    pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        self.segments.clear();
+        self.state.clear();
+        self.fill(app);
+        self.state.push(state_word(app));
+        let help = super::key_of(&Command::Help);
+        if area.width >= 160 || app.work.is_none() {
+            self.state.push(Piece::muted(format!("   {help} help")));
+            let width = (help.len() + 5) as u16;
+            let rect = Rect { x: area.right().saturating_sub(width + 1), width, ..area };
+            out.hits.push(Hit { rect, click: crate::app::Action::Do(Command::Help), open: None });
+        }
+        (&Header::new(&app.look.theme, &self.segments, &self.state).brand("lightbay")).render(area, buf);
+    }
+
+    fn fill(&mut self, app: &App) {
+        let Some(work) = &app.work else {
+            self.segments.push(Segment::new("", "no scenario open"));
+            return;
+        };
+        let name = work.now.scenario.name();
+        let name = if name.is_empty() { work.source.clone() } else { name.to_owned() };
+        // Changed and not solved: the star stays at every size.
+        self.segments.push(Segment::new("", name).suffix(if work.changed() { "*" } else { "" }));
+        let goal = Goal::of(work.objective);
+        let Some(headline) = Headline::of(app) else {
+            self.segments.push(
+                Segment::new("", format!("no plan yet, {} solves", super::solve_key())).plain().priority(1),
+            );
+            return;
+        };
+        let stale = if app.is_stale() { "before the changes" } else { "" };
+        self.segments.push(Segment::new("plan", headline.name.clone()).plain().priority(1).suffix(stale));
+        let value = goal.with_unit(headline.value, Room::Long);
+        self.segments.push(Segment::new(goal.name.clone(), value).label_may_go());
+        if let Some(nct) = headline.metrics.get("nct") {
+            self.segments.push(Segment::new("NCT", number::nct(*nct)));
+        }
+        let gap = headline.gap();
+        self.segments
+            .push(Segment::new("gap", gap.map_or_else(|| number::UNKNOWN.to_owned(), |gap| gap.words())));
+        if let Some(second) = gap.and_then(|gap| gap.second()) {
+            self.segments.push(Segment::new("", second).plain().priority(3));
+        }
+        if let Some(ports) = ports(&headline.metrics) {
+            self.segments.push(Segment::new("ports", ports).priority(2));
+        }
+    }
+}
+
+/// The run that the header speaks of: one that works, else one that waits, else the newest.
+pub fn leading(app: &App) -> Option<&Run> {
+    let working = |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping);
+    app.runs.iter().rev().find(working).or_else(|| app.runs.latest(|_| true))
+}
+
+/// The state of the solve in words, with its clock.
+pub fn state_word(app: &App) -> Piece {
+    let Some(run) = leading(app) else { return Piece::muted("IDLE") };
+    let text = format!("{} {}", run.word(), number::duration(app.elapsed_s(run)));
+    let failed = matches!(run.word(), "FAILED" | "CRASHED");
+    Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
+}

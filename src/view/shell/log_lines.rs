@@ -1,0 +1,63 @@
+//! The last events above the footer.
+
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit};
+use crate::app::log::LogEntry as Line;
+use crate::app::state::App;
+use lightbay_core::event::Severity as Level;
+use lightbay_widgets::{LogEntry, LogLines, Piece, Severity, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// The lines shown.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Number of the newest line and rows that `lines` was made for.
+    made: Option<(u64, u16)>,
+    lines: Vec<LogEntry>,
+    right: Vec<Piece>,
+}
+
+/// A line of the log as it is drawn.
+pub fn line(line: &Line) -> LogEntry {
+    LogEntry {
+        time_s: line.at_s,
+        severity: match line.severity {
+            Level::Info => Severity::Info,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        },
+        source: line.source.clone().into(),
+        message: line.text.clone().into(),
+    }
+}
+
+impl Log {
+    pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        if app.log.is_empty() {
+            if app.work.is_none() {
+                super::notice::quiet(app, area, buf);
+            }
+            return;
+        }
+        let made = (app.log.total(), area.height);
+        if self.made != Some(made) {
+            self.made = Some(made);
+            self.lines.clear();
+            let from = app.log.len().saturating_sub(usize::from(area.height));
+            self.lines.extend(app.log.iter().skip(from).map(line));
+        }
+        self.right.clear();
+        if app.session.read_only.is_some() {
+            self.right.push(Piece::new("! not saved  ", Tone::Bad).bold());
+        }
+        let count = app.log.total();
+        if count > u64::from(area.height) {
+            let key = super::key_of(&Command::Log);
+            self.right.push(Piece::muted(format!("{} of {count}  {key} log", self.lines.len())));
+        }
+        (&LogLines::new(&app.look.theme, &self.lines).right(&self.right)).render(area, buf);
+        out.hits.push(Hit { rect: area, click: Action::Do(Command::Log), open: None });
+    }
+}

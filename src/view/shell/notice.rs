@@ -1,0 +1,31 @@
+//! Messages that take the place of something else: a terminal that is too small, a screen on which nothing happens.
+
+use crate::app::action::Command;
+use crate::app::pane::SMALLEST;
+use crate::app::state::App;
+use crate::view::figures::{Goal, Room};
+use lightbay_widgets::{Piece, Sentence, TooSmall};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// The only thing on a screen below the smallest size.
+pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
+    let best = app.work.as_ref().zip(app.plans.shown()).map(|(work, shown)| {
+        format!("best {}", Goal::of(work.objective).with_unit(shown.value, Room::Short))
+    });
+    let state = match (app.runs.is_busy(), best) {
+        (true, Some(best)) => format!("solving goes on, {best}"),
+        (true, None) => "solving goes on".to_owned(),
+        (false, best) => best.unwrap_or_default(),
+    };
+    let hint = format!("{} to leave", super::key_of(&Command::Quit));
+    (&TooSmall::new(&app.look.theme, SMALLEST.0, SMALLEST.1).state(&state).hint(&hint)).render(area, buf);
+}
+
+/// In place of the log while there is nothing to say.
+pub fn quiet(app: &App, area: Rect, buf: &mut Buffer) {
+    let words = [Piece::muted(" nothing runs: 0 bytes sent until a key is pressed")];
+    let last = Rect { y: area.bottom().saturating_sub(1), height: area.height.min(1), ..area };
+    (&Sentence::new(&app.look.theme, &words)).render(last, buf);
+}

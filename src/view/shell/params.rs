@@ -1,0 +1,139 @@
+//! The parameters form: what can be changed before the next solve, and what was changed since the last one.
+
+use super::{Title, drawn, indented, select, solve_key, title};
+use crate::app::action::Command;
+use crate::app::drawn::Drawn;
+use crate::app::pane::PaneId;
+use crate::app::state::App;
+use crate::app::work::{FormRow as Knob, Section, Work};
+use crate::view::layout::Placed;
+use lightbay_core::param::ParamValue;
+use lightbay_widgets::{Form, FormKind, FormRow, FormState, PaneState, Piece, Sentence, Tone, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+
+/// From this width on blocks have headings and values their units.
+const ROOMY: u16 = 34;
+
+/// The form with its rows.
+#[derive(Debug, Default)]
+pub struct Params {
+    rows: Vec<FormRow>,
+    state: FormState,
+}
+
+/// A value as it is read: large whole numbers in groups, the limits 0 as what they mean.
+pub fn shown(name: &str, value: Option<&ParamValue>) -> String {
+    match value {
+        None => "auto".to_owned(),
+        Some(value) if name == "time_limit_s" && value.as_f64() == Some(0.0) => "none".to_owned(),
+        Some(ParamValue::Int(value)) if *value > 9_999 && name != "seed" => {
+            number::count(value.unsigned_abs()).into()
+        }
+        Some(value) => value.to_string(),
+    }
+}
+
+const fn heading(section: Section) -> &'static str {
+    match section {
+        Section::Scenario => "scenario",
+        Section::Method | Section::Params => "method",
+        Section::Common => "limits",
+    }
+}
+
+impl Params {
+    pub fn draw(&mut self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
+        let Some(work) = &app.work else { return };
+        let knobs = work.rows();
+        let roomy = placed.area.width >= ROOMY;
+        self.fill(&knobs, roomy);
+        let changed = knobs.iter().filter(|row| row.changed()).count();
+        let value = if changed == 0 {
+            Vec::new()
+        } else {
+            vec![Piece::new(format!("{changed} changed"), Tone::Changed).bold()]
+        };
+        let what = Title { name: "Parameters", value: &value, state: PaneState::Ready };
+        let body = indented(title(app, placed, &what, buf), placed);
+        let focused = app.focus.pane == PaneId::Params;
+        let selected = app.pane(PaneId::Params);
+        let (body, foot) = reserve(body, if focused { 2 } else { 0 });
+        let (body, note) = reserve(body, u16::from(changed > 0));
+        self.state.selected = selected.selected.filter(|_| focused).or(selected.selected);
+        self.state.offset = selected.offset;
+        (&Form::new(&app.look.theme, &self.rows)).render(body, buf, &mut self.state);
+        out.hits.extend(
+            self.state.hits.iter().map(|hit| select(PaneId::Params, hit.id, hit.rect, Some(Command::Edit))),
+        );
+        if changed > 0 {
+            let pieces = note_of(work, &knobs, changed);
+            let left = Rect { x: note.x.saturating_sub(u16::from(!placed.popup)), ..note };
+            (&Sentence::new(&app.look.theme, &pieces)).render(left, buf);
+        }
+        if focused && let Some(row) = knobs.iter().find(|row| Some(row.id) == selected.selected) {
+            let pieces = about(row);
+            (&Sentence::new(&app.look.theme, &pieces).wrap(true)).render(foot, buf);
+        }
+        // What is copied is `name=value`, which the state makes itself.
+        out.panes.push(drawn(placed, usize::from(body.height), self.state.offset, String::new()));
+    }
+
+    fn fill(&mut self, knobs: &[Knob], roomy: bool) {
+        self.rows.clear();
+        let mut last = "";
+        for knob in knobs {
+            let block = heading(knob.section);
+            if roomy && block != last {
+                self.rows.push(FormRow::heading(block));
+                last = block;
+            }
+            let mut row = FormRow::field(knob.id, knob.name.clone(), shown(&knob.name, knob.value.as_ref()));
+            // The unit is mostly in the name already.
+            if roomy && !knob.name.ends_with("_s") && !knob.name.ends_with("gbps") {
+                row = row.unit(knob.info.unit.clone());
+            }
+            if let Some(was) = &knob.was {
+                row = row.changed_from(shown(&knob.name, was.as_ref()));
+            }
+            debug_assert_eq!(row.kind, FormKind::Field);
+            self.rows.push(row);
+        }
+    }
+}
+
+/// Splits off rows at the bottom, if enough stay above.
+fn reserve(body: Rect, rows: u16) -> (Rect, Rect) {
+    if rows == 0 || body.height < rows + 3 {
+        return (body, Rect { height: 0, ..body });
+    }
+    let height = body.height - rows;
+    (Rect { height, ..body }, Rect { y: body.y + height, height: rows, ..body })
+}
+
+/// `* run uses 400   r solve`.
+fn note_of(work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece> {
+    let owner = if work.solved.is_some() { "run uses" } else { "file has" };
+    let words = match knobs.iter().find(|row| row.changed()) {
+        Some(row) if changed == 1 => {
+            format!("{owner} {}", shown(&row.name, row.was.as_ref().and_then(Option::as_ref)))
+        }
+        _ => format!("{owner} other values"),
+    };
+    vec![
+        Piece::new(" * ", Tone::Changed).bold(),
+        Piece::muted(words),
+        Piece::answer(format!("   {}", solve_key())),
+        Piece::muted(" solve"),
+    ]
+}
+
+/// The sentence about a knob: what it is, and what it takes.
+pub fn about(row: &Knob) -> Vec<Piece> {
+    vec![
+        Piece::answer(format!("> {}", row.name)),
+        Piece::text(format!("  {}", row.info.help)),
+        Piece::muted(format!("  {}", row.info.valid())),
+    ]
+}

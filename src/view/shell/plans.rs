@@ -1,0 +1,211 @@
+//! The table of plans: best first, with marks and baseline, the ideal network, and the comparison below.
+
+use super::against::{Against, ROWS};
+use super::{Title, drawn, indented, select, solve_key, title};
+use crate::app::action::Command;
+use crate::app::drawn::Drawn;
+use crate::app::pane::{ItemId, PaneId};
+use crate::app::plans::PlanEntry;
+use crate::app::state::App;
+use crate::view::figures::{Gap, Goal, Headline, Room, bound_for, percent, ports};
+use crate::view::layout::Placed;
+use lightbay_sessions::compare::{TOLERANCE, change};
+use lightbay_widgets::{
+    Column, PaneState, Piece, RowKind, Sentence, Table, TableRow, TableState, Tone, number, scroll,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+
+/// The table with its rows.
+#[derive(Debug, Default)]
+pub struct Plans {
+    columns: Vec<Column>,
+    rows: Vec<TableRow>,
+    state: TableState,
+    against: Against,
+    /// Selection of the last frame: the table follows it when it changes, and stays where the wheel left it if not.
+    followed: Option<ItemId>,
+}
+
+impl Plans {
+    pub fn draw(&mut self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
+        let Some(work) = &app.work else { return };
+        let goal = Goal::of(work.objective);
+        let best = app.plans.best().map(|entry| vec![Piece::answer(format!("best {}", entry.number))]);
+        let remedy = format!("{} solves with {}", solve_key(), work.now.method);
+        let state = if app.plans.is_empty() {
+            PaneState::Empty { what: "no plan yet", remedy: &remedy }
+        } else {
+            PaneState::Ready
+        };
+        let what = Title { name: "Plans", value: best.as_deref().unwrap_or(&[]), state };
+        let body = title(app, placed, &what, buf);
+        if app.plans.is_empty() || body.is_empty() {
+            out.panes.push(drawn(placed, usize::from(body.height), 0, String::new()));
+            return;
+        }
+        let focused = app.focus.pane == PaneId::Plans;
+        self.fill(app, &goal);
+        let sentence = app.meant_plan().map_or_else(String::new, |entry| sentence(app, &goal, entry));
+        let foot = if focused && body.height >= 7 { 2 } else { 0 };
+        let upper = Rect { height: body.height - foot, ..body };
+        let against = self.against.fill(app, body.width).min(ROWS);
+        let wished = self.rows.len() as u16 + 1;
+        // The table keeps what it needs, at least six rows; the comparison takes the rest.
+        let room = upper.height.saturating_sub(1 + 7.min(wished));
+        let against = if room >= 2 { against.min(room) } else { 0 };
+        let table_rows = if against > 0 { upper.height - against - 1 } else { upper.height };
+        let table = Rect { height: table_rows.min(wished), ..upper };
+        self.draw_table(app, table, buf, out);
+        if against > 0 {
+            let y = table.bottom() + 1;
+            let area = indented(Rect { y, height: against, ..body }, placed);
+            self.against.draw(app, area, buf);
+        }
+        if foot > 0 {
+            let area = indented(Rect { y: upper.bottom(), height: foot, ..body }, placed);
+            let pieces = [Piece::answer("> "), Piece::text(sentence.clone())];
+            (&Sentence::new(&app.look.theme, &pieces).wrap(true)).render(area, buf);
+        }
+        let page = usize::from(table.height.saturating_sub(1));
+        out.panes.push(drawn(placed, page, self.state.offset, sentence));
+    }
+
+    fn draw_table(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        let selected = app.pane(PaneId::Plans);
+        let height = usize::from(area.height.saturating_sub(1));
+        let at =
+            self.rows.iter().position(|row| row.kind == RowKind::Item && Some(row.id) == selected.selected);
+        let follow = if self.followed == selected.selected { None } else { at };
+        self.followed = selected.selected;
+        let offset = scroll::follow(selected.offset, follow, height, self.rows.len());
+        let visible = offset..(offset + height).min(self.rows.len());
+        self.state.selected = selected.selected;
+        self.state.offset = 0;
+        let rows = self.rows.get(visible).unwrap_or(&[]);
+        (&Table::new(&app.look.theme, &self.columns, rows)).render(area, buf, &mut self.state);
+        self.state.offset = offset;
+        out.hits.extend(
+            self.state.hits.iter().map(|hit| select(PaneId::Plans, hit.id, hit.rect, Some(Command::Inspect))),
+        );
+    }
+
+    fn fill(&mut self, app: &App, goal: &Goal) {
+        let rows = app.plans.rows();
+        let has = |name: &str| rows.iter().any(|entry| entry.metrics.contains_key(name));
+        let (nct, ports) = (has("nct"), has("total_ports"));
+        let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
+        let value_width = rows
+            .iter()
+            .map(|entry| goal.value(entry.value, Room::Long).chars().count() as u16)
+            .max()
+            .unwrap_or(9)
+            .max(10);
+        let head = goal.column();
+        let value_width = value_width.max((head.chars().count() as u16).min(14));
+        self.columns.clear();
+        self.columns.push(Column::right("#", digits));
+        self.columns.push(Column::left("method", 14).gap(1).grow());
+        self.columns.push(Column::right(head, value_width).gap(1).priority(if nct { 2 } else { 0 }));
+        if nct {
+            self.columns.push(Column::right("NCT", 6).gap(1));
+        }
+        if ports {
+            self.columns.push(Column::right("P", 3).gap(1).priority(1));
+        }
+        self.rows.clear();
+        let shown = app.plans.shown().map(|entry| entry.number);
+        let mut foreign = false;
+        for entry in &rows {
+            let present = entry.scenario_sha256 == app.plans.scenario_sha256;
+            if !present && !foreign {
+                foreign = true;
+                self.ideal(
+                    goal,
+                    rows.first().copied().filter(|entry| entry.scenario_sha256 == app.plans.scenario_sha256),
+                    nct,
+                    ports,
+                );
+                self.rows.push(TableRow::heading("  of other parameters"));
+            }
+            self.rows.push(row(app, goal, entry, (nct, ports), present, shown == Some(entry.number)));
+        }
+        if !foreign {
+            self.ideal(goal, rows.first().copied(), nct, ports);
+        }
+    }
+
+    /// The ideal network: what no plan can be better than.
+    fn ideal(&mut self, goal: &Goal, entry: Option<&PlanEntry>, nct: bool, ports: bool) {
+        let Some(ideal) = entry.and_then(|entry| entry.metrics.get("ideal_makespan_s")) else { return };
+        let mut cells = vec![
+            Piece::muted("–"),
+            Piece::muted("ideal network"),
+            Piece::muted(goal.value(*ideal, Room::Long)),
+        ];
+        if nct {
+            cells.push(Piece::muted(number::nct(1.0)));
+        }
+        if ports {
+            cells.push(Piece::muted("–"));
+        }
+        self.rows.push(TableRow::fixed(cells));
+    }
+}
+
+fn row(app: &App, goal: &Goal, entry: &PlanEntry, has: (bool, bool), present: bool, shown: bool) -> TableRow {
+    let tone = if present { Tone::Text } else { Tone::Muted };
+    let cell = |text: String| if shown { Piece::answer(text) } else { Piece::new(text, tone) };
+    let metric = |name: &str| entry.metrics.get(name).copied().unwrap_or(f64::NAN);
+    let mut cells = vec![
+        Piece::muted(entry.number.to_string()),
+        cell(entry.method.clone()),
+        cell(goal.value(entry.value, Room::Long).into()),
+    ];
+    if has.0 {
+        cells.push(cell(number::nct(metric("nct")).into()));
+    }
+    if has.1 {
+        cells.push(cell(number::fixed(metric("total_ports"), 0).into()));
+    }
+    let mark = match (app.plans.baseline == Some(entry.number), entry.marked) {
+        (true, _) => "B",
+        (false, true) => "m",
+        _ => "",
+    };
+    TableRow::item(entry.number as ItemId, cells).mark(mark)
+}
+
+/// The sentence about a plan: its figures, its status, its distance to the baseline.
+pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
+    let mut text =
+        format!("plan {} {}  {}", entry.number, entry.method, goal.with_unit(entry.value, Room::Long));
+    if let Some(nct) = entry.metrics.get("nct") {
+        text.push_str(&format!("  NCT {}", number::nct(*nct)));
+    }
+    if let Some(gap) = bound_for(app, entry).and_then(|bound| Gap::of(entry.value, bound, &entry.metrics)) {
+        text.push_str(&format!("  gap {}", gap.words()));
+    }
+    if let Some(ports) = ports(&entry.metrics) {
+        text.push_str(&format!("  ports {ports}"));
+    }
+    if let Some(status) = entry.status {
+        text.push_str(&format!("  {}", status.word().replace('_', " ")));
+    }
+    let base = app.plans.baseline.and_then(|number| app.plans.get(number));
+    if let Some(base) = base.filter(|base| base.number != entry.number) {
+        let change = change(base.value, entry.value, Some(goal.sense), TOLERANCE);
+        let words = match change.percent {
+            Some(value) if change.verdict != lightbay_sessions::compare::Verdict::Tie => {
+                format!("{} %", percent(value))
+            }
+            _ => change.verdict.word().to_owned(),
+        };
+        text.push_str(&format!("  {words} against B {} {}", base.number, base.method));
+    }
+    if Headline::of(app).is_some_and(|headline| headline.preview) {
+        text.push_str("  (an edit is being tried)");
+    }
+    text
+}

@@ -1,0 +1,254 @@
+//! The solve strip: how far the proof is, what works, and under which limits.
+
+use super::header::{leading, state_word};
+use super::{Title, drawn, indented, runs, select, solve_key, title};
+use crate::app::action::Command;
+use crate::app::drawn::Drawn;
+use crate::app::pane::{ItemId, PaneId};
+use crate::app::plans::PlanEntry;
+use crate::app::runs::Run;
+use crate::app::state::App;
+use crate::view::figures::{Goal, Room, bound_for};
+use crate::view::layout::Placed;
+use lightbay_core::kind::Sense;
+use lightbay_widgets::{GapBar, Hits, MethodRow, PaneState, Piece, SolveStrip, Tone, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::StatefulWidget;
+
+/// From this width on values have all decimals and words are written out.
+const ROOMY: u16 = 36;
+
+/// The strip with its rows.
+#[derive(Debug, Default)]
+pub struct Solve {
+    methods: Vec<MethodRow>,
+    ideal: Vec<Piece>,
+    bound: Vec<Piece>,
+    best: Vec<Piece>,
+    caption: Vec<Piece>,
+    caption_right: Vec<Piece>,
+    notes: Vec<Vec<Piece>>,
+    hits: Hits,
+}
+
+/// The three marks on the bar.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    ideal: Option<f64>,
+    bound: Option<f64>,
+    best: f64,
+    sense: Sense,
+}
+
+impl Marks {
+    fn of(app: &App, goal: &Goal, entry: &PlanEntry) -> Self {
+        Self {
+            ideal: entry.metrics.get("ideal_makespan_s").copied(),
+            bound: bound_for(app, entry),
+            best: entry.value,
+            sense: goal.sense,
+        }
+    }
+
+    fn bar<'t>(&self, theme: &'t lightbay_widgets::Theme) -> GapBar<'t> {
+        match self.sense {
+            Sense::Min => GapBar::new(theme, self.ideal.unwrap_or(0.0), self.bound, Some(self.best)),
+            // What is maximised grows towards its bound.
+            Sense::Max => GapBar::new(theme, 0.0, self.bound.map(|_| self.best), self.bound),
+        }
+    }
+}
+
+impl Solve {
+    pub fn draw(&mut self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
+        let Some(work) = &app.work else { return };
+        let goal = Goal::of(work.objective);
+        let theme = &app.look.theme;
+        let marks = app.plans.shown().map(|entry| Marks::of(app, &goal, entry));
+        let flat = placed.area.height <= 4 && placed.area.width >= 60;
+        let proven = marks.and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
+        let value = match proven {
+            // A share rounds to 100 only when it is: the word "proven" must not come early.
+            Some(share) if flat => vec![Piece::answer(format!("{} % of the loss proven", whole(share)))],
+            _ => vec![state_word(app)],
+        };
+        let runs = app.runs.newest();
+        let remedy = format!("{} solves with {}", solve_key(), work.now.method);
+        let empty = runs.is_empty() && marks.is_none();
+        let state = if empty {
+            PaneState::Empty { what: "nothing was solved yet", remedy: &remedy }
+        } else {
+            PaneState::Ready
+        };
+        let what = Title { name: "Solve", value: &value, state };
+        let body = indented(title(app, placed, &what, buf), placed);
+        let visible = self.fill(app, &goal, &runs, marks, proven, body);
+        if !empty && !body.is_empty() {
+            let mut strip = SolveStrip::new(theme, &self.methods)
+                .ends(&self.ideal, &self.bound, &self.best)
+                .caption(&self.caption, &self.caption_right)
+                .notes(&self.notes);
+            if let Some(marks) = marks {
+                strip = strip.bar(marks.bar(theme));
+            }
+            (&strip).render(body, buf, &mut self.hits);
+            self.select(app, placed, buf, out);
+        }
+        let selected = app.pane(PaneId::Solve).selected;
+        let run =
+            runs.iter().find(|run| Some(run.id.0 as ItemId) == selected).copied().or_else(|| leading(app));
+        let sentence = run.map_or_else(String::new, |run| runs::sentence(run, &goal, app.elapsed_s(run)));
+        out.panes.push(drawn(placed, self.methods.len(), visible, sentence));
+    }
+
+    /// Marks the selected run, and makes rows sensitive.
+    fn select(&self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
+        let theme = &app.look.theme;
+        let selected = app.pane(PaneId::Solve).selected.filter(|_| app.focus.pane == PaneId::Solve);
+        for hit in self.hits.iter() {
+            let left = placed.area.x.min(hit.rect.x);
+            let rect = Rect { x: left, width: hit.rect.right().saturating_sub(left), ..hit.rect };
+            if Some(hit.id) == selected {
+                buf.set_style(rect.intersection(buf.area), theme.selected());
+                if let Some(cell) = buf.cell_mut((left, rect.y)) {
+                    cell.set_symbol(">").set_style(theme.style(Tone::Answer));
+                }
+            }
+            out.hits.push(select(PaneId::Solve, hit.id, rect, Some(Command::Inspect)));
+        }
+    }
+
+    /// Refills all parts. Returns the index of the first run shown.
+    fn fill(
+        &mut self,
+        app: &App,
+        goal: &Goal,
+        all: &[&Run],
+        marks: Option<Marks>,
+        proven: Option<f64>,
+        body: Rect,
+    ) -> usize {
+        let roomy = body.width >= ROOMY;
+        for pieces in
+            [&mut self.ideal, &mut self.bound, &mut self.best, &mut self.caption, &mut self.caption_right]
+        {
+            pieces.clear();
+        }
+        if let Some(marks) = marks {
+            self.fill_marks(goal, marks, proven, roomy);
+        }
+        let above = if body.height <= 3 && body.width >= 60 { 0 } else { 4 };
+        let room = usize::from(body.height.saturating_sub(above)).max(1);
+        // What works must be on the screen; the ends of the list may leave it.
+        let selected = app.pane(PaneId::Solve).selected;
+        let at = all
+            .iter()
+            .position(|run| Some(run.id.0 as ItemId) == selected && app.focus.pane == PaneId::Solve);
+        let at = at.or_else(|| all.iter().position(|run| run.state.is_active()));
+        let first = at.unwrap_or(usize::MAX).min(all.len().saturating_sub(room));
+        self.methods.clear();
+        self.methods.extend(all.iter().skip(first).map(|run| MethodRow {
+            id: run.id.0 as ItemId,
+            name: run.method.clone().into(),
+            value: runs::best(run, goal, if roomy { Room::Long } else { Room::Short }).into(),
+            state: runs::word(run),
+            elapsed: number::duration(app.elapsed_s(run)).into(),
+            note: runs::note(run, goal),
+        }));
+        self.notes.clear();
+        self.notes.push(limits(app));
+        self.notes.push(health(app));
+        first
+    }
+
+    fn fill_marks(&mut self, goal: &Goal, marks: Marks, proven: Option<f64>, roomy: bool) {
+        let short = |value: f64| String::from(goal.value(value, Room::Short));
+        if let Some(ideal) = marks.ideal {
+            self.ideal.extend([Piece::muted("ideal "), Piece::text(short(ideal))]);
+        }
+        if let Some(bound) = marks.bound {
+            let pieces = [Piece::new("bound ", Tone::Good), Piece::new(short(bound), Tone::Good)];
+            // Without an ideal the bound stands at the left end.
+            if marks.ideal.is_some() { self.bound.extend(pieces) } else { self.ideal.extend(pieces) }
+        }
+        self.best.extend([Piece::muted("best "), Piece::answer(short(marks.best))]);
+        let Some(ideal) = marks.ideal else {
+            if marks.bound.is_none() {
+                self.caption.push(Piece::muted("nothing proven yet"));
+            }
+            return;
+        };
+        let loss = marks.best - ideal;
+        if loss <= 0.0 {
+            self.caption.push(Piece::muted("no loss over the ideal network"));
+            return;
+        }
+        match (marks.bound, proven) {
+            (Some(bound), Some(share)) => {
+                let part = (bound - ideal).clamp(0.0, loss);
+                self.caption.push(Piece::new(number::millis(part, 2), Tone::Good));
+                self.caption.push(Piece::muted(" of "));
+                self.caption.push(Piece::text(goal.difference(loss)));
+                if roomy {
+                    self.caption.push(Piece::muted(" loss proven"));
+                }
+                self.caption_right.push(Piece::answer(format!("{} %", whole(share))));
+            }
+            _ => {
+                self.caption.push(Piece::text(goal.difference(loss)));
+                self.caption.push(Piece::muted(if roomy {
+                    " over ideal, nothing proven yet"
+                } else {
+                    " over ideal"
+                }));
+            }
+        }
+    }
+}
+
+/// A share in whole per cent, rounded down: 100 is said only of what is complete.
+fn whole(share: f64) -> u32 {
+    (share * 100.0 + 1e-7).floor().clamp(0.0, 100.0) as u32
+}
+
+/// `threads 1 of 2  limit 10:00  gap 0.01 %`.
+fn limits(app: &App) -> Vec<Piece> {
+    let (threads, all) = app.options.threads;
+    let mut pieces = vec![Piece::muted("threads "), Piece::text(format!("{threads} of {all}"))];
+    if let Some(work) = &app.work {
+        let limit =
+            work.now.time_limit_s.map_or_else(|| "none".to_owned(), |limit| number::duration(limit).into());
+        pieces.extend([Piece::muted("  limit "), Piece::text(limit)]);
+        if let Some(gap) = work.now.gap {
+            pieces.extend([Piece::muted("  gap "), Piece::text(format!("{} %", number::percent(gap, 2)))]);
+        }
+    }
+    pieces
+}
+
+/// `checked plan 6 ✓  events dropped 0`, and what is wrong with the session.
+fn health(app: &App) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    if let Some(why) = &app.session.read_only {
+        pieces.push(Piece::new("! not saved: ", Tone::Bad).bold());
+        pieces.push(Piece::text(why.clone()));
+        return pieces;
+    }
+    // A plan of a run is in the table only after it passed the checker.
+    if let Some(entry) = app.plans.shown().filter(|entry| entry.origin.is_some()) {
+        pieces.extend([
+            Piece::muted("checked "),
+            Piece::text(format!("plan {} ✓", entry.number)),
+            Piece::muted("  "),
+        ]);
+    }
+    let (merged, dropped) = app.lost;
+    pieces.push(Piece::muted("events dropped "));
+    let tone = if dropped > 0 { Tone::Bad } else { Tone::Text };
+    pieces.push(Piece::new(number::short(dropped), tone));
+    if merged > 0 {
+        pieces.push(Piece::muted(format!(", merged {}", number::short(merged))));
+    }
+    pieces
+}

@@ -1,0 +1,106 @@
+//! Line 1: where am I. Panes with their numbers, the focus in brackets, layout and display state in words.
+
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit};
+use crate::app::pane::{PaneId, PaneInfo};
+use crate::app::state::App;
+use crate::view::layout::Form;
+use lightbay_widgets::{Hits, Piece, Tab, Tabs, Tone};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::StatefulWidget;
+
+/// Names longer than this have a short form.
+const SHORT: usize = 6;
+
+/// The line with its tabs.
+#[derive(Debug, Default)]
+pub struct TabLine {
+    tabs: Vec<Tab>,
+    /// Panes that `tabs` was made from.
+    panes: &'static [PaneInfo],
+    /// A pane without a key that is shown because it has the focus.
+    extra: Option<u8>,
+    right: Vec<Piece>,
+    hits: Hits,
+}
+
+impl TabLine {
+    pub fn draw(&mut self, app: &App, form: Form, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        if form == Form::Start {
+            return;
+        }
+        self.fill_tabs(app);
+        self.right.clear();
+        self.fill_right(app, form, area.width >= 160);
+        let theme = &app.look.theme;
+        let mut line = Tabs::new(theme, &self.tabs).right(&self.right);
+        if let PaneId::Kind(number) = app.focus.pane {
+            line = line.focused(u32::from(number));
+        }
+        (&line).render(area, buf, &mut self.hits);
+        out.hits.extend(self.hits.iter().map(|hit| Hit {
+            rect: hit.rect,
+            click: Action::Do(Command::Focus(PaneId::Kind(hit.id as u8))),
+            open: Some(Action::Do(Command::Zoom)),
+        }));
+    }
+
+    fn fill_tabs(&mut self, app: &App) {
+        let extra = match app.focus.pane {
+            PaneId::Kind(number) if number > 9 => Some(number),
+            _ => None,
+        };
+        let panes = app.kind_panes();
+        if std::ptr::eq(self.panes, panes) && self.extra == extra && !self.tabs.is_empty() {
+            return;
+        }
+        (self.panes, self.extra) = (panes, extra);
+        self.tabs.clear();
+        let shown = panes.iter().filter(|info| info.number <= 9 || Some(info.number) == extra);
+        self.tabs.extend(shown.map(|info| {
+            let tab = Tab::new(u32::from(info.number), info.number.to_string(), info.name);
+            if info.name.len() <= SHORT {
+                return tab;
+            }
+            let short: String = info.name.chars().take(SHORT - 2).collect();
+            tab.short(format!("{}.", short.trim_end()))
+        }));
+    }
+
+    fn fill_right(&mut self, app: &App, form: Form, wide: bool) {
+        let right = &mut self.right;
+        let region = match app.focus.pane {
+            PaneId::Params => "[Parameters]",
+            PaneId::Plans => "[Plans]",
+            PaneId::Solve => "[Solve]",
+            _ => "",
+        };
+        if !region.is_empty() {
+            right.push(Piece::answer(format!("{region}  ")));
+        }
+        if wide && !app.session.name.is_empty() {
+            right.push(Piece::muted(format!("session {}   ", app.session.name)));
+        }
+        right.push(Piece::muted(form.word()));
+        for (so, word) in [(app.focus.pinned, "  pinned"), (app.auto, "  auto")] {
+            if so {
+                right.push(Piece::text(word));
+            }
+        }
+        right.push(Piece::muted(if wide { "   display: " } else { "  " }));
+        right.push(if app.frozen {
+            Piece::new(format!("frozen, {} behind", app.held.len()), Tone::Changed).bold()
+        } else {
+            Piece::muted("live")
+        });
+        if wide {
+            let theme = &app.look.theme;
+            right.push(Piece::muted(format!(
+                "   palette: {}   glyphs: {}",
+                theme.palette.name(),
+                app.look.glyphs.name()
+            )));
+        }
+    }
+}
