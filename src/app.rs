@@ -36,3 +36,6 @@ pub use effect::{Effect, Effects};
 pub use pane::{ItemId, PaneId, PaneInfo, PaneState, SizeClass};
 pub use state::{App, AppOptions, Look};
 pub use update::entry_of;
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ fn methods(app: &App) -> Vec<Offered> {
 }
 
 fn settings(app: &App) -> Vec<Offered> {
-    let rows = app.work.as_ref().map_or_else(Vec::new, |work| work.rows());
+    let rows = app.work.as_ref().map_or_else(Vec::new, super::work::Work::rows);
     rows.into_iter()
         .map(|row| {
             let value =

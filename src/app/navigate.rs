@@ -76,7 +76,7 @@ mod tests {
             (Some(21), Go::Down, 30),
             (Some(30), Go::Down, 30),
             (Some(11), Go::PageDown, 30),
-            (Some(30), Go::HalfUp, 20),
+            (Some(30), Go::HalfUp, 21),
             (Some(11), Go::Last, 30),
             (Some(11), Go::First, 10),
             (None, Go::Down, 10),

@@ -51,12 +51,12 @@ pub fn editable(app: &App) -> Possible {
 
 /// If there is a change to take back.
 pub fn undo(app: &App) -> Possible {
-    Possible::if_so(app.work.as_ref().is_some_and(|work| work.can_undo()), "there is no change to undo")
+    Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_undo), "there is no change to undo")
 }
 
 /// If there is a change to make again.
 pub fn redo(app: &App) -> Possible {
-    Possible::if_so(app.work.as_ref().is_some_and(|work| work.can_redo()), "there is no change to redo")
+    Possible::if_so(app.work.as_ref().is_some_and(super::work::Work::can_redo), "there is no change to redo")
 }
 
 /// If there is a plan.

@@ -1,12 +1,14 @@
 //! The one table of actions. Keymap, help, footer, palette, manual and tests read it; nothing else knows keys.
 
-use crate::app::action::{Command, Go, LayerCommand};
+use crate::app::action::{Command, Go};
 use crate::app::arguments::{self, Argument};
 use crate::app::layer::LayerKind;
 use crate::app::pane::PaneId;
 use crate::app::possible::{self, Possible};
 use crate::app::state::App;
 use std::sync::LazyLock;
+
+mod pop_ups;
 
 /// Where an action applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +141,7 @@ pub fn all() -> &'static [ActionInfo] {
         table.extend(view());
         table.extend(files());
         table.extend(program());
-        table.extend(pop_ups());
+        table.extend(pop_ups::actions());
         table
     });
     &TABLE
@@ -446,88 +448,4 @@ fn program() -> Vec<ActionInfo> {
             A::new("quit", &["q"], Command::Quit, "quit; asks while a solve runs").footer(10, "quit"),
         ],
     )
-}
-
-fn pop_ups() -> Vec<ActionInfo> {
-    use ActionInfo as A;
-    use LayerKind as L;
-    const TYPED: &[L] = &[L::Help, L::Palette, L::EditKnob, L::Export];
-    const READ: &[L] = &[L::Compare, L::Log, L::Runs, L::Panes, L::Text];
-    const CHOOSE: &[L] =
-        &[L::Help, L::Palette, L::EditKnob, L::EditCell, L::Confirm, L::Export, L::Runs, L::Panes];
-    let layer = |places, name, keys, command, help| A {
-        place: Place::Layers(places),
-        group: Group::PopUp,
-        ..A::new(name, keys, Command::Layer(command), help)
-    };
-    vec![
-        A { place: Place::Layers(TYPED), ..A::new("close", &["Esc"], Command::Back, "close the pop-up") }
-            .footer(10, "close"),
-        A {
-            place: Place::Layers(READ),
-            ..A::new("close_view", &["Esc", "q"], Command::Back, "close the pop-up")
-        }
-        .footer(10, "close"),
-        A {
-            place: Place::Layers(&[L::EditCell]),
-            ..A::new("discard", &["Esc"], Command::Back, "discard the edit")
-        }
-        .footer(10, "discard"),
-        A {
-            place: Place::Layers(&[L::Confirm]),
-            ..A::new("stay", &["Esc"], Command::Back, "keep everything as it is")
-        }
-        .footer(10, "stay"),
-        layer(CHOOSE, "accept", &["Enter"], LayerCommand::Accept, "accept what is chosen or typed")
-            .footer(9, "accept"),
-        layer(
-            TYPED,
-            "next_choice",
-            &["Down", "Tab"],
-            LayerCommand::Next,
-            "choose the next line, name or format",
-        )
-        .footer(6, "next"),
-        layer(TYPED, "previous_choice", &["Up"], LayerCommand::Previous, "choose the previous one"),
-        layer(
-            &[L::Palette],
-            "complete",
-            &["Tab"],
-            LayerCommand::Complete,
-            "complete the name or value chosen",
-        )
-        .footer(7, "complete"),
-        layer(TYPED, "next_page", &["PgDn"], LayerCommand::PageDown, "go a page down"),
-        layer(TYPED, "previous_page", &["PgUp"], LayerCommand::PageUp, "go a page up"),
-        layer(READ, "scroll_down", &["j", "Down"], LayerCommand::Down, "scroll or choose downwards")
-            .footer(4, "down"),
-        layer(READ, "scroll_up", &["k", "Up"], LayerCommand::Up, "scroll or choose upwards").footer(4, "up"),
-        layer(READ, "scroll_page_down", &["PgDn", "C-d"], LayerCommand::PageDown, "scroll a page down"),
-        layer(READ, "scroll_page_up", &["PgUp", "C-u"], LayerCommand::PageUp, "scroll a page up"),
-        layer(&[L::Compare], "next_pair", &["Tab"], LayerCommand::Next, "compare the next pair")
-            .footer(7, "next pair"),
-        layer(
-            &[L::Compare],
-            "previous_pair",
-            &["S-Tab"],
-            LayerCommand::Previous,
-            "compare the previous pair",
-        ),
-        layer(&[L::EditCell], "raise", &["+"], LayerCommand::Raise, "add one to the entry").footer(8, "more"),
-        layer(&[L::EditCell], "lower", &["-"], LayerCommand::Lower, "take one from the entry")
-            .footer(8, "less"),
-        layer(&[L::Confirm], "answer_yes", &["y"], LayerCommand::Yes, "answer yes").footer(8, "yes"),
-        layer(&[L::Confirm], "answer_no", &["n", "q"], LayerCommand::No, "answer no").footer(8, "no"),
-        layer(
-            &[L::Confirm],
-            "other_answer",
-            &["Tab", "Left", "Right", "h", "l"],
-            LayerCommand::Next,
-            "choose the other answer",
-        )
-        .footer(4, "other"),
-    ]
-    .into_iter()
-    .map(|action| A { group: Group::PopUp, ..action })
-    .collect()
 }

@@ -54,10 +54,13 @@ pub fn copy(text: &str, between: Between) -> Way {
         // screen takes at most 768 bytes between its brackets.
         Between::Screen => {
             let characters: Vec<char> = sequence.chars().collect();
-            characters
-                .chunks(700)
-                .map(|part| format!("\x1bP{}\x1b\\", part.iter().collect::<String>()))
-                .collect()
+            let mut wrapped = String::with_capacity(sequence.len() * 2);
+            for part in characters.chunks(700) {
+                wrapped.push_str("\x1bP");
+                wrapped.extend(part);
+                wrapped.push_str("\x1b\\");
+            }
+            wrapped
         }
     })
 }

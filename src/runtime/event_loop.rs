@@ -182,10 +182,10 @@ impl<V: View> Shell<V> {
                 let text = format!("{:#?}\n{:#?}", self.app.runs, self.desk);
                 match report::write(&folder, "report", self.app.options.version, &text) {
                     Ok(path) => {
-                        self.fact(Fact::Note(Severity::Info, format!("report written: {}", path.display())))
+                        self.fact(Fact::Note(Severity::Info, format!("report written: {}", path.display())));
                     }
                     Err(error) => {
-                        self.fact(Fact::Failed(format!("the report could not be written: {error}")))
+                        self.fact(Fact::Failed(format!("the report could not be written: {error}")));
                     }
                 }
             }
@@ -214,15 +214,12 @@ impl<V: View> Shell<V> {
     fn take_terminal(&mut self) {
         self.reader = None;
         let taken = self.screen.reenter().and_then(|()| Reader::start(self.tty.try_clone()?));
-        match taken {
-            Ok(reader) => {
-                self.reader = Some(reader);
-                self.fact(Fact::Resumed);
-            }
-            Err(_) => {
-                self.terminal_lost = true;
-                self.fact(Fact::Hangup { code: 129 });
-            }
+        if let Ok(reader) = taken {
+            self.reader = Some(reader);
+            self.fact(Fact::Resumed);
+        } else {
+            self.terminal_lost = true;
+            self.fact(Fact::Hangup { code: 129 });
         }
     }
 
@@ -336,7 +333,9 @@ impl<V: View> Shell<V> {
             Effect::StartRun(request) => {
                 tracing::info!(method = request.method, "start");
                 let fact = self.desk.as_mut().map(|desk| desk.start(request));
-                fact.into_iter().for_each(|fact| self.fact(fact));
+                if let Some(fact) = fact {
+                    self.fact(fact);
+                }
             }
             Effect::StopRun(run) => self.with_desk(|desk| desk.stop(run)),
             Effect::PauseRun { run, paused } => self.with_desk(|desk| desk.pause(run, paused)),
@@ -350,7 +349,7 @@ impl<V: View> Shell<V> {
                 self.helpers.spawn("check", move || Finished::Fact(helpers::check(number, &plan, exact)));
             }
             Effect::Export(job) => {
-                self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)))
+                self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)));
             }
             Effect::LoadPlan { number } => {
                 let session = self.desk.as_ref().and_then(Desk::session);

@@ -196,7 +196,7 @@ impl Opener {
         let book = Arc::new(session.book(&replay));
         let next_run = RunId(session.next_run(&replay));
         let file = session.file().clone();
-        let plans = self.plans(&session, &replay, &file, &mut notes)?;
+        let plans = saved_plans(&session, &replay, &file, &mut notes)?;
         let remembered = remembered(&scenario, &file, &replay, &plans);
         let writer = self.writer(&session, &book, &mut notes);
         let events = replay
@@ -215,73 +215,6 @@ impl Opener {
             solve: None,
         };
         Ok(Bundle { opened, book, next_run, session: Some(session), writer, fresh: false })
-    }
-
-    /// All plans on disk as rows; those that are needed at once with their content.
-    fn plans(
-        &self,
-        session: &Session,
-        replay: &Replay,
-        file: &SessionFile,
-        notes: &mut Vec<(Severity, String)>,
-    ) -> Result<Vec<PlanEntry>, Refused> {
-        let origins: BTreeMap<PlanId, (RunId, u64)> =
-            replay.plans().map(|(run, number, plan)| (plan, (run, number))).collect();
-        let mut seen: BTreeMap<PlanId, (f64, String)> = BTreeMap::new();
-        for record in &replay.records {
-            if let (EventBody::Incumbent(incumbent), Some(plan)) = (&record.record.body, record.plan) {
-                seen.insert(plan, (incumbent.secondary, incumbent.source.clone()));
-            }
-        }
-        let found = session.plans().map_err(|error| vec![error.to_string()])?;
-        let mut rows: Vec<PlanEntry> = Vec::new();
-        for entry in found {
-            match entry.header {
-                Ok(header) => {
-                    let (secondary, source) = seen
-                        .get(&entry.plan)
-                        .cloned()
-                        .unwrap_or((f64::INFINITY, "an earlier session".to_owned()));
-                    rows.push(PlanEntry {
-                        number: entry.plan.0,
-                        origin: origins.get(&entry.plan).copied(),
-                        method: header.method,
-                        source,
-                        value: header.objective.value,
-                        secondary,
-                        metrics: header.metrics,
-                        status: Some(header.status),
-                        bound: header.objective.bound,
-                        scenario_sha256: header.provenance.scenario_sha256,
-                        at_s: header.provenance.elapsed_s,
-                        marked: file.marks.contains(&entry.plan),
-                        superseded: false,
-                        plan: None,
-                    });
-                }
-                Err(problem) => {
-                    notes.push((Severity::Warning, format!("plan {} is damaged: {problem}", entry.plan)))
-                }
-            }
-        }
-        let mut wanted: Vec<u64> = rows.iter().rev().take(READ_AT_ONCE).map(|row| row.number).collect();
-        wanted.extend(file.baseline.iter().chain(&file.last_plan).chain(&file.marks).map(|plan| plan.0));
-        let mut best: BTreeMap<&str, &PlanEntry> = BTreeMap::new();
-        for row in &rows {
-            // Which way is better does not matter here: one more plan is read for a kind that maximises.
-            let known = best.entry(&row.scenario_sha256).or_insert(row);
-            if (row.value, row.secondary) < (known.value, known.secondary) {
-                *known = row;
-            }
-        }
-        wanted.extend(best.values().map(|row| row.number));
-        for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
-            match read_plan(session, PlanId(row.number)) {
-                Ok(plan) => row.plan = Some(plan),
-                Err(problem) => notes.push((Severity::Warning, format!("plan {}: {problem}", row.number))),
-            }
-        }
-        Ok(rows)
     }
 
     /// Saved sessions for the first screen.
@@ -308,6 +241,72 @@ impl Opener {
             })
             .collect()
     }
+}
+
+/// All plans on disk as rows; those that are needed at once with their content.
+fn saved_plans(
+    session: &Session,
+    replay: &Replay,
+    file: &SessionFile,
+    notes: &mut Vec<(Severity, String)>,
+) -> Result<Vec<PlanEntry>, Refused> {
+    let origins: BTreeMap<PlanId, (RunId, u64)> =
+        replay.plans().map(|(run, number, plan)| (plan, (run, number))).collect();
+    let mut seen: BTreeMap<PlanId, (f64, String)> = BTreeMap::new();
+    for record in &replay.records {
+        if let (EventBody::Incumbent(incumbent), Some(plan)) = (&record.record.body, record.plan) {
+            seen.insert(plan, (incumbent.secondary, incumbent.source.clone()));
+        }
+    }
+    let found = session.plans().map_err(|error| vec![error.to_string()])?;
+    let mut rows: Vec<PlanEntry> = Vec::new();
+    for entry in found {
+        match entry.header {
+            Ok(header) => {
+                let (secondary, source) = seen
+                    .get(&entry.plan)
+                    .cloned()
+                    .unwrap_or((f64::INFINITY, "an earlier session".to_owned()));
+                rows.push(PlanEntry {
+                    number: entry.plan.0,
+                    origin: origins.get(&entry.plan).copied(),
+                    method: header.method,
+                    source,
+                    value: header.objective.value,
+                    secondary,
+                    metrics: header.metrics,
+                    status: Some(header.status),
+                    bound: header.objective.bound,
+                    scenario_sha256: header.provenance.scenario_sha256,
+                    at_s: header.provenance.elapsed_s,
+                    marked: file.marks.contains(&entry.plan),
+                    superseded: false,
+                    plan: None,
+                });
+            }
+            Err(problem) => {
+                notes.push((Severity::Warning, format!("plan {} is damaged: {problem}", entry.plan)));
+            }
+        }
+    }
+    let mut wanted: Vec<u64> = rows.iter().rev().take(READ_AT_ONCE).map(|row| row.number).collect();
+    wanted.extend(file.baseline.iter().chain(&file.last_plan).chain(&file.marks).map(|plan| plan.0));
+    let mut best: BTreeMap<&str, &PlanEntry> = BTreeMap::new();
+    for row in &rows {
+        // Which way is better does not matter here: one more plan is read for a kind that maximises.
+        let known = best.entry(&row.scenario_sha256).or_insert(row);
+        if (row.value, row.secondary) < (known.value, known.secondary) {
+            *known = row;
+        }
+    }
+    wanted.extend(best.values().map(|row| row.number));
+    for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
+        match read_plan(session, PlanId(row.number)) {
+            Ok(plan) => row.plan = Some(plan),
+            Err(problem) => notes.push((Severity::Warning, format!("plan {}: {problem}", row.number))),
+        }
+    }
+    Ok(rows)
 }
 
 /// Reads a plan of a session and checks it again: nothing that was on disk is trusted.

@@ -10,6 +10,7 @@ use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, RunId, Severity};
 use lightbay_engines::AnyPlan;
+use std::fmt::Write as _;
 
 impl App {
     pub(super) fn fact(&mut self, fact: Fact, effects: &mut Effects) {
@@ -452,13 +453,13 @@ fn ending(done: &Done, stopping: bool) -> (Severity, String) {
         status => status.word().replace('_', " "),
     };
     if let Some(value) = done.value {
-        text.push_str(&format!(" at {value:.6}"));
+        let _ = write!(text, " at {value:.6}");
     }
     if !done.message.is_empty() {
-        text.push_str(&format!(": {}", done.message));
+        let _ = write!(text, ": {}", done.message);
     }
     for violation in done.violations.iter().take(3) {
-        text.push_str(&format!("; {violation}"));
+        let _ = write!(text, "; {violation}");
     }
     (severity, text)
 }

@@ -182,15 +182,12 @@ impl App {
         if path.as_os_str().is_empty() {
             return Err("type the name of a file".to_owned());
         }
-        let subject = match plan {
-            Some(number) => {
-                let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
-                Subject::Plan(plan.ok_or("the plan is still being read; try again in a moment")?)
-            }
-            None => {
-                let work = self.work.as_ref().ok_or("nothing is open")?;
-                Subject::Scenario(work.now.scenario.clone())
-            }
+        let subject = if let Some(number) = plan {
+            let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
+            Subject::Plan(plan.ok_or("the plan is still being read; try again in a moment")?)
+        } else {
+            let work = self.work.as_ref().ok_or("nothing is open")?;
+            Subject::Scenario(work.now.scenario.clone())
         };
         let path = self.options.folder.join(path);
         Ok(ExportJob { subject, format: format.to_owned(), path, overwrite: false })

@@ -116,7 +116,7 @@ impl App {
         let rows = self.layer_rows();
         match self.layers.last_mut() {
             Some(Layer::Help(list) | Layer::Palette(list)) => {
-                list.selected = line.min(rows.saturating_sub(1))
+                list.selected = line.min(rows.saturating_sub(1));
             }
             Some(Layer::Runs(list) | Layer::Panes(list) | Layer::Log(list)) => {
                 list.selected = line.min(rows.saturating_sub(1));

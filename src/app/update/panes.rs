@@ -169,7 +169,7 @@ impl App {
                     self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
                 }
             }
-            pane => {
+            pane @ PaneId::Kind(_) => {
                 if self.pane(pane).selected.is_none() {
                     let first = self.items(pane).first().map(|item| item.id);
                     self.pane_mut(pane).selected = first;

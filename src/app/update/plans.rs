@@ -97,7 +97,7 @@ impl App {
 
     /// The comparison of a pair, settings first; `None` while a plan is not in memory.
     pub fn comparison(&self, pair: Pair) -> Option<Table> {
-        let subject = |number: u64| -> Option<(String, Header, Vec<(String, ParamValue)>)> {
+        let subject = |number: u64| -> Option<Compared> {
             let entry = self.plans.get(number)?;
             let plan = &entry.plan.as_ref()?.0;
             let scenario = plan.scenario();
@@ -120,15 +120,12 @@ impl App {
         let Some((number, plan)) = self.meant_plan().map(|entry| (entry.number, entry.plan.clone())) else {
             return;
         };
-        match plan {
-            Some(plan) => {
-                self.say(Severity::Info, format!("checking plan {number}"));
-                effects.push(Effect::Check { number, plan, exact });
-            }
-            None => {
-                self.load(number, effects);
-                self.say(Severity::Info, format!("plan {number} is being read; press V again in a moment"));
-            }
+        if let Some(plan) = plan {
+            self.say(Severity::Info, format!("checking plan {number}"));
+            effects.push(Effect::Check { number, plan, exact });
+        } else {
+            self.load(number, effects);
+            self.say(Severity::Info, format!("plan {number} is being read; press V again in a moment"));
         }
     }
 
@@ -198,6 +195,9 @@ impl App {
         lines
     }
 }
+
+/// Label, header and scenario knobs of a plan that is compared.
+type Compared = (String, Header, Vec<(String, ParamValue)>);
 
 /// Times, ports and normalised completion time are costs in every kind that has them.
 fn sense(metric: &str) -> Option<Sense> {

@@ -42,8 +42,12 @@ impl App {
         let start = start
             .and_then(|entry| Some((entry.number, entry.plan.clone()?, entry.scenario_sha256 == sha256)));
         let Some(work) = &mut self.work else { return };
-        let changes: Vec<String> =
-            work.rows().into_iter().filter(|row| row.changed()).map(|row| row.name).collect();
+        let changes: Vec<String> = work
+            .rows()
+            .into_iter()
+            .filter(super::super::work::FormRow::changed)
+            .map(|row| row.name)
+            .collect();
         let request = RunRequest {
             scenario: work.now.scenario.clone(),
             scenario_sha256: sha256.clone(),
@@ -69,7 +73,7 @@ impl App {
             None => format!("{name} starts; there is no plan to start from yet"),
         };
         if !changes.is_empty() && changed {
-            text.push_str(&format!("; changed: {}", changes.join(", ")));
+            text = format!("{text}; changed: {}", changes.join(", "));
         }
         if replace {
             text.push_str("; the run before makes way");

@@ -1,0 +1,6 @@
+//! Tests that read as tables: state before, action, state and effects after.
+
+mod layers;
+mod solving;
+mod support;
+mod table;

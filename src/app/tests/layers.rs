@@ -1,0 +1,153 @@
+//! Layers take keys or pass them on; text fields edit; pasted text never runs commands.
+
+use super::support::Bench;
+use crate::app::action::{Action, Command, Fact, Mouse, MouseKind};
+use crate::app::drawn::{Drawn, Hit, PaneDrawn};
+use crate::app::effect::{Effect, Source};
+use crate::app::layer::{Layer, LayerKind};
+use crate::app::pane::PaneId;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+fn top(bench: &Bench) -> Option<LayerKind> {
+    bench.app.layers.last().map(Layer::kind)
+}
+
+#[test]
+fn a_text_field_takes_letters_that_are_keys_elsewhere() {
+    let mut bench = Bench::open();
+    bench.keys(":").text("qrx?");
+    let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette") };
+    assert_eq!(list.field.text(), "qrx?");
+    assert!(bench.effects.is_empty());
+    bench.keys("C-a C-k").text("zoom").keys("Enter");
+    assert!(bench.app.focus.zoomed && top(&bench).is_none());
+    bench.keys("Esc");
+    assert!(!bench.app.focus.zoomed);
+}
+
+#[test]
+fn layers_consume_or_pass_on() {
+    // Layer opened by, key, what is on top afterwards.
+    let cases: &[(&str, &str, Option<LayerKind>)] = &[
+        ("L", "q", None),
+        ("L", "r", Some(LayerKind::Log)),
+        ("L", "?", Some(LayerKind::Help)),
+        ("? Esc L", "Esc", None),
+        ("?", "F1", Some(LayerKind::Help)),
+        ("w", "Esc", None),
+        ("Space p", "j Enter", None),
+    ];
+    for (open, keys, expected) in cases {
+        let mut bench = Bench::open();
+        bench.keys(open).keys(keys);
+        assert_eq!(top(&bench), *expected, "{open} then {keys}");
+        assert!(bench.effects.iter().all(|effect| !matches!(effect, Effect::StartRun(_))));
+    }
+    let mut bench = Bench::open();
+    bench.keys("L C-l");
+    assert_eq!(bench.effects, [Effect::Repaint]);
+    bench.keys("C-z");
+    assert_eq!(bench.effects, [Effect::Suspend]);
+}
+
+#[test]
+fn help_runs_the_line_that_was_chosen() {
+    let mut bench = Bench::open();
+    bench.keys("?").text("zoom the pane").keys("Enter");
+    assert!(bench.app.focus.zoomed && top(&bench).is_none());
+}
+
+#[test]
+fn a_refused_value_stays_in_the_field_with_the_reason() {
+    let mut bench = Bench::open();
+    bench.act(Action::Do(Command::Focus(PaneId::Params)));
+    let row = bench.app.work.as_ref().unwrap().row_named("bandwidth_gbps").unwrap();
+    bench.act(Action::Select { pane: PaneId::Params, item: Some(row.id) });
+    bench.keys("e C-u").text("fast").keys("Enter");
+    let Some(Layer::EditKnob(edit)) = bench.app.layers.last() else { panic!("still open") };
+    assert!(edit.field.problem.contains("'fast' is not valid"), "{}", edit.field.problem);
+    bench.keys("C-u").text("800").keys("Enter");
+    assert!(top(&bench).is_none());
+    assert_eq!(bench.app.work.as_ref().unwrap().changes(), 1);
+    let row = bench.app.work.as_ref().unwrap().row_named("method").unwrap();
+    bench.act(Action::Select { pane: PaneId::Params, item: Some(row.id) });
+    bench.keys("Enter Down Enter");
+    assert_ne!(bench.app.work.as_ref().unwrap().now.method, "delta-joint");
+    assert!(bench.app.work.as_ref().unwrap().row(row.id).is_some(), "rows keep their identity");
+}
+
+#[test]
+fn a_pasted_text_is_one_edit_or_nothing() {
+    let mut bench = Bench::open();
+    bench.act(Action::Paste("rqx\nr".to_owned()));
+    assert!(bench.effects.is_empty() && !bench.app.runs.is_busy());
+    assert!(bench.last_message().contains("text field"));
+    bench.keys(":").act(Action::Paste("open a\r\nb\x1b[31m\n".to_owned()));
+    let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette") };
+    assert_eq!(list.field.text(), "open a b[31m");
+}
+
+#[test]
+fn the_first_screen_opens_what_is_chosen() {
+    let mut bench = Bench::start();
+    bench.keys("j Enter");
+    let Some(Effect::Open(Source::Preset(name))) = bench.effects.first() else {
+        panic!("{:?}", bench.effects)
+    };
+    assert_eq!(*name, bench.app.start.presets[0].name);
+    bench.fact(Fact::OpenFailed { source: "x".to_owned(), problems: vec!["broken".to_owned()] });
+    assert_eq!(bench.app.start.problems, ["broken"]);
+    bench.keys("r");
+    assert!(bench.last_message().contains("nothing is open"));
+    bench.keys("Space o").text("plans/a.json").keys("Enter");
+    assert_eq!(bench.effects, [Effect::Open(Source::File("/tmp/lightbay-test/plans/a.json".into()))]);
+}
+
+#[test]
+fn opening_something_else_asks_while_a_solve_runs() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.act(Action::Do(Command::Open("preset:small".to_owned())));
+    assert_eq!(top(&bench), Some(LayerKind::Confirm));
+    bench.keys("n");
+    assert!(bench.effects.is_empty());
+    bench.act(Action::Do(Command::Open("preset:small".to_owned()))).keys("y");
+    assert_eq!(bench.effects, [Effect::StopRun(run), Effect::Open(Source::Preset("small".to_owned()))]);
+}
+
+#[test]
+fn the_mouse_is_the_same_as_keys() {
+    let mut bench = Bench::open();
+    let select = Action::Select { pane: PaneId::Kind(2), item: Some(7) };
+    let hit = Hit { rect: Rect::new(5, 5, 10, 1), click: select, open: Some(Action::Do(Command::Zoom)) };
+    let panes = vec![
+        PaneDrawn::new(PaneId::Kind(2), Rect::new(0, 0, 60, 20)),
+        PaneDrawn::new(PaneId::Kind(1), Rect::new(60, 0, 40, 20)),
+    ];
+    let drawn = Drawn { hits: vec![hit], panes, ..Drawn::default() };
+    let mouse = |what, x, y| Action::Mouse(Mouse { what, x, y });
+    bench.act(Action::Drawn(drawn.clone())).act(mouse(MouseKind::Press, 6, 5));
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(2));
+    assert_eq!(bench.app.pane(PaneId::Kind(2)).selected, Some(7));
+    bench.now += Duration::from_millis(300);
+    bench.act(Action::Drawn(drawn.clone())).act(mouse(MouseKind::Press, 6, 5));
+    assert!(bench.app.focus.zoomed, "a double click opens");
+    bench.act(Action::Drawn(drawn)).act(mouse(MouseKind::Press, 70, 3));
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(1));
+    bench.act(mouse(MouseKind::Wheel(-1), 79, 3));
+    assert_eq!(bench.app.pane(PaneId::Kind(1)).zoom, 1, "the wheel stretches a chart");
+}
+
+#[test]
+fn copying_takes_the_sentence_and_the_pane() {
+    let mut bench = Bench::open();
+    let mut pane = PaneDrawn::new(PaneId::Kind(1), Rect::new(3, 4, 50, 10));
+    pane.sentence = "DP s2* 573.3 ms".to_owned();
+    bench.act(Action::Drawn(Drawn { panes: vec![pane], ..Drawn::default() }));
+    bench.keys("y");
+    assert_eq!(bench.effects, [Effect::Copy("DP s2* 573.3 ms".to_owned())]);
+    bench.keys("Y");
+    assert_eq!(bench.effects, [Effect::CopyArea(Rect::new(3, 4, 50, 10))]);
+}

@@ -1,0 +1,343 @@
+//! The rules of live solving.
+
+use super::support::{Bench, real_plan};
+use crate::app::action::{Action, Command, Fact};
+use crate::app::effect::{Effect, Subject};
+use crate::app::layer::{Layer, Preview};
+use crate::app::pane::PaneId;
+use crate::app::plans::{PlanRef, Shown};
+use crate::app::runs::RunState;
+use lightbay_core::event::{Bound, EventBody, RunId};
+use lightbay_core::param::ParamValue;
+use lightbay_engines::AnyPlan;
+use std::time::Duration;
+
+fn bound(value: f64) -> EventBody {
+    EventBody::Bound(Bound { value, only: None })
+}
+
+#[test]
+fn r_starts_warm_from_the_best_plan_and_a_changed_knob_carries_it_over() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    assert_eq!(bench.request().method, "delta-joint");
+    assert!(bench.request().hot_start.is_none() && !bench.request().replace);
+    assert!(bench.last_message().contains("no plan to start from"));
+    let run = bench.accept(false);
+    let plans = bench.replay(run, "delta-joint", 1) - 1;
+    assert!(plans >= 1);
+    let best = bench.app.plans.best().unwrap().number;
+    let before = bench.app.work.as_ref().unwrap().now.sha256.clone();
+
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=800".to_owned())));
+    assert!(bench.effects.iter().all(|effect| !matches!(effect, Effect::StartRun(_) | Effect::StopRun(_))));
+    assert!(bench.app.is_stale() && bench.app.work.as_ref().unwrap().changes() == 1);
+    bench.keys("r");
+    let request = bench.request().clone();
+    assert_ne!(request.scenario_sha256, before);
+    assert_eq!(request.hot_start.as_ref().map(|(number, _)| *number), Some(best));
+    assert!(bench.last_message().contains("carried over") && bench.last_message().contains("bandwidth_gbps"));
+    assert_eq!(bench.app.work.as_ref().unwrap().changes(), 0, "solved with it, so no longer marked");
+    assert_eq!(bench.app.plans.shown().unwrap().number, best, "the old plan stays until there is a new one");
+    assert!(bench.app.plans.best().is_none());
+}
+
+#[test]
+fn a_cold_start_takes_no_plan() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.replay(run, "delta-joint", 1);
+    bench.keys("R");
+    assert!(bench.request().hot_start.is_none());
+    assert!(bench.last_message().contains("from scratch"));
+}
+
+#[test]
+fn methods_work_side_by_side_and_the_same_question_is_not_asked_twice() {
+    let mut bench = Bench::open();
+    bench.keys("r").accept(false);
+    bench.act(Action::Do(Command::Solve { method: Some("delta-fast".to_owned()), warm: true }));
+    assert_eq!(bench.request().method, "delta-fast");
+    assert!(!bench.request().replace);
+    bench.accept(false);
+    assert_eq!(bench.app.runs.active().count(), 2);
+    bench.keys("r");
+    assert!(bench.effects.iter().all(|effect| !matches!(effect, Effect::StartRun(_))));
+    assert!(bench.last_message().contains("already works"));
+    bench.act(Action::Do(Command::Set("seed=7".to_owned()))).keys("r");
+    assert!(bench.request().replace, "changed parameters: the run before makes way");
+    assert_eq!(bench.request().seed, 7);
+    bench.act(Action::Do(Command::Solve { method: Some("delta-fst".to_owned()), warm: true }));
+    assert!(bench.last_message().contains("did you mean 'delta-fast'?"), "{}", bench.last_message());
+}
+
+#[test]
+fn live_knobs_reach_the_running_method_and_are_not_marked() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.act(Action::Do(Command::Set("gap=1%".to_owned())));
+    let edit = Effect::EditRun { run, name: "gap".to_owned(), value: ParamValue::Float(0.01) };
+    assert!(bench.effects.contains(&edit));
+    assert!(!bench.app.work.as_ref().unwrap().changed());
+    bench.keys("x");
+    assert_eq!(
+        bench.app.runs.get(run).unwrap().state,
+        RunState::Stopping,
+        "at once, not when it has stopped"
+    );
+    assert!(bench.effects.contains(&Effect::StopRun(run)));
+}
+
+#[test]
+fn pausing_stops_the_clock_on_screen() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.say(run, "delta-joint", 2, bound(1.0), None).wait(Duration::from_secs(3));
+    let elapsed = |bench: &Bench| bench.app.elapsed_s(bench.app.runs.get(run).unwrap());
+    assert!((elapsed(&bench) - 5.0).abs() < 1e-9);
+    bench.keys("p");
+    assert!(bench.effects.contains(&Effect::PauseRun { run, paused: true }));
+    bench.wait(Duration::from_secs(60));
+    assert!((elapsed(&bench) - 5.0).abs() < 1e-9);
+    bench.keys("p").wait(Duration::from_secs(1));
+    assert!((elapsed(&bench) - 6.0).abs() < 1e-9);
+}
+
+#[test]
+fn late_events_of_an_older_scenario_do_not_touch_newer_numbers() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let old = bench.accept(false);
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=800".to_owned()))).keys("r");
+    let new = bench.accept(true);
+    assert_eq!(bench.app.runs.get(new).unwrap().state, RunState::Queued);
+    bench.replay(old, "delta-joint", 1);
+    assert!(bench.app.plans.best().is_none(), "a plan of the scenario before is no best of this one");
+    assert!(bench.app.is_stale());
+    assert_eq!(bench.app.runs.get(old).unwrap().state, RunState::Ended);
+    assert!(bench.app.runs.get(new).unwrap().best.is_none());
+}
+
+#[test]
+fn a_frozen_display_loses_nothing() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.keys("f");
+    bench.replay(run, "delta-joint", 1);
+    assert!(bench.app.plans.is_empty() && !bench.app.held.is_empty());
+    assert!(!bench.app.runs.is_busy(), "that a run ended counts at once");
+    bench.keys("f");
+    assert!(bench.app.held.is_empty() && bench.app.plans.best().is_some());
+}
+
+#[test]
+fn leaving_asks_while_a_solve_runs_and_the_second_interrupt_leaves() {
+    let mut bench = Bench::open();
+    bench.keys("q");
+    assert!(bench.effects.contains(&Effect::Quit { code: 0 }));
+
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.keys("q");
+    assert!(matches!(bench.app.layers.last(), Some(Layer::Confirm(question)) if question.chosen == 0));
+    bench.keys("Enter");
+    assert!(bench.app.layers.is_empty() && !bench.app.leaving, "the safe answer is the one that Enter takes");
+    bench.keys("q y");
+    assert!(bench.effects.contains(&Effect::Quit { code: 0 }));
+    assert!(bench.effects.iter().any(|effect| matches!(effect, Effect::Remember(_))));
+
+    let mut bench = Bench::open();
+    bench.keys("r").accept(false);
+    bench.keys("C-c");
+    assert!(bench.effects.contains(&Effect::StopRun(run)) && !bench.app.leaving);
+    bench.wait(Duration::from_secs(3)).keys("C-c");
+    assert!(!bench.app.leaving, "too late for a second time");
+    bench.keys("C-c");
+    assert!(bench.effects.contains(&Effect::Quit { code: 130 }));
+}
+
+#[test]
+fn the_clock_ticks_only_while_something_runs() {
+    let mut bench = Bench::open();
+    assert_eq!(bench.app.next_wake(), None);
+    bench.keys("r");
+    let run = bench.accept(false);
+    assert!(bench.app.next_wake().is_some());
+    bench.app.dirty = crate::app::state::Dirty::default();
+    bench.wait(Duration::from_millis(1001));
+    assert!(bench.app.dirty.clock && !bench.app.dirty.frame && !bench.app.dirty.urgent);
+    bench.keys("p");
+    assert_eq!(bench.app.next_wake(), None, "a paused clock stands still");
+    bench.keys("p");
+    bench.replay(run, "delta-joint", 1);
+    assert_eq!(bench.app.next_wake(), None);
+}
+
+#[test]
+fn the_automatic_mode_waits_for_a_quiet_moment() {
+    let mut bench = Bench::open();
+    bench.keys("Space a");
+    bench.act(Action::Do(Command::Set("seed=2".to_owned()))).wait(Duration::from_millis(200));
+    bench.act(Action::Do(Command::Set("seed=3".to_owned()))).wait(Duration::from_millis(200));
+    assert!(bench.effects.is_empty());
+    bench.wait(Duration::from_millis(101));
+    assert_eq!(bench.request().seed, 3);
+}
+
+#[test]
+fn marks_baseline_and_comparison_follow_the_table() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let first = bench.accept(false);
+    let next = bench.replay(first, "iter-halve", 1);
+    bench.act(Action::Do(Command::Solve { method: Some("delta-joint".to_owned()), warm: true }));
+    let second = bench.accept(false);
+    bench.replay(second, "delta-joint", next);
+    let rows: Vec<u64> = bench.app.plans.rows().iter().map(|entry| entry.number).collect();
+    assert_eq!(rows.len(), 2, "one row per run");
+    let (best, other) = (rows[0], rows[1]);
+    assert_eq!(bench.app.plans.shown().unwrap().number, best);
+
+    bench.keys("Space t j");
+    assert_eq!(bench.app.plans.shown, Shown::Chosen(other));
+    bench.keys("B");
+    assert_eq!(bench.app.plans.baseline, Some(other));
+    bench.keys("Esc");
+    assert_eq!(bench.app.plans.shown, Shown::Best);
+    bench.keys("c");
+    let Some(Layer::Compare(view)) = bench.app.layers.last() else { panic!("a comparison") };
+    assert_eq!((view.pairs[0].plan, view.pairs[0].against), (best, other));
+    let table = bench.app.comparison(view.pairs[0]).unwrap();
+    assert!(table.figures.iter().any(|figure| figure.name == "makespan_s"));
+    bench.keys("w");
+    let export = bench.effects.iter().find_map(|effect| match effect {
+        Effect::Export(job) => Some(job),
+        _ => None,
+    });
+    assert!(matches!(&export.unwrap().subject, Subject::Text(text) if text.contains("makespan_s")));
+}
+
+#[test]
+fn a_comparison_needs_two_plans_and_says_so() {
+    let mut bench = Bench::open();
+    bench.keys("c");
+    assert!(bench.app.layers.is_empty());
+    assert!(bench.last_message().contains("two plans"));
+}
+
+#[test]
+fn writing_fills_in_everything_and_never_overwrites_by_itself() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.replay(run, "delta-joint", 1);
+    bench.keys("w");
+    let number = bench.app.plans.best().unwrap().number;
+    let Some(Layer::Export(edit)) = bench.app.layers.last() else { panic!("the pop-up") };
+    assert_eq!(edit.path.text(), format!("tiny4-plan{number}.json"));
+    bench.keys("Down");
+    let Some(Layer::Export(edit)) = bench.app.layers.last() else { panic!("the pop-up") };
+    assert_ne!(edit.path.text(), format!("tiny4-plan{number}.json"), "the name follows the format");
+    bench.keys("Up Enter");
+    let Some(Effect::Export(job)) = bench.effects.first().cloned() else { panic!("{:?}", bench.effects) };
+    assert!(job.path.starts_with("/tmp/lightbay-test") && !job.overwrite);
+    bench.fact(Fact::InTheWay(job.clone()));
+    bench.keys("Enter");
+    assert!(bench.effects.is_empty(), "Enter keeps the file");
+    bench.fact(Fact::InTheWay(job)).keys("Tab Enter");
+    assert!(matches!(&bench.effects[0], Effect::Export(job) if job.overwrite));
+}
+
+#[test]
+fn every_step_of_a_cell_edit_is_evaluated_and_only_the_newest_answer_counts() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    bench.replay(run, "delta-joint", 1);
+    bench.draw_ports();
+    bench.keys("3 e");
+    assert!(bench.app.cell_edit().is_some());
+    let ask = |bench: &Bench| match bench.effects.first() {
+        Some(Effect::Evaluate(evaluation)) => evaluation.clone(),
+        other => panic!("{other:?}"),
+    };
+    let list =
+        |values: &[i64]| ParamValue::List(values.iter().map(|value| ParamValue::Int(*value)).collect());
+    bench.keys("+");
+    let first = ask(&bench);
+    assert_eq!(first.variants[0].1, [("topology".to_owned(), list(&[3, 2]))]);
+    bench.keys("l +");
+    let second = ask(&bench);
+    assert_eq!(second.variants[0].1, [("topology".to_owned(), list(&[3, 3]))]);
+    bench.keys("4");
+    let third = ask(&bench);
+    assert_eq!(third.variants[0].1, [("topology".to_owned(), list(&[3, 4]))]);
+    let plan = PlanRef(AnyPlan::of(&real_plan("iter-halve")).unwrap());
+    let answer = |plan| vec![Preview { variant: "fair", plan }];
+    bench.fact(Fact::Evaluated { key: first.key, previews: answer(Err("late".to_owned())) });
+    assert!(bench.app.cell_edit().unwrap().waiting);
+    bench.fact(Fact::Evaluated {
+        key: third.key,
+        previews: answer(Err("pod 1 needs 9 ports, has 8".to_owned())),
+    });
+    assert_eq!(bench.app.cell_edit().unwrap().problem, "pod 1 needs 9 ports, has 8");
+    bench.keys("Enter");
+    assert!(bench.app.cell_edit().is_some(), "there is nothing to keep");
+    bench.keys("-");
+    let key = ask(&bench).key;
+    bench.fact(Fact::Evaluated { key, previews: answer(Ok(plan.clone())) });
+    assert!(bench.app.shown_plan().is_some() && bench.app.shown_key() > 1_000_000);
+    bench.keys("Enter");
+    assert!(matches!(&bench.effects[0], Effect::KeepPlan { plan: kept, .. } if *kept == plan));
+    bench.fact(Fact::Kept { number: 40, plan, source: "edit of plan 1".to_owned() });
+    assert_eq!(bench.app.plans.shown().unwrap().number, 40);
+
+    bench.keys("e + + + + + + + + +");
+    assert!(bench.app.cell_edit().unwrap().problem.contains("takes 1 to 8"));
+    bench.keys("Esc");
+    assert!(bench.app.cell_edit().is_none());
+}
+
+#[test]
+fn plans_leave_memory_when_nothing_needs_them_and_come_back() {
+    let mut bench = Bench::open();
+    bench.keys("r").accept(false);
+    for run in 2..=14 {
+        bench.replay(RunId(run), "iter-halve", run * 100);
+    }
+    let rows: Vec<_> = bench.app.plans.iter().map(|entry| (entry.number, entry.plan.is_some())).collect();
+    assert!(rows.iter().filter(|(_, there)| *there).count() <= 10);
+    let gone = rows.iter().rev().find(|(_, there)| !there).expect("old ones are gone").0;
+    bench.act(Action::Do(Command::ShowPlan(gone)));
+    assert!(bench.effects.contains(&Effect::LoadPlan { number: gone }));
+    bench.act(Action::Tick);
+    assert!(bench.effects.is_empty(), "asked once");
+    let plan = PlanRef(AnyPlan::of(&real_plan("iter-halve")).unwrap());
+    bench.fact(Fact::PlanLoaded { number: gone, plan: Ok(plan) });
+    assert!(bench.app.shown_plan().is_some());
+}
+
+#[test]
+fn focus_moves_only_when_asked() {
+    let mut bench = Bench::open();
+    bench.draw_ports();
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(1));
+    bench.keys("r").accept(false);
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(1));
+    bench.keys("2");
+    assert_eq!((bench.app.focus.pane, bench.app.focus.large), (PaneId::Kind(2), PaneId::Kind(2)));
+    bench.keys("b Tab");
+    assert_eq!((bench.app.focus.pane, bench.app.focus.large), (PaneId::Kind(3), PaneId::Kind(2)));
+    bench.keys("9");
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(3));
+    assert!(bench.last_message().contains("no pane 9"));
+    bench.keys("2 [ [");
+    assert_eq!(bench.app.pane(PaneId::Kind(2)).step, Some(2));
+    bench.keys("] ]");
+    assert_eq!(bench.app.pane(PaneId::Kind(2)).step, None, "the last step follows what comes");
+}
