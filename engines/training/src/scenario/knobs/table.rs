@@ -201,6 +201,10 @@ fn knob(
     knob
 }
 
+/// Knobs in the order in which people turn them; the others follow.
+const TURNED_FIRST: [&str; 8] =
+    ["gpus", "tp", "pp", "micro_batches", "seq", "bandwidth_gbps", "mfu", "ports_per_pod"];
+
 static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let models = presets::model_names();
     let model = ParamInfo::choice("model", &models, models[0], "Model that is trained.").derived();
@@ -214,6 +218,10 @@ static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let mut knobs = vec![model];
     knobs.extend(RUN_KNOBS.iter().map(|knob| knob.info.clone()));
     knobs.extend([ports, reverse.effect(Effect::Cold)]);
+    // A stable sort: what is not named keeps the order of files.
+    knobs.sort_by_key(|knob| {
+        TURNED_FIRST.iter().position(|name| *name == knob.name).unwrap_or(TURNED_FIRST.len())
+    });
     knobs
 });
 
