@@ -120,6 +120,16 @@ impl ActivityState {
     }
 }
 
+/// Columns of the names: one in front for the selection, one behind for the mark of the critical path.
+fn names_width(longest: i32, width: i32) -> i32 {
+    (longest + 2).max(10).min(width / 3)
+}
+
+/// From one column of equal width to the next. Few columns, or little room: wider cells are easier to read.
+fn pitch(room: i32, count: usize) -> i32 {
+    if (40..72).contains(&room) || count as i32 * 8 <= room { 8 } else { 6 }
+}
+
 /// The grid.
 ///
 /// ```
@@ -176,8 +186,15 @@ impl<'a> Activity<'a> {
     fn name_width(&self, width: i32) -> i32 {
         let glyphs = self.theme.glyphs;
         let name = |row: &ActivityRow| i32::from(text::width(&row.name, glyphs));
-        // A column in front for the selection and one behind for the mark of the critical path.
-        (self.rows.iter().map(name).max().unwrap_or(0) + 2).max(10).min(width / 3)
+        names_width(self.rows.iter().map(name).max().unwrap_or(0), width)
+    }
+
+    /// How many intervals of equal width an area of `width` columns shows beside names of `longest` columns, of
+    /// `count` there are. For callers that show the rows that are active in these intervals.
+    pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
+        let width = i32::from(width);
+        let room = width - names_width(i32::from(longest), width);
+        (((room + 1) / pitch(room, count)).max(1) as usize).min(count)
     }
 
     /// Decides which intervals are shown and where, and stores it in the state.
@@ -186,8 +203,7 @@ impl<'a> Activity<'a> {
         let count = self.intervals.len();
         match self.scale {
             ActivityScale::Equal => {
-                // Few columns, or little room: wider cells are easier to read.
-                let pitch = if (40..72).contains(&room) || count as i32 * 8 <= room { 8 } else { 6 };
+                let pitch = pitch(room, count);
                 let fitting = ((room + 1) / pitch).max(1) as usize;
                 state.column_offset = scroll::follow(state.column_offset, state.interval, fitting, count);
                 let shown = fitting.min(count - state.column_offset);

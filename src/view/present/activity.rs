@@ -10,7 +10,7 @@ use crate::app::pane::SizeClass;
 use lightbay_engines::training::plan::RateControl;
 use lightbay_widgets::{
     Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval, Label, PaneState as Shown,
-    Piece, Sentence, Tone, number,
+    Piece, Sentence, Tone, number, text,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -34,6 +34,8 @@ struct Key {
 pub struct ActivityPane {
     of_plan: Option<u64>,
     intervals: Vec<Interval>,
+    /// Columns of the longest name of a task.
+    longest: u16,
     key: Key,
     rows: Vec<ActivityRow>,
     items: Arc<[Item]>,
@@ -61,6 +63,14 @@ impl ActivityPane {
         if self.of_plan != Some(facts.key) {
             self.of_plan = Some(facts.key);
             self.key = Key::default();
+            let names = facts
+                .analysis
+                .setting
+                .instance
+                .tasks
+                .iter()
+                .map(|task| text::width(&task.name, theme.glyphs));
+            self.longest = names.max().unwrap_or(0);
             self.intervals.clear();
             self.intervals.extend(
                 facts
@@ -118,14 +128,12 @@ impl ActivityPane {
     ) -> (Range<usize>, ActivityScale) {
         let count = self.intervals.len();
         let from = if form.tail { facts.analysis.tail_begins().min(count.saturating_sub(1)) } else { 0 };
-        let room = usize::from(width.saturating_sub(10)).max(1);
+        let room = usize::from(width.saturating_sub(12)).max(1);
         let zoomed = |whole: usize| (whole >> input.state.zoom.min(20)).max(1);
         let fitting = if form.to_scale {
             zoomed(count - from.min(count)).min(room)
         } else {
-            // As the widget spaces its columns.
-            let pitch = if room < 72 || count * 8 <= room { 8 } else { 6 };
-            (room / pitch).max(1)
+            Activity::fitting(width, self.longest, count)
         };
         let fitting = fitting.min(count.max(1));
         let first = match input.state.step {

@@ -103,8 +103,8 @@ impl GaPane {
             let line = [
                 Piece::muted(if log { what } else { "loss over ideal" }),
                 Piece::muted(format!("   distinct {distinct} of {}", stats.population)),
-                Piece::muted(format!("   cache {}", number::percent(stats.cache_hits, 0).as_str())),
-                Piece::muted(format!("   feasible {}", number::percent(stats.feasible, 0).as_str())),
+                Piece::muted(format!("   cache {} %", number::percent(stats.cache_hits, 0).as_str())),
+                Piece::muted(format!("   feasible {} %", number::percent(stats.feasible, 0).as_str())),
                 Piece::muted(format!("   spread {} ms", number::millis(stats.spread, 1).as_str())),
             ];
             Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);

@@ -101,6 +101,8 @@ pub fn company(facts: &Explained, task: u32) -> Vec<Piece> {
     if analysis.rate_control == RateControl::Joint && later.abs() > 1e-6 {
         pieces.push(Piece::muted("; fair sharing ends it at "));
         pieces.push(Piece::text(number::seconds3(own.fair_finish_s).as_str().to_owned()));
+        pieces.push(Piece::muted(", all at "));
+        pieces.push(Piece::text(number::seconds3(analysis.fair_makespan_s).as_str().to_owned()));
     }
     pieces
 }

@@ -37,6 +37,8 @@ pub struct PortsPane {
     /// Link behind each cell.
     link_of: Vec<Option<u32>>,
     sums: Vec<RowSum>,
+    /// The cell pointed at until a person chooses one: the link with the least slack.
+    usual: Option<(usize, usize)>,
     items: Arc<[Item]>,
     editing: Option<Arc<CellEditing>>,
     table_columns: Vec<Column>,
@@ -119,7 +121,7 @@ impl PortsPane {
         };
         let at = |id: ItemId| ((id / STRIDE) as usize, (id % STRIDE) as usize);
         let inside = |(row, column): &(usize, usize)| *row < self.rows.len() && *column < self.columns.len();
-        chosen.map(at).filter(inside).or_else(|| self.items.first().map(|item| at(item.id)))
+        chosen.map(at).filter(inside).or(self.usual)
     }
 
     fn fill(&mut self, facts: &Explained, baseline: Option<&Explained>, mode: &str) {
@@ -133,8 +135,7 @@ impl PortsPane {
         self.rows.extend(real.iter().map(|pod| Label::from(instance.pods[*pod].name.clone())));
         self.columns.clone_from(&self.rows);
         if mirrors {
-            let twice = instance.links.iter().any(|link| link.ports_a.max(link.ports_b) > 1);
-            self.columns.push(if twice { "peer×2".into() } else { "peer".into() });
+            self.columns.push("peer".into());
         }
         let width = self.columns.len();
         self.cells.clear();
@@ -187,6 +188,12 @@ impl PortsPane {
                 }
             }
         }
+        let slack = |item: &&Item| {
+            let (row, column) = ((item.id / STRIDE) as usize, (item.id % STRIDE) as usize);
+            self.link_at(row, column).map_or(f64::INFINITY, |link| analysis.links[link as usize].slack_s)
+        };
+        let tightest = items.iter().min_by(|a, b| slack(a).total_cmp(&slack(b)));
+        self.usual = tightest.map(|item| ((item.id / STRIDE) as usize, (item.id % STRIDE) as usize));
         self.items = items.into();
         self.fill_table(facts, baseline);
         self.editing = Some(Arc::new(self.cell_editing(facts)));
@@ -228,7 +235,7 @@ impl PortsPane {
                     Piece::answer(used.circuits.to_string()),
                     Piece::muted(used.bound.to_string()),
                     difference,
-                    Piece::muted(number::percent(used.busy, 1).as_str().to_owned()),
+                    Piece::muted(format!("{} %", number::percent(used.busy, 1).as_str())),
                     Piece::new(peak, if waits { Tone::Bad } else { Tone::Text }),
                     Piece::text(number::millis(used.slack_s, 1).as_str().to_owned()),
                 ],
@@ -316,7 +323,7 @@ impl PortsPane {
         let mut line = vec![
             Piece::answer(format!("> {name}  {} circuits", used.circuits)),
             Piece::muted(format!(
-                "  useful {}, busy {}, {} flows at peak, slack {} ms",
+                "  useful {}, busy {} %, {} flows at peak, slack {} ms",
                 used.bound,
                 number::percent(used.busy, 1).as_str(),
                 used.peak_flows,

@@ -49,8 +49,8 @@ fn gap_words(input: &PaneInput<'_>, run: &Run) -> String {
     let share = lightbay_core::plan::gap(best.value, bound.value);
     let percent = |share: f64, decimals: usize| number::percent(share.max(0.0), decimals);
     match gap_nct(input, run) {
-        Some(nct) => format!("gap {} NCT", percent(nct, 1).as_str()),
-        None => format!("gap {}", percent(share, 2).as_str()),
+        Some(nct) => format!("gap {} % NCT", percent(nct, 1).as_str()),
+        None => format!("gap {} %", percent(share, 2).as_str()),
     }
 }
 
@@ -86,7 +86,7 @@ impl SearchPane {
             && let (Some(best), Some(bound)) = (&run.best, &run.bound)
         {
             let share = lightbay_core::plan::gap(best.value, bound.value);
-            value.push_str(&format!("  {} of C", number::percent(share, 2).as_str()));
+            value.push_str(&format!("  {} % of C", number::percent(share, 2).as_str()));
         }
         let title =
             Title { context: vec![Piece::muted(run.method.clone())], value: vec![Piece::answer(value)] };
@@ -214,7 +214,7 @@ fn table_row(input: &PaneInput<'_>, run: &Run, row: &SearchRow, index: u32) -> T
         .best
         .zip(row.bound)
         .and_then(|(best, bound)| Some(nct_of(input, run, best)? - nct_of(input, run, bound)?))
-        .map_or_else(|| "-".to_owned(), |gap| number::percent(gap.max(0.0), 1).as_str().to_owned());
+        .map_or_else(|| "-".to_owned(), |gap| format!("{} %", number::percent(gap.max(0.0), 1).as_str()));
     let source = if row.source.is_empty() { row.what.to_owned() } else { row.source.clone() };
     let (bound, best) =
         if row.what == "bound" { (Tone::Good, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
