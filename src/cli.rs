@@ -3,6 +3,7 @@
 //! Results go to standard output, everything else to standard error, both through [`console::Console`]; exit codes
 //! are in [`exit`], what can go wrong in [`failure`].
 
+pub mod config;
 pub mod console;
 pub mod exit;
 pub mod failure;
@@ -22,6 +23,7 @@ mod completions;
 mod export;
 mod import;
 mod info;
+mod keys;
 mod man;
 mod methods;
 mod new;
@@ -82,6 +84,8 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
         Command::Export(arguments) => export::run(&arguments, console),
         Command::Import(arguments) => import::run(&arguments, console),
         Command::Sessions(arguments) => sessions::run(&arguments, console),
+        Command::Config(arguments) => config::run(&arguments, console),
+        Command::Keys(arguments) => keys::run(&arguments, console),
         Command::Info(arguments) => info::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, Grammar::command(), console),
         Command::Man(arguments) => man::run(&arguments, Grammar::command(), console),

@@ -2,8 +2,8 @@
 
 use super::source::Source;
 use super::{
-    check, compare, completions, exit, export, import, info, look, man, methods, new, presets, sessions,
-    show, solve, version,
+    check, compare, completions, config, exit, export, import, info, keys, look, man, methods, new, presets,
+    sessions, show, solve, version,
 };
 use clap::{Args, Parser, Subcommand, ValueHint};
 use lightbay_sessions::Overrides;
@@ -116,6 +116,10 @@ pub enum Command {
     Sessions(sessions::Arguments),
     /// Show versions, places, what the terminal can do, and a card of glyphs and colours
     Info(info::Arguments),
+    /// Print the default configuration, or check the file
+    Config(config::Arguments),
+    /// List the keys of the workbench
+    Keys(keys::Arguments),
     /// Write completions for a shell
     Completions(completions::Arguments),
     /// Write the manual page

@@ -1,5 +1,6 @@
 //! `lightbay info`: versions, places, what the terminal can do, and a card to see it by.
 
+use super::config::Config;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -45,11 +46,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
         Err(_) => row("places", "none known: HOME is not set".to_owned()),
     }
-    let mut asked = arguments.look;
+    let mut asked = Config::load(console)?.look(arguments.look);
     // Escape sequences in a file or pipe are only in the way.
-    let paint = asked.color == When::Always || console.out_is_terminal();
+    let paint = asked.color == Some(When::Always) || console.out_is_terminal();
     if !paint {
-        asked.color = When::Never;
+        asked.color = Some(When::Never);
     }
     let theme = look::theme(asked, |name| std::env::var_os(name));
     row("terminal", terminal(console));

@@ -2,15 +2,16 @@
 
 use clap::{Args, ValueEnum};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
+use serde::Deserialize;
 use std::ffi::OsString;
 
 /// Flags about the look.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Look")]
 pub struct LookArguments {
-    /// Whether to use colour
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
-    pub color: When,
+    /// Whether to use colour [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub color: Option<When>,
 
     /// Family of colours [default: okabe]
     #[arg(long, value_name = "NAME", value_enum)]
@@ -26,7 +27,8 @@ pub struct LookArguments {
 }
 
 /// When to use colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum When {
     /// If the terminal can and nobody objects.
     #[default]
@@ -38,7 +40,8 @@ pub enum When {
 }
 
 /// Families of colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PaletteName {
     /// Hues that stay apart with all common forms of colour blindness.
     Okabe,
@@ -51,7 +54,8 @@ pub enum PaletteName {
 }
 
 /// Backgrounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum BackgroundName {
     /// Light text on dark.
     Dark,
@@ -60,7 +64,8 @@ pub enum BackgroundName {
 }
 
 /// Sets of characters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum GlyphName {
     /// Curves in Braille dots.
     Braille,
@@ -70,7 +75,7 @@ pub enum GlyphName {
     Ascii,
 }
 
-/// How many colours may be used. Order: flag, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, `COLORTERM`, `TERM`.
+/// How many colours may be used. Order: flag or file, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, `COLORTERM`, `TERM`.
 pub fn depth(when: When, env: impl Fn(&str) -> Option<OsString>) -> ColorDepth {
     let text = |name: &str| {
         env(name).map(|value| value.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
@@ -136,7 +141,12 @@ pub fn theme(arguments: LookArguments, env: impl Fn(&str) -> Option<OsString>) -
         None | Some(BackgroundName::Dark) => Background::Dark,
         Some(BackgroundName::Light) => Background::Light,
     };
-    Theme::new(palette, depth(arguments.color, &env), background, glyphs(arguments.glyphs, &env))
+    Theme::new(
+        palette,
+        depth(arguments.color.unwrap_or_default(), &env),
+        background,
+        glyphs(arguments.glyphs, &env),
+    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Opening the workbench: what to show first, and whether there is a terminal to show it on.
 
+use super::config::Config;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -86,16 +87,17 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         Some(None) => Some(String::new()),
         Some(Some(name)) => Some(known(name, &first)?),
     };
-    let ask_background = arguments.look.background.is_none();
+    let config = Config::load(console)?;
+    let look = config.look(arguments.look);
     Ok(Opening {
         out: console.out_handle()?,
         err: console.err_handle().ok(),
         first,
         solve,
-        threads: arguments.threads.map_or_else(all_but_one, usize::from),
-        theme: look::theme(arguments.look, |name| std::env::var_os(name)),
-        ask_background,
-        mouse: true,
+        threads: config.threads(arguments.threads).unwrap_or_else(all_but_one),
+        theme: look::theme(look, |name| std::env::var_os(name)),
+        ask_background: look.background.is_none(),
+        mouse: config.ui.mouse,
         places: console.places()?,
         version: version::FULL,
         panes: view::present::panes,

@@ -22,6 +22,8 @@ fn help_is_short_or_long() {
         "import",
         "sessions",
         "info",
+        "config",
+        "keys",
         "completions",
         "man",
     ] {
@@ -268,4 +270,37 @@ fn without_a_terminal_the_workbench_names_solve() {
         .exit(2)
         .says(&["needs a terminal", "lightbay solve preset:tiny4"]);
     place.run(&[]).exit(2).says(&["lightbay solve"]);
+}
+
+#[test]
+fn the_configuration_is_read_checked_and_printed() {
+    let place = Place::new();
+    let default = place.run(&["config", "default"]).done().out;
+    place.write("c.toml", &default);
+    place.run(&["config", "check", "--config", "c.toml"]).done().prints(&["c.toml is good"]);
+    place.run(&["config", "path", "--config", "c.toml"]).done().prints(&["c.toml"]);
+    place.run(&["config"]).done().prints(&["is not there"]);
+    place.write("bad.toml", "[ui]\nglyphz = \"ascii\"\n");
+    for command in [&["config"][..], &["info"], &["solve", "preset:tiny4"]] {
+        let ran = place.run(&[command, &["--config", "bad.toml"]].concat()).exit(2);
+        ran.says(&["bad.toml: line 2, column 1", "glyphz"]);
+    }
+    place.write("ascii.toml", "[ui]\nglyphs = \"ascii\"\n[solve]\nthreads = 3\n");
+    assert!(place.run(&["info", "--config", "ascii.toml"]).done().out.is_ascii());
+    let solve = ["solve", "preset:tiny4", "--config", "ascii.toml"];
+    assert_eq!(place.run(&solve).done().json()["threads"], 3);
+    assert_eq!(place.run(&[&solve[..], &["--threads", "1"]].concat()).done().json()["threads"], 1);
+}
+
+#[test]
+fn keys_are_listed_for_people_and_programs() {
+    let place = Place::new();
+    let text = place.run(&["keys"]).done().out;
+    let document = place.run(&["keys", "--json"]).done().json();
+    let actions = document["actions"].as_array().unwrap();
+    assert!(actions.len() > 20);
+    for action in actions {
+        assert!(text.contains(action["name"].as_str().unwrap()), "{action}");
+        assert!(!action["help"].as_str().unwrap().is_empty(), "{action}");
+    }
 }

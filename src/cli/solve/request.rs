@@ -1,6 +1,7 @@
 //! From arguments to a job. Everything that can be wrong is found here, before anything is started or written.
 
 use super::Arguments;
+use crate::cli::config::Config;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
@@ -93,7 +94,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     ask.seed = arguments.seed.unwrap_or(ask.seed);
     ask.hot_start = hot_start.map(|plan| plan.shared());
     let job = job(&scenario, &ask)?;
-    let threads = arguments.threads.map_or_else(cores, usize::from);
+    let threads = Config::load(console)?.threads(arguments.threads).unwrap_or_else(cores);
     Ok(Prepared { job, objective: info.objective, defaults: chosen.params, target, threads })
 }
 

@@ -1,0 +1,219 @@
+//! The configuration file and `lightbay config`: defaults for what flags say.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::look::{BackgroundName, GlyphName, LookArguments, PaletteName, When};
+use clap::{Args, Subcommand};
+use lightbay_core::problem::{Problem, Problems, printable};
+use serde::Deserialize;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// What `lightbay config default` prints: parses to exactly the defaults.
+const DEFAULT: &str = include_str!("config/default.toml");
+
+/// Arguments of `config`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// What to do [default: check]
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What can be done with the configuration.
+#[derive(Clone, Copy, Debug, Subcommand)]
+enum Command {
+    /// Print a commented file with all defaults
+    Default,
+    /// Print where the file is looked for
+    Path,
+    /// Say whether the file can be used
+    Check,
+}
+
+/// What the file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How the screen looks and listens.
+    pub ui: Ui,
+    /// How runs are started.
+    pub solve: Solve,
+}
+
+/// How the screen looks and listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ui {
+    /// Whether to use colour.
+    pub color: When,
+    /// Family of colours.
+    pub theme: PaletteName,
+    /// Background of the terminal; it is asked if nothing is said.
+    pub background: Option<BackgroundName>,
+    /// Characters to draw with; chosen by locale and terminal if nothing is said.
+    pub glyphs: Option<GlyphName>,
+    /// Whether the workbench listens to the mouse.
+    pub mouse: bool,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self { color: When::Auto, theme: PaletteName::Okabe, background: None, glyphs: None, mouse: true }
+    }
+}
+
+/// How runs are started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Solve {
+    /// Threads for all runs together; 0 is all cores, in the workbench all but one.
+    pub threads: u16,
+}
+
+impl Config {
+    /// Reads the user's file; without one the defaults hold.
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column.
+    pub fn load(console: &Console) -> Result<Self, Failure> {
+        match console.places() {
+            Ok(places) => Ok(Self::read(places.config())?),
+            // Nothing is known of a home, so there is no file either.
+            Err(_) => Ok(Self::default()),
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self, Problems> {
+        let name = printable(&path.to_string_lossy());
+        match fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text).map_err(|problem| Problems::from(problem).named(name)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => {
+                let problem = Problem::new("", format!("cannot be read: {error}"), "mend it or remove it");
+                Err(Problems::from(problem).named(name))
+            }
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let path = error.span().map_or_else(String::new, |span| place(text, span.start));
+            Problem::new(path, error.message(), "`lightbay config default` prints every key with its values")
+        })?;
+        if config.solve.threads > 1024 {
+            let message = format!("'{}' is not valid", config.solve.threads);
+            return Err(Problem::new("solve.threads", message, "give 1 to 1024, or 0 for all cores"));
+        }
+        Ok(config)
+    }
+
+    /// The flags, with what the file says where they are silent.
+    pub fn look(&self, flags: LookArguments) -> LookArguments {
+        LookArguments {
+            color: flags.color.or(Some(self.ui.color)),
+            theme: flags.theme.or(Some(self.ui.theme)),
+            background: flags.background.or(self.ui.background),
+            glyphs: flags.glyphs.or(self.ui.glyphs),
+        }
+    }
+
+    /// Threads asked for by flag or file.
+    pub fn threads(&self, flag: Option<u16>) -> Option<usize> {
+        flag.or(Some(self.solve.threads).filter(|threads| *threads > 0)).map(usize::from)
+    }
+}
+
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    format!("line {line}, column {column}")
+}
+
+/// Prints or checks.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    match arguments.command.unwrap_or(Command::Check) {
+        Command::Default => console.out().write_all(DEFAULT.as_bytes())?,
+        Command::Path => {
+            let path = console.places()?.config().to_owned();
+            writeln!(console.out(), "{}", printable(&path.to_string_lossy()))?;
+        }
+        Command::Check => {
+            let path = console.places()?.config().to_owned();
+            let shown = printable(&path.to_string_lossy());
+            Config::read(&path)?;
+            let verdict = if path.exists() { "is good" } else { "is not there: all defaults hold" };
+            writeln!(console.out(), "{shown} {verdict}")?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn resources() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/configs")
+    }
+
+    #[test]
+    fn the_printed_file_is_exactly_the_defaults() {
+        assert_eq!(Config::parse(DEFAULT), Ok(Config::default()));
+        let keys = ["color", "theme", "background", "glyphs", "mouse", "threads"];
+        for key in keys {
+            assert!(
+                DEFAULT.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} = "))),
+                "{key}"
+            );
+        }
+    }
+
+    #[test]
+    fn good_files_load_and_say_what_they_say() {
+        let config = Config::read(&resources().join("good/full.toml")).unwrap();
+        let ui = Ui {
+            color: When::Never,
+            theme: PaletteName::Contrast,
+            background: Some(BackgroundName::Light),
+            glyphs: Some(GlyphName::Ascii),
+            mouse: false,
+        };
+        assert_eq!(config, Config { ui, solve: Solve { threads: 3 } });
+        assert_eq!(Config::read(&resources().join("good/empty.toml")), Ok(Config::default()));
+        assert_eq!(Config::read(&resources().join("good/not_there.toml")), Ok(Config::default()));
+    }
+
+    #[test]
+    fn bad_files_fail_with_their_message() {
+        let mut seen = 0;
+        for entry in fs::read_dir(resources().join("bad")).unwrap() {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            // The first line says what the message has to hold.
+            let expected: Vec<&str> =
+                text.lines().next().unwrap().trim_start_matches("# ").split(" | ").collect();
+            let message = Config::read(&path).unwrap_err().to_string();
+            for part in expected {
+                assert!(message.contains(part), "{}: '{part}' is missing in {message}", path.display());
+            }
+            seen += 1;
+        }
+        assert_eq!(seen, 5);
+    }
+
+    #[test]
+    fn flags_win_over_the_file() {
+        let config =
+            Config::parse("[ui]\ntheme = \"ansi\"\nglyphs = \"ascii\"\n[solve]\nthreads = 4\n").unwrap();
+        let flags = LookArguments { glyphs: Some(GlyphName::Block), ..LookArguments::default() };
+        let look = config.look(flags);
+        assert_eq!((look.theme, look.glyphs), (Some(PaletteName::Ansi), Some(GlyphName::Block)));
+        assert_eq!((config.threads(Some(2)), config.threads(None)), (Some(2), Some(4)));
+        assert_eq!(Config::default().threads(None), None);
+    }
+}

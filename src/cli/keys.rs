@@ -1,0 +1,65 @@
+//! `lightbay keys`: the one table of actions, as the workbench uses it.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::table::Table;
+use crate::app::table::{ActionInfo, Group, Place, all};
+use clap::Args;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+/// Arguments of `keys`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Print one JSON object: {"schema", "actions": [{"name", "keys", "group", "place", "help"}]}
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists the actions.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    if arguments.json {
+        let actions: Vec<_> = all()
+            .iter()
+            .map(|action| {
+                json!({
+                    "name": action.name,
+                    "keys": action.keys,
+                    "group": action.group.title(),
+                    "place": place(action),
+                    "help": action.help,
+                })
+            })
+            .collect();
+        let document = json!({ "schema": "lightbay.keys/1", "actions": actions });
+        serde_json::to_writer_pretty(console.out(), &document)?;
+        writeln!(console.out())?;
+        return Ok(Exit::Done);
+    }
+    let groups: BTreeSet<Group> = all().iter().map(|action| action.group).collect();
+    for group in groups {
+        let mut table = Table::new(&["", "", ""]);
+        for action in all().iter().filter(|action| action.group == group) {
+            let keys = if action.keys.is_empty() { "-".to_owned() } else { action.keys.join(", ") };
+            table.row([format!("  {keys:<16}"), action.name.to_owned(), action.help.to_owned()]);
+        }
+        writeln!(console.out(), "{}\n{table}", group.title())?;
+    }
+    writeln!(
+        console.out(),
+        "C- is Ctrl, A- is Alt, S- is Shift; keys separated by a blank follow each other."
+    )?;
+    Ok(Exit::Done)
+}
+
+fn place(action: &ActionInfo) -> String {
+    match action.place {
+        Place::Anywhere => "anywhere".to_owned(),
+        Place::Workbench => "workbench".to_owned(),
+        Place::Layers(kinds) => {
+            kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
