@@ -38,9 +38,6 @@ struct Worth {
     makespan: f64,
 }
 
-/// Time for polishing in one generation, nanoseconds.
-const POLISH_NS: u64 = 1_000_000;
-
 /// A population with everything it needs to go on alone.
 pub(super) struct Island<'a> {
     task: Task<'a>,
@@ -221,12 +218,12 @@ impl<'a> Island<'a> {
         Some(())
     }
 
-    /// Climbs from the best individual, with so many evaluations as a generation may take; the next
-    /// generation goes on where this one ended.
+    /// Climbs from the best individual with as many evaluations as there are individuals; the next generation
+    /// goes on where this one ended.
     fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
         let Some(mut polished) = self.best.clone() else { return };
         let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);
-        let most = evaluator.evaluations + (POLISH_NS / self.task.cost_ns()).clamp(20, 2_000);
+        let most = evaluator.evaluations + u64::from(self.settings.population);
         let mut complete = true;
         let start = polished.makespan;
         polished.makespan = polish(self.task.limits(), &mut polished.x, start, &mut |x: &[u32]| {
