@@ -425,13 +425,18 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 
     pub(crate) fn not_reproducible_because(&self) -> Option<String> {
+        self.not_reproducible_after(self.control.stopping())
+    }
+
+    /// The same for a run that was ended by `stop`, or by itself: a request that came too late changed nothing.
+    pub(crate) fn not_reproducible_after(&self, stop: Option<Stop>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran beside it"));
         }
         if self.edited {
             return Some("a parameter was changed while it ran".to_owned());
         }
-        match self.control.stopping() {
+        match stop {
             None | Some(Stop::Gap) => None,
             Some(Stop::Time) => Some("it was ended by the clock".to_owned()),
             Some(Stop::Requested) => Some("it was stopped by a person".to_owned()),

@@ -4,7 +4,7 @@
 
 use crate::checked::{Checked, Conclusion, SharedPlan};
 use crate::clock::Clock;
-use crate::context::{Context, Control, Parts, Reporter, Stop};
+use crate::context::{Context, Control, Parts, Reporter, Stop, TIE};
 use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Started};
 use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
@@ -177,6 +177,11 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     cx.drop_pending();
     let mut violations = Vec::new();
     let mut limit = None;
+    let stopped = match &ended {
+        Ok(Err(MethodError::Stopped(stop))) => Some(*stop),
+        Ok(Ok(_)) => None,
+        _ => control.stopping(),
+    };
     let (status, message) = match ended {
         Ok(Ok(Outcome::Done { status, limit: own })) => {
             limit = own;
@@ -203,7 +208,11 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         }
         Err(panic) => (EndStatus::Panicked, panic_message(panic.as_ref())),
     };
-    let bound = cx.best_bound();
+    // A bound that the best plan itself set may differ from it by rounding; it says that the plan meets it.
+    let bound = cx.best_bound().map(|bound| match cx.best_checked() {
+        Some(plan) if gap(plan.plan().objective.value, bound) <= TIE => plan.plan().objective.value,
+        _ => bound,
+    });
     let finished = match status {
         EndStatus::Optimal => Some(Status::Optimal),
         EndStatus::GapReached => Some(Status::GapReached),
@@ -216,7 +225,10 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         EndStatus::Infeasible | EndStatus::Unbounded | EndStatus::NoPlan => None,
     };
     let plan = match (cx.best_checked(), finished) {
-        (Some(plan), Some(status)) => Some(final_plan(plan, status, limit, bound, cx, control)),
+        (Some(plan), Some(status)) => {
+            let reason = cx.not_reproducible_after(stopped);
+            Some(final_plan(plan, status, limit, bound, reason, cx, control))
+        }
         _ => None,
     };
     let status = match (&plan, status) {
@@ -251,6 +263,7 @@ fn final_plan<K: Kind>(
     status: Status,
     limit: Option<Limit>,
     bound: Option<f64>,
+    not_reproducible_because: Option<String>,
     cx: &Context<'_, K>,
     control: &Control,
 ) -> Arc<Checked<K>> {
@@ -272,7 +285,7 @@ fn final_plan<K: Kind>(
         bound,
         bound_covers: cx.bound_covers(),
         elapsed_s: control.elapsed().as_secs_f64(),
-        not_reproducible_because: cx.not_reproducible_because(),
+        not_reproducible_because,
     }))
 }
 

@@ -128,6 +128,10 @@ fn runs_of_the_same_scenario_offer_each_other_their_best() {
     let lazy =
         runs.submit(job(Scan { name: "lazy", then: Then::WaitAfterFirst }, request(&scenario(&[5, 3, 1]))));
     let stranger = runs.submit(job(WAIT, request(&scenario(&[5, 3]))));
+    wait_for(
+        &recorder,
+        |event| matches!(&event.body, EventBody::Incumbent(i) if event.run == stranger.run && i.value == 3.0),
+    );
     wait_for(&recorder, |event| event.run == lazy.run && matches!(event.body, EventBody::Incumbent(_)));
     let other = runs.submit(job(PROVE, request(&scenario(&[5, 3, 1]))));
     done(&recorder, other.run);
