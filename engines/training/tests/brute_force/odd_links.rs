@@ -1,0 +1,282 @@
+//! Random instances whose links no job would give: several exchange links at a pod, exchanges between real pods,
+//! links that carry a pipeline and an exchange, circuits that cost several ports, links without any traffic.
+
+use super::ask::solve;
+use super::reference::Reference;
+use lightbay_core::event::{Done, EndStatus, EventBody};
+use lightbay_core::random::{Stream, Streams};
+use lightbay_core::units::{LinkId, PodId, TaskId};
+use lightbay_training::TrainingScenario;
+use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use rand::RngExt;
+
+/// Vectors that brute force goes through.
+const MOST: usize = 4_000;
+
+struct Maker<'r> {
+    random: &'r mut Stream,
+    instance: Instance,
+}
+
+impl Maker<'_> {
+    fn below(&mut self, end: usize) -> usize {
+        self.random.random_range(0..end)
+    }
+
+    fn link(&mut self, a: u32, b: u32, kind: LinkKind, ports: [u32; 2]) {
+        let ends = (PodId(a.min(b)), PodId(a.max(b)));
+        let links = &mut self.instance.links;
+        if a == b || links.iter().any(|link| (link.pod_a, link.pod_b) == ends) {
+            return;
+        }
+        let id = LinkId::from_index(links.len());
+        links.push(Link { id, pod_a: ends.0, pod_b: ends.1, kind, ports_a: ports[0], ports_b: ports[1] });
+    }
+
+    /// A transfer over a link with GPUs of its own, so that network cards play no part.
+    fn task(&mut self, link: usize, forward: bool, kind: TaskKind) -> usize {
+        let id = self.instance.tasks.len() as u32;
+        let link = &self.instance.links[link];
+        let (src_pod, dst_pod) = if forward { (link.pod_a, link.pod_b) } else { (link.pod_b, link.pod_a) };
+        let flows = self.random.random_range(1..=3);
+        let task = Task {
+            id: TaskId(id),
+            name: format!("t{id}"),
+            kind,
+            micro_batch: 0,
+            stage: 1,
+            replica: 0,
+            src_pod,
+            dst_pod,
+            flows,
+            volume_bytes: self.random.random_range(1e8..3e9),
+            src_gpus: GpuSet::Range { first: 20 * id, count: flows },
+            dst_gpus: GpuSet::Range { first: 20 * id + 10, count: flows },
+            release_s: if self.random.random_bool(0.3) { self.random.random_range(0.0..0.02) } else { 0.0 },
+            tail_s: 0.0,
+        };
+        self.instance.tasks.push(task);
+        id as usize
+    }
+
+    fn edge(&mut self, pred: usize, succ: usize) {
+        let delay_s = if self.random.random_bool(0.3) { 0.0 } else { self.random.random_range(0.0..0.02) };
+        self.instance.edges.push(Edge {
+            pred: TaskId::from_index(pred),
+            succ: TaskId::from_index(succ),
+            delay_s,
+        });
+    }
+}
+
+/// One chain of transfers over pipeline links, and exchanges that hang on it. With `tangled`, an exchange may run
+/// beside a transfer that others wait for.
+fn instance(random: &mut Stream, tangled: bool) -> Instance {
+    let (real, mirrors) = (random.random_range(2..=4u32), random.random_range(0..=2u32));
+    let pods = (0..real + mirrors)
+        .map(|id| Pod { id: PodId(id), name: format!("p{id}"), ports: 0, mirror: id >= real })
+        .collect();
+    let empty = Instance {
+        nic_bandwidth_gbps: 400.0,
+        pods,
+        links: vec![],
+        tasks: vec![],
+        edges: vec![],
+        provenance: None,
+    };
+    let mut maker = Maker { random, instance: empty };
+    for pod in 1..real {
+        maker.link(pod - 1, pod, LinkKind::Mixed, [1, 1]);
+    }
+    let pipeline = maker.instance.links.len();
+    for _ in 0..maker.random.random_range(1..=4) {
+        let a = maker.random.random_range(0..real);
+        let b = maker.random.random_range(0..real + mirrors);
+        let costs = [maker.random.random_range(1..=2), maker.random.random_range(1..=2)];
+        let costs = if b >= real { [costs[0], 0] } else { costs };
+        maker.link(a, b, LinkKind::Dp, costs);
+    }
+    let mut last_on = vec![None; 2 * maker.instance.links.len()];
+    let mut chain: Vec<usize> = Vec::new();
+    for _ in 0..maker.random.random_range(2..=6) {
+        let (link, forward) = (maker.below(pipeline), maker.random.random_bool(0.5));
+        let task = maker.task(link, forward, TaskKind::PpFwd);
+        if let Some(&before) = chain.last() {
+            maker.edge(before, task);
+        }
+        chain.push(task);
+        last_on[2 * link + usize::from(forward)] = Some(task);
+    }
+    let links = maker.instance.links.len();
+    let tails: Vec<f64> = (0..2 * links)
+        .map(|via| if via % 3 == 0 { maker.random.random_range(0.0..0.01) } else { 0.0 })
+        .collect();
+    for _ in 0..maker.random.random_range(2..=7) {
+        let (link, forward) = (maker.below(links), maker.random.random_bool(0.7));
+        let via = 2 * link + usize::from(forward);
+        let task = maker.task(link, forward, TaskKind::Dp);
+        maker.instance.tasks[task].tail_s = tails[via];
+        let after = match last_on[via] {
+            Some(last) if !tangled => Some(last),
+            _ => maker.random.random_bool(0.8).then(|| chain[maker.below(chain.len())]),
+        };
+        if let Some(pred) = after {
+            maker.edge(pred, task);
+        }
+    }
+    let mut instance = maker.instance;
+    for pod in 0..real as usize {
+        let here = |link: &Link| {
+            [(link.pod_a, link.ports_a), (link.pod_b, link.ports_b)]
+                .into_iter()
+                .filter(|(at, _)| at.index() == pod)
+                .map(|(_, cost)| cost)
+                .sum::<u32>()
+        };
+        let least: u32 = instance.links.iter().map(here).sum();
+        instance.pods[pod].ports = least + random.random_range(0..=8);
+    }
+    instance
+}
+
+/// Instances that are small enough for brute force, with all their vectors.
+fn instances(seed: u64, tangled: bool, count: usize) -> Vec<(Instance, Vec<Vec<u32>>)> {
+    let mut random = Streams::new(seed).stream(0);
+    std::iter::from_fn(|| Some(instance(&mut random, tangled)))
+        .filter_map(|instance| {
+            let reference = Reference::new(&instance);
+            let vectors = reference.vectors(&reference.no_caps());
+            (2..MOST).contains(&vectors.len()).then_some(())?;
+            Some((instance.clone(), vectors))
+        })
+        .take(count)
+        .collect()
+}
+
+fn body(instance: &Instance) -> TrainingScenario {
+    TrainingScenario::Instance(instance.clone())
+}
+
+/// Bounds and incumbents on the way enclose the optimum.
+fn assert_encloses(said: &[EventBody], optimum: f64, what: &str) {
+    let near = 1e-9 * optimum;
+    for body in said {
+        match body {
+            EventBody::Bound(bound) => assert!(bound.value <= optimum + near, "{what}: {bound:?}, {optimum}"),
+            EventBody::Incumbent(found) => {
+                assert!(found.value >= optimum - near, "{what}: {}, {optimum}", found.value);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn assert_is(done: &Done, optimum: f64, what: &str) {
+    assert_eq!(done.status, EndStatus::Optimal, "{what}: {}", done.message);
+    let value = done.value.unwrap();
+    assert!((value - optimum).abs() <= 1e-9 * optimum, "{what}: {value}, brute force {optimum}");
+}
+
+#[test]
+fn the_proven_optimum_is_that_of_brute_force() {
+    let (mut shapes, mut mixed, mut shared_pods) = (0, 0, 0);
+    for (index, (instance, vectors)) in instances(11, false, 150).into_iter().enumerate() {
+        let evaluator = Evaluator::new(&instance).unwrap();
+        assert!(evaluator.exact(Rates::Best), "{index}: {:?}", evaluator.contention.loose);
+        let reference = Reference::new(&instance);
+        let makespans: Vec<f64> = vectors.iter().map(|x| reference.makespan(x)).collect();
+        let optimum = makespans.iter().copied().fold(f64::INFINITY, f64::min);
+        let fewest = vectors.iter().zip(&makespans).filter(|(_, end)| **end <= optimum * (1.0 + 1e-7));
+        let fewest = fewest.map(|(x, _)| reference.ports(x)).min().unwrap();
+        for listed in ["100000", "1"] {
+            let what = format!("instance {index}, at most {listed} listed");
+            let settings =
+                [("listed_vectors", listed), ("min_ports", "true"), ("generations", "3"), ("islands", "1")];
+            let (done, said) = solve(body(&instance), "delta-joint", &settings);
+            assert_encloses(&said, optimum, &what);
+            let value = done.value.unwrap();
+            assert_eq!(done.status, EndStatus::Optimal, "{what}: {}", done.message);
+            // The second goal may give up a hair.
+            assert!(
+                value <= optimum * (1.0 + 1.1e-7) && value >= optimum * (1.0 - 1e-9),
+                "{what}: {value}, {optimum}"
+            );
+            let ports = done.plan.as_ref().unwrap().header().metrics["total_ports"];
+            let said_so =
+                |text: &EventBody| matches!(text, EventBody::Note(n) if n.text.contains("fewer ports may"));
+            if said.iter().any(said_so) {
+                assert!(ports >= f64::from(fewest), "{what}");
+            } else {
+                assert_eq!(ports, f64::from(fewest), "{what}: {:?}", done.plan);
+            }
+        }
+        let carries = |link: usize, kind| {
+            let ends = |task: &Task| {
+                let link = &instance.links[link];
+                [(link.pod_a, link.pod_b), (link.pod_b, link.pod_a)].contains(&(task.src_pod, task.dst_pod))
+            };
+            instance.tasks.iter().any(|task| task.kind == kind && ends(task))
+        };
+        let both = |link: &usize| carries(*link, TaskKind::PpFwd) && carries(*link, TaskKind::Dp);
+        mixed += usize::from((0..instance.links.len()).any(|link| both(&link)));
+        let exchanges_at = |pod: &Pod| {
+            let at = instance.links.iter().filter(|link| [link.pod_a, link.pod_b].contains(&pod.id));
+            !pod.mirror && at.filter(|link| carries(link.id.index(), TaskKind::Dp)).count() > 1
+        };
+        shared_pods += usize::from(instance.pods.iter().any(exchanges_at));
+        shapes += usize::from(vectors.len() > 20);
+    }
+    assert!(shapes > 60 && mixed > 30 && shared_pods > 60, "{shapes} {mixed} {shared_pods}");
+}
+
+#[test]
+fn the_fair_optimum_is_that_of_brute_force() {
+    let mut scratch = Scratch::default();
+    for (index, (instance, vectors)) in instances(12, false, 60).into_iter().enumerate() {
+        let evaluator = Evaluator::new(&instance).unwrap();
+        let fair = vectors.iter().map(|x| evaluator.makespan(x, Rates::Fair, &mut scratch));
+        let optimum = fair.fold(f64::INFINITY, f64::min);
+        let settings = [("generations", "3"), ("islands", "1")];
+        let (done, said) = solve(body(&instance), "delta-topo", &settings);
+        assert_is(&done, optimum, &format!("instance {index}"));
+        assert_encloses(&said, optimum, &format!("instance {index}"));
+    }
+}
+
+#[test]
+fn where_transfers_meet_before_the_end_nothing_false_is_claimed() {
+    let mut scratch = Scratch::default();
+    let (mut claimed, mut open) = (0, 0);
+    for (index, (instance, vectors)) in instances(13, true, 120).into_iter().enumerate() {
+        let evaluator = Evaluator::new(&instance).unwrap();
+        if evaluator.exact(Rates::Best) {
+            continue;
+        }
+        let known = vectors.iter().map(|x| evaluator.makespan(x, Rates::Best, &mut scratch));
+        let known = known.fold(f64::INFINITY, f64::min);
+        // Leaving out what meets before the end gives a bound for every vector.
+        let reference = Reference::new(&instance);
+        let relaxed = vectors.iter().map(|x| reference.quick_bound(x)).fold(f64::INFINITY, f64::min);
+        let settings = [("generations", "30"), ("islands", "1")];
+        let (done, said) = solve(body(&instance), "delta-joint", &settings);
+        let (value, bound) = (done.value.unwrap(), done.bound.unwrap());
+        assert!(bound <= known * (1.0 + 1e-9), "instance {index}: bound {bound}, a plan reaches {known}");
+        assert!(value >= known * (1.0 - 1e-9), "instance {index}: {value} cannot be, {known}");
+        assert!(bound >= relaxed * (1.0 - 1e-9), "instance {index}: bound {bound} is weaker than {relaxed}");
+        match done.status {
+            EndStatus::Optimal => {
+                assert!((value - bound).abs() <= 1e-9 * value, "instance {index}");
+                claimed += 1;
+            }
+            EndStatus::Heuristic => open += 1,
+            other => panic!("instance {index}: {other:?}"),
+        }
+        for body in said {
+            if let EventBody::Bound(bound) = body {
+                assert!(bound.value <= known * (1.0 + 1e-9), "instance {index}: {bound:?}, {known}");
+            }
+        }
+    }
+    assert!(claimed > 5 && open > 5, "{claimed} claimed, {open} open");
+}

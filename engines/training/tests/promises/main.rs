@@ -1,0 +1,11 @@
+//! What every method promises whoever runs it: valid plans whenever it ends, the same plan on any number of threads,
+//! offers taken and given, limits and edits obeyed.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod edits;
+mod limits;
+mod presets;
+mod side_by_side;
+mod stopping;
+mod support;
+mod threads;
