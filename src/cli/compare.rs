@@ -102,7 +102,8 @@ fn text(comparison: &Comparison) -> String {
             let head = [printable(&setting.name), setting.scope.word().to_owned()];
             table.row(head.into_iter().chain(values));
         }
-        out.push_str(&format!("{table}\n"));
+        out.push_str(&table.to_string());
+        out.push('\n');
     }
     let mut columns = vec!["figure".to_owned()];
     for (index, label) in labels.iter().enumerate() {

@@ -11,6 +11,7 @@ use lightbay_core::problem::printable;
 use lightbay_engines::{kinds, methods};
 use lightbay_widgets::{HEAT_STEPS, Theme, Tone};
 use ratatui::style::{Color, Modifier, Style};
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
@@ -102,7 +103,8 @@ fn card(theme: &Theme, paint: bool) -> String {
     let glyphs = theme.glyphs;
     let mut out = String::new();
     let mut line = |name: &str, parts: &[(Style, String)]| {
-        out.push_str(&format!("{name:<12}"));
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{name:<12}");
         for (style, text) in parts {
             let style = if paint { *style } else { Style::new() };
             out.push_str(&sgr::paint(style, text));

@@ -26,13 +26,10 @@ pub fn run(
     command.build();
     let page = match &arguments.command {
         None => command,
-        Some(name) => match command.find_subcommand(name) {
-            Some(found) => found.clone(),
-            None => {
-                let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-                return Err(Failure::input("", format!("'{name}' is no command"), suggestion(name, &names)));
-            }
-        },
+        Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
+            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            Failure::input("", format!("'{name}' is no command"), suggestion(name, &names))
+        })?,
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;

@@ -54,13 +54,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 fn selected(name: Option<&str>) -> Result<Vec<KindInfo>, Problem> {
     let all = kinds();
     let Some(name) = name else { return Ok(all) };
-    match all.iter().find(|kind| kind.name == name) {
-        Some(kind) => Ok(vec![*kind]),
-        None => {
-            let names: Vec<&str> = all.iter().map(|kind| kind.name).collect();
-            Err(Problem::new("kind", format!("'{name}' is no kind"), suggestion(name, &names)))
-        }
+    if let Some(kind) = all.iter().find(|kind| kind.name == name) {
+        return Ok(vec![*kind]);
     }
+    let names: Vec<&str> = all.iter().map(|kind| kind.name).collect();
+    Err(Problem::new("kind", format!("'{name}' is no kind"), suggestion(name, &names)))
 }
 
 fn one_kind(kind: &KindInfo, console: &mut Console) -> Result<(), Failure> {

@@ -83,7 +83,7 @@ fn no_bad_file_is_left_out() {
     let mut there: Vec<String> = fs::read_dir(inputs().join("bad"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".json"))
+        .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"))
         .collect();
     there.sort();
     let listed: Vec<&str> = BAD_SCENARIOS.iter().map(|(name, _)| *name).collect();
@@ -169,7 +169,7 @@ fn files_without_permission_are_named() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     let path = place.write("secret.json", "{}");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read everything.
     let message = if fs::File::open(&path).is_ok() { "schema: is missing" } else { "cannot be opened" };
     place.run(&["show", "secret.json"]).exit(2).says(&["secret.json", message]);

@@ -20,13 +20,11 @@ fn steps(text: &str) -> Vec<Step> {
         if line.starts_with("```") {
             inside = line == "```console";
         } else if inside {
-            match line.strip_prefix("$ ") {
-                Some(command) => {
-                    steps.push(Step { line: index + 1, command: command.to_owned(), expected: Vec::new() });
-                }
-                None => {
-                    steps.last_mut().expect("a block begins with a command").expected.push(line.to_owned())
-                }
+            if let Some(command) = line.strip_prefix("$ ") {
+                steps.push(Step { line: index + 1, command: command.to_owned(), expected: Vec::new() });
+            } else {
+                let step = steps.last_mut().expect("a block begins with a command");
+                step.expected.push(line.to_owned());
             }
         }
     }

@@ -19,7 +19,7 @@ const LONG: [&str; 9] = [
 ];
 
 /// Longest that any test waits for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Starts the long search and waits until it has a checked plan.
 fn searching(place: &Place, more: &[&str]) -> (Child, std::thread::JoinHandle<String>) {

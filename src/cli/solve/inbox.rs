@@ -30,10 +30,10 @@ impl<T> Inbox<T> {
     /// Adds a message in place of an older one for which `same` holds, if the queue has grown beyond `limit`.
     pub fn put_latest(&self, message: T, limit: usize, same: impl Fn(&T) -> bool) {
         let mut queue = self.lock();
-        if queue.len() >= limit {
-            if let Some(at) = queue.iter().rposition(same) {
-                queue.remove(at);
-            }
+        if queue.len() >= limit
+            && let Some(at) = queue.iter().rposition(same)
+        {
+            queue.remove(at);
         }
         queue.push_back(message);
         drop(queue);

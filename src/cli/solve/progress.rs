@@ -7,10 +7,10 @@ use super::inbox::Inbox;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::quantity;
-use lightbay_core::event::{EndStatus, Event, EventBody, Incumbent, Severity};
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, Severity};
 use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
-use lightbay_core::plan::gap;
+use lightbay_core::plan::{Limit, gap};
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -128,9 +128,13 @@ impl Plain {
             EventBody::Started(started) => {
                 let threads = if started.threads == 1 { "thread" } else { "threads" };
                 let changed = started.parameters.iter().filter(|(name, value)| !self.is_default(name, value));
-                let own: String = changed.map(|(name, value)| format!(", {name} {value}")).collect();
-                let (method, seed, count) = (&event.method, started.seed, started.threads);
-                ("start", format!("{method}, seed {seed}, {count} {threads}{own}"))
+                let mut words = vec![
+                    event.method.to_string(),
+                    format!("seed {}", started.seed),
+                    format!("{} {threads}", started.threads),
+                ];
+                words.extend(changed.map(|(name, value)| format!("{name} {value}")));
+                ("start", words.join(", "))
             }
             EventBody::Phase(phase) if phase.detail.is_empty() => ("phase", phase.name.clone()),
             EventBody::Phase(phase) => ("phase", format!("{}: {}", phase.name, phase.detail)),
@@ -228,44 +232,41 @@ impl Plain {
     }
 }
 
-fn done_words(name: &str, done: &lightbay_core::event::Done) -> String {
+fn done_words(name: &str, done: &Done) -> String {
     let status = match done.status {
         EndStatus::GapReached => "gap reached",
         EndStatus::NumericalTrouble => "numerical trouble",
         EndStatus::NoPlan => "no plan",
         other => other.word(),
     };
-    let mut text = status.to_owned();
-    if let Some(limit) = done.limit {
-        let limit = match limit {
-            lightbay_core::plan::Limit::Time => "time limit",
-            lightbay_core::plan::Limit::Work => "work limit",
-            lightbay_core::plan::Limit::Stall => "no improvement",
+    let limit = match done.limit {
+        None => "",
+        Some(Limit::Time) => " (time limit)",
+        Some(Limit::Work) => " (work limit)",
+        Some(Limit::Stall) => " (no improvement)",
+    };
+    let result = done.value.map_or_else(String::new, |value| {
+        let proof = match done.bound {
+            Some(bound) => {
+                let gap = quantity::percent(gap(value, bound));
+                format!("bound {}, gap {gap}", quantity::value(name, bound))
+            }
+            None => "nothing proven".to_owned(),
         };
-        text.push_str(&format!(" ({limit})"));
-    }
-    if let Some(value) = done.value {
-        text.push_str(&format!(": {}", quantity::phrase(name, value)));
-        match done.bound {
-            Some(bound) => text.push_str(&format!(
-                ", bound {}, gap {}",
-                quantity::value(name, bound),
-                quantity::percent(gap(value, bound))
-            )),
-            None => text.push_str(", nothing proven"),
-        }
-    }
-    // The time limit has been named already.
-    if !done.message.is_empty() && done.limit.is_none() {
-        text.push_str(&format!("; {}", done.message));
-    }
-    text
+        format!(": {}, {proof}", quantity::phrase(name, value))
+    });
+    // A limit has been named already.
+    let why = match done.limit {
+        None if !done.message.is_empty() => format!("; {}", done.message),
+        _ => String::new(),
+    };
+    format!("{status}{limit}{result}{why}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightbay_core::event::{Bound, Done, RunId, Started};
+    use lightbay_core::event::{Bound, RunId, Started};
     use lightbay_core::kind::Sense;
 
     fn event(elapsed_s: f64, body: EventBody) -> Event {
@@ -324,7 +325,7 @@ mod tests {
     fn the_end_says_status_value_and_bound() {
         let done = Done {
             status: EndStatus::Stopped,
-            limit: Some(lightbay_core::plan::Limit::Time),
+            limit: Some(Limit::Time),
             message: "the time limit was reached".to_owned(),
             violations: Vec::new(),
             value: Some(2.0),
