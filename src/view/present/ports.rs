@@ -25,6 +25,8 @@ struct Key {
     plan: u64,
     baseline: Option<u64>,
     mode: u8,
+    /// An edit writes into the cells, so they are filled again when it ends.
+    editing: bool,
 }
 
 /// Data of the pane, refilled when plan, baseline or form change.
@@ -60,7 +62,9 @@ impl PortsPane {
         out: &mut Drawn,
     ) {
         let theme = &input.app.look.theme;
-        let key = Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode };
+        let editing = input.app.cell_edit().is_some();
+        let key =
+            Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode, editing };
         if self.key != Some(key) {
             self.key = Some(key);
             self.fill(facts, baseline, input.mode());
