@@ -6,6 +6,8 @@ use crate::instance::{Instance, Task};
 use crate::reduced_dag::MAX_EDGES;
 use lightbay_core::problem::Problems;
 use lightbay_core::units::PodId;
+use petgraph::algo::{astar, kosaraju_scc};
+use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
 
 /// Everything that is wrong with an instance that stands at `path` in its file.
@@ -193,48 +195,21 @@ fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
     known
 }
 
-/// The tasks on a cycle in order, if there is one. Peels tasks without open predecessors; in what is left every task
-/// has an open predecessor, so walking back must repeat one.
+/// The tasks on a shortest cycle through the smallest task that is on any, in order.
 fn find_cycle(instance: &Instance) -> Option<Vec<usize>> {
-    let count = instance.tasks.len();
-    let mut open = vec![0_u32; count];
-    let mut succs: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for edge in &instance.edges {
-        open[edge.succ.index()] += 1;
-        succs[edge.pred.index()].push(edge.succ.index());
+    if let Some(edge) = instance.edges.iter().find(|edge| edge.pred == edge.succ) {
+        return Some(vec![edge.pred.index()]);
     }
-    let mut ready: Vec<usize> = (0..count).filter(|task| open[*task] == 0).collect();
-    while let Some(task) = ready.pop() {
-        for &succ in &succs[task] {
-            open[succ] -= 1;
-            if open[succ] == 0 {
-                ready.push(succ);
-            }
-        }
-    }
-    let mut pred = vec![None; count];
-    for edge in &instance.edges {
-        let (u, v) = (edge.pred.index(), edge.succ.index());
-        if open[u] > 0 && open[v] > 0 {
-            pred[v] = Some(u);
-        }
-    }
-    let mut task = open.iter().position(|open| *open > 0)?;
-    let mut seen = vec![false; count];
-    while !seen[task] {
-        seen[task] = true;
-        task = pred[task]?;
-    }
-    let mut cycle = vec![task];
-    let mut back = pred[task]?;
-    while back != task {
-        cycle.push(back);
-        back = pred[back]?;
-    }
-    cycle.reverse();
-    // Start at the smallest id, so that the message does not depend on the walk.
-    let smallest = cycle.iter().enumerate().min_by_key(|(_, task)| **task).map_or(0, |(place, _)| place);
-    cycle.rotate_left(smallest);
+    let graph = DiGraph::<(), ()>::from_edges(instance.edges.iter().map(|edge| (edge.pred.0, edge.succ.0)));
+    // Not Tarjan's algorithm, which the library writes recursively: a chain of tasks can be long.
+    let components = kosaraju_scc(&graph);
+    let start = *components.iter().filter(|tasks| tasks.len() > 1).flatten().min()?;
+    let ways =
+        graph.neighbors(start).filter_map(|next| astar(&graph, next, |task| task == start, |_| 1, |_| 0));
+    let (_, path) = ways.min_by_key(|(length, _)| *length)?;
+    let mut cycle: Vec<usize> = path.into_iter().map(NodeIndex::index).collect();
+    // The path ends where the cycle begins.
+    cycle.rotate_right(1);
     Some(cycle)
 }
 
