@@ -63,8 +63,7 @@ impl PortsPane {
     ) {
         let theme = &input.app.look.theme;
         let editing = input.app.cell_edit().is_some();
-        let key =
-            Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode, editing };
+        let key = Key { plan: facts.key, baseline: baseline.map(|b| b.key), mode: input.state.mode, editing };
         if self.key != Some(key) {
             self.key = Some(key);
             self.fill(facts, baseline, input.mode());
@@ -139,7 +138,8 @@ impl PortsPane {
         self.rows.extend(real.iter().map(|pod| Label::from(instance.pods[*pod].name.clone())));
         self.columns.clone_from(&self.rows);
         if mirrors {
-            self.columns.push("peer".into());
+            // A narrow matrix has no room for the long word.
+            self.columns.push(if real.len() > 3 { "dp" } else { "peer" }.into());
         }
         let width = self.columns.len();
         self.cells.clear();
