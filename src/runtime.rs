@@ -194,3 +194,6 @@ impl<V: View> Shell<V> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -400,8 +400,6 @@ pub enum Fact {
     Failed(String),
     /// Something worth a line.
     Note(Severity, String),
-    /// The session cannot be written any more, or can again.
-    Session(SessionView),
     /// What the terminal can do became known.
     Terminal(Abilities),
     /// The program was stopped by the shell and goes on.

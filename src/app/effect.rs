@@ -2,7 +2,7 @@
 
 use crate::app::plans::PlanRef;
 use crate::app::work::Setup;
-use lightbay_core::event::{RunId, Severity};
+use lightbay_core::event::RunId;
 use lightbay_core::param::ParamValue;
 use lightbay_engines::AnyScenario;
 use ratatui::layout::Rect;
@@ -88,13 +88,6 @@ pub enum Effect {
     Repaint,
     /// Give the terminal back and stop until the shell goes on.
     Suspend,
-    /// Append a line to the program's own log.
-    Trace {
-        /// How much it matters.
-        severity: Severity,
-        /// One sentence.
-        text: String,
-    },
     /// Save everything, give the terminal back and end with this code.
     Quit {
         /// Exit code.

@@ -329,6 +329,11 @@ impl RunTable {
         }
     }
 
+    /// Forgets a run that ended before it began: replaced or taken from the queue.
+    pub fn forget_unstarted(&mut self, id: RunId) {
+        self.runs.retain(|run| run.id != id || run.started.is_some() || run.state.is_active());
+    }
+
     /// Runs that use or wait for a thread.
     pub fn active(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| run.state.is_active())
@@ -339,7 +344,8 @@ impl RunTable {
         self.active().next().is_some()
     }
 
-    /// The newest run of each method, in the order of their first start: what the strip shows.
+    /// The newest run of each method: those that work first, then those that are paused, wait and ended, each in the
+    /// order of the first start of their methods. What the strip shows.
     pub fn newest(&self) -> Vec<&Run> {
         let mut newest: Vec<&Run> = Vec::new();
         for run in &self.runs {
@@ -350,6 +356,12 @@ impl RunTable {
                 None => newest.push(run),
             }
         }
+        newest.sort_by_key(|run| match run.state {
+            RunState::Running | RunState::Stopping => 0,
+            RunState::Paused => 1,
+            RunState::Queued => 2,
+            RunState::Ended | RunState::CutOff => 3,
+        });
         newest
     }
 

@@ -199,7 +199,8 @@ impl Work {
         self.rows().iter().filter(|row| row.changed()).count()
     }
 
-    /// The rows of the form in order.
+    /// The rows of the form in order. Knobs of the scenario that are tried out (a change starts warm) come before
+    /// those that make it another job.
     pub fn rows(&self) -> Vec<FormRow> {
         let reference = self.reference();
         let mut rows = Vec::new();
@@ -208,7 +209,9 @@ impl Work {
             let was = (value != before).then_some(before);
             rows.push(FormRow { id, name: info.name.to_string(), section, info, value, was });
         };
-        for info in self.now.scenario.knobs() {
+        let mut knobs = self.now.scenario.knobs();
+        knobs.sort_by_key(|info| info.effect == Effect::Cold);
+        for info in knobs {
             let (value, before) = (self.now.scenario.knob(&info.name), reference.scenario.knob(&info.name));
             row(Section::Scenario, info, value, before);
         }

@@ -135,6 +135,9 @@ impl<V: View> Shell<V> {
     }
 
     fn fact(&mut self, fact: Fact) {
+        if let Fact::Failed(text) = &fact {
+            tracing::warn!("{text}");
+        }
         self.act(Action::Fact(fact));
     }
 
@@ -407,11 +410,6 @@ impl<V: View> Shell<V> {
                 self.app.dirty.urgent = true;
             }
             Effect::Suspend => self.suspend(),
-            Effect::Trace { severity, text } => match severity {
-                Severity::Error => tracing::error!("{text}"),
-                Severity::Warning => tracing::warn!("{text}"),
-                Severity::Info => tracing::info!("{text}"),
-            },
             Effect::Quit { code } => self.ending = Some(code),
         }
     }

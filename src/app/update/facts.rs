@@ -61,13 +61,6 @@ impl App {
                 self.touch();
             }
             Fact::Note(severity, text) => self.say(severity, text),
-            Fact::Session(view) => {
-                if let Some(why) = &view.read_only {
-                    self.say(Severity::Warning, why.clone());
-                }
-                self.session = view;
-                self.dirty.frame = true;
-            }
             Fact::Terminal(abilities) => {
                 self.look.depth = abilities.depth;
                 self.look.background = abilities.background;
@@ -119,6 +112,13 @@ impl App {
         for heard in opened.events {
             self.hear(&heard, true);
         }
+        let plans = self.plans.rows().len();
+        let text = match plans {
+            0 => format!("{name} is open; r solves, e edits, ? helps"),
+            1 => format!("{name} is open with one plan; r goes on from it"),
+            _ => format!("{name} is open with {plans} plans; r goes on from the best"),
+        };
+        self.say(Severity::Info, text);
         for run in self.runs_cut_off() {
             self.say(
                 Severity::Warning,
@@ -128,13 +128,6 @@ impl App {
         for (severity, text) in opened.notes {
             self.say(severity, text);
         }
-        let plans = self.plans.rows().len();
-        let text = match plans {
-            0 => format!("{name} is open; r solves, e edits, ? helps"),
-            1 => format!("{name} is open with one plan; r goes on from it"),
-            _ => format!("{name} is open with {plans} plans; r goes on from the best"),
-        };
-        self.say(Severity::Info, text);
         self.to_remember = true;
         self.touch();
         if let Some(method) = opened.solve {
@@ -253,7 +246,8 @@ impl App {
             run.replayed = replayed;
             self.runs.insert(run);
         }
-        let stopping = self.runs.get(event.run).is_some_and(|run| run.state == RunState::Stopping);
+        let expected = |run: &Run| matches!(run.state, RunState::Stopping | RunState::Queued);
+        let stopping = self.runs.get(event.run).is_some_and(expected);
         let before = self.runs.get(event.run).and_then(|run| run.bound.as_ref().map(|bound| bound.value));
         if let Some(run) = self.runs.get_mut(event.run) {
             run.hear(event);
@@ -268,6 +262,9 @@ impl App {
         }
         if let Some((severity, text)) = sentence(event, before, heard.plan, stopping) {
             self.log.add(event.elapsed_s, severity, &event.method, Some(event.run), text);
+        }
+        if let EventBody::Done(_) = &event.body {
+            self.runs.forget_unstarted(event.run);
         }
     }
 
