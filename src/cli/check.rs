@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 pub fn bound_sentence(header: &Header, trust: BoundTrust) -> String {
     let objective = &header.objective;
     let Some(bound) = objective.bound else {
-        return format!("no bound is claimed: {} proves nothing", printable(&header.method));
+        return format!("no bound is claimed by {}", printable(&header.method));
     };
     let what = quantity::phrase(&objective.name, bound);
     let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));

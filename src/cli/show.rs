@@ -134,7 +134,7 @@ fn head(shown: &Shown) -> Result<String, Failure> {
             ),
         );
         if let Some(why) = &header.provenance.not_reproducible_because {
-            row("  not reproducible", printable(why));
+            row("  not repeatable", printable(why));
         }
     }
     row("  scenario", scenario.sha256()?);

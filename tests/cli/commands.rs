@@ -1,6 +1,7 @@
 //! What every command prints, and that it ends with the right code.
 
 use super::support::Place;
+use lightbay_sessions::{Overwrite, Store, atomic_write};
 use serde_json::Value;
 
 #[test]
@@ -116,7 +117,7 @@ fn check_prints_violations_with_codes_and_a_count() {
 fn bounds_that_were_not_repeated_are_called_claims() {
     let place = Place::new();
     place.plan("tiny4", "prop-alloc", "plan.json");
-    place.run(&["check", "plan.json"]).done().prints(&["no bound is claimed: prop-alloc proves nothing"]);
+    place.run(&["check", "plan.json"]).done().prints(&["no bound is claimed by prop-alloc"]);
 }
 
 #[test]
@@ -303,4 +304,26 @@ fn keys_are_listed_for_people_and_programs() {
         assert!(text.contains(action["name"].as_str().unwrap()), "{action}");
         assert!(!action["help"].as_str().unwrap().is_empty(), "{action}");
     }
+}
+
+#[test]
+fn sessions_are_listed_shown_and_removed() {
+    let place = Place::new();
+    place.plan("tiny4", "delta-joint", "plan.json");
+    let scenario = place.json("plan.json")["scenario"].clone();
+    let store = Store::at(place.path("data/sessions"));
+    let session = store.create("tiny4", "training", &scenario, "2026-01-02T03:04:05Z").unwrap();
+    let plan = session.plans_folder().join("0001.json");
+    atomic_write(&plan, place.read("plan.json").as_bytes(), Overwrite::Refuse).unwrap();
+    let name = session.name().to_owned();
+    let run = |arguments: &[&str]| place.run(&[&["sessions", "--data-dir", "data"], arguments].concat());
+
+    run(&["rm", &name]).exit(2).says(&["is open in"]);
+    drop(session);
+    run(&["list"]).done().prints(&[&name, "training", "2026-01-02"]);
+    run(&["show", &name]).done().prints(&["delta-joint", "optimal", "0001.json"]);
+    run(&["show", &format!("session:{name}")]).done();
+    run(&["rm", &name]).done().says(&["removed"]);
+    run(&["list"]).done().says(&["no sessions"]);
+    assert!(!plan.exists());
 }
