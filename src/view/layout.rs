@@ -210,7 +210,9 @@ impl Layout {
     }
 
     fn wide(&mut self, app: &App, inside: Rect) {
-        let (side, main) = beside(inside, side_width(app, SIDE[1], inside.width));
+        // Very wide screens give some of it to the side bar.
+        let usual = SIDE[1] + inside.width.saturating_sub(200) / 10;
+        let (side, main) = beside(inside, side_width(app, usual, inside.width));
         let extra = inside.width >= FURTHER && app.kind_panes().len() > 6;
         let homes = Homes::of(app, if extra { 9 } else { 6 });
         let (main, further) =

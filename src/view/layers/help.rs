@@ -15,10 +15,10 @@ use ratatui::widgets::{StatefulWidget, Widget};
 
 /// What the program is about, for those who see it for the first time.
 const IDEA: [&str; 4] = [
-    "A scenario says what must be sent; a plan says who gets how many circuits.",
-    "Change parameters on the left, solve, and watch plans get better and bounds prove it.",
-    "Panes show one plan: why it takes as long as it does. B draws another one behind it.",
-    "Every plan passed a checker of its own before it is shown; all is saved as it comes.",
+    "A scenario says what must be sent, a plan who gets how many circuits.",
+    "Change parameters, solve, and watch plans get better and bounds prove it.",
+    "Panes show why a plan takes its time; B draws another one behind it.",
+    "Every plan passed an independent checker; all is saved as it comes.",
 ];
 
 impl Layers {

@@ -22,11 +22,17 @@ impl Layers {
         let choices = edit.choices.len() as u16;
         let title = format!("Edit {}", row.name);
         let inner = popup(app, &title, &value, (72, 6 + choices), area, buf);
-        let (input, rest) = top(inner, 2);
-        let valid = row.info.valid();
-        field(app, &edit.field, "=", &valid, input, buf);
-        let (help, rest) = top(rest, 2);
-        let mut words = vec![Piece::muted(row.info.help.to_string())];
+        let (input, rest) = top(inner, 1);
+        field(app, &edit.field, "=", "", input, buf);
+        let (help, rest) = top(rest, 3);
+        // What is wrong is said in full; what is right, in as many words as fit.
+        let mut words = if edit.field.problem.is_empty() {
+            let valid = row.info.valid();
+            let valid = if choices == 0 { format!("  {valid}") } else { String::new() };
+            vec![Piece::text(row.info.help.to_string()), Piece::muted(valid)]
+        } else {
+            vec![Piece::new("! ", Tone::Bad).bold(), Piece::new(edit.field.problem.clone(), Tone::Bad)]
+        };
         if let Some(was) = &row.was {
             let was = params_shown(&row.name, was.as_ref());
             words.push(Piece::new(format!("  * the last solve had {was}"), Tone::Changed));

@@ -4,8 +4,8 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
-use crate::view::figures::{Goal, Headline, Room, ports};
-use lightbay_widgets::{Header, Piece, Segment, Tone, number};
+use crate::view::figures::{Gap, Goal, Headline, Room, ports};
+use lightbay_widgets::{Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -17,12 +17,29 @@ pub struct HeaderLine {
     state: Vec<Piece>,
 }
 
+/// How much is said. Names and numbers are never cut as long as something else can give way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Brevity {
+    Full,
+    /// No clock behind the state.
+    NoClock,
+    /// And three decimals.
+    Short,
+    /// And the gap without its unit.
+    Terse,
+}
+
 impl HeaderLine {
     pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
-        self.segments.clear();
-        self.state.clear();
-        self.fill(app);
-        self.state.push(state_word(app));
+        for brevity in [Brevity::Full, Brevity::NoClock, Brevity::Short, Brevity::Terse] {
+            self.segments.clear();
+            self.state.clear();
+            self.fill(app, brevity);
+            self.state.push(state_word(app, brevity < Brevity::NoClock));
+            if self.least(app) <= area.width {
+                break;
+            }
+        }
         let help = super::key_of(&Command::Help);
         if area.width >= 160 || app.work.is_none() {
             self.state.push(Piece::muted(format!("   {help} help")));
@@ -33,7 +50,24 @@ impl HeaderLine {
         (&Header::new(&app.look.theme, &self.segments, &self.state).brand("lightbay")).render(area, buf);
     }
 
-    fn fill(&mut self, app: &App) {
+    /// Columns that what must stay takes: every segment that never goes, without labels that may go.
+    fn least(&self, app: &App) -> u16 {
+        let glyphs = app.look.theme.glyphs;
+        let width = |text: &str| text::width(text, glyphs);
+        let part = |text: &str| if text.is_empty() { 0 } else { width(text) + 1 };
+        let segments: u16 = self
+            .segments
+            .iter()
+            .filter(|segment| segment.priority == 0)
+            .map(|segment| {
+                let label = if segment.label_may_go { 0 } else { part(&segment.label) };
+                label + width(&segment.value) + part(&segment.suffix) + 2
+            })
+            .sum();
+        segments + pieces_width(&self.state, glyphs) + 2
+    }
+
+    fn fill(&mut self, app: &App, brevity: Brevity) {
         let Some(work) = &app.work else {
             self.segments.push(Segment::new("", "no scenario open"));
             return;
@@ -44,22 +78,23 @@ impl HeaderLine {
         self.segments.push(Segment::new("", name).suffix(if work.changed() { "*" } else { "" }));
         let goal = Goal::of(work.objective);
         let Some(headline) = Headline::of(app) else {
-            self.segments.push(
-                Segment::new("", format!("no plan yet, {} solves", super::solve_key())).plain().priority(1),
-            );
+            let words = format!("no plan yet, {} solves", super::solve_key());
+            self.segments.push(Segment::new("", words).plain().priority(1));
             return;
         };
         let stale = if app.is_stale() { "before the changes" } else { "" };
         self.segments.push(Segment::new("plan", headline.name.clone()).plain().priority(1).suffix(stale));
-        let value = goal.with_unit(headline.value, Room::Long);
+        let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
+        let value = goal.with_unit(headline.value, room);
         self.segments.push(Segment::new(goal.name.clone(), value).label_may_go());
         if let Some(nct) = headline.metrics.get("nct") {
             self.segments.push(Segment::new("NCT", number::nct(*nct)));
         }
         let gap = headline.gap();
-        self.segments
-            .push(Segment::new("gap", gap.map_or_else(|| number::UNKNOWN.to_owned(), |gap| gap.words())));
-        if let Some(second) = gap.and_then(|gap| gap.second()) {
+        let words = gap.map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
+        let words = if brevity < Brevity::Terse { words } else { words.replace(" NCT", "") };
+        self.segments.push(Segment::new("gap", words));
+        if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
         if let Some(ports) = ports(&headline.metrics) {
@@ -74,10 +109,14 @@ pub fn leading(app: &App) -> Option<&Run> {
     app.runs.iter().rev().find(working).or_else(|| app.runs.latest(|_| true))
 }
 
-/// The state of the solve in words, with its clock.
-pub fn state_word(app: &App) -> Piece {
+/// The state of the solve in words, with its clock if there is room.
+pub fn state_word(app: &App, clock: bool) -> Piece {
     let Some(run) = leading(app) else { return Piece::muted("IDLE") };
-    let text = format!("{} {}", run.word(), number::duration(app.elapsed_s(run)));
+    let text = if clock {
+        format!("{} {}", run.word(), number::duration(app.elapsed_s(run)))
+    } else {
+        run.word().to_owned()
+    };
     let failed = matches!(run.word(), "FAILED" | "CRASHED");
     Piece::new(text, if failed { Tone::Bad } else { Tone::Answer }).bold()
 }

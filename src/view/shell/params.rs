@@ -61,7 +61,7 @@ impl Params {
         let selected = app.pane(PaneId::Params);
         let (body, foot) = reserve(body, if focused { 2 } else { 0 });
         let (body, note) = reserve(body, u16::from(changed > 0));
-        self.state.selected = selected.selected.filter(|_| focused).or(selected.selected);
+        self.state.selected = selected.selected;
         self.state.offset = selected.offset;
         (&Form::new(&app.look.theme, &self.rows)).render(body, buf, &mut self.state);
         out.hits.extend(

@@ -9,7 +9,7 @@ use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room, bound_for, percent, ports};
 use crate::view::layout::Placed;
-use lightbay_sessions::compare::{TOLERANCE, change};
+use lightbay_sessions::compare::{TOLERANCE, Verdict, change};
 use lightbay_widgets::{
     Column, PaneState, Piece, RowKind, Sentence, Table, TableRow, TableState, Tone, number, scroll,
 };
@@ -48,7 +48,11 @@ impl Plans {
         let focused = app.focus.pane == PaneId::Plans;
         self.fill(app, &goal);
         let sentence = app.meant_plan().map_or_else(String::new, |entry| sentence(app, &goal, entry));
-        let foot = if focused && body.height >= 7 { 2 } else { 0 };
+        let foot = match (focused, body.height) {
+            (true, 10..) if body.width < 40 => 3,
+            (true, 7..) => 2,
+            _ => 0,
+        };
         let upper = Rect { height: body.height - foot, ..body };
         let against = self.against.fill(app, body.width).min(ROWS);
         let wished = self.rows.len() as u16 + 1;
@@ -95,6 +99,14 @@ impl Plans {
         let rows = app.plans.rows();
         let has = |name: &str| rows.iter().any(|entry| entry.metrics.contains_key(name));
         let (nct, ports) = (has("nct"), has("total_ports"));
+        let ports_width = rows
+            .iter()
+            .filter_map(|entry| entry.metrics.get("total_ports"))
+            .map(|ports| number::fixed(*ports, 0).chars().count() as u16)
+            .max()
+            .unwrap_or(1)
+            .max(2);
+        let names = rows.iter().map(|entry| entry.method.chars().count() as u16).max().unwrap_or(0);
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
         let value_width = rows
             .iter()
@@ -106,13 +118,13 @@ impl Plans {
         let value_width = value_width.max((head.chars().count() as u16).min(14));
         self.columns.clear();
         self.columns.push(Column::right("#", digits));
-        self.columns.push(Column::left("method", 14).gap(1).grow());
+        self.columns.push(Column::left("method", names.clamp(13, 14)).gap(1).grow());
         self.columns.push(Column::right(head, value_width).gap(1).priority(if nct { 2 } else { 0 }));
         if nct {
             self.columns.push(Column::right("NCT", 6).gap(1));
         }
         if ports {
-            self.columns.push(Column::right("P", 3).gap(1).priority(1));
+            self.columns.push(Column::right("P", ports_width).gap(1).priority(1));
         }
         self.rows.clear();
         let shown = app.plans.shown().map(|entry| entry.number);
@@ -179,33 +191,24 @@ fn row(app: &App, goal: &Goal, entry: &PlanEntry, has: (bool, bool), present: bo
 
 /// The sentence about a plan: its figures, its status, its distance to the baseline.
 pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
-    let mut text =
-        format!("plan {} {}  {}", entry.number, entry.method, goal.with_unit(entry.value, Room::Long));
-    if let Some(nct) = entry.metrics.get("nct") {
-        text.push_str(&format!("  NCT {}", number::nct(*nct)));
-    }
-    if let Some(gap) = bound_for(app, entry).and_then(|bound| Gap::of(entry.value, bound, &entry.metrics)) {
-        text.push_str(&format!("  gap {}", gap.words()));
-    }
-    if let Some(ports) = ports(&entry.metrics) {
-        text.push_str(&format!("  ports {ports}"));
-    }
-    if let Some(status) = entry.status {
-        text.push_str(&format!("  {}", status.word().replace('_', " ")));
-    }
+    let mut parts =
+        vec![format!("plan {} {}", entry.number, entry.method), goal.with_unit(entry.value, Room::Long)];
+    parts.extend(entry.metrics.get("nct").map(|nct| format!("NCT {}", number::nct(*nct))));
+    let gap = bound_for(app, entry).and_then(|bound| Gap::of(entry.value, bound, &entry.metrics));
+    parts.extend(gap.map(|gap| format!("gap {}", gap.words())));
+    parts.extend(ports(&entry.metrics).map(|ports| format!("ports {ports}")));
+    parts.extend(entry.status.map(|status| status.word().replace('_', " ")));
     let base = app.plans.baseline.and_then(|number| app.plans.get(number));
     if let Some(base) = base.filter(|base| base.number != entry.number) {
         let change = change(base.value, entry.value, Some(goal.sense), TOLERANCE);
         let words = match change.percent {
-            Some(value) if change.verdict != lightbay_sessions::compare::Verdict::Tie => {
-                format!("{} %", percent(value))
-            }
+            Some(value) if change.verdict != Verdict::Tie => format!("{} %", percent(value)),
             _ => change.verdict.word().to_owned(),
         };
-        text.push_str(&format!("  {words} against B {} {}", base.number, base.method));
+        parts.push(format!("{words} against B {} {}", base.number, base.method));
     }
     if Headline::of(app).is_some_and(|headline| headline.preview) {
-        text.push_str("  (an edit is being tried)");
+        parts.push("(an edit is being tried)".to_owned());
     }
-    text
+    parts.join("  ")
 }

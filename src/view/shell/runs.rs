@@ -32,70 +32,91 @@ pub fn best(run: &Run, goal: &Goal, room: Room) -> String {
     run.best.as_ref().map_or_else(|| number::UNKNOWN.to_owned(), |best| goal.value(best.value, room).into())
 }
 
-fn pair(pieces: &mut Vec<Piece>, label: &str, value: String) {
-    let gap = if pieces.is_empty() { "" } else { "  " };
-    pieces.push(Piece::muted(format!("{gap}{label} ")));
-    pieces.push(Piece::text(value));
+/// Parts of a note: the last ones go where room is short, none is cut.
+#[derive(Default)]
+struct Parts(Vec<Vec<Piece>>);
+
+impl Parts {
+    fn pair(&mut self, label: &str, value: String) {
+        self.0.push(vec![Piece::muted(format!("{label} ")), Piece::text(value)]);
+    }
+
+    fn within(self, room: usize) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let mut used = 0;
+        for part in self.0 {
+            let width: usize = part.iter().map(|piece| piece.text.chars().count()).sum();
+            let gap = if pieces.is_empty() { 0 } else { 2 };
+            if used + gap + width > room && !pieces.is_empty() {
+                break;
+            }
+            used += gap + width;
+            if gap > 0 {
+                pieces.push(Piece::text("  "));
+            }
+            pieces.extend(part);
+        }
+        pieces
+    }
 }
 
-/// What a run does now, or how it ended: counters, bound, reason.
-pub fn note(run: &Run, goal: &Goal) -> Vec<Piece> {
-    let mut pieces = Vec::new();
+/// Why a run ended without what was asked for, in its own words.
+fn failure(run: &Run) -> Option<&str> {
+    let done = run.done.as_ref()?;
+    let failed = matches!(
+        done.status,
+        EndStatus::Failed
+            | EndStatus::Panicked
+            | EndStatus::Infeasible
+            | EndStatus::Unbounded
+            | EndStatus::NoPlan
+            | EndStatus::NumericalTrouble
+    );
+    (failed && !done.message.is_empty()).then_some(&done.message)
+}
+
+/// What a run does now, or how it ended, in `room` columns: counters, bound, reason.
+pub fn note(run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if run.state == RunState::Queued {
-        pieces.push(Piece::muted("waits for the running one"));
-        return pieces;
+        return vec![Piece::muted("waits for the running one")];
     }
-    if let Some(done) = &run.done
-        && matches!(
-            done.status,
-            EndStatus::Failed
-                | EndStatus::Panicked
-                | EndStatus::Infeasible
-                | EndStatus::Unbounded
-                | EndStatus::NoPlan
-                | EndStatus::NumericalTrouble
-        )
-        && !done.message.is_empty()
-    {
-        pieces.push(Piece::new("! ", Tone::Bad).bold());
-        pieces.push(Piece::text(done.message.clone()));
-        return pieces;
+    if let Some(why) = failure(run) {
+        return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
+    let mut parts = Parts::default();
     if let Some(stats) = &run.solver {
-        match stats.total {
-            Some(total) => {
-                let done = format!("{} of {}", number::short(stats.done), number::short(total));
-                pair(&mut pieces, &stats.unit, done);
-            }
-            None => pair(&mut pieces, &stats.unit, number::short(stats.done).into()),
-        }
+        let done = number::short(stats.done);
+        let count = match stats.total {
+            Some(total) => format!("{done} of {}", number::short(total)),
+            None => done.into(),
+        };
+        parts.pair(&stats.unit, count);
         for (name, count) in [("open", stats.open), ("LP it", stats.lp_iterations)] {
             if let Some(count) = count {
-                pair(&mut pieces, name, number::short(count).into());
+                parts.pair(name, number::short(count).into());
             }
         }
     }
     if let Some(stats) = &run.generation {
-        pair(&mut pieces, "gen", number::short(stats.generation).into());
-        pair(&mut pieces, "stall", format!("{} of {}", stats.stall, stats.stall_limit));
-        pair(&mut pieces, "evals", number::short(stats.evaluations).into());
+        parts.pair("gen", number::short(stats.generation).into());
+        parts.pair("stall", format!("{} of {}", stats.stall, stats.stall_limit));
+        parts.pair("evals", number::short(stats.evaluations).into());
     }
     if let Some(bound) = &run.bound {
-        pair(&mut pieces, "bound", goal.value(bound.value, Room::Long).into());
-        if let Some(only) = &bound.only {
-            pieces.push(Piece::muted(format!(", {only}")));
-        }
+        // A bound is never shown without the condition it holds under.
+        let only = bound.only.as_ref().map_or_else(String::new, |only| format!(", {only}"));
+        parts.pair("bound", format!("{}{only}", goal.value(bound.value, Room::Long)));
     }
-    if pieces.is_empty()
+    if parts.0.is_empty()
         && run.state.is_active()
         && let Some(phase) = &run.phase
     {
-        pieces.push(Piece::muted(phase.name.clone()));
+        parts.0.push(vec![Piece::muted(phase.name.clone())]);
         if !phase.detail.is_empty() {
-            pieces.push(Piece::text(format!("  {}", phase.detail)));
+            parts.0.push(vec![Piece::text(phase.detail.clone())]);
         }
     }
-    pieces
+    parts.within(room)
 }
 
 /// One sentence about a run, to read and to copy.
@@ -105,7 +126,7 @@ pub fn sentence(run: &Run, goal: &Goal, elapsed_s: f64) -> String {
         text.push_str("  best ");
         text.push_str(&goal.with_unit(found.value, Room::Long));
     }
-    let note: String = note(run, goal).iter().map(|piece| piece.text.as_ref()).collect();
+    let note: String = note(run, goal, usize::MAX >> 1).iter().map(|piece| piece.text.as_ref()).collect();
     if !note.is_empty() {
         text.push_str("  ");
         text.push_str(&note);

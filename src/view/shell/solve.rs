@@ -71,7 +71,7 @@ impl Solve {
         let value = match proven {
             // A share rounds to 100 only when it is: the word "proven" must not come early.
             Some(share) if flat => vec![Piece::answer(format!("{} % of the loss proven", whole(share)))],
-            _ => vec![state_word(app)],
+            _ => vec![state_word(app, true)],
         };
         let runs = app.runs.newest();
         let remedy = format!("{} solves with {}", solve_key(), work.now.method);
@@ -140,6 +140,8 @@ impl Solve {
         }
         let above = if body.height <= 3 && body.width >= 60 { 0 } else { 4 };
         let room = usize::from(body.height.saturating_sub(above)).max(1);
+        // Notes stand two columns in, or between name and state.
+        let margin = if above == 0 { 30 } else { 2 };
         // What works must be on the screen; the ends of the list may leave it.
         let selected = app.pane(PaneId::Solve).selected;
         let at = all
@@ -154,7 +156,7 @@ impl Solve {
             value: runs::best(run, goal, if roomy { Room::Long } else { Room::Short }).into(),
             state: runs::word(run),
             elapsed: number::duration(app.elapsed_s(run)).into(),
-            note: runs::note(run, goal),
+            note: runs::note(run, goal, usize::from(body.width.saturating_sub(margin))),
         }));
         self.notes.clear();
         self.notes.push(limits(app));
@@ -184,25 +186,19 @@ impl Solve {
             self.caption.push(Piece::muted("no loss over the ideal network"));
             return;
         }
-        match (marks.bound, proven) {
-            (Some(bound), Some(share)) => {
-                let part = (bound - ideal).clamp(0.0, loss);
-                self.caption.push(Piece::new(number::millis(part, 2), Tone::Good));
-                self.caption.push(Piece::muted(" of "));
-                self.caption.push(Piece::text(goal.difference(loss)));
-                if roomy {
-                    self.caption.push(Piece::muted(" loss proven"));
-                }
-                self.caption_right.push(Piece::answer(format!("{} %", whole(share))));
+        if let (Some(bound), Some(share)) = (marks.bound, proven) {
+            let part = (bound - ideal).clamp(0.0, loss);
+            self.caption.push(Piece::new(number::millis(part, 2), Tone::Good));
+            self.caption.push(Piece::muted(" of "));
+            self.caption.push(Piece::text(goal.difference(loss)));
+            if roomy {
+                self.caption.push(Piece::muted(" loss proven"));
             }
-            _ => {
-                self.caption.push(Piece::text(goal.difference(loss)));
-                self.caption.push(Piece::muted(if roomy {
-                    " over ideal, nothing proven yet"
-                } else {
-                    " over ideal"
-                }));
-            }
+            self.caption_right.push(Piece::answer(format!("{} %", whole(share))));
+        } else {
+            self.caption.push(Piece::text(goal.difference(loss)));
+            let words = if roomy { " over ideal, nothing proven yet" } else { " over ideal" };
+            self.caption.push(Piece::muted(words));
         }
     }
 }

@@ -6,13 +6,13 @@ use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::state::{App, Start};
 use crate::view::figures::{Room, in_unit, quantity};
-use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, number, scroll};
+use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, number, scroll, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 
 /// The block takes this many columns where there is room.
-const WIDTH: u16 = 92;
+const WIDTH: u16 = 108;
 
 /// One row of the screen.
 #[derive(Debug)]
@@ -195,20 +195,42 @@ fn terminal(app: &App, rows: &mut Vec<(Row, Option<ItemId>)>, width: u16) {
     rows.push((Row::Words(second), None));
 }
 
-/// First columns of the table of sessions, and their widths.
-fn session_columns(width: i32) -> [(i32, i32); 7] {
-    // name, kind, method, value, NCT, status, age
-    let name = (width - 75).clamp(14, 24);
-    let starts = [3, 4 + name, 4 + name + 14, 4 + name + 30, 4 + name + 46, 4 + name + 56, width - 1];
-    [
-        (starts[0], name),
-        (starts[1], 12),
-        (starts[2], 14),
-        (starts[3], 15),
-        (starts[4], 7),
-        (starts[5], 12),
-        (starts[6], 14),
-    ]
+/// Where the columns of a session go; those without room are left out.
+struct SessionColumns {
+    name: i32,
+    /// First columns of kind, method and status.
+    kind: Option<i32>,
+    method: Option<i32>,
+    status: Option<i32>,
+    /// Last columns of value and NCT.
+    value: i32,
+    nct: i32,
+}
+
+impl SessionColumns {
+    /// What one row needs without name, kind, method and status.
+    const FIXED: i32 = 42;
+
+    fn of(width: i32) -> Self {
+        let mut room = width - Self::FIXED - 14;
+        let mut take = |columns: i32| {
+            let fits = room >= columns;
+            room -= if fits { columns } else { 0 };
+            fits
+        };
+        let (method, status, kind) = (take(16), take(15), take(14));
+        let name = 14 + room.clamp(0, 10);
+        let mut x = 3 + name + 2;
+        let mut at = |shown: bool, columns: i32| {
+            let here = shown.then_some(x);
+            x += if shown { columns } else { 0 };
+            here
+        };
+        let (kind, method) = (at(kind, 14), at(method, 15));
+        let value = x + 14;
+        let nct = value + 8;
+        Self { name, kind, method, status: status.then_some(nct + 3), value, nct }
+    }
 }
 
 impl Row {
@@ -234,15 +256,17 @@ impl Row {
                 pen.cut(used + 3, 0, width - used - 3, words, Cut::End, style(Tone::Muted));
             }
             Self::Heads => {
-                let columns = session_columns(width);
-                let heads = ["name", "kind", "method", "best", "NCT", "status"];
-                for (index, (head, (x, room))) in heads.iter().zip(columns).enumerate() {
-                    if index == 3 || index == 4 {
-                        pen.right((x + room).min(width), 0, head, style(Tone::Muted));
-                    } else {
-                        pen.cut(x, 0, room, head, Cut::End, style(Tone::Muted));
+                let columns = SessionColumns::of(width);
+                let muted = style(Tone::Muted);
+                pen.text(3, 0, "name", muted);
+                let left = [(columns.kind, "kind"), (columns.method, "method"), (columns.status, "status")];
+                for (x, head) in left {
+                    if let Some(x) = x {
+                        pen.text(x, 0, head, muted);
                     }
                 }
+                pen.right(columns.value, 0, "best", muted);
+                pen.right(columns.nct, 0, "NCT", muted);
             }
             Self::Recent(index) => {
                 if let Some(recent) = app.start.recent.as_ref().and_then(|all| all.get(*index)) {
@@ -257,10 +281,13 @@ impl Row {
                 let middle = if *name == Name::First { Tone::Text } else { Tone::Muted };
                 let first_style =
                     if *name == Name::First { theme.style(Tone::Answer) } else { style(Tone::Muted) };
-                pen.cut(3, 0, 14, first, Cut::End, first_style);
+                // Where columns are few the words that explain go first.
+                let (from, room) = if width >= 60 { (18, 22) } else { (15, 20) };
+                pen.cut(3, 0, from - 4, first, Cut::End, first_style);
                 let second_style = if *name == Name::Second { bold(Name::Second) } else { style(middle) };
-                pen.cut(18, 0, 22, second, Cut::Middle, second_style);
-                pen.cut(41, 0, width - 42, third, Cut::End, style(Tone::Muted));
+                pen.cut(from, 0, room, second, Cut::Middle, second_style);
+                let from = from + room + 1;
+                pen.cut(from, 0, width - from - 1, third, Cut::End, style(Tone::Muted));
             }
             Self::Words(pieces) => {
                 pen.pieces(3, 0, width - 3, pieces);
@@ -276,30 +303,29 @@ impl Row {
 fn draw_recent(pen: &mut Pen<'_>, recent: &Recent, chosen: bool) {
     let theme = pen.theme();
     let width = pen.width();
-    let columns = session_columns(width);
-    let name_style = theme.ink(Tone::Text, chosen);
-    pen.cut(columns[0].0, 0, columns[0].1, &recent.name, Cut::Middle, name_style);
-    pen.cut(columns[1].0, 0, columns[1].1, &recent.kind, Cut::End, theme.style(Tone::Muted));
-    pen.cut(columns[2].0, 0, columns[2].1, &recent.method, Cut::Middle, theme.style(Tone::Text));
-    let right = |(x, room): (i32, i32)| (x + room).min(width);
+    let columns = SessionColumns::of(width);
+    pen.cut(3, 0, columns.name, &recent.name, Cut::Middle, theme.ink(Tone::Text, chosen));
+    if let Some(x) = columns.kind {
+        pen.cut(x, 0, 12, &recent.kind, Cut::End, theme.style(Tone::Muted));
+    }
+    if let Some(x) = columns.method {
+        pen.cut(x, 0, 14, &recent.method, Cut::Middle, theme.style(Tone::Text));
+    }
     if let Some((name, value)) = &recent.objective {
         let (_, unit) = quantity(name);
         let text = format!("{} {unit}", in_unit(*value, unit, Room::Long));
-        if right(columns[3]) < width {
-            pen.right(right(columns[3]), 0, text.trim_end(), theme.style(Tone::Text));
-        }
+        pen.right(columns.value, 0, text.trim_end(), theme.style(Tone::Text));
     }
-    if let Some(nct) = recent.metrics.get("nct").filter(|_| right(columns[4]) < width) {
-        pen.right(right(columns[4]), 0, &number::nct(*nct), theme.ink(Tone::Text, chosen));
+    if let Some(nct) = recent.metrics.get("nct") {
+        pen.right(columns.nct, 0, &number::nct(*nct), theme.ink(Tone::Text, chosen));
     }
-    let proven = recent.status == "optimal";
-    let tone = if proven { Tone::Good } else { Tone::Text };
-    let age_width = recent.age.chars().count() as i32;
-    let status_room = (width - 2 - age_width - columns[5].0).min(columns[5].1);
-    if status_room > 3 {
-        pen.cut(columns[5].0, 0, status_room, &recent.status.replace('_', " "), Cut::End, theme.style(tone));
+    if let Some(x) = columns.status {
+        let tone = if recent.status == "optimal" { Tone::Good } else { Tone::Text };
+        pen.cut(x, 0, 12, &recent.status.replace('_', " "), Cut::End, theme.style(tone));
     }
-    if columns[4].0 < width - age_width - 1 {
+    let from = columns.status.map_or(columns.nct, |x| x + 12);
+    let age = i32::from(text::width(&recent.age, pen.glyphs()));
+    if from + 1 + age < width {
         pen.right(width - 1, 0, &recent.age, theme.style(Tone::Muted));
     }
 }

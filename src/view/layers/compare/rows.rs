@@ -1,0 +1,188 @@
+//! Rows of the comparison: settings in which the plans differ, figures with sign and verdict.
+
+use crate::app::layer::Pair;
+use crate::app::state::App;
+use crate::view::figures::{self, Room, in_unit, quantity};
+use lightbay_core::kind::Sense;
+use lightbay_core::param::ParamValue;
+use lightbay_sessions::compare::{Figure, Scope, TOLERANCE, Table as Sheet, Verdict, change};
+use lightbay_widgets::{Piece, TableRow, Tone, number};
+
+/// Figures that say something about the scenario, not about a plan.
+const OF_SCENARIO: [&str; 2] = ["ideal_makespan_s", "comm_ideal_s"];
+
+/// The figures in reading order, with the loss over the ideal network.
+pub fn figures(app: &App, pair: Pair, sheet: &Sheet) -> Vec<Figure> {
+    let rank = |name: &str| match name {
+        "nct" => 1,
+        "loss_s" => 2,
+        "total_ports" => 3,
+        "gap" => 5,
+        "bound" => 6,
+        "elapsed_s" => 9,
+        name if OF_SCENARIO.contains(&name) => 8,
+        _ => 4,
+    };
+    let mut figures: Vec<Figure> = sheet.figures.clone();
+    let loss = |number: u64| {
+        let entry = app.plans.get(number)?;
+        Some(entry.value - entry.metrics.get("ideal_makespan_s")?)
+    };
+    if let (Some(new), Some(old)) = (loss(pair.plan), loss(pair.against)) {
+        let sense = Some(Sense::Min);
+        figures.push(Figure {
+            name: "loss_s".to_owned(),
+            sense,
+            values: vec![Some(old), Some(new)],
+            changes: vec![Some(change(old, new, sense, TOLERANCE))],
+        });
+    }
+    // The objective is the first one.
+    if let Some(rest) = figures.get_mut(1..) {
+        rest.sort_by_key(|figure| rank(&figure.name));
+    }
+    figures
+}
+
+/// `6 better on 6 of 7, tie on 1`: over the figures of which it is known which way is better.
+pub fn verdict(plan: u64, figures: &[Figure]) -> String {
+    let judged = figures
+        .iter()
+        .filter(|figure| figure.sense.is_some() && !OF_SCENARIO.contains(&figure.name.as_str()))
+        .filter_map(|figure| figure.changes.first().copied().flatten());
+    let (mut better, mut worse, mut tie) = (0, 0, 0);
+    for change in judged {
+        match change.verdict {
+            Verdict::Better => better += 1,
+            Verdict::Worse => worse += 1,
+            Verdict::Tie => tie += 1,
+            Verdict::Different => {}
+        }
+    }
+    let all = better + worse + tie;
+    let mut parts = vec![format!("{plan} better on {better} of {all}")];
+    if worse > 0 {
+        parts.push(format!("worse on {worse}"));
+    }
+    if tie > 0 {
+        parts.push(format!("tie on {tie}"));
+    }
+    parts.join(", ")
+}
+
+/// The rows of the sheet.
+pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
+    let mut rows = vec![TableRow::heading("what differs")];
+    let text = |value: Option<&Option<ParamValue>>| {
+        value.and_then(Option::as_ref).map_or_else(|| number::UNKNOWN.to_owned(), ToString::to_string)
+    };
+    for scope in [Scope::Plan, Scope::Parameter, Scope::Scenario] {
+        let mut any = false;
+        let mut own = [0_usize; 2];
+        for setting in sheet.settings.iter().filter(|setting| setting.scope == scope) {
+            any = true;
+            // Knobs of one method say nothing about the other one: how many there are is enough.
+            if let (Scope::Parameter, [old, new]) = (scope, setting.values.as_slice())
+                && old.is_some() != new.is_some()
+            {
+                own[usize::from(old.is_some())] += 1;
+                continue;
+            }
+            rows.push(TableRow::fixed(vec![
+                Piece::text(format!(" {}", setting.name)),
+                Piece::answer(text(setting.values.get(1))),
+                Piece::muted(text(setting.values.first())),
+            ]));
+        }
+        if own != [0, 0] {
+            let count =
+                |count: usize| Piece::muted(if count == 0 { "none".to_owned() } else { count.to_string() });
+            rows.push(TableRow::fixed(vec![Piece::muted(" own knobs"), count(own[0]), count(own[1])]));
+        }
+        if !any {
+            let name = match scope {
+                Scope::Plan => " method, status, seed",
+                Scope::Parameter => " parameters",
+                Scope::Scenario => " scenario",
+            };
+            rows.push(TableRow::fixed(vec![Piece::muted(name), Piece::muted("same"), Piece::muted("same")]));
+        }
+    }
+    rows.push(TableRow::gap());
+    rows.push(TableRow::heading("result"));
+    let objective = figures.first().map_or("", |figure| figure.name.as_str());
+    rows.extend(figures.iter().map(|figure| row(figure, objective)));
+    rows
+}
+
+fn row(figure: &Figure, objective: &str) -> TableRow {
+    let (label, scale, unit) = match figure.name.as_str() {
+        // Losses are milliseconds of a makespan of seconds.
+        "loss_s" => ("loss over ideal ms".to_owned(), 1e3, "ms"),
+        "gap" => ("gap %".to_owned(), 100.0, "%"),
+        "bound" => {
+            let unit = quantity(objective).1;
+            (format!("bound {unit}"), 1.0, unit)
+        }
+        name => {
+            let (stem, unit) = quantity(name);
+            (format!("{stem} {unit}").trim_end().to_owned(), 1.0, unit)
+        }
+    };
+    // Decimals are the same in a row: a fraction on one side gives them to the other.
+    let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
+    let shown = |value: f64| -> String {
+        let room = if figure.name == "elapsed_s" { Room::Short } else { Room::Long };
+        match (figure.name.as_str(), unit) {
+            ("nct", _) => number::nct(value).into(),
+            (_, "") if fraction => number::fixed(value, 4).into(),
+            _ => in_unit(value * scale, unit, room).into(),
+        }
+    };
+    let value = |index: usize| {
+        let value = figure.values.get(index).copied().flatten();
+        value.map_or_else(|| number::UNKNOWN.to_owned(), shown)
+    };
+    let mut cells = vec![Piece::text(format!(" {label}")), Piece::answer(value(1)), Piece::muted(value(0))];
+    if let Some(change) = figure.changes.first().copied().flatten() {
+        let tone = figures::tone(change.verdict);
+        if change.verdict == Verdict::Tie {
+            cells.extend([Piece::new("0", Tone::Muted), Piece::new("tie", Tone::Muted)]);
+        } else {
+            let difference = shown(change.difference);
+            let sign = if change.difference > 0.0 { "+" } else { "" };
+            cells.push(Piece::new(format!("{sign}{difference}"), tone).bold());
+            cells.push(
+                Piece::new(
+                    change.percent.map_or_else(String::new, |value| figures::percent(value).into()),
+                    tone,
+                )
+                .bold(),
+            );
+        }
+    }
+    TableRow::fixed(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(name: &str, old: f64, new: f64, sense: Option<Sense>) -> Figure {
+        let changes = vec![Some(change(old, new, sense, TOLERANCE))];
+        Figure { name: name.to_owned(), sense, values: vec![Some(old), Some(new)], changes }
+    }
+
+    #[test]
+    fn the_verdict_counts_what_can_be_judged() {
+        let figures = [
+            figure("makespan_s", 12.871, 12.83, Some(Sense::Min)),
+            figure("nct", 1.1687, 1.0691, Some(Sense::Min)),
+            figure("total_ports", 42.0, 48.0, Some(Sense::Min)),
+            figure("gap", 0.1, 0.1, Some(Sense::Min)),
+            figure("ideal_makespan_s", 12.8, 12.8, Some(Sense::Min)),
+            figure("port_ratio", 0.9, 1.0, None),
+        ];
+        assert_eq!(verdict(6, &figures), "6 better on 2 of 4, worse on 1, tie on 1");
+    }
+}
