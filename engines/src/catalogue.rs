@@ -95,14 +95,10 @@ pub fn presets() -> Vec<PresetInfo> {
 /// # Errors
 /// An unknown name, with the nearest valid one.
 pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
-    match training_presets::job(name) {
-        Some(preset) => Ok(AnyScenario::Training(Arc::new(Scenario {
-            name: preset.name.to_owned(),
-            body: lightbay_training::TrainingScenario::Job(preset.job()),
-        }))),
-        None => {
-            let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
-            Err(Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names)))
-        }
-    }
+    let Some(preset) = training_presets::job(name) else {
+        let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
+        return Err(Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names)));
+    };
+    let body = lightbay_training::TrainingScenario::Job(preset.job());
+    Ok(AnyScenario::Training(Arc::new(Scenario { name: preset.name.to_owned(), body })))
 }

@@ -50,7 +50,7 @@ impl Ask {
                 "time_limit_s" => self.time_limit_s = lightbay_core::run::limit_of(Some(&value)),
                 "gap" => self.gap = lightbay_core::run::limit_of(Some(&value)),
                 "seed" => {
-                    self.seed = value.as_i64().and_then(|seed| u64::try_from(seed).ok()).unwrap_or(self.seed)
+                    self.seed = value.as_i64().and_then(|seed| u64::try_from(seed).ok()).unwrap_or(self.seed);
                 }
                 _ => self.settings.push((name, value)),
             }

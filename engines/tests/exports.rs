@@ -1,0 +1,279 @@
+//! Everything that is written can be read back, and says what the plan says.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use lightbay_core::clock::SystemClock;
+use lightbay_core::event::{EventBody, Recorder, RunId};
+use lightbay_core::kind::Depth;
+use lightbay_core::param::Setting;
+use lightbay_core::run::Runs;
+use lightbay_engines::training::TrainingScenario;
+use lightbay_engines::training::instance::{Instance, LinkKind};
+use lightbay_engines::{
+    AnyFile, AnyPlan, AnyScenario, Artifact, Ask, Input, Subject, apply, export, exporters, import, job,
+    preset, read_file,
+};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn settings(text: &str) -> Vec<Setting> {
+    text.split_whitespace().map(|setting| setting.parse().unwrap()).collect()
+}
+
+fn solve(scenario: &AnyScenario, method: &str, text: &str) -> AnyPlan {
+    let (scenario, given) = apply(scenario, method, &settings(text)).unwrap();
+    let recorder = Arc::new(Recorder::default());
+    let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
+    runs.submit(job(&scenario, &Ask::of(method).with(given)).unwrap());
+    assert!(runs.wait_idle(Duration::from_mins(2)));
+    let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
+        panic!("the last event is not done")
+    };
+    AnyPlan::of(&done.plan.unwrap_or_else(|| panic!("{method}: {}", done.message))).unwrap()
+}
+
+fn one(artifacts: Vec<Artifact>) -> Artifact {
+    let [artifact] = artifacts.try_into().unwrap();
+    artifact
+}
+
+fn write_scenario(scenario: &AnyScenario, format: &str, text: &str) -> Artifact {
+    one(export(Subject::Scenario(scenario), format, &settings(text)).unwrap())
+}
+
+fn write_plan(plan: &AnyPlan, format: &str, text: &str) -> Artifact {
+    one(export(Subject::Plan(plan), format, &settings(text)).unwrap())
+}
+
+fn read_scenario(artifact: &Artifact) -> AnyScenario {
+    match read_file(artifact.bytes.as_slice(), &artifact.name) {
+        Ok(AnyFile::Scenario(scenario)) => scenario,
+        Ok(AnyFile::Plan(_)) => panic!("{} holds a plan", artifact.name),
+        Err(problems) => panic!("{problems}"),
+    }
+}
+
+/// Reads a plan file and runs the checker on it.
+fn read_plan(artifact: &Artifact, depth: Depth) -> AnyPlan {
+    let file = match read_file(artifact.bytes.as_slice(), &artifact.name) {
+        Ok(AnyFile::Plan(file)) => file,
+        Ok(AnyFile::Scenario(_)) => panic!("{} holds a scenario", artifact.name),
+        Err(problems) => panic!("{problems}"),
+    };
+    let report = file.check(depth);
+    assert_eq!(report.violations, [], "{}", artifact.name);
+    assert!(report.warnings.is_empty(), "{}: {:?}", artifact.name, report.warnings);
+    report.plan.unwrap()
+}
+
+fn explicit(scenario: &AnyScenario) -> Instance {
+    let AnyScenario::Training(scenario) = scenario;
+    match &scenario.body {
+        TrainingScenario::Instance(instance) => instance.clone(),
+        TrainingScenario::Job(_) => panic!("'{}' is a job", scenario.name),
+    }
+}
+
+fn value(plan: &AnyPlan) -> Value {
+    serde_json::from_slice(&plan.to_json().unwrap()).unwrap()
+}
+
+fn makespan(plan: &AnyPlan) -> f64 {
+    plan.header().objective.value
+}
+
+/// A job of another tool's file, with measured times.
+fn measured_job() -> AnyScenario {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/resources/inputs/aicb");
+    let name = "gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz";
+    let input = Input { name: name.to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
+    import("aicb", &[input], &settings("gpus_per_pod_per_replica=8"), false).unwrap().scenario
+}
+
+/// Scenarios of every form.
+fn scenarios() -> Vec<AnyScenario> {
+    let mut all: Vec<AnyScenario> =
+        ["tiny4", "one_stage_per_pod", "small", "mixtral_8x22b"].map(|name| preset(name).unwrap()).into();
+    let settings = settings("ports_per_pod=16,12,14 reverse=true balance=exact blocking_p2p=false");
+    all.push(apply(&preset("megatron_177b").unwrap(), "delta-joint", &settings).unwrap().0);
+    all.push(measured_job());
+    all.push(read_scenario(&write_scenario(&preset("small").unwrap(), "instance", "")));
+    all.push(read_scenario(&write_scenario(&preset("tiny8").unwrap(), "expanded", "")));
+    all
+}
+
+const SHORT: &str = "generations=10 islands=2";
+
+#[test]
+fn json_is_the_scenario_or_plan_itself() {
+    for scenario in scenarios() {
+        let artifact = write_scenario(&scenario, "json", "");
+        assert_eq!(read_scenario(&artifact), scenario, "{}", scenario.name());
+        for (method, text) in [("delta-joint", SHORT), ("delta-fast", SHORT), ("sqrt-alloc", "")] {
+            let plan = solve(&scenario, method, text);
+            let artifact = write_plan(&plan, "json", "");
+            let read = read_plan(&artifact, Depth::Usual);
+            assert!(value(&read) == value(&plan), "{} {method}", scenario.name());
+            assert_eq!(read.to_json().unwrap(), artifact.bytes, "written again it is the same to the byte");
+        }
+    }
+}
+
+#[test]
+fn an_instance_stands_for_its_job() {
+    for scenario in scenarios() {
+        let artifact = write_scenario(&scenario, "instance", "");
+        let instance = read_scenario(&artifact);
+        let (of_job, of_instance) =
+            (solve(&scenario, "delta-joint", SHORT), solve(&instance, "delta-joint", SHORT));
+        assert_eq!(makespan(&of_job), makespan(&of_instance), "{}", scenario.name());
+        assert!(value(&of_job)["result"] == value(&of_instance)["result"], "{}", scenario.name());
+        // Of a plan, the inputs that it was made from.
+        assert_eq!(write_plan(&of_job, "instance", "").bytes, artifact.bytes, "{}", scenario.name());
+        assert_eq!(write_scenario(&instance, "instance", "").bytes, artifact.bytes, "{}", scenario.name());
+    }
+}
+
+#[test]
+fn all_edges_allow_the_bandwidth_to_be_raised() {
+    for name in ["tiny32", "small", "mixtral_8x22b"] {
+        // In an instance, transfers inside a pod are delays that no longer follow the bandwidth.
+        let fixed = settings("intra_pod_gbps=400");
+        let (scenario, _) = apply(&preset(name).unwrap(), "delta-joint", &fixed).unwrap();
+        let raise = |scenario: &AnyScenario| apply(scenario, "delta-joint", &settings("bandwidth_gbps=1600"));
+        let few = read_scenario(&write_scenario(&scenario, "instance", ""));
+        let refusal = raise(&few).unwrap_err().to_string();
+        assert!(refusal.contains("above 400 Gb/s") && refusal.contains("all_edges=true"), "{refusal}");
+        // Lowering is always possible: an edge that another implies does so at lower rates, too.
+        let slow = "bandwidth_gbps=100";
+        assert_eq!(
+            makespan(&solve(&few, "delta-joint", slow)),
+            makespan(&solve(&scenario, "delta-joint", slow)),
+            "{name}"
+        );
+        let all = read_scenario(&write_scenario(&scenario, "instance", "all_edges=true"));
+        assert!(explicit(&all).edges.len() > explicit(&few).edges.len(), "{name}");
+        assert_eq!(
+            makespan(&solve(&all, "delta-joint", "")),
+            makespan(&solve(&scenario, "delta-joint", "")),
+            "{name}"
+        );
+        let (raised, _) = raise(&all).unwrap();
+        let fast = makespan(&solve(&raised, "delta-joint", ""));
+        let of_job = makespan(&solve(&scenario, "delta-joint", "bandwidth_gbps=1600"));
+        assert!((fast - of_job).abs() <= 1e-12 * of_job, "{name}: {fast}, the job takes {of_job}");
+    }
+}
+
+#[test]
+fn an_expanded_plan_has_every_replica_and_passes_the_checker() {
+    for (name, replicas) in
+        [("tiny4", 2), ("one_stage_per_pod", 2), ("small", 4), ("mixtral_8x22b", 2), ("megatron_177b", 8)]
+    {
+        for (method, text) in [("delta-joint", SHORT), ("iter-halve", "")] {
+            let plan = solve(&preset(name).unwrap(), method, text);
+            let artifact = write_plan(&plan, "expanded", "");
+            assert_eq!(artifact.name, format!("{name}.expanded.plan.json"));
+            let wide = read_plan(&artifact, Depth::Usual);
+            assert_eq!(makespan(&wide), makespan(&plan), "{name} {method}");
+            let (narrow, all) = (value(&plan), value(&wide));
+            for key in ["method", "parameters", "seed", "status", "limit", "objective"] {
+                assert_eq!(narrow[key], all[key], "{name} {method} {key}");
+            }
+            assert_eq!(narrow["result"]["nct"], all["result"]["nct"], "{name} {method}");
+            assert_eq!(narrow["result"]["rate_control"], all["result"]["rate_control"], "{name} {method}");
+            let (one, many) =
+                (explicit(&read_scenario(&write_plan(&plan, "instance", ""))), explicit(&wide.scenario()));
+            assert!(many.pods.iter().all(|pod| !pod.mirror), "{name}");
+            let real = one.pods.iter().filter(|pod| !pod.mirror).count();
+            assert_eq!(many.pods.len(), replicas * real, "{name}");
+            assert_circuits_are_copies(&one, &many, &narrow, &all, replicas);
+            // Written for real pods, its ports are all of them.
+            let ports = |value: &Value| value["result"]["ports_used"].as_u64().unwrap();
+            assert_eq!(ports(&all), replicas as u64 * ports(&narrow), "{name} {method}");
+        }
+    }
+}
+
+/// Circuits by kind of link: as many as in one replica, for every replica.
+fn assert_circuits_are_copies(one: &Instance, many: &Instance, narrow: &Value, all: &Value, replicas: usize) {
+    let counts = |instance: &Instance, plan: &Value, kind: LinkKind| {
+        let circuits = plan["result"]["topology"].as_array().unwrap();
+        let mut counts: Vec<u64> = instance
+            .links
+            .iter()
+            .zip(circuits)
+            .filter(|(link, _)| link.kind == kind)
+            .map(|(_, entry)| entry["circuits"].as_u64().unwrap())
+            .collect();
+        counts.sort_unstable();
+        counts
+    };
+    for kind in [LinkKind::Pp, LinkKind::Dp] {
+        // Two replicas are each other's only neighbour, so they share their exchange link.
+        let copies = if kind == LinkKind::Dp && replicas == 2 { 1 } else { replicas };
+        let mut expected = counts(one, narrow, kind).repeat(copies);
+        expected.sort_unstable();
+        assert_eq!(counts(many, all, kind), expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_expanded_scenario_is_solved_like_its_job() {
+    for name in ["tiny4", "tiny32"] {
+        let scenario = preset(name).unwrap();
+        let all = read_scenario(&write_scenario(&scenario, "expanded", ""));
+        assert!(explicit(&all).pods.iter().all(|pod| !pod.mirror));
+        let (one, many) = (solve(&scenario, "delta-joint", SHORT), solve(&all, "delta-joint", SHORT));
+        assert!((makespan(&one) - makespan(&many)).abs() <= 1e-12 * makespan(&one), "{name}");
+        assert_eq!(one.header().status, many.header().status, "{name}");
+        // What is explicit already has nothing left to expand.
+        assert_eq!(read_scenario(&write_scenario(&all, "expanded", "")), all);
+    }
+    let plan = solve(&measured_job(), "delta-joint", SHORT);
+    read_plan(&write_plan(&plan, "expanded", ""), Depth::Usual);
+}
+
+#[test]
+fn proven_plans_are_confirmed_after_reading_back() {
+    for name in ["tiny4", "small", "megatron_177b"] {
+        let plan = solve(&preset(name).unwrap(), "delta-joint", "");
+        let read = read_plan(&write_plan(&plan, "json", ""), Depth::Exact);
+        assert_eq!(read.shared().bound_trust(), lightbay_core::checked::BoundTrust::Verified, "{name}");
+    }
+}
+
+#[test]
+fn file_names_are_safe_whatever_the_scenario_is_called() {
+    let plan_of = |name: &str| solve(&preset("tiny4").unwrap().renamed(name), "prop-alloc", "");
+    for name in ["../../etc/passwd", "a b\tc", "\u{1b}[31mred", "", "..", "ünïcode", &"x".repeat(500)] {
+        let plan = plan_of(name);
+        for format in exporters("training") {
+            for artifact in
+                [write_plan(&plan, format.name, ""), write_scenario(&plan.scenario(), format.name, "")]
+            {
+                let file = &artifact.name;
+                assert!(file.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)), "{file}");
+                assert!(
+                    !file.starts_with('.') && file.len() < 120 && file.rsplit('.').next() == Some("json"),
+                    "{file}"
+                );
+            }
+        }
+        let read = read_plan(&write_plan(&plan, "json", ""), Depth::Usual);
+        assert_eq!(read.header().name, name, "the name itself is kept");
+    }
+}
+
+#[test]
+fn formats_and_settings_that_do_not_exist_are_named() {
+    let scenario = preset("tiny4").unwrap();
+    let refused = |format: &str, text: &str| {
+        export(Subject::Scenario(&scenario), format, &settings(text)).unwrap_err().to_string()
+    };
+    assert!(refused("instanc", "").contains("did you mean 'instance'?"));
+    assert!(refused("instance", "all_edge=true").contains("did you mean 'all_edges'?"));
+    assert!(refused("instance", "all_edges=maybe").contains("give true or false"));
+    assert!(refused("json", "all_edges=true").contains("is no parameter of format json"));
+}

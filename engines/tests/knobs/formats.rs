@@ -1,0 +1,113 @@
+//! Knobs of importers and exporters: every one changes what is written.
+
+use super::runs::settings;
+use super::{assert_all_changed, assert_covered};
+use lightbay_engines::{Input, Subject, export, exporters, import, importers, preset};
+use std::path::Path;
+
+const MEGATRON: &str = "gen_megatron177B_tp8_pp6_dp8_ga48_seq4096.txt.gz";
+const ANALYTICAL: &str = "workload_analytical.txt.gz";
+const GPT22B: &str = "gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz";
+const G13B: &str = "G13B-M1-C01_GPT13B_megatron_tp8_pp1_mbs1.csv.gz";
+const L65B: &str = "L65B-M1-C05_Llama65B_megatron_tp2_pp8_mbs1.csv.gz";
+const G175B: &str = "G175B-M1-C03_GPT175B_megatron_tp8_pp1_mbs1_A100.txt";
+const KERNELS: &str = "aiob_Example.txt";
+const BUSBW: &str = "busbw.yaml";
+
+struct Case {
+    knob: &'static str,
+    files: &'static [&'static str],
+    /// Settings of both imports.
+    given: &'static str,
+    /// Values from and to; an empty one leaves the knob out.
+    values: [&'static str; 2],
+}
+
+const fn case(
+    knob: &'static str,
+    files: &'static [&'static str],
+    given: &'static str,
+    values: [&'static str; 2],
+) -> Case {
+    Case { knob, files, given, values }
+}
+
+const FLOPS: &str = "tflops=989 model=megatron_177b";
+
+const AICB: &[Case] = &[
+    case("gpus", &[G175B], "", ["16", "32"]),
+    case("gpus_per_pod_per_replica", &[MEGATRON, KERNELS], "", ["8", "16"]),
+    case("gpus_per_pod", &[GPT22B], "", ["8", "16"]),
+    case("bandwidth_gbps", &[MEGATRON, KERNELS], "", ["", "800"]),
+    case("intra_pod_gbps", &[MEGATRON, KERNELS], "", ["", "3600"]),
+    case("pp_bytes", &[L65B], "compute=zero", ["1000000", "2000000"]),
+    case("dp_bytes", &[MEGATRON, KERNELS], "", ["", "1000000"]),
+    case("compute", &[MEGATRON, KERNELS], "", ["auto", "zero"]),
+    case("tflops", &[MEGATRON], "model=megatron_177b", ["989", "500"]),
+    case("mfu", &[MEGATRON], FLOPS, ["", "0.5"]),
+    case("model", &[MEGATRON], "tflops=989", ["megatron_177b", "megatron_462b"]),
+    case("seq", &[MEGATRON], FLOPS, ["", "2048"]),
+    case("layers", &[G13B, KERNELS], "", ["", "20"]),
+    case("collectives", &[ANALYTICAL, BUSBW], "", ["auto", "alpha_beta"]),
+    case("collective_gbps", &[ANALYTICAL], "", ["", "1800"]),
+    case("collective_latency_us", &[ANALYTICAL], "", ["", "50"]),
+    case("parameter_gather", &[MEGATRON, KERNELS], "", ["dp", "column"]),
+    case("order", &[L65B], "compute=zero gpus_per_pod_per_replica=4", ["file", "1f1b"]),
+];
+
+fn read(names: &[&str]) -> Vec<Input> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/resources/inputs/aicb");
+    let file =
+        |name: &&str| Input { name: (*name).to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
+    names.iter().map(file).collect()
+}
+
+/// The scenario that an import gives, as a file.
+fn imported(case: &Case, value: &str) -> Vec<u8> {
+    let knob = if value.is_empty() { String::new() } else { format!("{}={value}", case.knob) };
+    let text = format!("{} {knob}", case.given);
+    let imported = import("aicb", &read(case.files), &settings(&text), false)
+        .unwrap_or_else(|problems| panic!("{:?} {text}: {problems}", case.files));
+    imported.scenario.renamed("same").to_json().unwrap()
+}
+
+#[test]
+fn every_knob_of_every_importer_changes_the_scenario() {
+    let mut entries = Vec::new();
+    for format in importers() {
+        entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
+    }
+    let covered: Vec<_> = AICB.iter().map(|case| ("aicb".to_owned(), case.knob.to_owned())).collect();
+    assert_covered("knobs of importers", &entries, &covered);
+    let unchanged =
+        AICB.iter().filter(|case| imported(case, case.values[0]) == imported(case, case.values[1]));
+    assert_all_changed("knobs of importers", unchanged.map(|case| case.knob.to_owned()).collect());
+}
+
+/// Every value of every choice leads somewhere, too.
+#[test]
+fn every_choice_of_the_importer_can_be_made() {
+    for (files, given) in [
+        (&[GPT22B][..], "compute=file"),
+        (&[MEGATRON, KERNELS], "compute=aiob"),
+        (&[ANALYTICAL, BUSBW], "collectives=busbw"),
+        (&[ANALYTICAL], "collectives=zero"),
+    ] {
+        import("aicb", &read(files), &settings(given), false)
+            .unwrap_or_else(|problems| panic!("{given}: {problems}"));
+    }
+    let measured = import("aicb", &read(&[ANALYTICAL]), &settings("collectives=measured"), false);
+    assert!(measured.unwrap_err().to_string().contains("there is no measured time"));
+}
+
+#[test]
+fn every_knob_of_every_exporter_changes_the_file() {
+    let mut entries = Vec::new();
+    for format in exporters("training") {
+        entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
+    }
+    assert_covered("knobs of exporters", &entries, &[("instance".to_owned(), "all_edges".to_owned())]);
+    let scenario = preset("small").unwrap();
+    let written = |text: &str| export(Subject::Scenario(&scenario), "instance", &settings(text)).unwrap();
+    assert_ne!(written("")[0].bytes, written("all_edges=true")[0].bytes);
+}

@@ -1,0 +1,160 @@
+//! Knobs of methods, and those that all methods have.
+
+use super::runs::{Ran, solve};
+use super::{assert_all_changed, assert_covered};
+use lightbay_core::plan::Limit;
+use lightbay_core::run::common_params;
+use lightbay_engines::methods;
+
+/// Where a change shows.
+#[derive(Clone, Copy, Debug)]
+enum Shows {
+    /// The plan is another one.
+    Plan,
+    /// More or less is evaluated.
+    Work,
+    /// Something else is said.
+    Log,
+    /// Another limit ends the run.
+    Limit(Limit),
+}
+
+struct Case {
+    methods: &'static [&'static str],
+    param: &'static str,
+    preset: &'static str,
+    /// Settings of both runs.
+    given: &'static str,
+    /// The value changed to.
+    to: &'static str,
+    shows: Shows,
+}
+
+const GENETIC: &[&str] = &["delta-fast", "delta-level"];
+/// Methods whose genetic search only runs where vectors are too many to be listed.
+const PROVING: &[&str] = &["delta-topo", "delta-joint"];
+const LONG: &str = "generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
+const LONG_UNLISTED: &str =
+    "listed_vectors=1 generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
+
+const fn case(
+    methods: &'static [&'static str],
+    param: &'static str,
+    given: &'static str,
+    to: &'static str,
+    shows: Shows,
+) -> Case {
+    Case { methods, param, preset: "small", given, to, shows }
+}
+
+const fn on(preset: &'static str, case: Case) -> Case {
+    Case { preset, ..case }
+}
+
+const CASES: &[Case] = &[
+    case(GENETIC, "min_ports", "generations=0 islands=1 population=2 elites=1", "true", Shows::Log),
+    case(PROVING, "min_ports", "", "true", Shows::Plan),
+    case(GENETIC, "islands", "generations=20", "1", Shows::Work),
+    case(GENETIC, "population", "generations=20", "12", Shows::Work),
+    case(GENETIC, "elites", "generations=20", "0", Shows::Work),
+    case(GENETIC, "tournament", "generations=20", "1", Shows::Work),
+    case(GENETIC, "crossover", "generations=20", "0", Shows::Work),
+    case(GENETIC, "mutation", "generations=20", "0.9", Shows::Work),
+    case(GENETIC, "generations", "", "3", Shows::Work),
+    case(GENETIC, "stall_generations", "", "3", Shows::Work),
+    on("mixtral_8x22b", case(GENETIC, "migration", "generations=40", "2", Shows::Log)),
+    case(GENETIC, "wall_limit_s", LONG, "0.02", Shows::Limit(Limit::Time)),
+    case(PROVING, "listed_vectors", "generations=5", "1", Shows::Log),
+    case(PROVING, "boxes", "listed_vectors=1 generations=5", "1", Shows::Limit(Limit::Work)),
+    case(PROVING, "islands", "listed_vectors=1 generations=20", "1", Shows::Work),
+    case(PROVING, "population", "listed_vectors=1 generations=20", "12", Shows::Work),
+    case(PROVING, "elites", "listed_vectors=1 generations=20", "0", Shows::Work),
+    case(PROVING, "tournament", "listed_vectors=1 generations=20", "1", Shows::Work),
+    case(PROVING, "crossover", "listed_vectors=1 generations=20", "0", Shows::Work),
+    case(PROVING, "mutation", "listed_vectors=1 generations=20", "0.9", Shows::Work),
+    case(PROVING, "generations", "listed_vectors=1", "3", Shows::Work),
+    case(PROVING, "stall_generations", "listed_vectors=1", "3", Shows::Work),
+    on("mixtral_8x22b", case(PROVING, "migration", "listed_vectors=1 generations=40", "2", Shows::Log)),
+    case(PROVING, "wall_limit_s", LONG_UNLISTED, "0.02", Shows::Limit(Limit::Time)),
+    case(&["simulate"], "topology", "topology=1,1,1,3,3,3,3", "2,2,2,1,1,1,1", Shows::Plan),
+    case(&["simulate"], "rates", "topology=1,1,1,3,3,3,3", "level", Shows::Plan),
+];
+
+/// The common knobs, each with a method on which they bear.
+const COMMON: &[Case] = &[
+    case(&["delta-fast"], "time_limit_s", LONG, "0.02", Shows::Limit(Limit::Time)),
+    on("deepseek_671b", case(&["delta-joint"], "gap", "", "0.5", Shows::Work)),
+    case(&["delta-fast"], "seed", "generations=20", "7", Shows::Work),
+];
+
+/// Says what is wrong if nothing changes.
+fn change(case: &Case, method: &str) -> Result<(), String> {
+    let endless = matches!(case.shows, Shows::Limit(Limit::Time));
+    let given =
+        case.given.split_whitespace().filter(|setting| !setting.starts_with(&format!("{}=", case.param)));
+    let given: Vec<&str> = given.collect();
+    let changed = format!("{} {}={}", given.join(" "), case.param, case.to);
+    let after = solve(case.preset, method, &changed);
+    let told = |text: String| {
+        Err(format!("{method} {}={} on {} ({}): {text}", case.param, case.to, case.preset, case.given))
+    };
+    if endless {
+        // Without the change it would not end for minutes; that it ended early is the change.
+        return match after.done.limit {
+            Some(Limit::Time) => Ok(()),
+            other => told(format!("ended by {other:?}")),
+        };
+    }
+    let before = solve(case.preset, method, case.given);
+    let same = match case.shows {
+        Shows::Plan => before.plan() == after.plan(),
+        Shows::Work => before.done.work == after.done.work,
+        Shows::Log => before.log() == after.log(),
+        Shows::Limit(limit) => before.done.limit == after.done.limit || after.done.limit != Some(limit),
+    };
+    if same { told(format!("no change of {:?}", case.shows)) } else { Ok(()) }
+}
+
+#[test]
+fn every_knob_of_every_method_does_something() {
+    let mut entries: Vec<(String, String)> = Vec::new();
+    for method in methods("training") {
+        entries.extend(method.params.iter().map(|param| (method.name.to_owned(), param.name.to_string())));
+    }
+    let mut covered = Vec::new();
+    let mut idle = Vec::new();
+    for case in CASES {
+        for method in case.methods {
+            covered.push(((*method).to_owned(), case.param.to_owned()));
+            idle.extend(change(case, method).err());
+        }
+    }
+    assert_covered("knobs of methods", &entries, &covered);
+    assert_all_changed("knobs of methods", idle);
+}
+
+#[test]
+fn every_common_knob_does_something() {
+    let entries: Vec<String> = common_params().iter().map(|param| param.name.to_string()).collect();
+    let covered: Vec<String> = COMMON.iter().map(|case| case.param.to_owned()).collect();
+    assert_covered("common knobs", &entries, &covered);
+    let idle = COMMON.iter().filter_map(|case| change(case, case.methods[0]).err()).collect();
+    assert_all_changed("common knobs", idle);
+}
+
+/// The comparison itself: a run that is asked twice gives the same, so a difference has a cause.
+#[test]
+fn without_a_change_nothing_changes() {
+    for (method, given) in [
+        ("delta-fast", "generations=20"),
+        ("delta-level", "generations=20"),
+        ("delta-topo", "listed_vectors=1 generations=20"),
+        ("delta-joint", "listed_vectors=1 generations=20"),
+        ("simulate", "topology=1,1,1,3,3,3,3"),
+    ] {
+        let [one, two]: [Ran; 2] = [solve("small", method, given), solve("small", method, given)];
+        assert!(one.plan() == two.plan(), "{method}");
+        assert_eq!(one.done.work, two.done.work, "{method}");
+        assert_eq!(one.log(), two.log(), "{method}");
+    }
+}

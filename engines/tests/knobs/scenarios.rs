@@ -1,0 +1,94 @@
+//! Knobs of scenarios: every one changes the plan.
+
+use super::runs::{settings, solve, solve_ask};
+use super::{assert_all_changed, assert_covered};
+use lightbay_engines::{AnyFile, AnyScenario, Ask, Subject, apply, export, knobs, preset, read_file};
+
+struct Case {
+    knob: &'static str,
+    preset: &'static str,
+    /// Settings of both runs.
+    given: &'static str,
+    to: &'static str,
+}
+
+const fn case(knob: &'static str, preset: &'static str, given: &'static str, to: &'static str) -> Case {
+    Case { knob, preset, given, to }
+}
+
+const CASES: &[Case] = &[
+    case("model", "small", "", "megatron_177b"),
+    case("tp", "tiny4", "", "1"),
+    case("pp", "tiny4", "", "8"),
+    case("ep", "mixtral_8x22b", "", "4"),
+    case("etp", "mixtral_8x22b", "gpus=256 gpus_per_pod_per_replica=32", "2"),
+    case("gpus", "tiny4", "", "32"),
+    case("gpus_per_pod_per_replica", "small", "", "16"),
+    case("micro_batches", "tiny4", "", "6"),
+    case("micro_batch_size", "tiny4", "", "2"),
+    case("seq", "tiny4", "", "2048"),
+    case("bandwidth_gbps", "tiny4", "", "800"),
+    case("peak_tflops", "tiny4", "", "500"),
+    case("mfu", "tiny4", "", "0.5"),
+    case("bwd_ratio", "tiny4", "", "1.5"),
+    case("act_bytes", "tiny4", "", "1"),
+    case("grad_bytes", "tiny4", "", "2"),
+    case("gather_bytes", "tiny4", "", "4"),
+    case("blocking_p2p", "tiny4", "", "false"),
+    case("intra_pod_gbps", "tiny4", "", "100"),
+    case("balance", "tiny4", "", "exact"),
+    case("ports_per_pod", "tiny4", "", "6"),
+    case("reverse", "megatron_177b", "balance=exact", "true"),
+];
+
+#[test]
+fn every_knob_of_a_job_changes_the_plan() {
+    let entries: Vec<String> = knobs("training").iter().map(|knob| knob.name.to_string()).collect();
+    let covered: Vec<String> = CASES.iter().map(|case| case.knob.to_owned()).collect();
+    assert_covered("knobs of jobs", &entries, &covered);
+    let mut idle = Vec::new();
+    for case in CASES {
+        let before = solve(case.preset, "delta-joint", case.given);
+        let after = solve(case.preset, "delta-joint", &format!("{} {}={}", case.given, case.knob, case.to));
+        if before.plan() == after.plan() {
+            idle.push(format!("{}={} on {}", case.knob, case.to, case.preset));
+        }
+    }
+    assert_all_changed("knobs of jobs", idle);
+}
+
+#[test]
+fn one_entry_of_a_list_can_be_changed() {
+    let list = solve("megatron_177b", "delta-joint", "ports_per_pod=16,12,16");
+    let entry = solve("megatron_177b", "delta-joint", "ports_per_pod[1]=12");
+    let plain = solve("megatron_177b", "delta-joint", "");
+    assert!(list.plan() == entry.plan() && entry.plan() != plain.plan());
+}
+
+fn instance() -> AnyScenario {
+    let job = preset("small").unwrap();
+    let written = export(Subject::Scenario(&job), "instance", &settings("all_edges=true")).unwrap();
+    match read_file(written[0].bytes.as_slice(), "instance").unwrap() {
+        AnyFile::Scenario(scenario) => scenario,
+        AnyFile::Plan(_) => panic!("an instance is a scenario"),
+    }
+}
+
+#[test]
+fn every_knob_of_an_instance_changes_the_plan() {
+    let instance = instance();
+    let cases = ["bandwidth_gbps=800", "ports_per_pod=6", "ports_per_pod[2]=5"];
+    let entries: Vec<String> = instance.knobs().iter().map(|knob| knob.name.to_string()).collect();
+    let covered: Vec<String> =
+        cases[..2].iter().map(|case| case.split_once('=').unwrap().0.to_owned()).collect();
+    assert_covered("knobs of instances", &entries, &covered);
+    let before = solve_ask(&instance, &Ask::of("delta-joint"));
+    let mut idle = Vec::new();
+    for case in cases {
+        let (changed, _) = apply(&instance, "delta-joint", &settings(case)).unwrap();
+        if solve_ask(&changed, &Ask::of("delta-joint")).plan() == before.plan() {
+            idle.push(case.to_owned());
+        }
+    }
+    assert_all_changed("knobs of instances", idle);
+}
