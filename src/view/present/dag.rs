@@ -72,7 +72,7 @@ impl DagPane {
             self.fill(facts, wide, full);
         }
         self.place_axis(input, facts);
-        let selected = self.selected(input, facts, full);
+        let selected = Self::selected(input, facts, full);
         self.fill_edges(facts, selected, input.large && input.focused);
 
         let notes = u16::from(wide && area.height >= 14);
@@ -94,7 +94,7 @@ impl DagPane {
         timeline.render(inner, buf, &mut self.state);
         self.report(drawn, out, inner);
 
-        let sentence = self.sentence(facts, selected);
+        let sentence = Self::sentence(facts, selected);
         Sentence::new(theme, &sentence).render(below(inner), buf);
         if notes > 0 {
             let line = self.legend(theme.is_ascii());
@@ -108,7 +108,7 @@ impl DagPane {
             .unwrap_or_default();
     }
 
-    fn selected(&self, input: &PaneInput<'_>, facts: &Explained, full: bool) -> Option<u32> {
+    fn selected(input: &PaneInput<'_>, facts: &Explained, full: bool) -> Option<u32> {
         if full && let Some(id) = input.state.selected {
             return Some(id);
         }
@@ -250,7 +250,7 @@ impl DagPane {
     /// The steady state lies between the first and the last few micro-batches.
     fn find_fold(&mut self, facts: &Explained) {
         let analysis = &facts.analysis;
-        self.period_s = self.period(facts);
+        self.period_s = Self::period(facts);
         self.fold = None;
         let end = analysis.makespan_s;
         let tail = analysis.events.get(analysis.tail_begins()).copied().unwrap_or(0.0);
@@ -261,7 +261,7 @@ impl DagPane {
         }
     }
 
-    fn period(&self, facts: &Explained) -> Option<f64> {
+    fn period(facts: &Explained) -> Option<f64> {
         let network = &facts.analysis.setting.evaluator.network;
         let longest = network.carried.iter().max_by_key(|tasks| tasks.len())?;
         let mut starts: Vec<f64> =
@@ -328,7 +328,7 @@ impl DagPane {
         self.edges = edges;
     }
 
-    fn sentence(&self, facts: &Explained, selected: Option<u32>) -> Vec<Piece> {
+    fn sentence(facts: &Explained, selected: Option<u32>) -> Vec<Piece> {
         let Some(id) = selected else { return vec![Piece::muted("nothing selected")] };
         let tasks = facts.analysis.tasks.len() as u32;
         if id < tasks {

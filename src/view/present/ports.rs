@@ -101,7 +101,7 @@ impl PortsPane {
             self.table.selected = link;
             Table::new(theme, &self.table_columns, &self.table_rows).render(lower, buf, &mut self.table);
         }
-        let sentence = self.sentence(input, facts, link);
+        let sentence = Self::sentence(input, facts, link);
         Sentence::new(theme, &sentence).render(below(inner), buf);
         self.report(drawn, out, upper, &sentence, facts, link);
     }
@@ -292,7 +292,7 @@ impl PortsPane {
         }
     }
 
-    fn sentence(&self, input: &PaneInput<'_>, facts: &Explained, link: Option<u32>) -> Vec<Piece> {
+    fn sentence(input: &PaneInput<'_>, facts: &Explained, link: Option<u32>) -> Vec<Piece> {
         let Some(link) = link else { return vec![Piece::muted("no circuits between these pods")] };
         let analysis = &facts.analysis;
         let used = &analysis.links[link as usize];

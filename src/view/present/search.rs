@@ -86,7 +86,7 @@ impl SearchPane {
             && let (Some(best), Some(bound)) = (&run.best, &run.bound)
         {
             let share = lightbay_core::plan::gap(best.value, bound.value);
-            value.push_str(&format!("  {} % of C", number::percent(share, 2).as_str()));
+            value = format!("{value}  {} % of C", number::percent(share, 2).as_str());
         }
         let title =
             Title { context: vec![Piece::muted(run.method.clone())], value: vec![Piece::answer(value)] };
