@@ -16,6 +16,7 @@ use numbers::Numbers;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
+use std::sync::Arc;
 
 /// Columns of the pop-up, frame included.
 const WIDTH: u16 = 92;
@@ -24,6 +25,8 @@ const WIDTH: u16 = 92;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     pair: Pair,
+    /// The plans themselves: numbers begin anew with every session, and the end of a run renews its plan.
+    plans: [(usize, u64); 2],
     baseline: Option<u64>,
     width: u16,
     theme: Theme,
@@ -35,6 +38,14 @@ pub struct Comparison {
     key: Option<Key>,
     sheet: Buffer,
     verdict: String,
+}
+
+/// Where a plan is in memory, and its value.
+fn identity(app: &App, number: u64) -> (usize, u64) {
+    app.plans.get(number).map_or((0, 0), |entry| {
+        let place = entry.plan.as_ref().map_or(0, |plan| Arc::as_ptr(&plan.0.shared()).addr());
+        (place, entry.value.to_bits())
+    })
 }
 
 impl Comparison {
@@ -49,7 +60,8 @@ impl Comparison {
     ) {
         let Some(pair) = view.pairs.get(view.at).copied() else { return };
         let width = WIDTH.min(area.width.saturating_sub(2)).saturating_sub(4);
-        let key = Key { pair, baseline: app.plans.baseline, width, theme: app.look.theme };
+        let plans = [identity(app, pair.plan), identity(app, pair.against)];
+        let key = Key { pair, plans, baseline: app.plans.baseline, width, theme: app.look.theme };
         if self.key != Some(key) {
             let Some(sheet) = app.comparison(pair) else {
                 self.key = None;

@@ -65,7 +65,9 @@ impl Solve {
         let Some(work) = &app.work else { return };
         let goal = Goal::of(work.objective);
         let theme = &app.look.theme;
-        let marks = app.plans.shown().map(|entry| Marks::of(app, &goal, entry));
+        // The strip speaks of the best plan, whichever one the panes show.
+        let best = app.plans.best().or_else(|| app.plans.shown());
+        let marks = best.map(|entry| Marks::of(app, &goal, entry));
         let flat = placed.area.height <= 4 && placed.area.width >= 60;
         let proven = marks.and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
         let value = match proven {
