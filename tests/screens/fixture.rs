@@ -134,7 +134,7 @@ impl Bench {
         let sink: Arc<dyn EventSink> = Arc::clone(&recorder) as Arc<dyn EventSink>;
         let runs = Runs::new(1, RunId(run), sink, Arc::new(ManualClock::default()), None).unwrap();
         runs.submit(lightbay_engines::job(&scenario, &Ask::of(method)).unwrap());
-        assert!(runs.wait_idle(Duration::from_secs(120)));
+        assert!(runs.wait_idle(Duration::from_mins(2)));
         self.begin(run, method, false);
         self.app.work.as_mut().unwrap().note_solved();
         let mut number = None;
@@ -265,7 +265,7 @@ pub fn recent() -> Vec<Recent> {
 fn ansi(buf: &Buffer) -> String {
     use ratatui::style::{Color, Modifier};
     let colour = |colour: Color, base: u8| match colour {
-        Color::Rgb(r, g, b) => format!(";{base}8;2;{r};{g};{b}", base = base),
+        Color::Rgb(r, g, b) => format!(";{base}8;2;{r};{g};{b}"),
         _ => String::new(),
     };
     let mut out = String::new();
@@ -282,7 +282,7 @@ fn ansi(buf: &Buffer) -> String {
             }
             codes.push_str(&colour(cell.fg, 3));
             codes.push_str(&colour(cell.bg, 4));
-            out.push_str(&format!("\u{1b}[{codes}m{}", cell.symbol()));
+            out.extend(["\u{1b}[", &codes, "m", cell.symbol()]);
         }
         out.push_str("\u{1b}[0m");
         if y + 1 < buf.area.height {
