@@ -14,8 +14,20 @@ use rand::RngExt;
 /// Vectors that brute force goes through.
 const MOST: usize = 4_000;
 
+/// What makes an instance harder than a job.
+#[derive(Clone, Copy, Default)]
+struct Odd {
+    /// An exchange may run beside a transfer that others wait for.
+    tangled: bool,
+    /// Work of different length follows transfers of one link.
+    uneven: bool,
+    /// Transfers of a pod share network cards.
+    cards: bool,
+}
+
 struct Maker<'r> {
     random: &'r mut Stream,
+    odd: Odd,
     instance: Instance,
 }
 
@@ -34,12 +46,17 @@ impl Maker<'_> {
         links.push(Link { id, pod_a: ends.0, pod_b: ends.1, kind, ports_a: ports[0], ports_b: ports[1] });
     }
 
-    /// A transfer over a link with GPUs of its own, so that network cards play no part.
+    /// A transfer over a link; with GPUs of its own, so that network cards play no part, unless they are shared.
     fn task(&mut self, link: usize, forward: bool, kind: TaskKind) -> usize {
         let id = self.instance.tasks.len() as u32;
         let link = &self.instance.links[link];
         let (src_pod, dst_pod) = if forward { (link.pod_a, link.pod_b) } else { (link.pod_b, link.pod_a) };
         let flows = self.random.random_range(1..=3);
+        let mut gpus = |own: u32, pod: PodId| {
+            let first = if self.odd.cards { 8 * pod.0 + self.random.random_range(0..4) } else { own };
+            GpuSet::Range { first, count: flows }
+        };
+        let (src_gpus, dst_gpus) = (gpus(20 * id, src_pod), gpus(20 * id + 10, dst_pod));
         let task = Task {
             id: TaskId(id),
             name: format!("t{id}"),
@@ -51,8 +68,8 @@ impl Maker<'_> {
             dst_pod,
             flows,
             volume_bytes: self.random.random_range(1e8..3e9),
-            src_gpus: GpuSet::Range { first: 20 * id, count: flows },
-            dst_gpus: GpuSet::Range { first: 20 * id + 10, count: flows },
+            src_gpus,
+            dst_gpus,
             release_s: if self.random.random_bool(0.3) { self.random.random_range(0.0..0.02) } else { 0.0 },
             tail_s: 0.0,
         };
@@ -70,9 +87,8 @@ impl Maker<'_> {
     }
 }
 
-/// One chain of transfers over pipeline links, and exchanges that hang on it. With `tangled`, an exchange may run
-/// beside a transfer that others wait for.
-fn instance(random: &mut Stream, tangled: bool) -> Instance {
+/// One chain of transfers over pipeline links, and exchanges that hang on it.
+fn instance(random: &mut Stream, odd: Odd) -> Instance {
     let (real, mirrors) = (random.random_range(2..=4u32), random.random_range(0..=2u32));
     let pods = (0..real + mirrors)
         .map(|id| Pod { id: PodId(id), name: format!("p{id}"), ports: 0, mirror: id >= real })
@@ -85,7 +101,7 @@ fn instance(random: &mut Stream, tangled: bool) -> Instance {
         edges: vec![],
         provenance: None,
     };
-    let mut maker = Maker { random, instance: empty };
+    let mut maker = Maker { random, odd, instance: empty };
     for pod in 1..real {
         maker.link(pod - 1, pod, LinkKind::Mixed, [1, 1]);
     }
@@ -116,9 +132,11 @@ fn instance(random: &mut Stream, tangled: bool) -> Instance {
         let (link, forward) = (maker.below(links), maker.random.random_bool(0.7));
         let via = 2 * link + usize::from(forward);
         let task = maker.task(link, forward, TaskKind::Dp);
-        maker.instance.tasks[task].tail_s = tails[via];
+        let uneven = odd.uneven && maker.random.random_bool(0.5);
+        maker.instance.tasks[task].tail_s =
+            if uneven { maker.random.random_range(0.0..0.02) } else { tails[via] };
         let after = match last_on[via] {
-            Some(last) if !tangled => Some(last),
+            Some(last) if !odd.tangled => Some(last),
             _ => maker.random.random_bool(0.8).then(|| chain[maker.below(chain.len())]),
         };
         if let Some(pred) = after {
@@ -141,9 +159,9 @@ fn instance(random: &mut Stream, tangled: bool) -> Instance {
 }
 
 /// Instances that are small enough for brute force, with all their vectors.
-fn instances(seed: u64, tangled: bool, count: usize) -> Vec<(Instance, Vec<Vec<u32>>)> {
+fn instances(seed: u64, odd: Odd, count: usize) -> Vec<(Instance, Vec<Vec<u32>>)> {
     let mut random = Streams::new(seed).stream(0);
-    std::iter::from_fn(|| Some(instance(&mut random, tangled)))
+    std::iter::from_fn(|| Some(instance(&mut random, odd)))
         .filter_map(|instance| {
             let reference = Reference::new(&instance);
             let vectors = reference.vectors(&reference.no_caps());
@@ -181,7 +199,7 @@ fn assert_is(done: &Done, optimum: f64, what: &str) {
 #[test]
 fn the_proven_optimum_is_that_of_brute_force() {
     let (mut shapes, mut mixed, mut shared_pods) = (0, 0, 0);
-    for (index, (instance, vectors)) in instances(11, false, 150).into_iter().enumerate() {
+    for (index, (instance, vectors)) in instances(11, Odd::default(), 150).into_iter().enumerate() {
         let evaluator = Evaluator::new(&instance).unwrap();
         assert!(evaluator.exact(Rates::Best), "{index}: {:?}", evaluator.contention.loose);
         let reference = Reference::new(&instance);
@@ -233,22 +251,40 @@ fn the_proven_optimum_is_that_of_brute_force() {
 #[test]
 fn the_fair_optimum_is_that_of_brute_force() {
     let mut scratch = Scratch::default();
-    for (index, (instance, vectors)) in instances(12, false, 60).into_iter().enumerate() {
+    let uneven = Odd { uneven: true, ..Odd::default() };
+    let everything = Odd { tangled: true, uneven: true, cards: true };
+    let mut simulated = 0;
+    for (index, (instance, vectors)) in [(12, uneven), (14, everything)]
+        .into_iter()
+        .flat_map(|(seed, odd)| instances(seed, odd, 60))
+        .enumerate()
+    {
         let evaluator = Evaluator::new(&instance).unwrap();
+        simulated += usize::from(!evaluator.exact(Rates::Fair));
         let fair = vectors.iter().map(|x| evaluator.makespan(x, Rates::Fair, &mut scratch));
         let optimum = fair.fold(f64::INFINITY, f64::min);
-        let settings = [("generations", "3"), ("islands", "1")];
-        let (done, said) = solve(body(&instance), "delta-topo", &settings);
-        assert_is(&done, optimum, &format!("instance {index}"));
-        assert_encloses(&said, optimum, &format!("instance {index}"));
+        for listed in ["100000", "1"] {
+            let what = format!("instance {index}, at most {listed} listed");
+            let settings = [("listed_vectors", listed), ("generations", "3"), ("islands", "1")];
+            let (done, said) = solve(body(&instance), "delta-topo", &settings);
+            assert_is(&done, optimum, &what);
+            assert_encloses(&said, optimum, &what);
+        }
     }
+    assert!(simulated > 30, "{simulated}");
 }
 
 #[test]
 fn where_transfers_meet_before_the_end_nothing_false_is_claimed() {
     let mut scratch = Scratch::default();
     let (mut claimed, mut open) = (0, 0);
-    for (index, (instance, vectors)) in instances(13, true, 120).into_iter().enumerate() {
+    let tangled = Odd { tangled: true, ..Odd::default() };
+    let everything = Odd { uneven: true, cards: true, ..tangled };
+    for (index, (instance, vectors)) in [(13, tangled), (15, everything)]
+        .into_iter()
+        .flat_map(|(seed, odd)| instances(seed, odd, 80))
+        .enumerate()
+    {
         let evaluator = Evaluator::new(&instance).unwrap();
         if evaluator.exact(Rates::Best) {
             continue;

@@ -72,7 +72,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// End of the iteration at the best joint rates, where only sinks with equal tails share links.
+    /// End of the iteration at the best joint rates, where only sinks with equal tails share links; a lower bound of
+    /// it elsewhere.
     pub fn makespan(&self, x: &[u32]) -> f64 {
         self.end(x, |sinks, start, circuits| {
             let sets = 1u32..1 << sinks.len();
@@ -107,8 +108,9 @@ impl<'a> Reference<'a> {
             for source in [self.instance.links[link].pod_a, self.instance.links[link].pod_b] {
                 let on = |t: &usize| self.link_of[*t] == link && tasks[*t].src_pod == source && self.sink[*t];
                 let sinks: Vec<usize> = (0..tasks.len()).filter(on).collect();
-                if let Some(&first) = sinks.first() {
-                    end = end.max(tasks[first].tail_s + shared(&sinks, &start, f64::from(*circuits)));
+                if !sinks.is_empty() {
+                    let tail_s = sinks.iter().map(|&t| tasks[t].tail_s).fold(f64::INFINITY, f64::min);
+                    end = end.max(tail_s + shared(&sinks, &start, f64::from(*circuits)));
                 }
             }
         }
