@@ -1,0 +1,267 @@
+//! Every pane shows the values of the plan or run it is about: two different ones each, with colour and without.
+//!
+//! Expected values are taken from the plan's JSON and from the events of its run, never from what the view computed.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+#![allow(dead_code, reason = "the fixture is shared with the tests of whole screens")]
+
+#[path = "screens/fixture.rs"]
+mod fixture;
+
+use fixture::{Bench, Style};
+use lightbay::app::Command;
+use lightbay::app::pane::PaneId;
+use lightbay_core::event::RunId;
+use serde_json::Value;
+
+const STYLES: [Style; 3] = [Style::Colour, Style::NoColour, Style::Ascii];
+const WIDTH: u16 = 160;
+const HEIGHT: u16 = 50;
+
+/// A workbench with the plans of three methods, and the JSON of two that differ.
+fn bench(style: Style) -> (Bench, [(u64, Value); 2]) {
+    let mut bench = Bench::solved("small", style);
+    let json = |method: &str| {
+        let entry = bench.app.plans.iter().rev().find(|entry| entry.method == method).unwrap();
+        let bytes = entry.plan.as_ref().unwrap().0.to_json().unwrap();
+        (entry.number, serde_json::from_slice::<Value>(&bytes).unwrap())
+    };
+    let plans = [json("prop-alloc"), json("delta-level")];
+    assert_ne!(plans[0].1["result"]["topology"], plans[1].1["result"]["topology"], "two plans that differ");
+    bench.app.plans.baseline = None;
+    (bench, plans)
+}
+
+/// The screen with one pane on it, showing a plan.
+fn zoomed(bench: &mut Bench, pane: u8, plan: u64) -> String {
+    bench.run(Command::ShowPlan(plan));
+    bench.run(Command::Focus(PaneId::Kind(pane)));
+    bench.app.focus.zoomed = true;
+    bench.screen(&format!("pane-{pane}-{plan}"), WIDTH, HEIGHT)
+}
+
+/// The first line that contains a text.
+fn line<'a>(screen: &'a str, text: &str) -> &'a str {
+    screen.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("no '{text}' in\n{screen}"))
+}
+
+fn has(screen: &str, text: &str) {
+    assert!(screen.contains(text), "no '{text}' in\n{screen}");
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap()
+}
+
+/// Links of the preset as the pane names them: three pipeline links, four rings.
+fn links(style: Style) -> [String; 7] {
+    let dash = if style == Style::Ascii { "-" } else { "–" };
+    ["p0 p1 pp", "p1 p2 pp", "p2 p3 pp", "p0 peer dp", "p1 peer dp", "p2 peer dp", "p3 peer dp"]
+        .map(|name| name.replacen(' ', dash, 1))
+}
+
+#[test]
+fn the_graph_shows_how_long_each_task_takes() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let tasks = json["result"]["tasks"].as_array().unwrap();
+            let screen = zoomed(&mut bench, 1, *plan);
+            has(&screen, &format!("of {}", tasks.len()));
+            // Five transfers of the pipeline and three of the gradients.
+            for task in [0, 17, 40, 63, 95, 96, 99, 103] {
+                bench.app.pane_mut(PaneId::Kind(1)).selected = Some(task as u32);
+                let screen = zoomed(&mut bench, 1, *plan);
+                let takes = number(&tasks[task]["finish_s"]) - number(&tasks[task]["start_s"]);
+                let sentence = line(&screen, ", least ");
+                has(sentence, &format!("  {:.1} ms, least", takes * 1e3));
+            }
+            bench.app.pane_mut(PaneId::Kind(1)).selected = None;
+        }
+    }
+}
+
+/// Distinct event times of a plan, as its JSON has them.
+fn events(json: &Value) -> Vec<f64> {
+    let mut times = Vec::new();
+    for task in json["result"]["tasks"].as_array().unwrap() {
+        times.extend([number(&task["start_s"]), number(&task["finish_s"])]);
+        times.extend(task["segments"].as_array().unwrap().iter().map(|segment| number(&segment["end_s"])));
+    }
+    times.sort_by(f64::total_cmp);
+    times.dedup_by(|later, earlier| *later - *earlier <= 1e-9);
+    times
+}
+
+/// Rate of a task in NICs over an interval, as the segments of the JSON have it; `None` if it is not active.
+fn nics(json: &Value, task: usize, interval: (f64, f64)) -> Option<f64> {
+    let rate = number(&json["scenario"]["job"]["run"]["bandwidth_gbps"]) * 1.25e8;
+    let middle = f64::midpoint(interval.0, interval.1);
+    let segments = json["result"]["tasks"][task]["segments"].as_array().unwrap();
+    let segment = segments
+        .iter()
+        .find(|segment| number(&segment["start_s"]) <= middle && middle <= number(&segment["end_s"]))?;
+    let length = number(&segment["end_s"]) - number(&segment["start_s"]);
+    Some(number(&segment["volume_bytes"]) / length / rate)
+}
+
+#[test]
+fn the_activity_grid_shows_the_rate_of_each_task_in_each_interval() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let screen = zoomed(&mut bench, 2, *plan);
+            let drawn = bench.draw(WIDTH, HEIGHT).1;
+            let pane = drawn.pane(PaneId::Kind(2)).unwrap();
+            let events = events(json);
+            assert_eq!(pane.steps as usize, events.len() - 1);
+            has(&screen, &format!("of {} intervals", events.len() - 1));
+            let mut compared = 0;
+            // The gradients of the first and last stages, which compete at the end.
+            for (task, name) in [(103, "DP s1"), (102, "DP s2"), (101, "DP s3"), (97, "DP s7")] {
+                let Some(row) =
+                    screen.lines().find(|line| line.trim_start_matches([' ', '>']).starts_with(name))
+                else {
+                    continue;
+                };
+                let row = row.trim_start_matches([' ', '>']).trim_start_matches(name).trim_start_matches('*');
+                // Without colour a rate stands in brackets; a blank inside them is no gap between cells.
+                let cells: Vec<String> = row
+                    .replace("[ ", "[")
+                    .replace(" ]", "]")
+                    .split_whitespace()
+                    .map(|cell| cell.trim_matches(['[', ']']).to_owned())
+                    .collect();
+                for (place, cell) in cells.iter().enumerate() {
+                    let interval = pane.column + place;
+                    let expected = nics(json, task, (events[interval], events[interval + 1]));
+                    let shown = match cell.as_str() {
+                        "·" | "." => None,
+                        "held" => Some(0.0),
+                        number => {
+                            Some(number.parse::<f64>().unwrap_or_else(|_| panic!("'{number}' in {row}")))
+                        }
+                    };
+                    match (expected, shown) {
+                        (None, None) => {}
+                        (Some(expected), Some(shown)) => {
+                            assert!(
+                                (expected - shown).abs() <= 0.0501,
+                                "{name} {interval}: {shown} for {expected}"
+                            );
+                            compared += 1;
+                        }
+                        other => panic!("{name} in interval {interval}: {other:?}\n{screen}"),
+                    }
+                }
+            }
+            assert!(compared >= 5, "only {compared} cells compared in\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn the_ports_show_the_circuits_of_every_link_and_the_ports_of_every_pod() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let screen = zoomed(&mut bench, 3, *plan);
+            let circuits: Vec<i64> = json["result"]["topology"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|entry| entry["circuits"].as_i64().unwrap())
+                .collect();
+            for (link, name) in links(style).iter().enumerate() {
+                let row = line(&screen, name);
+                let x: i64 = row
+                    .split(name.as_str())
+                    .nth(1)
+                    .unwrap()
+                    .split_whitespace()
+                    .next()
+                    .unwrap()
+                    .parse()
+                    .unwrap();
+                assert_eq!(x, circuits[link], "{name} in\n{screen}");
+            }
+            // A ring circuit takes two ports of its pod, one towards each neighbour.
+            let used = [
+                circuits[0] + 2 * circuits[3],
+                circuits[0] + circuits[1] + 2 * circuits[4],
+                circuits[1] + circuits[2] + 2 * circuits[5],
+                circuits[2] + 2 * circuits[6],
+            ];
+            for (pod, used) in used.iter().enumerate() {
+                let row = screen
+                    .lines()
+                    .find(|line| line.trim_start().starts_with(&format!("p{pod} ")) && line.contains("/8"))
+                    .unwrap_or_else(|| panic!("no row of p{pod} in\n{screen}"));
+                has(row, &format!("{used}/8"));
+            }
+            let total = json["result"]["ports_used"].as_u64().unwrap();
+            has(&screen, &format!("{total} of 32 used"));
+        }
+    }
+}
+
+#[test]
+fn the_difference_to_the_baseline_is_that_of_the_circuits() {
+    let (mut bench, plans) = bench(Style::Colour);
+    bench.app.plans.baseline = Some(plans[0].0);
+    let screen = zoomed(&mut bench, 3, plans[1].0);
+    let circuits =
+        |plan: usize, link: usize| plans[plan].1["result"]["topology"][link]["circuits"].as_i64().unwrap();
+    for (link, name) in links(Style::Colour).iter().enumerate() {
+        let row = line(&screen, name);
+        let cells: Vec<&str> = row.split(name.as_str()).nth(1).unwrap().split_whitespace().collect();
+        let difference = circuits(1, link) - circuits(0, link);
+        let shown: i64 = cells[2].parse().unwrap();
+        assert_eq!(shown, difference, "{name} in\n{screen}");
+    }
+}
+
+#[test]
+fn convergence_shows_the_figures_of_the_last_generation() {
+    for style in STYLES {
+        let (mut bench, _) = bench(style);
+        for run in [2_u32, 3] {
+            bench.app.pane_mut(PaneId::Solve).selected = Some(run);
+            let stats = bench.app.runs.get(RunId(u64::from(run))).unwrap().generation.clone().unwrap();
+            let method = bench.app.runs.get(RunId(u64::from(run))).unwrap().method.clone();
+            let screen = zoomed(&mut bench, 4, 1);
+            has(&screen, &format!("4 GA {method} "));
+            has(&screen, &format!("best {:.6}", stats.best));
+            has(&screen, &format!("gen {}", stats.generation));
+            has(&screen, &format!("stall {} of {}", stats.stall, stats.stall_limit));
+            has(&screen, &format!("evals {}", stats.evaluations));
+            has(&screen, &format!("ports {}", stats.secondary));
+            has(&screen, &format!("cache {:.0} %", stats.cache_hits * 100.0));
+        }
+    }
+}
+
+#[test]
+fn search_shows_what_is_proven_by_two_searches() {
+    for style in STYLES {
+        let (mut bench, _) = bench(style);
+        bench.solve(4, "delta-topo");
+        bench.solve(5, "delta-joint");
+        for run in [4_u32, 5] {
+            bench.app.pane_mut(PaneId::Solve).selected = Some(run);
+            let known = bench.app.runs.get(RunId(u64::from(run))).unwrap().clone();
+            let (stats, best) = (known.solver.clone().unwrap(), known.best.clone().unwrap().value);
+            let bound = known.bound.clone().unwrap();
+            let screen = zoomed(&mut bench, 5, 1);
+            has(line(&screen, &format!("5 Search {} ", known.method)), "gap 0.0 % NCT");
+            has(&screen, &format!("{} {} of {}", stats.unit, stats.done, stats.total.unwrap()));
+            has(&screen, &format!("pruned {}", stats.pruned.unwrap()));
+            has(&screen, &format!("{best:.6}"));
+            has(&screen, &format!("{:.6}", bound.value));
+            match bound.only {
+                // A proof about fair rates says nothing about decided ones, and the pane says so.
+                Some(only) => has(&screen, &format!("bound: {only}")),
+                None => has(&screen, "proven: no plan is better"),
+            }
+        }
+    }
+}
