@@ -227,7 +227,9 @@ impl Analysis {
         let finish = self.tasks[task as usize].finish_s;
         let arcs = self.setting.evaluator.network.succs.of(task);
         arcs.iter()
-            .map(|arc| (arc.task, arc.delay, finish + arc.delay >= self.tasks[arc.task as usize].start_s - 1e-7))
+            .map(|arc| {
+                (arc.task, arc.delay, finish + arc.delay >= self.tasks[arc.task as usize].start_s - 1e-7)
+            })
             .collect()
     }
 
