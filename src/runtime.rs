@@ -156,6 +156,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
         resumed_at: None,
         ending: None,
         terminal_lost: false,
+        closing: Vec::new(),
     };
     shell.begin(opening.first);
     let ended = runtime.block_on(shell.run());

@@ -235,6 +235,7 @@ pub struct App {
     pub(crate) next_key: u64,
     pub(crate) title: String,
     pub(crate) titled_at: Option<Instant>,
+    pub(crate) title_due: Option<Instant>,
     pub(crate) to_remember: bool,
     pub(crate) asked: bool,
     pub(crate) dragging: Option<u16>,
@@ -285,6 +286,7 @@ impl App {
             next_key: 0,
             title: String::new(),
             titled_at: None,
+            title_due: None,
             to_remember: false,
             asked: false,
             dragging: None,
@@ -439,7 +441,7 @@ impl App {
         let solving = self.runs.active().any(|run| run.state != crate::app::runs::RunState::Paused);
         let clock = (solving && !self.frozen).then(|| self.ticked_at + Duration::from_secs(1));
         let auto = self.auto_at;
-        [menu, clock, auto].into_iter().flatten().min()
+        [menu, clock, auto, self.title_due].into_iter().flatten().min()
     }
 
     /// Adds a message of the program to the log.

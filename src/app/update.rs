@@ -156,8 +156,9 @@ impl App {
         }
         if self.options.title {
             let title = self.title_text();
-            let due = self.titled_at.is_none_or(|at| self.now >= at + TITLE_EVERY);
-            if title != self.title && due {
+            let due = self.titled_at.map(|at| at + TITLE_EVERY).filter(|due| self.now < *due);
+            self.title_due = due.filter(|_| title != self.title);
+            if title != self.title && due.is_none() {
                 self.titled_at = Some(self.now);
                 self.title.clone_from(&title);
                 effects.push(Effect::SetTitle(title));

@@ -10,7 +10,7 @@ use crate::runtime::events::{Batch, ScreenSink, Tee};
 use crate::runtime::open::{Bundle, session_file};
 use lightbay_core::clock::Clock;
 use lightbay_core::context::Stop;
-use lightbay_core::event::{Event, EventBody, EventSink, RunId};
+use lightbay_core::event::{Event, EventBody, EventSink, RunId, Severity};
 use lightbay_core::param::ParamValue;
 use lightbay_core::run::Runs;
 use lightbay_engines::Ask;
@@ -33,7 +33,7 @@ pub struct Desk {
     screen: Arc<ScreenSink>,
     book: Arc<PlanBook>,
     session: Option<Arc<Session>>,
-    writer: Option<SessionWriter>,
+    writer: Option<Arc<SessionWriter>>,
     places: Places,
     clock: Arc<dyn Clock>,
     file: SessionFile,
@@ -66,6 +66,7 @@ impl Desk {
         let file = session.as_ref().map_or_else(SessionFile::default, |session| session.file().clone());
         let saved_sha256 = opened.scenario.sha256().unwrap_or_default();
         let session = session.map(Arc::new);
+        let writer = writer.map(Arc::new);
         let lost = (0, 0);
         let desk =
             Self { runs, screen, book, session, writer, places, clock, file, saved_sha256, fresh, lost };
@@ -201,16 +202,14 @@ impl Desk {
         self.session.clone()
     }
 
-    /// Writes everything that waits. Slow disks make this slow: call it off the loop or at the end.
-    ///
-    /// # Errors
-    /// What to tell the person.
-    pub fn flush(&self) -> Result<String, String> {
-        match (&self.writer, &self.session) {
-            (Some(writer), Some(session)) => writer
-                .flush(SAVE_WITHIN)
-                .map(|()| format!("everything is saved in session '{}'", session.name())),
-            _ => Err("nothing can be saved here; write the plan to a file with w".to_owned()),
+    /// Writes everything that waits; for a thread of its own, because a disk may be slow. Gives what to tell.
+    pub fn flush(&self) -> impl FnOnce() -> Fact + Send + use<> {
+        let writer = self.writer.clone();
+        let name = self.session.as_ref().map_or_else(String::new, |session| session.name().to_owned());
+        move || match writer.map(|writer| writer.flush(SAVE_WITHIN)) {
+            Some(Ok(())) => Fact::Note(Severity::Info, format!("everything is saved in session '{name}'")),
+            Some(Err(problem)) => Fact::Failed(problem),
+            None => Fact::Failed("nothing can be saved here; write the plan to a file with w".to_owned()),
         }
     }
 
@@ -221,7 +220,8 @@ impl Desk {
         runs.stop_all(why);
         let stopped = runs.wait_idle(STOP_WITHIN);
         let name = session.as_ref().map_or_else(String::new, |session| session.name().to_owned());
-        let problem = writer.and_then(|writer| writer.close().err());
+        // If a save that was asked for is still under way it keeps the writer, which then writes the rest itself.
+        let problem = writer.and_then(Arc::into_inner).and_then(|writer| writer.close().err());
         let read_only = session.as_ref().is_none_or(|session| session.read_only().is_some());
         drop(session);
         if fresh && !read_only && !name.is_empty() {

@@ -23,12 +23,16 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
 /// A SIGCONT this soon after we went on by ourselves is the same one.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
+
+/// How long opening waits for what was open before to be put away.
+const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
 /// What draws: the view, which the loop does not know otherwise.
 pub trait View {
@@ -63,6 +67,8 @@ pub(super) struct Shell<V> {
     pub resumed_at: Option<Instant>,
     pub ending: Option<u8>,
     pub terminal_lost: bool,
+    /// Desks that are being put away; each channel closes when that is done.
+    pub closing: Vec<std::sync::mpsc::Receiver<()>>,
 }
 
 impl<V: View> Shell<V> {
@@ -249,13 +255,19 @@ impl<V: View> Shell<V> {
         }
         self.app.dirty = crate::app::state::Dirty::default();
         let (app, view) = (&self.app, &mut self.view);
-        match self.screen.draw(size, |frame| view.draw(app, frame)) {
-            Ok(Some((mut drawn, buffer))) => {
+        let (copy, mut copied) = (self.copy_area.take(), None);
+        let drawn = self.screen.draw(size, |frame| {
+            let drawn = view.draw(app, frame);
+            copied = copy.map(|area| text_of(frame.buffer_mut(), area));
+            drawn
+        });
+        match drawn {
+            Ok(Some(mut drawn)) => {
                 self.helpers.view_jobs(std::mem::take(&mut drawn.jobs));
-                if let Some(area) = self.copy_area.take() {
-                    self.copy(&text_of(&buffer, area));
-                }
                 self.act(Action::Drawn(drawn));
+                if let Some(text) = copied {
+                    self.copy(&text);
+                }
             }
             Ok(None) => {}
             Err(error) => {
@@ -305,8 +317,11 @@ impl<V: View> Shell<V> {
     /// Puts the present desk away on a thread of its own.
     fn put_away(&mut self) {
         let Some(desk) = self.desk.take() else { return };
+        let (done, closing) = std::sync::mpsc::channel::<()>();
+        self.closing.push(closing);
         self.helpers.spawn("close", move || {
             let closed = desk.close(Stop::Requested);
+            drop(done);
             Finished::Fact(match closed.problem {
                 Some(problem) => Fact::Failed(problem),
                 None if closed.session.is_empty() => {
@@ -351,7 +366,8 @@ impl<V: View> Shell<V> {
             Effect::Check { number, plan, exact } => {
                 self.helpers.spawn("check", move || Finished::Fact(helpers::check(number, &plan, exact)));
             }
-            Effect::Export(job) => {
+            Effect::Export(mut job) => {
+                job.path = at_home(job.path);
                 self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)));
             }
             Effect::LoadPlan { number } => {
@@ -376,14 +392,14 @@ impl<V: View> Shell<V> {
                 }
             }
             Effect::SaveSession => {
-                let saved = self.desk.as_ref().map_or_else(|| Err("nothing is open".to_owned()), Desk::flush);
-                self.fact(match saved {
-                    Ok(text) => Fact::Note(Severity::Info, text),
-                    Err(text) => Fact::Failed(text),
-                });
+                if let Some(save) = self.desk.as_ref().map(Desk::flush) {
+                    self.helpers.spawn("save", move || Finished::Fact(save()));
+                }
             }
+            Effect::Open(Source::File(path)) => self.open(Source::File(at_home(path))),
             Effect::Open(source) => self.open(source),
             Effect::Import { format, paths } => {
+                let paths: Vec<PathBuf> = paths.into_iter().map(at_home).collect();
                 let (opener, request) = (self.opener.clone(), self.next_request());
                 self.helpers.spawn("import", move || {
                     let source = format!("import {format}");
@@ -431,7 +447,12 @@ impl<V: View> Shell<V> {
         if source == Source::Nothing {
             self.put_away();
         }
+        let closing = std::mem::take(&mut self.closing);
         self.helpers.spawn("open", move || {
+            // What was open before may be the very session that is opened now; its lock has to be free.
+            for before in closing {
+                let _ = before.recv_timeout(CLOSE_WITHIN);
+            }
             let name = match &source {
                 Source::File(path) => path.display().to_string(),
                 Source::Preset(name) => format!("preset:{name}"),
@@ -481,6 +502,14 @@ impl<V: View> Shell<V> {
         let plans = !self.app.plans.is_empty();
         let closed = self.desk.take().map(|desk| desk.close(stop)).unwrap_or_default();
         Ended { code, message: parting(&closed, code, plans) }
+    }
+}
+
+/// A path that begins with `~` is below the home folder.
+fn at_home(path: PathBuf) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
+        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
+        _ => path,
     }
 }
 

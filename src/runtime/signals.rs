@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub enum Sign {
     /// The terminal is gone (exit code 129).
     Hangup,
-    /// Somebody wants us to end (exit code 131 or 143).
+    /// Somebody wants us to end (exit code 143).
     End(u8),
     /// Interrupted from outside: as `C-c`.
     Interrupt,
@@ -59,7 +59,7 @@ impl Signals {
             biased;
             _ = self.hangup.recv() => Sign::Hangup,
             _ = self.terminate.recv() => Sign::End(143),
-            _ = self.quit.recv() => Sign::End(131),
+            _ = self.quit.recv() => Sign::End(143),
             _ = self.interrupt.recv() => Sign::Interrupt,
             _ = self.suspend.recv() => Sign::Suspend,
             _ = self.go_on.recv() => Sign::Continue,

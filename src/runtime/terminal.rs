@@ -5,7 +5,6 @@
 
 use ratatui::Frame;
 use ratatui::backend::CrosstermBackend;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
 use rustix::termios::{OptionalActions, QueueSelector, Termios};
@@ -148,7 +147,7 @@ impl Screen {
         self.sync = sync;
     }
 
-    /// Draws a frame of the present size. Returns what `draw` returned and the buffer that is now on screen.
+    /// Draws a frame of the present size. `None` if there is no room for anything.
     ///
     /// # Errors
     /// If the terminal cannot be written.
@@ -156,7 +155,7 @@ impl Screen {
         &mut self,
         size: (u16, u16),
         draw: impl FnOnce(&mut Frame<'_>) -> T,
-    ) -> io::Result<Option<(T, Buffer)>> {
+    ) -> io::Result<Option<T>> {
         let area = drawable(size);
         if area.is_empty() {
             return Ok(None);
@@ -166,23 +165,22 @@ impl Screen {
         // Closed also after an error, or the terminal would stand still.
         let ended = self.end();
         let drawn = drawn?;
-        ended.map(|()| Some(drawn))
+        ended.map(|()| drawn)
     }
 
     fn draw_inside<T>(
         &mut self,
         area: Rect,
         draw: impl FnOnce(&mut Frame<'_>) -> T,
-    ) -> io::Result<(T, Buffer)> {
+    ) -> io::Result<Option<T>> {
         if self.repaint || self.terminal.get_frame().area() != area {
             self.repaint = false;
             self.terminal.backend_mut().write_all(b"\x1b[0m\x1b[2J")?;
             self.terminal.resize(area)?;
         }
         let mut result = None;
-        let completed = self.terminal.draw(|frame| result = Some(draw(frame)))?;
-        let buffer = completed.buffer.clone();
-        result.map(|result| (result, buffer)).ok_or_else(|| io::Error::other("no frame was drawn"))
+        self.terminal.draw(|frame| result = Some(draw(frame)))?;
+        Ok(result)
     }
 
     fn begin(&mut self) -> io::Result<()> {

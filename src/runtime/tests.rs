@@ -81,7 +81,7 @@ impl Bench {
     /// Solves and listens until nothing works.
     fn solve(&mut self, method: &str) -> &mut Self {
         self.act(Action::Do(Command::Solve { method: Some(method.to_owned()), warm: true }));
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         while self.app.runs.is_busy() {
             assert!(Instant::now() < until, "{method} ends on a tiny scenario");
             std::thread::sleep(Duration::from_millis(2));

@@ -196,7 +196,7 @@ pub fn real_run(method: &str) -> Vec<Event> {
             let board =
                 Runs::new(1, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
             board.submit(lightbay_engines::job(&scenario(), &Ask::of(method)).unwrap());
-            assert!(board.wait_idle(Duration::from_secs(60)), "{method} ends on a tiny scenario");
+            assert!(board.wait_idle(Duration::from_mins(1)), "{method} ends on a tiny scenario");
             recorder.events()
         })
         .clone()

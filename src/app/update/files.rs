@@ -13,14 +13,18 @@ impl App {
     /// Opens what is named: a file, `session:NAME` or `preset:NAME`.
     pub(super) fn open(&mut self, text: &str, effects: &mut Effects) {
         let text = text.trim();
-        if self.ask_first(Command::Open(text.to_owned())) {
-            return;
-        }
         let source = match text.split_once(':') {
+            Some(("session", name)) if name == self.session.name => {
+                self.say(Severity::Info, format!("session '{name}' is open already"));
+                return;
+            }
             Some(("session", name)) => Source::Session(name.to_owned()),
             Some(("preset", name)) => Source::Preset(name.to_owned()),
             _ => Source::File(self.path(text)),
         };
+        if self.ask_first(Command::Open(text.to_owned())) {
+            return;
+        }
         self.start.opening = Some(text.to_owned());
         self.start.problems.clear();
         self.say(Severity::Info, format!("opening {text}"));
@@ -63,9 +67,9 @@ impl App {
         effects.push(Effect::Import { format, paths });
     }
 
-    /// A path as a person types it: `~` is the home folder's sign, everything else is below the folder of the start.
+    /// A path as a person types it: below the folder of the start, unless it begins with `/` or `~`.
     fn path(&self, text: &str) -> PathBuf {
-        self.options.folder.join(text)
+        if text.starts_with('~') { PathBuf::from(text) } else { self.options.folder.join(text) }
     }
 
     /// Formats in which the plan (or the scenario) can be written.
@@ -189,7 +193,7 @@ impl App {
             let work = self.work.as_ref().ok_or("nothing is open")?;
             Subject::Scenario(work.now.scenario.clone())
         };
-        let path = self.options.folder.join(path);
+        let path = self.path(&path.to_string_lossy());
         Ok(ExportJob { subject, format: format.to_owned(), path, overwrite: false })
     }
 }
