@@ -2,31 +2,30 @@
 
 use crate::app::action::{Action, Command, Fact};
 use crate::app::drawn::{Drawn, JobKey, JobResult};
-use crate::app::effect::{Effect, Effects, Source};
 use crate::app::{App, action::Abilities};
-use crate::runtime::clipboard::{self, Between, Way};
+use crate::runtime::clipboard::Between;
 use crate::runtime::decode::Input;
 use crate::runtime::desk::{Closed, Desk};
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::frames::{Frames, Why};
-use crate::runtime::helpers::{self, Finished, Helpers};
+use crate::runtime::helpers::{Finished, Helpers};
 use crate::runtime::input::{Read, Reader};
-use crate::runtime::open::{Bundle, Opener, read_plan};
+use crate::runtime::open::{Bundle, Opener};
 use crate::runtime::signals::{Sign, Signals, stop_here};
-use crate::runtime::terminal::{Screen, title};
+use crate::runtime::terminal::Screen;
 use crate::runtime::{Ended, report};
 use lightbay_core::context::Stop;
 use lightbay_core::event::Severity;
-use lightbay_sessions::PlanId;
 use lightbay_widgets::Background;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::fs::File;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
+
+mod effects;
 
 /// A SIGCONT this soon after we went on by ourselves is the same one.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
@@ -340,159 +339,6 @@ impl<V: View> Shell<V> {
         self.helpers.spawn("recent", move || Finished::Fact(Fact::Recent(opener.recent())));
     }
 
-    fn execute(&mut self, effects: Effects) {
-        for effect in effects {
-            self.execute_one(effect);
-        }
-    }
-
-    fn execute_one(&mut self, effect: Effect) {
-        match effect {
-            Effect::StartRun(request) => {
-                tracing::info!(method = request.method, "start");
-                let fact = self.desk.as_mut().map(|desk| desk.start(request));
-                if let Some(fact) = fact {
-                    self.fact(fact);
-                }
-            }
-            Effect::StopRun(run) => self.with_desk(|desk| desk.stop(run)),
-            Effect::PauseRun { run, paused } => self.with_desk(|desk| desk.pause(run, paused)),
-            Effect::EditRun { run, name, value } => self.with_desk(|desk| desk.edit(run, &name, &value)),
-            Effect::Evaluate(evaluation) => {
-                if let Err(error) = self.evaluator.ask(evaluation) {
-                    self.fact(Fact::Failed(format!("nothing can be evaluated: {error}")));
-                }
-            }
-            Effect::Check { number, plan, exact } => {
-                self.helpers.spawn("check", move || Finished::Fact(helpers::check(number, &plan, exact)));
-            }
-            Effect::Export(mut job) => {
-                job.path = at_home(job.path);
-                self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)));
-            }
-            Effect::LoadPlan { number } => {
-                let session = self.desk.as_ref().and_then(Desk::session);
-                self.helpers.spawn("load", move || {
-                    let plan = match session {
-                        Some(session) => read_plan(&session, PlanId(number)),
-                        None => Err("nothing is saved here".to_owned()),
-                    };
-                    Finished::Fact(Fact::PlanLoaded { number, plan })
-                });
-            }
-            Effect::KeepPlan { plan, source } => {
-                if let Some(number) = self.desk.as_mut().map(|desk| desk.keep(&plan)) {
-                    self.fact(Fact::Kept { number, plan, source });
-                }
-            }
-            Effect::SavePlan { number, plan } => self.with_desk(|desk| desk.save_plan(number, &plan)),
-            Effect::Remember(remembered) => {
-                if let Some(desk) = &mut self.desk {
-                    desk.remember(&remembered);
-                }
-            }
-            Effect::SaveSession => {
-                if let Some(save) = self.desk.as_ref().map(Desk::flush) {
-                    self.helpers.spawn("save", move || Finished::Fact(save()));
-                }
-            }
-            Effect::Open(Source::File(path)) => self.open(Source::File(at_home(path))),
-            Effect::Open(source) => self.open(source),
-            Effect::Import { format, paths } => {
-                let paths: Vec<PathBuf> = paths.into_iter().map(at_home).collect();
-                let (opener, request) = (self.opener.clone(), self.next_request());
-                self.helpers.spawn("import", move || {
-                    let source = format!("import {format}");
-                    let outcome = helpers::import(&format, &paths)
-                        .map(|(scenario, notes)| Some(Box::new(opener.scenario(scenario, &source, notes))));
-                    Finished::Opened { source, request, outcome }
-                });
-            }
-            Effect::Copy(text) => self.copy(&text),
-            Effect::CopyArea(area) => {
-                self.copy_area = Some(area);
-                self.app.dirty.frame = true;
-                self.app.dirty.urgent = true;
-            }
-            Effect::SetTitle(text) => self.control(&title(&text)),
-            Effect::CaptureMouse(capture) => {
-                if let Err(error) = self.screen.capture_mouse(capture) {
-                    tracing::error!("{error}");
-                }
-            }
-            Effect::Repaint => {
-                self.screen.repaint();
-                self.app.dirty.frame = true;
-                self.app.dirty.urgent = true;
-            }
-            Effect::Suspend => self.suspend(),
-            Effect::Quit { code } => self.ending = Some(code),
-        }
-    }
-
-    fn with_desk(&self, act: impl FnOnce(&Desk)) {
-        if let Some(desk) = &self.desk {
-            act(desk);
-        }
-    }
-
-    fn next_request(&mut self) -> u64 {
-        self.request += 1;
-        self.request
-    }
-
-    /// Opens something off the loop.
-    pub fn open(&mut self, source: Source) {
-        let (opener, request) = (self.opener.clone(), self.next_request());
-        if source == Source::Nothing {
-            self.put_away();
-        }
-        let closing = std::mem::take(&mut self.closing);
-        self.helpers.spawn("open", move || {
-            // What was open before may be the very session that is opened now; its lock has to be free.
-            for before in closing {
-                let _ = before.recv_timeout(CLOSE_WITHIN);
-            }
-            let name = match &source {
-                Source::File(path) => path.display().to_string(),
-                Source::Preset(name) => format!("preset:{name}"),
-                Source::Session(name) => format!("session:{name}"),
-                Source::Last => "the last session".to_owned(),
-                Source::Nothing => String::new(),
-            };
-            let outcome = opener.open(&source).map(|bundle| bundle.map(Box::new));
-            Finished::Opened { source: name, request, outcome }
-        });
-    }
-
-    fn control(&mut self, text: &str) {
-        if let Err(error) = self.screen.control(text) {
-            tracing::error!("the terminal cannot be written: {error}");
-        }
-    }
-
-    fn copy(&mut self, text: &str) {
-        match clipboard::copy(text, self.between) {
-            Way::Sequence(sequence) => {
-                self.control(&sequence);
-                self.fact(Fact::Note(Severity::Info, clipboard::sent(text)));
-            }
-            Way::TooLong => {
-                let fact = match clipboard::to_file(text, self.opener.places.state()) {
-                    Ok(path) => {
-                        let text = format!(
-                            "too long for the clipboard of a terminal, written to {}",
-                            path.display()
-                        );
-                        Fact::Note(Severity::Info, text)
-                    }
-                    Err(problem) => Fact::Failed(format!("nothing was copied: {problem}")),
-                };
-                self.fact(fact);
-            }
-        }
-    }
-
     /// Gives the terminal back, stops everything and saves it.
     fn finish(mut self) -> Ended {
         let code = self.ending.unwrap_or(0);
@@ -502,14 +348,6 @@ impl<V: View> Shell<V> {
         let plans = !self.app.plans.is_empty();
         let closed = self.desk.take().map(|desk| desk.close(stop)).unwrap_or_default();
         Ended { code, message: parting(&closed, code, plans) }
-    }
-}
-
-/// A path that begins with `~` is below the home folder.
-fn at_home(path: PathBuf) -> PathBuf {
-    match (path.strip_prefix("~"), std::env::var_os("HOME")) {
-        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
-        _ => path,
     }
 }
 

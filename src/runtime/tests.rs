@@ -176,6 +176,26 @@ fn a_run_that_was_cut_off_is_called_so() {
 }
 
 #[test]
+fn a_second_reader_looks_and_is_told_who_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = Bench::new(folder.path());
+    first.open(&tiny()).solve("delta-joint");
+    first.desk.as_ref().unwrap().flush()();
+    let mut second = Bench::new(folder.path());
+    second.open(&Source::Last);
+    assert!(second.app.plans.best().is_some());
+    assert!(second.app.log.last().unwrap().text.contains("read only"));
+    second.solve("delta-fast");
+    let plans = second.app.plans.len();
+    assert_eq!(second.close(), "");
+    first.close();
+    let mut third = Bench::new(folder.path());
+    third.open(&Source::Last);
+    assert!(third.app.session.read_only.is_none());
+    assert!(third.app.plans.len() < plans, "what the second one found was its own");
+}
+
+#[test]
 fn looking_without_doing_leaves_no_session_behind() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench = Bench::new(folder.path());

@@ -119,6 +119,9 @@ impl App {
             _ => format!("{name} is open with {plans} plans; r goes on from the best"),
         };
         self.say(Severity::Info, text);
+        if let Some(why) = self.session.read_only.clone() {
+            self.say(Severity::Warning, format!("{why}; what is found here is not saved"));
+        }
         for run in self.runs_cut_off() {
             self.say(
                 Severity::Warning,
