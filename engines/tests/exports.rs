@@ -196,6 +196,31 @@ fn an_expanded_plan_has_every_replica_and_passes_the_checker() {
     }
 }
 
+#[test]
+fn an_odd_stage_on_a_ring_can_be_expanded_at_any_rates() {
+    // Two of three flows go round the ring clockwise, one the other way.
+    let pairs = "tp=3 pp=4 gpus=36 gpus_per_pod_per_replica=6";
+    let alone = "tp=3 pp=4 gpus=36 gpus_per_pod_per_replica=3 ports_per_pod=6";
+    for text in [pairs, alone] {
+        let (scenario, _) = apply(&preset("small").unwrap(), "delta-joint", &settings(text)).unwrap();
+        for method in ["delta-joint", "delta-level", "delta-topo", "iter-halve"] {
+            let plan = solve(&scenario, method, if method == "iter-halve" { "" } else { SHORT });
+            let wide = read_plan(&write_plan(&plan, "expanded", ""), Depth::Usual);
+            let (one, all) = (makespan(&plan), makespan(&wide));
+            assert!((one - all).abs() <= 1e-9 * one, "{text} {method}: {all} instead of {one}");
+            assert_eq!(plan.header().status, wide.header().status, "{text} {method}");
+        }
+    }
+    // Sends share NICs with the exchange, whose smaller half leaves them less: together, replicas take longer.
+    let tangled = "tp=5 pp=4 gpus=60 gpus_per_pod_per_replica=5 ports_per_pod=12 blocking_p2p=false \
+                   bandwidth_gbps=100";
+    let (scenario, _) = apply(&preset("small").unwrap(), "simulate", &settings(tangled)).unwrap();
+    let plan = solve(&scenario, "simulate", "topology=4,4,4,1,1,1,1");
+    let wide = read_plan(&write_plan(&plan, "expanded", ""), Depth::Usual);
+    assert!(makespan(&wide) > makespan(&plan) * 1.001);
+    assert!(wide.header().metrics["nct"] > plan.header().metrics["nct"]);
+}
+
 /// Circuits by kind of link: as many as in one replica, for every replica.
 fn assert_circuits_are_copies(one: &Instance, many: &Instance, narrow: &Value, all: &Value, replicas: usize) {
     let counts = |instance: &Instance, plan: &Value, kind: LinkKind| {

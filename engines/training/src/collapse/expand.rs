@@ -1,12 +1,14 @@
 //! All replicas side by side, and a collapsed plan copied onto them.
 
 use super::{Laid, bare_task, edges, neighbour, provenance, push_link, real_pod};
+use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::full_dag::{FullDag, NodeKind};
 use crate::instance::{GpuSet, Instance, Link, LinkKind, Task};
-use crate::plan::{LinkCircuits, Segment, TaskSchedule, TrainingResult};
+use crate::plan::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
 use crate::reduced_dag::Dominance;
 use crate::scenario::job::Job;
 use crate::scenario::limits::MAX_TASKS;
+use crate::schedule;
 use crate::workload::Shape;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::{LinkId, PodId, TaskId};
@@ -27,6 +29,9 @@ pub fn expanded(job: &Job) -> Result<Instance, Problems> {
 }
 
 /// A collapsed plan on the expanded instance: circuits and schedules of a link or task go to all its copies.
+///
+/// Of a stage with an odd number of GPUs the smaller half of the exchange has room to spare. A plan with rates of its
+/// own lets it keep pace with the larger half; at fair rates it runs ahead, so the iteration is simulated anew.
 ///
 /// # Errors
 /// Everything that is wrong with the job, or a plan that is not one of the collapsed instance.
@@ -53,9 +58,15 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
             circuits: result.topology[link.index()].circuits,
         })
         .collect();
+    let mut copies = task_of.iter().zip(&instance.tasks);
+    let halves_differ = copies.any(|(source, task)| task.flows != collapsed.tasks[source.index()].flows);
+    if halves_differ && result.rate_control == RateControl::Fair {
+        let circuits: Vec<u32> = topology.iter().map(|entry| entry.circuits).collect();
+        let result = fair_run(&instance, &circuits)?;
+        return Ok((instance, result));
+    }
     let tasks = task_of.iter().zip(&instance.tasks).map(|(&source, task)| {
         let schedule = &result.tasks[source.index()];
-        // The counter-clockwise half is one flow smaller if a stage has an odd number of GPUs.
         let share = task.volume_bytes / collapsed.tasks[source.index()].volume_bytes;
         TaskSchedule {
             task: task.id,
@@ -77,6 +88,13 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
         .sum();
     let result = TrainingResult { topology, ports_used, tasks, ..result.clone() };
     Ok((instance, result))
+}
+
+fn fair_run(instance: &Instance, circuits: &[u32]) -> Result<TrainingResult, Problem> {
+    let evaluator = Evaluator::new(instance)
+        .map_err(|error| Problem::new("job", error.to_string(), "keep the collapsed form"))?;
+    let trace = evaluator.trace(circuits, Rates::Fair, &mut Scratch::default());
+    Ok(schedule::result(&evaluator, circuits, RateControl::Fair, &trace))
 }
 
 /// All pods of an expanded instance are real.
