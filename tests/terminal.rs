@@ -1,0 +1,47 @@
+//! The whole program in a pseudo-terminal: what a person types and sees, and what becomes of the terminal.
+#![cfg(unix)]
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+#[path = "terminal/leaving.rs"]
+mod leaving;
+#[path = "terminal/pointing.rs"]
+mod pointing;
+#[path = "terminal/pty.rs"]
+mod pty;
+#[path = "terminal/quiet.rs"]
+mod quiet;
+#[path = "terminal/sizes.rs"]
+mod sizes;
+#[path = "terminal/solving.rs"]
+mod solving;
+
+use pty::{Place, Terminal};
+
+/// Opens a built-in scenario and waits until it is there.
+fn opened(place: &Place, preset: &str) -> Terminal {
+    let terminal = place.open(&[&format!("preset:{preset}")]);
+    terminal.until_shown(&[&format!("{preset} is open")]);
+    terminal
+}
+
+/// Opens a scenario with a search that does not end by itself while a test lasts, and waits for its first plans.
+fn searching(place: &Place) -> Terminal {
+    let mut terminal = opened(place, "deepseek_671b");
+    search(&mut terminal);
+    terminal
+}
+
+/// Starts a search that does not end by itself.
+fn search_by(terminal: &mut Terminal, method: &str) {
+    terminal.command(&format!("choose_method {method}"));
+    for setting in ["generations=1000000", "stall_generations=1000000", "population=2000"] {
+        terminal.command(&format!("set {setting}"));
+    }
+    terminal.keys("r");
+}
+
+fn search(terminal: &mut Terminal) {
+    search_by(terminal, "delta-fast");
+    terminal.until_shown(&["plan 2 delta-fast", "RUNNING", "x stop"]);
+}
