@@ -1,10 +1,13 @@
 //! The chain of tasks that dictates the makespan, and how much later every task could end.
 
-use crate::network::Network;
+use crate::network::{Arc, Network};
 use crate::sim::Trace;
 
 /// Seconds by which two times may differ and still be the same moment on a path.
 const TIGHT_S: f64 = 1e-7;
+
+/// Seconds by which two times may differ and still be a tie: sums of the same delays in another order do.
+const TIE_S: f64 = 1e-9;
 
 /// A chain of tasks each of which starts when the one before it allows.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,35 +24,25 @@ pub struct CriticalPath {
 /// finish, then the smallest id).
 pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     let ends = |task: u32| trace.finish[task as usize] + network.tail[task as usize];
-    let mut at = None;
-    for task in 0..network.tasks() as u32 {
-        if at.is_none_or(|best| ends(task) > ends(best)) {
-            at = Some(task);
-        }
-    }
+    let mut at = latest(0..network.tasks() as u32, ends);
     let mut path = CriticalPath::default();
     while let Some(task) = at {
         path.tasks.push(task);
         path.comm += trace.finish[task as usize] - trace.start[task as usize];
-        let mut before: Option<u32> = None;
-        for arc in network.preds.of(task) {
-            let finish = trace.finish[arc.task as usize];
-            if finish + arc.delay < trace.start[task as usize] - TIGHT_S {
-                continue;
-            }
-            let better = before.is_none_or(|best| {
-                let other = trace.finish[best as usize];
-                finish > other || (finish == other && arc.task < best)
-            });
-            if better {
-                before = Some(arc.task);
-            }
-        }
-        at = before;
+        let start = trace.start[task as usize];
+        let tight = |arc: &&Arc| trace.finish[arc.task as usize] + arc.delay >= start - TIGHT_S;
+        let before = network.preds.of(task).iter().filter(tight).map(|arc| arc.task);
+        at = latest(before, |task| trace.finish[task as usize]);
     }
     path.tasks.reverse();
     path.rigid = trace.makespan - path.comm;
     path
+}
+
+/// The task with the largest time, the smallest id among equals.
+fn latest(tasks: impl Iterator<Item = u32> + Clone, time: impl Fn(u32) -> f64) -> Option<u32> {
+    let largest = tasks.clone().map(&time).fold(f64::NEG_INFINITY, f64::max);
+    tasks.filter(|task| time(*task) >= largest - TIE_S).min()
 }
 
 /// How much later each task could finish without moving the makespan, at ideal speed after it, seconds.
