@@ -25,7 +25,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("gpus_do_not_match_flows.json", &["tasks[0].src_gpus: has 1 entries for 2 flows", "one GPU per flow"]),
     ("ids_out_of_order.json", &["tasks[1].id: is '2'", "ids are dense and in order"]),
     ("job_and_instance.json", &["job: stands beside 'instance'", "give one of the two"]),
-    ("job_too_few_ports.json", &["job.ports_per_pod", "pod 'p0' has 1 ports", "give it at least 2 ports"]),
+    ("job_too_few_ports.json", &["job.ports_per_pod", "pod 'p0' has 1 port,", "give it at least 2 ports"]),
     ("nan.json", &["line 6, column", "not valid JSON"]),
     ("negative_delay.json", &["edges[0].delay_s: is '-1'", "give a number from 0"]),
     ("newer_schema.json", &["schema: is version '2' of lightbay.scenario", "reads 'lightbay.scenario/1'"]),
@@ -33,7 +33,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("no_schema.json", &["schema: is missing", "lightbay.scenario/1"]),
     ("not_json.json", &["line 1, column 1", "not valid JSON"]),
     ("sends_to_itself.json", &["tasks[0].dst_pod: is '0', the pod that sends"]),
-    ("too_few_ports.json", &["pods[1].ports: pod 'p1' has 1 ports", "give it at least 2 ports"]),
+    ("too_few_ports.json", &["pods[1].ports: pod 'p1' has 1 port,", "give it at least 2 ports"]),
     ("too_large_number.json", &["line 6, column", "number out of range"]),
     ("truncated.json", &["the file ends too early; was it cut off?"]),
     (

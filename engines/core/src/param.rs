@@ -204,7 +204,11 @@ impl ParamInfo {
 
     /// What would be valid, for messages: `a whole number from 1 to 9`.
     pub fn valid(&self) -> String {
-        let list = |min: &i64, max: &i64| format!("{} to {}", whole(*min), whole(*max));
+        // The limits of i64 and u32 stand for "no limit" and would only confuse.
+        let list = |min: &i64, max: &i64| match *max {
+            NO_LIMIT | i64::MAX => format!("{min} up"),
+            max => format!("{min} to {max}"),
+        };
         match &self.domain {
             Domain::Bool => "true or false".to_owned(),
             Domain::Int { min, max } => format!("a whole number from {}", list(min, max)),
@@ -295,10 +299,7 @@ impl ParamInfo {
     }
 }
 
-fn whole(value: i64) -> String {
-    // The limits of i64 and u32 stand for "no limit" and would only confuse.
-    if value >= i64::from(u32::MAX) { "any".to_owned() } else { value.to_string() }
-}
+const NO_LIMIT: i64 = u32::MAX as i64;
 
 fn parse_int(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| ParamValue::Float(parse_float(text)?).as_i64())

@@ -181,6 +181,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// A number with its noun: `1 port`, `3 ports`.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// `did you mean 'x'?` or the valid names, for unknown names of any sort.
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
@@ -217,6 +222,12 @@ mod tests {
     fn suggests_only_what_is_near() {
         assert_eq!(nearest("bandwith_gbps", ["bandwidth_gbps", "seq"]), Some("bandwidth_gbps"));
         assert_eq!(nearest("zzzzzz", ["seq", "mfu"]), None);
+    }
+
+    #[test]
+    fn one_is_singular() {
+        let ports = [0, 1, 2].map(|count| counted(count, "port", "ports"));
+        assert_eq!(ports, ["0 ports", "1 port", "2 ports"]);
     }
 
     #[test]

@@ -55,7 +55,21 @@ pub struct ImportedJob {
 /// Every problem of every file, of the knobs, and of the job.
 pub fn import_aicb(files: &[ImportFile<'_>], params: &Params, strict: bool) -> Result<ImportedJob, Problems> {
     let inputs = read_all(files)?;
-    let merged = aicb::merge(&inputs, &merge_options(params)?)?;
+    let options = merge_options(params)?;
+    job_of(&inputs, &options, params, strict).map_err(|problems| match workload_file(&inputs) {
+        // What the files lack together is looked for in the workload.
+        Some(file) if problems.source.is_empty() => problems.named(&file.name),
+        _ => problems,
+    })
+}
+
+fn job_of(
+    inputs: &[Input],
+    options: &MergeOptions,
+    params: &Params,
+    strict: bool,
+) -> Result<ImportedJob, Problems> {
+    let merged = aicb::merge(inputs, options)?;
     let mut workload = merged.workload;
     let mut summary = std::mem::take(&mut workload.summary);
     let mut problems = Problems::new();
@@ -91,7 +105,7 @@ pub fn import_aicb(files: &[ImportFile<'_>], params: &Params, strict: bool) -> R
         summary.strict_problems().into_result(())?;
     }
     TrainingScenario::Job(job.clone()).validate()?;
-    Ok(ImportedJob { name: scenario_name(&inputs), job, summary })
+    Ok(ImportedJob { name: scenario_name(inputs), job, summary })
 }
 
 /// Reads every file; problems of several files carry the file in their path.
@@ -184,11 +198,14 @@ fn step(slot: Slot) -> Step {
     Step { backward: slot.pass == Pass::Backward, micro_batch: slot.micro_batch.saturating_sub(1) }
 }
 
+/// The file that is a workload, of those that only complete it.
+fn workload_file(inputs: &[Input]) -> Option<&Input> {
+    inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
+}
+
 /// The workload's file name without folders and endings.
 fn scenario_name(inputs: &[Input]) -> String {
-    let workload =
-        inputs.iter().find(|i| matches!(i.content, aicb::Content::Text(_) | aicb::Content::Calls(_)));
-    let name = workload.map_or("", |input| input.name.as_str());
+    let name = workload_file(inputs).map_or("", |input| input.name.as_str());
     let mut stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
     for ending in [".gz", ".txt", ".csv"] {
         stem = stem.strip_suffix(ending).unwrap_or(stem);

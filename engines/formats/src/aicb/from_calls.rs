@@ -383,7 +383,7 @@ fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     }
     if pipeline.without_work > 0 {
         summary.notes.push(format!(
-            "'{}' stages show no work between their transfers; adjacent receives and sends are taken as issued together",
+            "{} stages show no work between their transfers; adjacent receives and sends are taken as issued together",
             pipeline.without_work
         ));
     }
@@ -396,7 +396,7 @@ fn remark_on_order(pipeline: &Pipeline, summary: &mut ImportSummary) {
     if let Some(&stage) = differs.first() {
         let before = pipeline.orders[stage].iter().take_while(|slot| slot.pass == Pass::Forward).count();
         summary.notes.push(format!(
-            "the literal order is kept; it differs from 1F1B on '{}' of '{stages}' stages (stage {stage} runs '{before}' \
+            "the literal order is kept; it differs from 1F1B on {} of {stages} stages (stage {stage} runs {before} \
              forward passes before its first backward pass)",
             differs.len()
         ));

@@ -56,9 +56,7 @@ pub(super) fn workload(
     summary.bytes.dp = bytes_of([&crossing], |_| true);
     summary.bytes.pp = pp_bytes.saturating_mul(2 * (pp - 1)).saturating_mul(micro_batches);
     if pp > 1 {
-        summary
-            .notes
-            .push(format!("the file describes one stage; all '{pp}' stages are taken to be like it"));
+        summary.notes.push(format!("the file describes one stage; all {pp} stages are taken to be like it"));
     }
     let stage = StageWorkload {
         forward_s,
@@ -121,7 +119,7 @@ fn describe(text: &SimaiText, period: &Period, summary: &mut ImportSummary) {
         .count();
     if silent > 0 {
         summary.notes.push(format!(
-            "'{silent}' rows send bytes forward but none in their input gradients (ig-bytes = 0); the generator \
+            "{silent} rows send bytes forward but none in their input gradients (ig-bytes = 0); the generator \
              leaves them out in some of its modes, and they are taken as they are"
         ));
     }
@@ -194,7 +192,7 @@ fn sort_once(
     }
     if compute_ns > 0 {
         summary.notes.push(format!(
-            "'{:.3}' ms of compute once per iteration (gradients, loss, optimizer) are not modelled",
+            "{:.3} ms of compute once per iteration (gradients, loss, optimizer) are not modelled",
             compute_ns as f64 * 1e-6
         ));
     }
@@ -236,7 +234,7 @@ fn pipeline_bytes(
             Some(all) => {
                 bytes = all;
                 summary.notes.push(format!(
-                    "the one micro-batch sends the pipeline bytes of all '{announced}' that the header announces"
+                    "the one micro-batch sends the pipeline bytes of all {announced} that the header announces"
                 ));
             }
             None => problems.add(
@@ -290,7 +288,7 @@ fn compute(
         let backward = sum(Column::Ig) + sum(Column::Wg);
         if start_s > 1e-6 {
             summary.notes.push(format!(
-                "'{:.3}' ms of the backward time of a micro-batch (mean) are weight gradients of 'embedding_layer', \
+                "{:.3} ms of the backward time of a micro-batch (mean) are weight gradients of 'embedding_layer', \
                  where the generator writes the time of its optimizer or of another layer",
                 start_s * 1e3
             ));
@@ -349,7 +347,7 @@ fn from_kernels(
         summary.skip(names(&norms), count(&norms), 0, "the kernel times have none for them");
     }
     if !layers.is_empty() {
-        let what = format!("compute time of '{}' {}", count(&layers), names(&layers));
+        let what = format!("compute time of {} {}", count(&layers), names(&layers));
         summary.assume(what, "0 s", "compute=");
     }
     (forward / micro_batches, backward / micro_batches)

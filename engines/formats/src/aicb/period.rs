@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::simai_text::{Row, SimaiText};
+use lightbay_core::problem::counted;
 
 /// The three parts of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,22 +62,22 @@ pub fn find(file: &SimaiText) -> Period {
     }
     if starts.len() as u64 != announced {
         return one(format!(
-            "'{START}' occurs '{}' times, the header says ga '{announced}', so the file is taken as one micro-batch",
-            starts.len()
+            "'{START}' occurs {}, the header says ga {announced}, so the file is taken as one micro-batch",
+            counted(starts.len() as u64, "time", "times")
         ));
     }
     let length = starts[1] - starts[0];
     let end = first + length * starts.len();
     if end > closing {
         return one(format!(
-            "the last micro-batch has fewer rows than the first ('{length}'), so the file is taken as one micro-batch"
+            "the last micro-batch has fewer rows than the first ({length}), so the file is taken as one micro-batch"
         ));
     }
     let model = &rows[first..first + length];
     for (number, chunk) in rows[first..end].chunks(length).enumerate().skip(1) {
         if let Some(at) = model.iter().zip(chunk).position(|(a, b)| !same_work(a, b)) {
             return one(format!(
-                "row '{}' of micro-batch '{}' differs from the first micro-batch, so the file is taken as one \
+                "row {} of micro-batch {} differs from the first micro-batch, so the file is taken as one \
                  micro-batch",
                 at + 1,
                 number + 1
@@ -89,7 +90,7 @@ pub fn find(file: &SimaiText) -> Period {
     }
     if rows[end..closing].iter().any(|row| in_model[row.name as usize]) {
         return one(format!(
-            "'{}' rows of '{length}' do not cover the layers, so the file is taken as one micro-batch",
+            "{} rows of {length} do not cover the layers, so the file is taken as one micro-batch",
             starts.len()
         ));
     }

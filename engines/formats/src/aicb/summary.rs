@@ -1,6 +1,6 @@
 //! The first answer of an import: what was found, what was left out and why, what had to be assumed.
 
-use lightbay_core::problem::{Problems, printable};
+use lightbay_core::problem::{Problems, counted, printable};
 use serde::Serialize;
 
 /// Everything an import has to say. Its JSON form has the same fields.
@@ -178,8 +178,13 @@ impl ImportSummary {
         }
         let g = &self.groups;
         line(format!(
-            "{} GPUs: TP {}, EP {}, PP {}, DP {}; {} micro-batches",
-            g.gpus, g.tp, g.ep, g.pp, g.dp, g.micro_batches
+            "{}: TP {}, EP {}, PP {}, DP {}; {}",
+            counted(g.gpus, "GPU", "GPUs"),
+            g.tp,
+            g.ep,
+            g.pp,
+            g.dp,
+            counted(g.micro_batches, "micro-batch", "micro-batches")
         ));
         let r = &self.rows;
         line(format!("rows: {} before, {} per micro-batch, {} after", r.before, r.per_micro_batch, r.after));
@@ -197,8 +202,11 @@ impl ImportSummary {
         }
         for total in &self.totals {
             line(format!(
-                "  {} {}: {} calls, {} bytes",
-                total.column, total.collective, total.calls, total.bytes
+                "  {} {}: {}, {} bytes",
+                total.column,
+                total.collective,
+                counted(total.calls, "call", "calls"),
+                total.bytes
             ));
         }
         for skipped in &self.skipped {

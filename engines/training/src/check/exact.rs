@@ -12,6 +12,7 @@ use super::{CHECK_RELATIVE, CHECK_S, Claims, Findings, code};
 use crate::plan::RateControl;
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
+use lightbay_core::problem::counted;
 
 mod contention;
 mod vectors;
@@ -109,15 +110,21 @@ fn search_remark(best: Option<&Best>, end_s: Option<f64>) -> String {
         Some(best) if best.reached => {
             let above = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
             format!(
-                "{} circuit vectors tried: {:.9} s is the least possible, this plan takes {above:.9} s more",
-                best.tried, best.value_s
+                "{} tried: {:.9} s is the least possible, this plan takes {above:.9} s more",
+                tried(best),
+                best.value_s
             )
         }
         Some(best) => format!(
-            "{} circuit vectors tried: no plan takes less than {:.9} s; contention inside the graph keeps this from being exact",
-            best.tried, best.value_s
+            "{} tried: no plan takes less than {:.9} s; contention inside the graph keeps this from being exact",
+            tried(best),
+            best.value_s
         ),
     }
+}
+
+fn tried(best: &Best) -> String {
+    counted(best.tried as u64, "circuit vector", "circuit vectors")
 }
 
 /// The end of the iteration if every transfer ran at full NIC rate.

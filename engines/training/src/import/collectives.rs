@@ -140,7 +140,7 @@ impl<'a> Coster<'a> {
         for (seconds, part) in self.seconds.into_iter().zip(parts) {
             if seconds > 0.0 {
                 summary.notes.push(format!(
-                    "collectives inside the pod add '{:.3}' ms per micro-batch and stage (mean), {part}",
+                    "collectives inside the pod add {:.3} ms per micro-batch and stage (mean), {part}",
                     seconds / stages * 1e3
                 ));
             }

@@ -93,7 +93,7 @@ fn from_flops(
         (Some(seq), _) => run.seq = seq,
         (None, Some(tokens)) => {
             run.seq = tokens;
-            summary.notes.push(format!("'{tokens}' tokens per micro-batch follow from the pipeline bytes"));
+            summary.notes.push(format!("{tokens} tokens per micro-batch follow from the pipeline bytes"));
         }
         (None, None) => summary.assume("tokens of one micro-batch", run.seq.to_string(), "seq="),
     }
@@ -116,7 +116,7 @@ fn from_flops(
     summary.compute.forward_s = stages.first().map(|stage| stage.fwd_s);
     summary.compute.backward_s = stages.first().map(|stage| stage.bwd_s);
     summary.notes.push(format!(
-        "compute times are FLOPs of '{name}' at '{:.1}' TFLOP/s, collectives inside the pod included",
+        "compute times are FLOPs of '{name}' at {:.1} TFLOP/s, collectives inside the pod included",
         run.peak_tflops * run.mfu
     ));
     stages.iter().map(|stage| [stage.fwd_s, stage.bwd_s]).collect()

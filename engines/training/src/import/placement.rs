@@ -8,7 +8,7 @@
 use super::{base_run, narrow};
 use crate::scenario::job::RunConfig;
 use lightbay_core::param::Params;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problems, counted};
 use lightbay_formats::aicb::{AicbWorkload, ImportSummary, StageWorkload};
 
 const PER_REPLICA: &str = "gpus_per_pod_per_replica";
@@ -40,12 +40,7 @@ pub(super) fn run(
         }
         (Some(per_replica), None) => (stage, per_replica),
         (None, Some(per_pod)) => linear(stage, tp * dp, per_pod, summary, problems)?,
-        (None, None) => {
-            let per_replica = if pp > 2 { 2 * stage } else { stage };
-            let value = format!("{per_replica} GPUs, '{}' stages", per_replica / stage);
-            summary.assume("GPUs of one replica in one pod", value, format!("{PER_REPLICA}="));
-            (stage, per_replica)
-        }
+        (None, None) => assumed(stage, pp, tp * dp, summary, problems)?,
     };
     let before = problems.total();
     // Without experts, a stage of one tensor-parallel group has EP and its TP 1; several groups count as expert ranks.
@@ -57,7 +52,7 @@ pub(super) fn run(
     let expert_ranks = if ep == 1 && in_stage == tp { 1 } else { in_stage / split };
     if expert_ranks != ep {
         summary.notes.push(format!(
-            "'ep' of the job is '{expert_ranks}': '{in_stage}' GPUs of a stage share a pod and reduce their gradients in it"
+            "`ep` of the job is {expert_ranks}: {in_stage} GPUs of a stage share a pod and reduce their gradients in it"
         ));
     }
     let mut narrow = |name, value| narrow(name, value, problems);
@@ -71,6 +66,38 @@ pub(super) fn run(
     run.etp = narrow("etp", split);
     rates(&mut run, in_pod > in_stage, params, summary);
     (problems.total() == before).then_some(run)
+}
+
+/// GPUs of a stage in a pod and of a replica in a pod, where nobody says: two stages of several, and more if their pods
+/// would otherwise have fewer ports than links.
+pub(super) fn assumed(
+    stage: u64,
+    pp: u64,
+    all_ranks: u64,
+    summary: &mut ImportSummary,
+    problems: &mut Problems,
+) -> Option<(u64, u64)> {
+    let ring = (all_ranks / stage).saturating_sub(1).min(2);
+    let enough = |stages: &u64| {
+        let pods = pp.div_ceil(*stages);
+        let last = pp - (pods - 1) * stages;
+        stages * stage >= ring + (pods - 1).min(2) && last * stage >= ring + (pods - 1).min(1)
+    };
+    let usual = if pp > 2 { 2 } else { 1 };
+    if let Some(stages) = (usual..=pp).find(enough) {
+        let value = format!("{}, {}", gpus(stages * stage), counted(stages, "stage", "stages"));
+        summary.assume("GPUs of one replica in one pod", value, format!("{PER_REPLICA}="));
+        return Some((stage, stages * stage));
+    }
+    // Replicas of one or two GPUs: several of them share a server.
+    let shared = [8, 4, 2].into_iter().find(|&pod| pod % stage == 0 && all_ranks.is_multiple_of(pod));
+    let per_pod = shared.unwrap_or(all_ranks);
+    summary.assume("GPUs of the job in one pod", gpus(per_pod), format!("{PER_POD}="));
+    linear(stage, all_ranks, per_pod, summary, problems)
+}
+
+fn gpus(count: u64) -> String {
+    counted(count, "GPU", "GPUs")
 }
 
 /// Ranks laid out one after the other: a pod holds whole stages, or an equal part of one.

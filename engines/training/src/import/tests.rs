@@ -5,6 +5,7 @@ use crate::collapse::{collapsed, expanded};
 use crate::evaluate::Evaluator;
 use crate::instance::TaskKind;
 use crate::reduced_dag::Dominance;
+use crate::scenario::job::ModelChoice;
 use lightbay_core::param::Setting;
 
 macro_rules! resource {
@@ -21,6 +22,7 @@ const MEGATRON: ImportFile<'static> = resource!("gen_megatron177B_tp8_pp6_dp8_ga
 const GPT22B: ImportFile<'static> = resource!("gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz");
 const G13B: ImportFile<'static> = resource!("G13B-M1-C01_GPT13B_megatron_tp8_pp1_mbs1.csv.gz");
 const L65B: ImportFile<'static> = resource!("L65B-M1-C05_Llama65B_megatron_tp2_pp8_mbs1.csv.gz");
+const ZERO3: ImportFile<'static> = resource!("L7B-D1-C02_Llama7B_deepspeed_zero3_A100.txt");
 const KERNELS: ImportFile<'static> = resource!("aiob_Example.txt");
 const BUSBW: ImportFile<'static> = resource!("busbw.yaml");
 
@@ -121,7 +123,7 @@ fn flops_give_what_the_closed_forms_give() {
     let imported = import(&[MEGATRON], &["tflops=989", "mfu=0.4", "model=megatron_177b"]);
     // 77.8219 ms for 4096 tokens, which follow from the pipeline bytes.
     assert_eq!(format!("{:.4}", measured(&imported).stages[2].fwd_s * 1e3), "77.8219");
-    assert!(imported.summary.notes.iter().any(|note| note.contains("'4096' tokens")));
+    assert!(imported.summary.notes.iter().any(|note| note.contains("4096 tokens")));
     assert_eq!(imported.summary.compute.source, "tflops");
     let half = import(&[MEGATRON], &["tflops=989", "mfu=0.4", "model=megatron_177b", "seq=2048"]);
     assert!(measured(&half).stages[2].fwd_s < 0.6 * measured(&imported).stages[2].fwd_s);
@@ -236,6 +238,32 @@ fn pods_filled_rank_by_rank() {
     assert!(refused(&[GPT22B], &both).contains("gpus_per_pod: stands beside"));
     let uneven = refused(&[GPT22B], &["gpus_per_pod_per_replica=12"]);
     assert!(uneven.contains("no multiple of the 8 GPUs of a stage"), "{uneven}");
+}
+
+#[test]
+fn what_is_assumed_leaves_a_port_for_every_link() {
+    // One GPU per replica has a single port: eight share a pod, as in a server.
+    let imported = import(&[ZERO3], &["gpus=64"]);
+    assert_eq!((imported.job.run.ep, imported.job.run.gpus_per_pod_per_replica), (8, 8));
+    assert!(
+        imported
+            .summary
+            .assumed
+            .iter()
+            .any(|a| (a.value.as_str(), a.set_with.as_str()) == ("8 GPUs", "gpus_per_pod="))
+    );
+    assert!(collapsed(&imported.job, Dominance::AtBandwidth).is_ok());
+    let sizes = [1, 2, 3, 8].into_iter().flat_map(|stage| [1, 2, 3, 4, 7, 16].map(|pp| (stage, pp)));
+    for (stage, pp, dp) in sizes.flat_map(|(stage, pp)| [1, 2, 3, 8].map(|dp| (stage, pp, dp))) {
+        let (mut summary, mut problems) = (ImportSummary::default(), Problems::new());
+        let placed = placement::assumed(stage, pp, stage * dp, &mut summary, &mut problems);
+        let (in_stage, in_pod) = placed.unwrap_or_else(|| panic!("{stage} x {pp} x {dp}: {problems}"));
+        let run = RunConfig::of(in_stage as u32, pp as u32, (stage * pp * dp) as u32, in_pod as u32, 4);
+        let job = Job { run, ..imported.job.clone() };
+        let shape =
+            Job { measured: None, model: Some(ModelChoice::Preset("gpt_7b".to_owned())), ..job }.shape();
+        assert!(shape.is_ok(), "{stage} x {pp} x {dp}: {in_stage}, {in_pod}: {}", shape.unwrap_err());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::knobs::beyond_valid_edges;
 use super::limits::{MAX_BYTES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_GBPS};
 use crate::instance::{Instance, Task};
 use crate::reduced_dag::MAX_EDGES;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problems, counted};
 use lightbay_core::units::PodId;
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -242,8 +242,9 @@ fn check_ports(instance: &Instance, path: &str) -> Problems {
             problems.add(
                 format!("{path}[{}].ports", pod.id),
                 format!(
-                    "pod '{}' has {} ports, one circuit on each of its {links} links takes {sum}",
-                    pod.name, pod.ports
+                    "pod '{}' has {}, one circuit on each of its {links} links takes {sum}",
+                    pod.name,
+                    counted(pod.ports.into(), "port", "ports")
                 ),
                 format!("give it at least {sum} ports"),
             );

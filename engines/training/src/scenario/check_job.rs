@@ -6,7 +6,7 @@ use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SEC
 use crate::full_dag::FullDag;
 use crate::presets;
 use crate::workload::{Shape, StageLoad, Workload};
-use lightbay_core::problem::{Problems, suggestion};
+use lightbay_core::problem::{Problems, counted, suggestion};
 use lightbay_core::units::Gbps;
 
 /// Largest size in a model.
@@ -246,9 +246,15 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
             problems.add(
                 format!("job.ports_per_pod[{position}]"),
                 format!(
-                    "pod 'p{position}' has {ports} ports, one circuit on each of its links takes {needed}"
+                    "pod 'p{position}' has {}, one circuit on each of its links takes {needed}",
+                    counted(ports.into(), "port", "ports")
                 ),
-                format!("give it at least {needed} ports"),
+                match job.ports_per_pod {
+                    Some(_) => format!("give it at least {needed} ports"),
+                    None => format!(
+                        "a pod has a port for each of its GPUs: raise `gpus_per_pod_per_replica`, or give it at least {needed} ports"
+                    ),
+                },
             );
         }
     }

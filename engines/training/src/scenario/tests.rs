@@ -209,7 +209,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         (
             "/pods/1/ports",
             json!(1),
-            "pods[1].ports: pod 'p1' has 1 ports, one circuit on each of its 2 links takes 2",
+            "pods[1].ports: pod 'p1' has 1 port, one circuit on each of its 2 links takes 2",
         ),
         ("/edges/0/delay_s", json!(-1.0), "edges[0].delay_s: is '-1.0'"),
         ("/edges/0/succ", json!(5), "edges[0].succ: is '5', there is no such task; give a task from 0 to 2"),

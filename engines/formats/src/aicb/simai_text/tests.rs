@@ -150,12 +150,12 @@ fn a_file_without_clear_periods_is_one_micro_batch_and_says_so() {
     // ga is 2 in the header.
     let once = periodic(&["grad", "embedding_layer", "mlp", "cross_entropy1"]);
     assert_eq!((once.middle.clone(), once.micro_batches), (1..3, 1));
-    assert!(once.note.contains("occurs '1' times, the header says ga '2'"), "{}", once.note);
+    assert!(once.note.contains("occurs 1 time, the header says ga 2"), "{}", once.note);
     let none = periodic(&["a", "b"]);
     assert_eq!((none.middle.clone(), none.micro_batches), (0..2, 1));
     assert!(none.note.contains("no row 'embedding_layer'"));
     let uneven = periodic(&["embedding_layer", "mlp", "embedding_layer", "norm"]);
-    assert!(uneven.note.contains("row '2' of micro-batch '2' differs"), "{}", uneven.note);
+    assert!(uneven.note.contains("row 2 of micro-batch 2 differs"), "{}", uneven.note);
     let short = periodic(&["embedding_layer", "mlp", "embedding_layer", "cross_entropy1"]);
     assert!(short.note.contains("fewer rows than the first"), "{}", short.note);
     let long = periodic(&["embedding_layer", "mlp", "embedding_layer", "mlp", "mlp"]);
