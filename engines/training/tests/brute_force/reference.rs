@@ -85,6 +85,58 @@ impl<'a> Reference<'a> {
         })
     }
 
+    /// The same where tails of one link may differ: every transfer has a deadline of its own, and the end is searched by
+    /// halving. Exact where only sinks share links, a lower bound elsewhere.
+    pub fn makespan_with_any_tails(&self, x: &[u32]) -> f64 {
+        let start = self.starts(x);
+        let lower = self.end(x, |_, _, _| 0.0);
+        let tasks = &self.instance.tasks;
+        let mut end = lower;
+        for (link, circuits) in x.iter().enumerate() {
+            for source in [self.instance.links[link].pod_a, self.instance.links[link].pod_b] {
+                let on = |t: &usize| self.link_of[*t] == link && tasks[*t].src_pod == source && self.sink[*t];
+                let sinks: Vec<usize> = (0..tasks.len()).filter(on).collect();
+                let fits = |end: f64| {
+                    (1u32..1 << sinks.len()).all(|set| {
+                        let members = (0..sinks.len()).filter(|i| set >> i & 1 == 1).map(|i| sinks[i]);
+                        self.passes(&members.collect::<Vec<_>>(), &start, f64::from(*circuits), end)
+                    })
+                };
+                if fits(end) {
+                    continue;
+                }
+                let (mut low, mut high) = (end, 2.0 * end);
+                while !fits(high) {
+                    high *= 2.0;
+                }
+                for _ in 0..60 {
+                    let middle = f64::midpoint(low, high);
+                    if fits(middle) { high = middle } else { low = middle }
+                }
+                end = high;
+            }
+        }
+        end
+    }
+
+    /// Whether what a set of transfers has to send passes the link between their releases and deadlines.
+    fn passes(&self, members: &[usize], start: &[f64], circuits: f64, end: f64) -> bool {
+        let tasks = &self.instance.tasks;
+        let span = |t: usize| (start[t], end - tasks[t].tail_s);
+        let mut moments: Vec<f64> = members.iter().flat_map(|&t| [span(t).0, span(t).1]).collect();
+        moments.sort_by(f64::total_cmp);
+        let room: f64 = moments
+            .windows(2)
+            .map(|piece| {
+                let open = members.iter().filter(|&&t| span(t).0 <= piece[0] && span(t).1 >= piece[1]);
+                let flows: f64 = open.map(|&t| f64::from(tasks[t].flows)).sum();
+                flows.min(circuits) * (piece[1] - piece[0])
+            })
+            .sum();
+        let volume: f64 = members.iter().map(|&t| tasks[t].volume_bytes / self.rate).sum();
+        volume <= room * (1.0 + 1e-13)
+    }
+
     /// A lower bound in one pass: what is released from some moment on has to pass the link after it.
     pub fn quick_bound(&self, x: &[u32]) -> f64 {
         self.end(x, |sinks, start, circuits| {

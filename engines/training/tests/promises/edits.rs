@@ -25,6 +25,8 @@ fn edited(name: &'static str, value: ParamValue) -> Log {
     assert_eq!((edit.name.as_str(), &edit.new, edit.effect), (name, &value, Effect::Live));
     let plan = recheck(log.done().plan.as_ref().unwrap());
     assert!(!plan.plan().provenance.reproducible, "{name}");
+    // A million generations would end it, too.
+    assert!(last_generation(&log) < 100_000, "{name}");
     log
 }
 
