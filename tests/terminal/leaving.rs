@@ -142,11 +142,15 @@ fn stopping_the_process_gives_the_terminal_back_and_going_on_takes_it() {
 #[test]
 fn a_search_stands_still_with_the_process_and_goes_on_with_it() {
     let place = Place::new();
-    let terminal = searching(&place);
+    let mut terminal = searching(&place);
     terminal.signal(Signal::TSTP);
     until("the process to stand still", || (process::state(terminal.pid()) == 'T').then_some(()));
     terminal.signal(Signal::CONT);
+    terminal.until("the screen again", |view| view.alternate);
+    terminal.keys("L");
     terminal.until_shown(&["runs were paused while the program stood still"]);
+    terminal.escape();
+    terminal.until_gone("═ Log");
     let work = || terminal.view().row_of("gen ").1.to_owned();
     let before = work();
     terminal.until("more generations", |view| view.row_of("gen ").1 != before);

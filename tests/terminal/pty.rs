@@ -16,6 +16,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+#[cfg(target_os = "linux")]
+#[path = "pty/process.rs"]
+pub mod process;
+#[path = "pty/view.rs"]
+mod view;
+
+pub use view::View;
+
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_lightbay");
 
@@ -24,6 +32,9 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often things that nobody announces (files, the process table) are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Escape as terminals send it that tell all keys apart.
+pub const ESCAPE: &str = "\x1b[27u";
 
 const FRAME_BEGIN: &[u8] = b"\x1b[?2026h";
 const FRAME_END: &[u8] = b"\x1b[?2026l";
@@ -141,56 +152,6 @@ impl Opening {
         });
         let line = Line { master: pair.master, writer, thread };
         Terminal { shared, child, line: Some(line), mode_before, began }
-    }
-}
-
-/// What was on the screen at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct View {
-    /// Rows without trailing blanks.
-    pub rows: Vec<String>,
-    /// Whether it is the screen that programs take for themselves.
-    pub alternate: bool,
-    pub cursor_hidden: bool,
-    /// Whether the terminal brackets what is pasted, and whether it reports the mouse.
-    pub brackets_paste: bool,
-    pub reports_mouse: bool,
-}
-
-impl View {
-    fn of(screen: &vt100::Screen) -> Self {
-        let width = screen.size().1.get();
-        Self {
-            rows: screen.rows(0, width).map(|row| row.trim_end().to_owned()).collect(),
-            alternate: screen.alternate_screen(),
-            cursor_hidden: screen.hide_cursor(),
-            brackets_paste: screen.bracketed_paste(),
-            reports_mouse: screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
-        }
-    }
-
-    pub fn text(&self) -> String {
-        self.rows.join("\n")
-    }
-
-    pub fn has(&self, text: &str) -> bool {
-        self.rows.iter().any(|row| row.contains(text))
-    }
-
-    /// The first row that has `text`, with its number.
-    #[track_caller]
-    pub fn row_of(&self, text: &str) -> (usize, &str) {
-        let found = self.rows.iter().enumerate().find(|(_, row)| row.contains(text));
-        let (at, row) = found.unwrap_or_else(|| panic!("'{text}' is not on the screen:\n{}", self.text()));
-        (at, row)
-    }
-
-    /// Column and row of the first cell of `text`, counted from 0.
-    #[track_caller]
-    pub fn cell_of(&self, text: &str) -> (usize, usize) {
-        let (at, row) = self.row_of(text);
-        let before = row.split(text).next().unwrap();
-        (before.chars().count(), at)
     }
 }
 
@@ -338,12 +299,9 @@ impl Terminal {
         line.writer.flush().unwrap();
     }
 
-    /// Presses Escape and waits for what it does: what follows too fast would be taken for a key with Alt.
-    #[track_caller]
+    /// Presses Escape in the form that cannot be taken for the beginning of what follows.
     pub fn escape(&mut self) {
-        let frames = self.frames();
-        self.keys("\x1b");
-        self.next_frame(frames);
+        self.keys(ESCAPE);
     }
 
     /// Gives a command in the palette.
@@ -554,53 +512,6 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         }
         assert!(Instant::now() < limit, "waited in vain for {what}");
         std::thread::sleep(LOOK_EVERY);
-    }
-}
-
-/// What the system says about a process.
-#[cfg(target_os = "linux")]
-pub mod process {
-    use super::{Pid, fs};
-
-    fn read(pid: Pid, file: &str) -> String {
-        fs::read_to_string(format!("/proc/{}/{file}", pid.as_raw_nonzero())).unwrap()
-    }
-
-    /// Fields of `stat` after the name, which may hold blanks.
-    fn stat(pid: Pid) -> Vec<String> {
-        let text = read(pid, "stat");
-        let rest = text.rsplit_once(") ").unwrap().1;
-        rest.split_whitespace().map(str::to_owned).collect()
-    }
-
-    /// `T` while it stands still.
-    pub fn state(pid: Pid) -> char {
-        stat(pid)[0].chars().next().unwrap()
-    }
-
-    /// Milliseconds of processor time used so far, in steps of 10.
-    pub fn cpu_ms(pid: Pid) -> u64 {
-        let ticks: u64 = stat(pid)[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
-        ticks * 10
-    }
-
-    /// How often its threads went to sleep, which is how often they had been woken.
-    pub fn sleeps(pid: Pid) -> u64 {
-        let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).unwrap();
-        tasks
-            .map(|task| fs::read_to_string(task.unwrap().path().join("status")).unwrap())
-            .map(|status| field(&status, "voluntary_ctxt_switches:"))
-            .sum()
-    }
-
-    /// Resident memory in bytes.
-    pub fn resident(pid: Pid) -> u64 {
-        field(&read(pid, "status"), "VmRSS:") * 1024
-    }
-
-    fn field(status: &str, name: &str) -> u64 {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-        line.split_whitespace().next().unwrap().parse().unwrap()
     }
 }
 

@@ -1,0 +1,163 @@
+//! Left and opened again: the same plans, marks and curves; a second window only looks.
+
+use super::pty::{Place, View, sessions_of, until};
+use super::witness::{Witness, plan_of};
+use super::{DATE, SESSION, endless};
+use lightbay_core::event::EventBody;
+use lightbay_sessions::{PlanId, Replay, ReplayLimits, Store};
+
+/// The rows of a pane that has the whole screen, without those that tell the time or what was said last.
+fn content(view: &View) -> Vec<String> {
+    view.rows[2..view.rows.len() - 2].to_vec()
+}
+
+#[test]
+fn it_comes_back_with_the_same_curves_plans_and_marks() {
+    let place = Place::new();
+    let mut terminal = place.open(&["preset:mixtral_8x22b", "--solve"]);
+    terminal.until_shown(&["OPTIMAL"]);
+    terminal.command("set bandwidth_gbps=300");
+    terminal.keys("r");
+    terminal
+        .until("a second optimum", |view| view.has("of other parameters") && view.rows[0].contains("DONE"));
+    terminal.command("solve delta-fast");
+    terminal.until("the genetic search", |view| {
+        view.rows.iter().any(|row| row.contains("delta-fast") && row.contains("DONE 0"))
+    });
+    terminal.keys("mB");
+    terminal.until_shown(&["is the baseline"]);
+    let mut before = Vec::new();
+    for pane in ["4", "5", "3", "2"] {
+        terminal.keys(pane);
+        terminal.keys("z");
+        terminal.until_gone("Parameters");
+        terminal.until_quiet(std::time::Duration::from_millis(300));
+        before.push((pane, content(&terminal.view())));
+        terminal.keys("z");
+        terminal.until_shown(&["Parameters"]);
+    }
+    terminal.keys(" t");
+    terminal.until_shown(&["═ Plans"]);
+    terminal.until_quiet(std::time::Duration::from_millis(300));
+    let whole = terminal.view();
+    assert!(whole.rows.iter().any(|row| row.contains("m") && row.contains("delta-joint")));
+    terminal.keys("2q");
+    assert_eq!(terminal.end().tidy().code, 0);
+
+    let mut again = place.open(&[]);
+    again.until_shown(&["mixtral_8x22b is open with", "[2 Activity]"]);
+    for (pane, rows) in before {
+        again.keys(pane);
+        again.keys("z");
+        let same = |view: &View| !view.has("Parameters") && content(view) == rows;
+        again.until(&format!("pane {pane} as it was:\n{}", rows.join("\n")), same);
+        again.keys("z");
+        again.until_shown(&["Parameters"]);
+    }
+    again.keys(" t");
+    again.until_shown(&["═ Plans"]);
+    again.until_quiet(std::time::Duration::from_millis(300));
+    let after = again.view();
+    assert_eq!(plan_of(&after.rows[0]), plan_of(&whole.rows[0]));
+    // The side bar: parameters and plans with their marks.
+    let side = |view: &View| {
+        view.rows[3..30]
+            .iter()
+            .map(|row| row.chars().take(27).collect::<String>().replace('═', "─"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(side(&after), side(&whole));
+}
+
+#[test]
+fn nothing_is_opened_when_there_is_nothing_and_an_example_can_be() {
+    let place = Place::new();
+    let mut terminal = place.open(&[]);
+    let view = terminal.until_shown(&["Bring your own", "megatron_177b", "tiny4"]);
+    terminal.click(view.cell_of("tiny4"));
+    terminal.keys("\r");
+    terminal.until_shown(&["tiny4 is open"]);
+    terminal.keys("q");
+    assert_eq!(terminal.end().tidy().code, 0);
+    // Looking is not work: there is still nothing to go on with.
+    let terminal = place.open(&[]);
+    terminal.until_shown(&["Bring your own"]);
+    assert!(Store::at(sessions_of(&place)).names().unwrap().is_empty());
+}
+
+#[test]
+fn a_lost_terminal_loses_nothing_at_all() {
+    let place = Place::new();
+    endless(&place);
+    let witness = Witness::default();
+    let looking = witness.clone();
+    let mut terminal = place
+        .opening(&[&format!("session:{SESSION}"), "--solve"])
+        .watch(move |view, at| looking.look(view, at))
+        .start();
+    terminal.until_shown(&["plan 2 delta-fast"]);
+    terminal.command("set bandwidth_gbps=600");
+    terminal.keys("r");
+    terminal.until("a plan of the changed scenario", |view| {
+        plan_of(&view.rows[0]).is_some_and(|(number, _)| number > 2)
+    });
+    terminal.close();
+    assert_eq!(terminal.end().code, 129);
+    let session = Store::at(sessions_of(&place)).open(SESSION, DATE).unwrap();
+    let replay = session.replay(ReplayLimits::ALL).unwrap();
+    let seen = witness.seen();
+    assert!(seen.len() >= 3, "{seen:?}");
+    for seen in seen {
+        let logged = replay.records.iter().find_map(|line| match &line.record.body {
+            EventBody::Incumbent(incumbent) if line.plan == Some(PlanId(seen.number)) => {
+                Some(incumbent.value)
+            }
+            _ => None,
+        });
+        assert!(logged.is_some_and(|value| (value - seen.value).abs() < 1e-6), "{seen:?} is not in the log");
+    }
+    assert!(replay.unfinished().next().is_none(), "every run was ended in order");
+    let last = replay.runs.values().next_back().unwrap();
+    assert!(session.plan_numbers().unwrap().contains(&last.plan.unwrap()), "the last plan is on disk");
+    // The change that was made is there as well.
+    let mut again = place.open(&[]);
+    again.until_shown(&["bandwidth_gbps     600", &format!("plan {} ", last.plan.unwrap().0)]);
+    again.keys("q");
+    assert_eq!(again.end().tidy().code, 0);
+}
+
+#[test]
+fn a_second_window_looks_and_does_not_write() {
+    let place = Place::new();
+    endless(&place);
+    let name = format!("session:{SESSION}");
+    let mut first = place.open(&[&name, "--solve"]);
+    first.until_shown(&["plan 2 delta-fast", "RUNNING"]);
+    let folder = sessions_of(&place).join(SESSION);
+    until("the plan on disk", || folder.join("plans/0002.json").exists().then_some(()));
+    let pid = first.pid().as_raw_nonzero();
+
+    let mut second = place.open(&[&name]);
+    second.until_shown(&["plan 2 delta-fast", "read only", "not saved"]);
+    second.keys("L");
+    second.until_shown(&[&format!("read only: the session is open in process {pid} on ")]);
+    second.escape();
+    // It may try things of its own; they stay its own.
+    let runs = || Replay::read(&folder.join("run.log"), ReplayLimits::ALL).unwrap().runs.len();
+    second.command("solve prop-alloc");
+    second.until("a run of its own", |view| {
+        view.rows.iter().any(|row| row.contains("prop-alloc") && row.contains("DONE"))
+    });
+    second.keys("q");
+    let ended = second.end().tidy();
+    assert_eq!(ended.code, 0);
+    assert_eq!(runs(), 1, "the second window wrote into the log");
+
+    first.until("the first at work", |view| view.rows[0].contains("RUNNING"));
+    first.keys("\x03\x03");
+    assert_eq!(first.end().tidy().code, 130);
+    // Free again.
+    let third = place.open(&[&name]);
+    let view = third.until_shown(&["is open with"]);
+    assert!(!view.has("read only"), "{}", view.text());
+}
