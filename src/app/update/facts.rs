@@ -119,14 +119,20 @@ impl App {
             _ => format!("{name} is open with {plans} plans; r goes on from the best"),
         };
         self.say(Severity::Info, text);
-        if let Some(why) = self.session.read_only.clone() {
-            self.say(Severity::Warning, format!("{why}; what is found here is not saved"));
-        }
+        let read_only = self.session.read_only.clone();
         for run in self.runs_cut_off() {
-            self.say(
-                Severity::Warning,
-                format!("run {run} was cut off when the program ended; r goes on from the best plan"),
-            );
+            if read_only.is_some() {
+                // Whoever holds the session may still be at it.
+                self.say(Severity::Info, format!("run {run} is shown as it was when this was opened"));
+            } else {
+                self.say(
+                    Severity::Warning,
+                    format!("run {run} was cut off when the program ended; r goes on from the best plan"),
+                );
+            }
+        }
+        if let Some(why) = read_only {
+            self.say(Severity::Warning, format!("{why}; what is found here is not saved"));
         }
         for (severity, text) in opened.notes {
             self.say(severity, text);

@@ -23,6 +23,7 @@ struct Key {
     bounds: u64,
     rows: usize,
     plans: u64,
+    baseline: Option<u64>,
     elapsed_tenths: u64,
     over_time: bool,
 }
@@ -74,6 +75,7 @@ impl SearchPane {
             bounds: run.bounds.total(),
             rows: run.rows.len(),
             plans: app.plans.next_number(),
+            baseline: app.plans.baseline,
             elapsed_tenths: (run.elapsed_s * 10.0) as u64,
             over_time,
         };
