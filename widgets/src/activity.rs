@@ -319,6 +319,8 @@ impl<'a> Activity<'a> {
         } else if held {
             pen.right(width / 2 + 1, 0, "0", style);
         } else {
+            // Without brackets a number of four characters may begin at the edge.
+            let room = if shades { room + 1 } else { room };
             let num = number::fit(amount, 1, room);
             if num.len() <= room {
                 pen.right(width - 1, 0, &num, style);

@@ -156,12 +156,45 @@ pub struct Chart<'a> {
 /// Most labels at the right end.
 const MAX_LABELS: usize = 16;
 
-/// A label at the right end: wanted row, which series or baseline.
+/// A label at the right end: its row, the height of its line, which series or baseline.
 #[derive(Clone, Copy, Default)]
 struct EndLabel {
     row: i32,
+    share: f64,
     index: usize,
     baseline: bool,
+}
+
+impl EndLabel {
+    fn at(share: f64, rows: i32, index: usize, baseline: bool) -> Self {
+        Self { row: row_of(share, rows), share, index, baseline }
+    }
+
+    const fn is(&self, other: &Self) -> bool {
+        self.index == other.index && self.baseline == other.baseline
+    }
+}
+
+/// Gives every label a row of its own in the order of their lines: down where two want the same row, then back up
+/// from the bottom.
+fn spread(labels: &mut [EndLabel], rows: i32) {
+    for label in &mut *labels {
+        label.row = row_of(label.share, rows);
+    }
+    labels.sort_by(|a, b| {
+        let lines = b.share.total_cmp(&a.share);
+        lines.then(a.baseline.cmp(&b.baseline)).then(a.index.cmp(&b.index))
+    });
+    let mut next = 0;
+    for label in &mut *labels {
+        label.row = label.row.max(next);
+        next = label.row + 1;
+    }
+    let mut limit = rows - 1;
+    for label in labels.iter_mut().rev() {
+        label.row = label.row.min(limit);
+        limit = label.row - 1;
+    }
 }
 
 impl<'a> Chart<'a> {
@@ -226,8 +259,8 @@ impl<'a> Chart<'a> {
         };
         let ticks = Self::y_ticks(y, rows);
         if rows <= 4 {
-            write(pen, 0, &ticks.label(y.high));
-            write(pen, rows - 1, &ticks.label(y.low));
+            write(pen, 0, &Self::end_label(y, y.high));
+            write(pen, rows - 1, &Self::end_label(y, y.low));
         } else {
             for value in ticks.clone() {
                 if let Some(share) = y.share(value) {
@@ -245,10 +278,22 @@ impl<'a> Chart<'a> {
         y.ticks((rows / 2).clamp(2, 10) as usize)
     }
 
+    /// The label of an end of the axis, which is no nice value: to a tenth of the range.
+    fn end_label(y: Range, value: f64) -> Num {
+        match y.scale {
+            Scale::Linear if y.low.fract() == 0.0 && y.high.fract() == 0.0 => number::fixed(value, 0),
+            Scale::Linear => {
+                let decimals = (-((y.high - y.low) / 5.0).log10()).ceil().clamp(0.0, 12.0);
+                number::fixed(value, decimals as usize)
+            }
+            Scale::Log | Scale::LogFromZero => y.ticks(2).label(value),
+        }
+    }
+
     fn y_label_width(&self, y: Range, rows: i32) -> i32 {
         let ticks = Self::y_ticks(y, rows);
         let widest = if rows <= 4 {
-            ticks.label(y.high).len().max(ticks.label(y.low).len())
+            Self::end_label(y, y.high).len().max(Self::end_label(y, y.low).len())
         } else {
             ticks.clone().map(|value| ticks.label(value).len()).max().unwrap_or(1)
         };
@@ -278,40 +323,47 @@ impl<'a> Chart<'a> {
         }
     }
 
-    fn draw_end_labels(&self, pen: &mut Pen<'_>, x: Range, y: Range, column: i32, rows: i32) {
-        let mut labels = [EndLabel::default(); MAX_LABELS];
+    /// The labels at the right end in the order of their rows. Curves come first: a baseline is left out where it
+    /// would push the label of the answer away from its line, another far away, or stand far from its own.
+    fn place_end_labels(&self, y: Range, rows: i32, labels: &mut [EndLabel; MAX_LABELS]) -> usize {
+        let room = MAX_LABELS.min(rows.max(0) as usize);
         let mut count = 0;
-        let mut push = |row: i32, index: usize, baseline: bool| {
-            // More labels than rows: the least important ones, which come last, are left out.
-            if count < MAX_LABELS.min(rows.max(0) as usize) {
-                labels[count] = EndLabel { row, index, baseline };
-                count += 1;
-            }
-        };
         for (index, series) in self.series.iter().enumerate() {
             let last = series.points.iter().rev().find_map(|point| y.share(point.1));
-            if let Some(share) = last {
-                push(row_of(share, rows), index, false);
+            if let Some(share) = last.filter(|_| count < room) {
+                labels[count] = EndLabel::at(share, rows, index, false);
+                count += 1;
             }
         }
+        spread(&mut labels[..count], rows);
         for (index, line) in self.baselines.iter().enumerate() {
-            if let Some(share) = y.share(line.value) {
-                push(row_of(share, rows), index, true);
+            let inside = y.share(line.value).filter(|share| (0.0..=1.0).contains(share));
+            let Some(share) = inside.filter(|_| count < room) else { continue };
+            let mut tried = *labels;
+            tried[count] = EndLabel::at(share, rows, index, true);
+            spread(&mut tried[..=count], rows);
+            let row_before =
+                |curve: &EndLabel| labels[..count].iter().find(|l| l.is(curve)).map_or(curve.row, |l| l.row);
+            let keeps = |label: &EndLabel| match label.baseline {
+                true => (label.row - row_of(label.share, rows)).abs() <= 1,
+                false => (label.row - row_before(label)).abs() <= i32::from(!self.is_bold(label.index)),
+            };
+            if tried[..=count].iter().all(keeps) {
+                *labels = tried;
+                count += 1;
             }
         }
-        let labels = &mut labels[..count];
-        labels.sort_by_key(|label| (label.row, label.baseline, label.index));
-        // Push down where two want the same row, then back up from the bottom.
-        let mut next = 0;
-        for label in &mut *labels {
-            label.row = label.row.max(next);
-            next = label.row + 1;
-        }
-        let mut limit = rows - 1;
-        for label in labels.iter_mut().rev() {
-            label.row = label.row.min(limit);
-            limit = label.row - 1;
-        }
+        count
+    }
+
+    fn is_bold(&self, series: usize) -> bool {
+        self.series.get(series).is_some_and(|series| series.bold)
+    }
+
+    fn draw_end_labels(&self, pen: &mut Pen<'_>, x: Range, y: Range, column: i32, rows: i32) {
+        let mut labels = [EndLabel::default(); MAX_LABELS];
+        let count = self.place_end_labels(y, rows, &mut labels);
+        let labels = &labels[..count];
         for label in labels.iter().copied() {
             let (name, tone, bold) = self.label_of(label);
             let room = pen.width() - column;
@@ -361,19 +413,36 @@ impl<'a> Chart<'a> {
     fn draw_curve(&self, dots: &mut Dots<'_, '_>, series: &Series, x: Range, y: Range) {
         let ink =
             Ink { style: self.theme.ink(series.tone, false), letter: series.letter, dotted: series.dotted };
+        if series.step && dots.draws_lines() {
+            let cell = |point: &(f64, f64), width: i32, rows: i32| {
+                let at = x.share(point.0)?.clamp(0.0, 1.0) * f64::from(width - 1);
+                Some((at.round() as i32, row_of(y.share(point.1)?, rows)))
+            };
+            let (width, rows) = dots.cells();
+            dots.steps(series.points.iter().map(|point| cell(point, width, rows)), ink);
+            return;
+        }
         let (width, height) = (f64::from(dots.width() - 1), f64::from(dots.height() - 1));
+        let place = |point: &(f64, f64)| {
+            let (share_x, share_y) = (x.share(point.0)?, y.share(point.1)?);
+            // One dot outside is clipped by the dots; further out would only cost time.
+            let at = (share_x.clamp(-1.0, 2.0) * width).round().clamp(-1.0, width + 1.0) as i32;
+            let dot = ((1.0 - share_y.clamp(-1.0, 2.0)) * height).round().clamp(-1.0, height + 1.0) as i32;
+            Some((at, dot))
+        };
+        if series.dotted && !series.step {
+            dots.scatter(series.points.iter().map(place), ink);
+            return;
+        }
         // One column of dots at a time: its extent and the height of its last point.
         let mut column: Option<(i32, i32, i32, i32)> = None;
         for point in &series.points {
-            let (Some(share_x), Some(share_y)) = (x.share(point.0), y.share(point.1)) else {
+            let Some((at, dot)) = place(point) else {
                 if let Some((at, low, high, _)) = column.take() {
                     dots.vertical(at, low, high, ink);
                 }
                 continue;
             };
-            // One dot outside is clipped by the dots; further out would only cost time.
-            let at = (share_x.clamp(-1.0, 2.0) * width).round().clamp(-1.0, width + 1.0) as i32;
-            let dot = ((1.0 - share_y.clamp(-1.0, 2.0)) * height).round().clamp(-1.0, height + 1.0) as i32;
             column = match column {
                 Some((now, low, high, _)) if now == at => Some((at, low.min(dot), high.max(dot), dot)),
                 Some((now, low, high, last)) => {

@@ -196,14 +196,21 @@ impl<'a> Matrix<'a> {
         let wide = full.max(headings.min(8) + 1);
         let bare = digits + 2;
         let count = self.columns.len() as i32;
-        // Differences say more than a bar, and a bar more than wide cells.
-        for (pitches, differences) in [([wide + 1, wide, full], true), ([bare + 1, bare, digits + 1], false)]
-        {
-            for sum in sums {
-                for pitch in pitches {
-                    if names + count * pitch + sum.width() <= width {
-                        return Places { names, pitch, differences, shown: self.columns.len(), sum };
-                    }
+        // Differences say more than names of columns, those more than a bar, and a bar more than wide cells.
+        let short = full.max(headings.min(4) + 1);
+        let bare_short = bare.max(headings.min(4) + 1);
+        let some = &sums[..2];
+        let layouts: [(&[i32], bool, &[Sum]); 4] = [
+            (&[wide + 1, wide, short], true, some),
+            (&[full], true, if with_differences { &sums } else { some }),
+            (&[bare_short], false, some),
+            (&[bare + 1, bare, digits + 1], false, &sums),
+        ];
+        for (pitches, differences, sums) in layouts {
+            for &sum in sums {
+                let fits = |pitch: &i32| names + count * pitch + sum.width() <= width;
+                if let Some(pitch) = pitches.iter().copied().find(fits) {
+                    return Places { names, pitch, differences, shown: self.columns.len(), sum };
                 }
             }
         }

@@ -80,6 +80,9 @@ pub fn pieces_width(pieces: &[Piece], glyphs: &'static Glyphs) -> u16 {
     pieces.iter().fold(0u16, |sum, piece| sum.saturating_add(text::width(&piece.text, glyphs)))
 }
 
+/// A word of this many columns is a name that may be cut inside when there is no room for it.
+const LONG_WORD: i32 = 12;
+
 /// Draws into one area of a buffer.
 #[derive(Debug)]
 pub struct Pen<'a> {
@@ -199,26 +202,45 @@ impl<'a> Pen<'a> {
         x.max(0)
     }
 
-    /// Writes pieces from `x` in at most `room` columns, the last one cut at its end. Returns the columns used.
+    /// Writes pieces from `x` in at most `room` columns. What does not fit is left out from a word on, so that no
+    /// number loses digits, and the ellipsis says so; only long names are cut inside. Returns the columns used.
     pub fn pieces(&mut self, x: i32, y: i32, room: i32, pieces: &[Piece]) -> i32 {
         let room = room.min(self.width() - x);
         let glyphs = self.glyphs();
-        let whole = i32::from(pieces_width(pieces, glyphs)) <= room;
-        let dots = i32::from(text::width_of_ellipsis(glyphs));
-        let available = if whole { room } else { (room - dots).max(0) };
-        let mut at = 0;
-        for piece in pieces {
+        if i32::from(pieces_width(pieces, glyphs)) <= room {
+            let mut at = 0;
+            for piece in pieces {
+                let style = self.theme.ink(piece.tone, piece.bold);
+                at += self.run(x + at, y, room - at, &piece.text, style);
+            }
+            return at;
+        }
+        // A blank stands before the ellipsis, or it would look like a digit that is missing.
+        let available = (room - i32::from(text::width_of_ellipsis(glyphs)) - 1).max(0);
+        // Columns used, and where the last word ended.
+        let (mut at, mut end) = (0, 0);
+        'pieces: for piece in pieces {
             let style = self.theme.ink(piece.tone, piece.bold);
-            let width = i32::from(text::width(&piece.text, glyphs));
-            let used = self.run(x + at, y, available - at, &piece.text, style);
-            at += used;
-            if used < width {
-                let muted = self.style(Tone::Muted);
-                at += self.run(x + at, y, room - at, glyphs.ellipsis, muted);
-                break;
+            for word in piece.text.split_inclusive(' ') {
+                let visible = word.trim_end();
+                let width = i32::from(text::width(visible, glyphs));
+                if at + width > available {
+                    let number = visible.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+                    let long = at == 0 || width >= LONG_WORD && available - at >= LONG_WORD / 2;
+                    if long && !number {
+                        end = at + self.run(x + at, y, available + 1 - at, visible, style);
+                    }
+                    break 'pieces;
+                }
+                self.run(x + at, y, available - at, word, style);
+                if width > 0 {
+                    end = at + width;
+                }
+                at += i32::from(text::width(word, glyphs));
             }
         }
-        at
+        let gap = i32::from(end > 0 && end <= available);
+        end + gap + self.run(x + end + gap, y, room - end - gap, glyphs.ellipsis, self.style(Tone::Muted))
     }
 
     /// Writes pieces so that they end before column `right`. Returns their first column; nothing if there is no room.

@@ -56,19 +56,26 @@ impl Widget for &Sentence<'_> {
         }
         let glyphs = pen.glyphs();
         let (width, height) = (pen.width(), pen.height());
+        let dots = i32::from(text::width_of_ellipsis(glyphs));
         let (mut x, mut y) = (0, 0);
+        // The last word in the row.
+        let (mut start, mut end) = (0, 0);
         for piece in self.pieces {
             let style = self.theme.ink(piece.tone, piece.bold);
             for word in piece.text.split_inclusive(' ') {
                 let visible = i32::from(text::width(word.trim_end(), glyphs));
                 if x > 0 && x + visible > width {
                     if y + 1 == height {
-                        pen.text(
-                            width - i32::from(text::width_of_ellipsis(glyphs)),
-                            y,
-                            glyphs.ellipsis,
-                            self.theme.style(Tone::Muted),
-                        );
+                        let at = match width - dots - end {
+                            1.. => end + 1,
+                            0 => end,
+                            // The last word gives way as a whole: it may be a number.
+                            _ => {
+                                pen.line(start, y, width - start, " ", self.theme.style(Tone::Text));
+                                start
+                            }
+                        };
+                        pen.text(at, y, glyphs.ellipsis, self.theme.style(Tone::Muted));
                         return;
                     }
                     y += 1;
@@ -76,6 +83,9 @@ impl Widget for &Sentence<'_> {
                 }
                 if x == 0 && word.trim().is_empty() {
                     continue;
+                }
+                if visible > 0 {
+                    (start, end) = (x, (x + visible).min(width));
                 }
                 x += pen.text(x, y, word, style);
             }

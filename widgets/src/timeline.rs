@@ -108,9 +108,20 @@ pub struct TimelineState {
     pub parts: Vec<(i32, i32)>,
     /// First row of each lane; filled by the draw.
     pub lane_rows: Vec<i32>,
+    /// Rows at the top that stay while the others scroll; filled by the draw.
+    pub pinned: i32,
 }
 
 impl TimelineState {
+    /// Where a row is drawn; `None` if it is scrolled away above. What lies below may be past the end.
+    fn y_of(&self, row: i32) -> Option<i32> {
+        if row < self.pinned {
+            return Some(row);
+        }
+        let y = row - self.offset as i32;
+        (y >= self.pinned).then_some(y)
+    }
+
     /// Moves the selection by `steps` items in their order, stopping at the ends.
     pub fn step(&mut self, items: &[TimelineItem], steps: i32) {
         let at = items.iter().position(|item| Some(item.id) == self.selected);
@@ -150,6 +161,7 @@ pub struct Timeline<'a> {
     lanes: &'a [Lane],
     items: &'a [TimelineItem],
     edges: &'a [Edge],
+    pinned: usize,
 }
 
 /// Columns of a fold: `⋯ ×46 ⋯` and a blank on both sides.
@@ -168,13 +180,20 @@ impl<'a> Timeline<'a> {
         lanes: &'a [Lane],
         items: &'a [TimelineItem],
     ) -> Self {
-        Self { theme, parts, lanes, items, edges: &[] }
+        Self { theme, parts, lanes, items, edges: &[], pinned: 0 }
     }
 
     /// The edges of the selected item.
     #[must_use]
     pub const fn edges(mut self, edges: &'a [Edge]) -> Self {
         self.edges = edges;
+        self
+    }
+
+    /// The first lanes stay at the top while the others scroll, as long as they leave room for those.
+    #[must_use]
+    pub const fn pinned(mut self, lanes: usize) -> Self {
+        self.pinned = lanes;
         self
     }
 
@@ -289,6 +308,28 @@ impl<'a> Timeline<'a> {
         y
     }
 
+    /// Chooses the rows that are shown: what is pinned, and the selected row with its neighbours.
+    fn scroll(&self, state: &mut TimelineState, at: Option<i32>, height: usize, total: usize) {
+        let first = state.lane_rows.get(self.pinned).copied().unwrap_or(0);
+        let pinned = usize::try_from(first).unwrap_or(0);
+        let stays = total > height && pinned * 5 <= height * 3 && height >= pinned + 4;
+        let pinned = if stays { pinned } else { 0 };
+        state.pinned = pinned as i32;
+        let (height, total) = (height - pinned, total - pinned);
+        if let Some(at) = at.and_then(|at| usize::try_from(at).ok()?.checked_sub(pinned)) {
+            if height >= 3 {
+                for beside in [(at + 1).min(total.saturating_sub(1)), at.saturating_sub(1)] {
+                    state.offset = scroll::follow(state.offset, Some(beside), height, total);
+                }
+            }
+            state.offset = scroll::follow(state.offset, Some(at), height, total);
+        } else {
+            state.offset = scroll::follow(state.offset, None, height, total);
+        }
+        let from = pinned + state.offset;
+        state.visible = from..(from + height).min(pinned + total);
+    }
+
     fn item_row(&self, lane_rows: &[i32], item: &TimelineItem) -> Option<i32> {
         let height = self.lanes.get(item.lane)?.rows.max(1);
         Some(lane_rows.get(item.lane)? + i32::from(item.row.min(height - 1)))
@@ -314,16 +355,15 @@ impl StatefulWidget for &Timeline<'_> {
         let left = self.left(pen.width());
         self.place_parts(pen.width() - left, &mut state.parts);
         let total = self.place_lanes(&mut state.lane_rows).max(0) as usize;
-        let at = selected.and_then(|item| self.item_row(&state.lane_rows, item)).map(|row| row as usize);
+        let at = selected.and_then(|item| self.item_row(&state.lane_rows, item));
         let height = (pen.height() - 1) as usize;
-        state.offset = scroll::follow(state.offset, at, height, total);
-        state.visible = state.offset..(state.offset + height).min(total);
+        self.scroll(state, at, height, total);
         self.draw_axis(&mut pen, left, &state.parts);
         let (width, rows) = (pen.width(), pen.height() - 1);
         let mut lanes = pen.part(0, 1, width, rows);
         self.draw_lanes(&mut lanes, left, state);
-        if let Some(at) = at {
-            lanes.glyph(0, at as i32 - state.offset as i32, ">", self.theme.style(Tone::Answer));
+        if let Some(y) = at.and_then(|at| state.y_of(at)) {
+            lanes.glyph(0, y, ">", self.theme.style(Tone::Answer));
         }
         let mut plot = pen.part(left, 1, width - left, rows);
         self.draw_bars(&mut plot, state);

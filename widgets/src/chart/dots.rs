@@ -1,4 +1,5 @@
-//! Dots finer than cells: Braille (2 x 4), quadrants (2 x 2) or one letter per cell.
+//! Dots finer than cells: Braille (2 x 4), quadrants (2 x 2) or one letter per cell. Quadrants are as thick as half a
+//! row, so curves of steps are lines of one cell in that set.
 //!
 //! The dots already set are read back from the buffer, so nothing is stored beside it.
 
@@ -48,6 +49,102 @@ impl<'p, 'b> Dots<'p, 'b> {
 
     pub fn height(&self) -> i32 {
         self.pen.height() * self.per_cell().1
+    }
+
+    /// Columns and rows in cells.
+    pub fn cells(&self) -> (i32, i32) {
+        (self.pen.width(), self.pen.height())
+    }
+
+    /// Whether curves of steps are lines instead of dots.
+    pub fn draws_lines(&self) -> bool {
+        self.set == GlyphSet::Block
+    }
+
+    /// A curve of steps through cells, each of which holds until the next; `None` is a gap.
+    pub fn steps(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
+        // The column at hand: the row in which the line comes in, if it does, the first and the last row.
+        let mut column: Option<(i32, Option<i32>, i32, i32)> = None;
+        for point in points {
+            let Some((at, row)) = point else {
+                if let Some(column) = column.take() {
+                    self.step(column, ink);
+                }
+                continue;
+            };
+            column = match column {
+                Some((now, enters, first, _)) if now == at => Some((now, enters, first, row)),
+                Some(done) => {
+                    self.step(done, ink);
+                    for x in done.0 + 1..at {
+                        self.stroke(x, done.3, "─", ink.style);
+                    }
+                    Some((at, Some(done.3), row, row))
+                }
+                None => Some((at, None, row, row)),
+            };
+        }
+        if let Some(column) = column {
+            self.step(column, ink);
+        }
+    }
+
+    fn step(&mut self, (x, enters, first, last): (i32, Option<i32>, i32, i32), ink: Ink) {
+        let from = enters.unwrap_or(first);
+        if from == last {
+            return self.stroke(x, last, "─", ink.style);
+        }
+        let (upper, lower) = match (from < last, enters) {
+            (true, Some(_)) => ("┐", "└"),
+            (true, None) => ("│", "└"),
+            (false, Some(_)) => ("┌", "┘"),
+            (false, None) => ("┌", "│"),
+        };
+        self.stroke(x, from.min(last), upper, ink.style);
+        for y in from.min(last) + 1..from.max(last) {
+            self.stroke(x, y, "│", ink.style);
+        }
+        self.stroke(x, from.max(last), lower, ink.style);
+    }
+
+    /// A piece of a line; two lines in one row are drawn as a double one.
+    fn stroke(&mut self, x: i32, y: i32, glyph: &'static str, style: Style) {
+        let Some(cell) = self.pen.cell(x, y) else { return };
+        let both = glyph == "─" && matches!(cell.symbol(), "─" | "═");
+        cell.set_symbol(if both { "═" } else { glyph }).set_style(style);
+    }
+
+    /// One dot for every column of dots, at the mean of its points, and faint lines over what lies between.
+    pub fn scatter(&mut self, points: impl Iterator<Item = Option<(i32, i32)>>, ink: Ink) {
+        let mut before: Option<(i32, i32)> = None;
+        // The column at hand, the sum of its heights, and how many there are.
+        let mut column: Option<(i32, i64, i64)> = None;
+        for point in points {
+            match (point, &mut column) {
+                (Some((at, y)), Some((now, sum, count))) if *now == at => {
+                    *sum += i64::from(y);
+                    *count += 1;
+                }
+                (point, _) => {
+                    if let Some(done) = column.take() {
+                        before = Some(self.mean(before, done, ink));
+                    }
+                    match point {
+                        Some((at, y)) => column = Some((at, i64::from(y), 1)),
+                        None => before = None,
+                    }
+                }
+            }
+        }
+        if let Some(done) = column {
+            self.mean(before, done, ink);
+        }
+    }
+
+    fn mean(&mut self, before: Option<(i32, i32)>, (x, sum, count): (i32, i64, i64), ink: Ink) -> (i32, i32) {
+        let point = (x, (sum as f64 / count as f64).round() as i32);
+        self.line(before.unwrap_or(point), point, ink);
+        point
     }
 
     fn dot(&mut self, x: i32, y: i32, ink: Ink) {

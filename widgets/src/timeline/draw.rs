@@ -41,7 +41,9 @@ impl Timeline<'_> {
         let glyphs = pen.glyphs();
         let (muted, faint) = (self.theme.style(Tone::Muted), self.theme.style(Tone::Faint));
         for (lane, &row) in self.lanes.iter().zip(&state.lane_rows) {
-            let y = row - state.offset as i32;
+            // The name stands in the first row of the lane that is shown.
+            let rows = row..row + i32::from(lane.rows.max(1));
+            let Some(y) = rows.into_iter().find_map(|row| state.y_of(row)) else { continue };
             if y >= pen.height() {
                 return;
             }
@@ -88,6 +90,10 @@ impl Timeline<'_> {
             let Some((from, to)) = self.columns_in(index, places, item) else { continue };
             if to > from {
                 pen.line(from, y, to - from, glyph, style);
+                if let Some(ground) = style.bg.filter(|_| glyph == " " && to == pen.width()) {
+                    // Blanks at the end of a line are lost where screens are copied.
+                    pen.glyph(to - 1, y, glyphs.eighths[7], style.fg(ground));
+                }
             } else {
                 // Shorter than a column: one cell, and a sign that it is.
                 pen.glyph(from, y, glyphs.square, thin);
@@ -98,19 +104,27 @@ impl Timeline<'_> {
         drawn
     }
 
-    /// Writes the name of a bar: inside, behind or in front of it, where there is room.
-    fn draw_bar_name(&self, pen: &mut Pen<'_>, y: i32, item: &TimelineItem, bar: (i32, i32), selected: bool) {
-        let (from, to) = bar;
-        let glyphs = pen.glyphs();
-        let size = i32::from(text::width(&item.name, glyphs)) + i32::from(item.critical);
-        let inside = size <= to - from;
-        let x = if inside {
+    /// Where the name of a bar stands: inside, behind or, without room there, so that it ends with the bar.
+    fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), width: i32) -> i32 {
+        let size = self.bar_name_width(item);
+        if size <= to - from {
             from + i32::from(size < to - from)
-        } else if to + 1 + size <= pen.width() {
+        } else if to + 1 + size <= width {
             to + 1
         } else {
-            from - 1 - size
-        };
+            to - size
+        }
+    }
+
+    fn bar_name_width(&self, item: &TimelineItem) -> i32 {
+        i32::from(text::width(&item.name, self.theme.glyphs)) + i32::from(item.critical)
+    }
+
+    /// Writes the name of a bar.
+    fn draw_bar_name(&self, pen: &mut Pen<'_>, y: i32, item: &TimelineItem, bar: (i32, i32), selected: bool) {
+        let (from, to) = bar;
+        let inside = self.bar_name_width(item) <= to - from;
+        let x = self.bar_name_at(item, bar, pen.width());
         if x < 0 {
             return;
         }
@@ -126,6 +140,10 @@ impl Timeline<'_> {
         let used = pen.text(x, y, &item.name, style);
         if item.critical {
             pen.glyph(x + used, y, "*", style);
+        }
+        if x < from && self.theme.shades() {
+            // The end of the name stands on the bar.
+            pen.paint(from, y, to - from, 1, self.theme.style(area));
         }
     }
 
@@ -175,7 +193,7 @@ impl Timeline<'_> {
     ) -> impl Iterator<Item = (&'s TimelineItem, i32)> {
         let bars = self.items.iter().filter(|item| item.shape == ItemShape::Bar);
         bars.filter_map(move |item| {
-            let y = self.item_row(&state.lane_rows, item)? - state.offset as i32;
+            let y = state.y_of(self.item_row(&state.lane_rows, item)?)?;
             (0..height).contains(&y).then_some((item, y))
         })
     }
@@ -193,14 +211,18 @@ impl Timeline<'_> {
             self.draw_edge(pen, edge, state);
         }
         for (item, y) in self.bars(height, state) {
-            let spans = (0..self.parts.len()).filter_map(|index| self.columns_in(index, &state.parts, item));
-            let bar = spans.reduce(|all, span| (all.0.min(span.0), all.1.max(span.1)));
-            if let Some((from, to)) = bar {
-                let bar = (from, to.max(from + 1));
+            if let Some(bar) = self.bar_columns(item, &state.parts) {
                 self.draw_bar_name(pen, y, item, bar, state.selected == Some(item.id));
             }
         }
         state.hits = hits;
+    }
+
+    /// First and last column of a bar over all spans, at least one wide.
+    fn bar_columns(&self, item: &TimelineItem, places: &[(i32, i32)]) -> Option<(i32, i32)> {
+        let spans = (0..self.parts.len()).filter_map(|index| self.columns_in(index, places, item));
+        let (from, to) = spans.reduce(|all, span| (all.0.min(span.0), all.1.max(span.1)))?;
+        Some((from, to.max(from + 1)))
     }
 
     fn lane_id(&self, item: &TimelineItem) -> u32 {
@@ -241,10 +263,7 @@ impl Timeline<'_> {
             }
             let row = self.item_row(&state.lane_rows, item);
             let (Some(row), Some(x)) = (row, self.moment(&state.parts, item.start_s)) else { continue };
-            let y = row - state.offset as i32;
-            if y < 0 || y >= pen.height() {
-                continue;
-            }
+            let Some(y) = state.y_of(row).filter(|y| *y < pen.height()) else { continue };
             let span_end = self
                 .span_of(item.start_s)
                 .and_then(|span| state.parts.get(span))
@@ -275,8 +294,9 @@ impl Timeline<'_> {
         let (Some(from), Some(to)) = (self.items.get(edge.from), self.items.get(edge.to)) else { return };
         let rows = (self.item_row(&state.lane_rows, from), self.item_row(&state.lane_rows, to));
         let columns = (self.moment(&state.parts, from.end_s), self.moment(&state.parts, to.start_s));
-        let ((Some(from_y), Some(to_y)), (Some(from_x), Some(to_x))) = (rows, columns) else { return };
-        let (from_y, to_y) = (from_y - state.offset as i32, to_y - state.offset as i32);
+        let ((Some(from_row), Some(to_row)), (Some(from_x), Some(to_x))) = (rows, columns) else { return };
+        // An end that is scrolled away lies behind the last row that stays.
+        let [from_y, to_y] = [from_row, to_row].map(|row| state.y_of(row).unwrap_or(state.pinned - 1));
         let glyphs = pen.glyphs();
         let style = self.theme.style(Tone::Text);
         let down = to_y >= from_y;
@@ -285,18 +305,59 @@ impl Timeline<'_> {
         for y in between.start.max(0)..between.end.min(height) {
             pen.glyph(from_x, y, glyphs.vertical, style);
         }
-        if from_y == to_y {
-            pen.line(from_x + 1, to_y, to_x - from_x - 2, glyphs.edge, style);
-        } else if to_x > from_x {
-            pen.glyph(from_x, to_y, if down { glyphs.corner_up } else { glyphs.corner_down }, style);
-            pen.line(from_x + 1, to_y, to_x - from_x - 2, glyphs.edge, style);
+        if !(0..height).contains(&to_y) {
+            return;
+        }
+        // A name in front of its bar comes first.
+        let bar = self.bar_columns(to, &state.parts).filter(|_| to.shape == ItemShape::Bar);
+        let to_x = bar.map_or(to_x, |bar| to_x.min(self.bar_name_at(to, bar, pen.width()).max(0)));
+        let first = if from_y == to_y { from_x + 1 } else { from_x };
+        for x in first..to_x - 1 {
+            if self.bar_at(to, x, state) {
+                continue;
+            }
+            let corner = if down { glyphs.corner_up } else { glyphs.corner_down };
+            pen.glyph(x, to_y, if x == from_x { corner } else { glyphs.edge }, style);
         }
         if to_x > from_x + 1 {
             pen.glyph(to_x - 1, to_y, glyphs.forward, style);
         }
         let size = i32::from(text::width(&edge.label, glyphs));
-        if size > 0 && from_x - size >= 0 && from_y != to_y {
-            pen.right(from_x, to_y, &edge.label, self.theme.style(Tone::Text));
+        if size == 0 || from_y == to_y {
+            return;
         }
+        // In front of the corner; where points or a fold are there, on the line before the arrow.
+        let in_front = if to_x > from_x { from_x } else { to_x - 1 };
+        let places = [(in_front - size, in_front), (to_x - 2 - size, to_x - 2)];
+        let place = places.into_iter().enumerate().find(|&(index, (x, end))| {
+            x > if index == 0 { -1 } else { from_x + 1 } && !self.points_in(to, x - 1..end + 1, state)
+        });
+        if let Some((_, (x, _))) = place {
+            pen.text(x, to_y, &edge.label, style);
+        }
+    }
+
+    /// Whether another bar of the row of `item` covers column `x`.
+    fn bar_at(&self, item: &TimelineItem, x: i32, state: &TimelineState) -> bool {
+        self.items.iter().any(|other| {
+            other.shape == ItemShape::Bar
+                && other.id != item.id
+                && (other.lane, other.row) == (item.lane, item.row)
+                && self.bar_columns(other, &state.parts).is_some_and(|(from, to)| (from..to).contains(&x))
+        })
+    }
+
+    /// Whether marks of points or the count of a fold stand in some columns of the row of `item`.
+    fn points_in(&self, item: &TimelineItem, columns: std::ops::Range<i32>, state: &TimelineState) -> bool {
+        if !self.lanes.get(item.lane).is_some_and(|lane| lane.rail) {
+            return false;
+        }
+        let fold = self.parts.iter().zip(&state.parts).any(|(part, &(x, width))| {
+            matches!(part, AxisPart::Fold) && x < columns.end && x + width > columns.start
+        });
+        fold || self.items.iter().any(|other| {
+            let beside = other.id != item.id && (other.lane, other.row) == (item.lane, item.row);
+            beside && self.moment(&state.parts, other.start_s).is_some_and(|x| columns.contains(&x))
+        })
     }
 }
