@@ -36,10 +36,9 @@ pub struct JobSummary {
 pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummary), Problems> {
     let Laid { shape, workload, full, reduced } = Laid::of(job, 1, dominance)?;
     let positions = shape.pods_per_replica;
-    let ring = shape.replicas > 1;
 
     let mut pods: Vec<Pod> = (0..positions).map(|p| real_pod(p, format!("p{p}"), &shape, p)).collect();
-    if ring {
+    if shape.rings().next().is_some() {
         pods.extend((0..positions).map(|p| Pod {
             id: PodId(positions + p),
             name: format!("peer{p}"),
@@ -51,10 +50,8 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
     for p in 1..positions {
         push_link(&mut links, [p - 1, p], LinkKind::Pp, [1, 1]);
     }
-    if ring {
-        for p in 0..positions {
-            push_link(&mut links, [p, positions + p], LinkKind::Dp, [shape.ring_ports(), 0]);
-        }
+    for p in shape.rings() {
+        push_link(&mut links, [p, positions + p], LinkKind::Dp, [shape.ring_ports(), 0]);
     }
     let tasks = reduced.tasks.iter().enumerate().map(|(id, task)| {
         let node = &full.nodes()[task.node as usize];

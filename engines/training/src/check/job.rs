@@ -103,14 +103,25 @@ fn shape(job: &Job) -> Result<Shape, String> {
             return Err(format!("'ports_per_pod' has {} entries, a replica has {pods} pods", list.len()));
         }
     };
+    let replicas = (gpus / replica_gpus) as u32;
+    let exchanges = |stage: u32| {
+        let silent = |bytes: f64| bytes <= 0.0;
+        let measured = job.measured.as_ref().and_then(|measured| measured.stages.get(stage as usize));
+        replicas > 1 && !measured.is_some_and(|figures| silent(figures.dp_bytes_per_gpu))
+    };
+    let mut exchanging = vec![false; pods as usize];
+    for stage in (0..run.pp).filter(|stage| exchanges(*stage)) {
+        exchanging[place(stage, stages_per_pod, pods, job.reverse) as usize] = true;
+    }
     Ok(Shape {
         gpus_per_stage: stage_gpus as u32,
-        replicas: (gpus / replica_gpus) as u32,
+        replicas,
         stages: run.pp,
         stages_per_pod,
         pods_per_replica: pods,
         dp_in: (stage_gpus / u64::from(run.tp)) as u32,
         reverse: job.reverse,
+        exchanging,
         ports,
     })
 }
@@ -171,7 +182,6 @@ fn one_forward_one_backward(warm_up: u32, n: u32) -> Vec<Step> {
 /// Pods and links of one replica and its ring neighbours.
 fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
     let pods_per_replica = shape.pods_per_replica;
-    let ring = shape.replicas > 1;
     let mut pods: Vec<Pod> = (0..pods_per_replica)
         .map(|position| Pod {
             id: PodId(position),
@@ -180,7 +190,7 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
             mirror: false,
         })
         .collect();
-    if ring {
+    if shape.exchanging.contains(&true) {
         pods.extend((0..pods_per_replica).map(|position| Pod {
             id: PodId(pods_per_replica + position),
             name: format!("peer{position}"),
@@ -190,7 +200,8 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
     }
     let pipeline = (1..pods_per_replica).map(|position| (position - 1, position, LinkKind::Pp, 1, 1));
     let ring_ports = if shape.replicas > 2 { 2 } else { 1 };
-    let exchange = (0..if ring { pods_per_replica } else { 0 })
+    let exchange = (0..pods_per_replica)
+        .filter(|position| shape.exchanging[*position as usize])
         .map(|position| (position, pods_per_replica + position, LinkKind::Dp, ring_ports, 0));
     let links = pipeline
         .chain(exchange)

@@ -138,10 +138,10 @@ pub(super) fn expand(job: &Job) -> Result<Expansion, Problems> {
     }
     // Two replicas are each other's neighbour on both sides: one link.
     let ring_links = if replicas > 2 { replicas } else { replicas - 1 };
-    for p in 0..positions {
+    for (p, link) in shape.rings().zip(positions - 1..) {
         for r in 0..ring_links {
             push_link(&mut links, [pod(r, p), pod((r + 1) % replicas, p)], LinkKind::Dp, [1, 1]);
-            link_of.push(LinkId(positions - 1 + p));
+            link_of.push(LinkId(link));
         }
     }
 

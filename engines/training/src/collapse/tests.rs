@@ -5,7 +5,7 @@ use crate::contention::Contention;
 use crate::network::Network;
 use crate::presets;
 use crate::scenario::check_instance;
-use crate::scenario::job::PortsPerPod;
+use crate::scenario::job::{Measured, MeasuredStage, Order, PortsPerPod};
 use crate::sim::{Rule, Simulator};
 
 fn preset(name: &str) -> Job {
@@ -146,7 +146,6 @@ fn too_few_ports_name_the_pod() {
 
 #[test]
 fn a_stage_that_outlasts_every_transfer_is_refused() {
-    use crate::scenario::job::{Measured, MeasuredStage, Order};
     let mut job = preset("tiny4");
     job.run.gpus = 8;
     let stage = |fwd_s: f64| MeasuredStage { fwd_s, bwd_s: 2.0 * fwd_s, dp_bytes_per_gpu: 0.0 };
@@ -164,6 +163,46 @@ fn a_stage_that_outlasts_every_transfer_is_refused() {
         measured.stages.iter_mut().for_each(|stage| stage.dp_bytes_per_gpu = 1e9);
     }
     assert!(instance(&job).tasks.iter().any(|task| task.kind == TaskKind::Dp && task.release_s > 100.0));
+}
+
+#[test]
+fn no_circuit_is_spent_on_a_ring_that_nobody_uses() {
+    let mut job = preset("small");
+    let stage = |dp_bytes_per_gpu: f64| MeasuredStage { fwd_s: 0.01, bwd_s: 0.02, dp_bytes_per_gpu };
+    let measured = |dp_bytes: [f64; 8]| Measured {
+        stages: dp_bytes.map(stage).into(),
+        pp_bytes_per_rank: 1e7,
+        order: Order::OneForwardOneBackward,
+    };
+    // Two stages in each of four pods: only those of the second pod exchange gradients, and of these only one.
+    job.measured = Some(measured([0.0, 0.0, 0.0, 1e9, 0.0, 0.0, 0.0, 0.0]));
+    job.model = None;
+    // Too few for a ring, enough for the neighbours.
+    job.ports_per_pod = Some(PortsPerPod::ByPosition(vec![1, 4, 2, 1]));
+    let one = instance(&job);
+    assert_eq!(
+        links(&one),
+        [
+            (0, 1, LinkKind::Pp, 1, 1),
+            (1, 2, LinkKind::Pp, 1, 1),
+            (2, 3, LinkKind::Pp, 1, 1),
+            (1, 5, LinkKind::Dp, 2, 0)
+        ]
+    );
+    assert_eq!(one.tasks.iter().filter(|task| task.kind == TaskKind::Dp).count(), 1);
+    let all = expanded(&job).unwrap();
+    assert_eq!(check_instance(&all, "").to_string(), "");
+    assert_eq!(all.links.iter().filter(|link| link.kind == LinkKind::Dp).count(), 4);
+    for rule in [Rule::Ideal, Rule::Fair, Rule::Level] {
+        let (one, all) = both_makespans(&job, &[1, 1, 1, 1], rule);
+        assert!((all / one - 1.0).abs() < 1e-12, "{rule:?}: {all} instead of {one}");
+    }
+    job.measured = Some(measured([0.0; 8]));
+    let none = instance(&job);
+    assert_eq!((none.links.len(), none.pods.len()), (3, 4));
+    job.ports_per_pod = Some(PortsPerPod::Same(1));
+    let text = collapsed(&job, Dominance::AtBandwidth).unwrap_err().to_string();
+    assert!(text.contains("pod 'p1' has 1 port, one circuit on each of its links takes 2"), "{text}");
 }
 
 #[test]

@@ -41,6 +41,7 @@ impl Job {
         if let Some(measured) = &self.measured {
             check_measured(measured, &shape, &mut problems);
         }
+        shape.exchanging = exchanging(self.measured.as_ref(), &shape);
         check_ports(self, &mut shape, &mut problems);
         check_size(self, &shape, &mut problems);
         if problems.is_empty() {
@@ -187,6 +188,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         pods_per_replica: small(pp.div_ceil(stages_per_pod)),
         dp_in: small(g / tp),
         reverse: job.reverse,
+        exchanging: Vec::new(),
         ports: Vec::new(),
     })
 }
@@ -212,6 +214,17 @@ fn check_measured(measured: &Measured, shape: &Shape, problems: &mut Problems) {
     }
     let least = if shape.pods_per_replica > 1 { 1.0 } else { 0.0 };
     within("job.measured.pp_bytes_per_rank".to_owned(), measured.pp_bytes_per_rank, least, MAX_BYTES);
+}
+
+/// Closed forms give every stage gradients; measured figures say so for each.
+fn exchanging(measured: Option<&Measured>, shape: &Shape) -> Vec<bool> {
+    let mut exchanging = vec![shape.replicas > 1 && measured.is_none(); shape.pods_per_replica as usize];
+    for (stage, figures) in (0..shape.stages).zip(measured.iter().flat_map(|measured| &measured.stages)) {
+        if shape.replicas > 1 && figures.dp_bytes_per_gpu > 0.0 {
+            exchanging[shape.position(stage) as usize] = true;
+        }
+    }
+    exchanging
 }
 
 fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {

@@ -17,6 +17,9 @@ pub struct Shape {
     pub dp_in: u32,
     /// Whether the first stages are in the last pod.
     pub reverse: bool,
+    /// Whether the stages of a pod exchange gradients with other replicas, by pod position. Where none does there is no
+    /// ring, and no circuit is spent on it.
+    pub exchanging: Vec<bool>,
     /// Optical ports by pod position.
     pub ports: Vec<u32>,
 }
@@ -45,6 +48,11 @@ impl Shape {
         self.gpus_per_stage - self.clockwise_flows()
     }
 
+    /// Pod positions that have a ring, in order.
+    pub fn rings(&self) -> impl Iterator<Item = u32> {
+        (0..self.pods_per_replica).filter(|&position| self.exchanging[position as usize])
+    }
+
     /// Ports that a circuit on a collapsed ring link costs: it stands for one circuit towards each neighbour.
     pub fn ring_ports(&self) -> u32 {
         if self.replicas > 2 { 2 } else { 1 }
@@ -53,7 +61,7 @@ impl Shape {
     /// Ports that one circuit on each link of the pod at `position` takes.
     pub fn fewest_ports(&self, position: u32) -> u32 {
         let neighbours = u32::from(position > 0) + u32::from(position + 1 < self.pods_per_replica);
-        neighbours + if self.replicas > 1 { self.ring_ports() } else { 0 }
+        neighbours + if self.exchanging[position as usize] { self.ring_ports() } else { 0 }
     }
 
     /// Whether two consecutive stages are in different pods.

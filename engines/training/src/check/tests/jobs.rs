@@ -159,7 +159,7 @@ fn stages_without_an_exchange_still_count() {
     if let Some(measured) = &mut job.measured {
         measured.stages[0].dp_bytes_per_gpu = 0.0;
     }
-    let plan = simulated(&Scenario::Job(job), &[1, 1, 1]);
+    let plan = simulated(&Scenario::Job(job), &[1, 1]);
     assert_eq!(plan.result.tasks.len(), 3);
     // Stage 1 ends with its backward at 7.
     assert_eq!(plan.makespan_s, 7.0);
