@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
 use lightbay_core::plan::Header;
-use lightbay_core::problem::printable;
+use lightbay_core::problem::{counted, printable};
 use std::io::Write as _;
 
 /// Arguments of `check`.
@@ -37,10 +37,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     for violation in &report.violations {
         writeln!(out, "{violation}")?;
     }
-    match report.violations.len() {
-        1 => writeln!(out, "1 violation")?,
-        count => writeln!(out, "{count} violations")?,
-    }
+    writeln!(out, "{}", counted(report.violations.len() as u64, "violation", "violations"))?;
     if report.violations.is_empty()
         && let Some(header) = &report.header
     {
@@ -53,7 +50,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 }
 
 /// What is known about the bound of a sound plan.
-pub fn bound_sentence(header: &Header, trust: BoundTrust) -> String {
+fn bound_sentence(header: &Header, trust: BoundTrust) -> String {
     let objective = &header.objective;
     let Some(bound) = objective.bound else {
         return format!("no bound is claimed by {}", printable(&header.method));

@@ -114,10 +114,17 @@ fn text(comparison: &Comparison) -> String {
         }
     }
     let mut table = Table::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
+    // The first figure is the objective, whose unit its bound has.
+    let objective = comparison.figures.first().map_or_else(String::new, |figure| figure.name.clone());
     for figure in &comparison.figures {
         let name = printable(&figure.name);
-        let value =
-            |value: &Option<f64>| value.map_or_else(|| "-".to_owned(), |value| quantity::value(&name, value));
+        let value = |value: &Option<f64>| match (value, name.as_str()) {
+            (None, _) => "-".to_owned(),
+            (Some(value), "bound") => quantity::value(&objective, *value),
+            (Some(value), "gap") => quantity::percent(*value),
+            (Some(value), "elapsed_s") => quantity::elapsed(*value),
+            (Some(value), _) => quantity::value(&name, *value),
+        };
         let mut cells = vec![quantity::label(&name), value(figure.values.first().unwrap_or(&None))];
         for (number, change) in figure.values.iter().skip(1).zip(&figure.changes) {
             cells.push(value(number));

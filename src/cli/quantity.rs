@@ -52,6 +52,18 @@ pub fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Seconds of a clock, of which three digits are enough.
+pub fn elapsed(seconds: f64) -> String {
+    if seconds <= 0.0 || !seconds.is_finite() {
+        return "0 s".to_owned();
+    }
+    let decimals = (2.0 - seconds.log10().floor()).clamp(0.0, 6.0) as usize;
+    let text = format!("{seconds:.decimals$}");
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text.as_str() };
+    format!("{text} s")
+}
+
 /// A share as per cent.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -89,6 +101,19 @@ mod tests {
             (1e-9, "1e-9"),
         ] {
             assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn clocks_need_three_digits() {
+        for (seconds, text) in [
+            (0.0, "0 s"),
+            (0.004747121, "0.00475 s"),
+            (0.00014482, "0.000145 s"),
+            (12.3456, "12.3 s"),
+            (1234.5, "1234 s"),
+        ] {
+            assert_eq!(elapsed(seconds), text);
         }
     }
 

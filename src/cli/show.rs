@@ -1,6 +1,5 @@
 //! `lightbay show`: what a scenario or plan amounts to. The part of each kind is in a file of its own.
 
-use super::check::bound_sentence;
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -8,11 +7,12 @@ use super::quantity;
 use super::source::Source;
 use super::table::Table;
 use clap::{Args, ValueHint};
-use lightbay_core::checked::BoundTrust;
+use lightbay_core::checked::{BOUND_COVERS, BoundTrust};
 use lightbay_core::kind::Depth;
+use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
-use lightbay_core::problem::printable;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario};
+use lightbay_core::problem::{counted, printable};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -63,8 +63,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     if shown.violations > 0 {
         console.warn(&format!(
-            "the plan breaks {} rules; see `lightbay check {}`",
-            shown.violations, arguments.file
+            "the plan breaks {}; see `lightbay check {}`",
+            counted(shown.violations as u64, "rule", "rules"),
+            arguments.file
         ));
     }
     Ok(Exit::Done)
@@ -114,23 +115,19 @@ fn head(shown: &Shown) -> Result<String, Failure> {
             quantity::value(&objective.name, objective.value),
         );
         if shown.violations == 0 {
-            row("  bound", bound_sentence(header, shown.bound));
+            row("  bound", bound(header, shown.bound));
         }
         for (name, value) in &header.metrics {
             row(&format!("  {}", printable(&quantity::label(name))), quantity::value(name, *value));
         }
-        let parameters: Vec<String> =
-            header.parameters.iter().map(|(name, value)| printable(&format!("{name}={value}"))).collect();
-        if !parameters.is_empty() {
-            row("  parameters", parameters.join(" "));
-        }
+        row("  parameters", parameters(header));
         row(
             "  found",
             format!(
-                "after {} s, seed {}, {} threads",
-                quantity::number(header.provenance.elapsed_s),
+                "after {}, seed {}, {}",
+                quantity::elapsed(header.provenance.elapsed_s),
                 header.seed,
-                header.threads
+                counted(header.threads as u64, "thread", "threads")
             ),
         );
         if let Some(why) = &header.provenance.not_reproducible_because {
@@ -139,6 +136,45 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     }
     row("  scenario", scenario.sha256()?);
     Ok(format!("{title}{table}"))
+}
+
+/// Value and trust; the row is named already.
+fn bound(header: &Header, trust: BoundTrust) -> String {
+    let objective = &header.objective;
+    let Some(bound) = objective.bound else {
+        return format!("none: {} proves nothing", printable(&header.method));
+    };
+    let who = match trust {
+        BoundTrust::Verified => "verified".to_owned(),
+        BoundTrust::Claimed | BoundTrust::None => format!("claimed by {}", printable(&header.method)),
+    };
+    let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
+    let covers = match header.provenance.other.get(BOUND_COVERS).and_then(Value::as_str) {
+        Some(covers) => format!(" for {}", printable(covers)),
+        None => String::new(),
+    };
+    format!("{}{covers}, {who}{gap}", quantity::value(&objective.name, bound))
+}
+
+/// The parameters that are not as the method has them by itself.
+fn parameters(header: &Header) -> String {
+    let known = methods(&header.kind);
+    let infos = known.iter().find(|method| method.name == header.method).map(|method| &method.params);
+    let usual = |name: &str, value: &ParamValue| {
+        let info = infos.and_then(|infos| infos.iter().find(|info| info.name == name));
+        info.is_some_and(|info| info.default.as_ref() == Some(value))
+    };
+    let set: Vec<String> = header
+        .parameters
+        .iter()
+        .filter(|(name, value)| !usual(name, value))
+        .map(|(name, value)| printable(&format!("{name}={value}")))
+        .collect();
+    match (set.is_empty(), header.parameters.iter().next().is_some()) {
+        (true, false) => "none".to_owned(),
+        (true, true) => "as usual".to_owned(),
+        (false, _) => set.join(" "),
+    }
 }
 
 fn document(shown: &Shown) -> Result<Value, Failure> {

@@ -4,7 +4,7 @@
 use crate::cli::quantity;
 use crate::cli::table::Table;
 use lightbay_core::plan::Plan;
-use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_core::problem::{Problem, Problems, counted, printable};
 use lightbay_core::scenario::Scenario;
 use lightbay_engines::training::analysis::{AnalysisError, Setting};
 use lightbay_engines::training::instance::{Instance, LinkKind};
@@ -69,12 +69,12 @@ impl<'a> Figures<'a> {
             row(
                 "job",
                 format!(
-                    "tp {}, pp {}, ep {}, {} GPUs, {} micro-batches of {} x {} tokens, {} Gb/s",
+                    "tp {}, pp {}, ep {}, {}, {} of {} x {} tokens, {} Gb/s",
                     run.tp,
                     run.pp,
                     run.ep,
-                    run.gpus,
-                    run.micro_batches,
+                    counted(run.gpus.into(), "GPU", "GPUs"),
+                    counted(run.micro_batches.into(), "micro-batch", "micro-batches"),
                     run.micro_batch_size,
                     run.seq,
                     run.bandwidth_gbps
@@ -86,8 +86,11 @@ impl<'a> Figures<'a> {
             row(
                 "placement",
                 format!(
-                    "{} replicas of {} pods, {} stages in a pod, {} GPUs in a stage",
-                    shape.replicas, shape.pods_per_replica, shape.stages_per_pod, shape.gpus_per_stage
+                    "{} of {}, {} in a pod, {} in a stage",
+                    counted(shape.replicas.into(), "replica", "replicas"),
+                    counted(shape.pods_per_replica.into(), "pod", "pods"),
+                    counted(shape.stages_per_pod.into(), "stage", "stages"),
+                    counted(shape.gpus_per_stage.into(), "GPU", "GPUs")
                 ),
             );
             row("full DAG", format!("{} nodes in a replica", job.full_dag_nodes));
@@ -96,8 +99,9 @@ impl<'a> Figures<'a> {
         let Some(known) = &self.known else {
             row("tasks", "none crosses pods: circuits do not matter".to_owned());
             if let Some(compute_s) = self.built.compute_s() {
-                row("iteration", format!("{} s", quantity::number(compute_s)));
+                row("iteration", format!("{} s of compute", quantity::number(compute_s)));
             }
+            row("NCT", "- (nothing is communicated)".to_owned());
             return table;
         };
         row("tasks", format!("{} between pods, {} edges", instance.tasks.len(), instance.edges.len()));
@@ -172,7 +176,7 @@ impl<'a> Figures<'a> {
             Table::new(&["  link", "pods", "kind", ">tasks", ">volume", ">fit", ">useful", ">circuits"]);
         for (index, link) in instance.links.iter().enumerate() {
             let tasks: Vec<u32> = network.carried[2 * index..2 * index + 2].concat();
-            let volume: f64 = tasks.iter().map(|task| network.volume[*task as usize]).sum();
+            let volume = tasks.iter().fold(0.0, |sum, task| sum + network.volume[*task as usize]);
             let circuits = self.plan.and_then(|plan| plan.result.circuits().get(index).copied());
             table.row([
                 format!("  {index}"),
