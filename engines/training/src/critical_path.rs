@@ -20,11 +20,12 @@ pub struct CriticalPath {
     pub rigid: f64,
 }
 
-/// Walks back from the task that ends last (ties: smallest id) over tight predecessors (ties: the largest
-/// finish, then the smallest id).
+/// Walks back from the task that ends last, work after it included, over tight predecessors. Of tasks that end alike
+/// the one with the largest finish is taken, then the smallest id: a tail that another task passes on anyway may be
+/// missing from a reduced graph, but never that of the last one.
 pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
     let ends = |task: u32| trace.finish[task as usize] + network.tail[task as usize];
-    let mut at = latest(0..network.tasks() as u32, ends);
+    let mut at = latest(0..network.tasks() as u32, ends, |task| trace.finish[task as usize]);
     let mut path = CriticalPath::default();
     while let Some(task) = at {
         path.tasks.push(task);
@@ -32,17 +33,25 @@ pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
         let start = trace.start[task as usize];
         let tight = |arc: &&Arc| trace.finish[arc.task as usize] + arc.delay >= start - TIGHT_S;
         let before = network.preds.of(task).iter().filter(tight).map(|arc| arc.task);
-        at = latest(before, |task| trace.finish[task as usize]);
+        let finish = |task: u32| trace.finish[task as usize];
+        at = latest(before, finish, finish);
     }
     path.tasks.reverse();
     path.rigid = trace.makespan - path.comm;
     path
 }
 
-/// The task with the largest time, the smallest id among equals.
-fn latest(tasks: impl Iterator<Item = u32> + Clone, time: impl Fn(u32) -> f64) -> Option<u32> {
-    let largest = tasks.clone().map(&time).fold(f64::NEG_INFINITY, f64::max);
-    tasks.filter(|task| time(*task) >= largest - TIE_S).min()
+/// The task with the largest first time; among equals the largest second time, then the smallest id.
+fn latest(
+    tasks: impl Iterator<Item = u32> + Clone,
+    first: impl Fn(u32) -> f64,
+    second: impl Fn(u32) -> f64,
+) -> Option<u32> {
+    let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
+    let least = top(&mut tasks.clone().map(&first));
+    let tied = tasks.filter(|task| first(*task) >= least);
+    let least = top(&mut tied.clone().map(&second));
+    tied.filter(|task| second(*task) >= least).min()
 }
 
 /// How much later each task could finish without moving the makespan, at ideal speed after it, seconds.

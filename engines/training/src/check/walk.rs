@@ -55,12 +55,15 @@ const TIE_S: f64 = 1e-9;
 /// Seconds of communication on the critical path of a simulated run; `None` without transfers.
 ///
 /// The path starts at the transfer with the largest end (work after it included) and goes back through
-/// tight predecessors, the latest first and the smallest id among equals.
+/// tight predecessors, the latest first and the smallest id among equals. Of transfers with the same end the one that
+/// finishes last is on the path of all of them.
 pub(super) fn critical_communication_s(case: &Case<'_>, run: &Run) -> Option<f64> {
     let node_of = case.dag.transfers(case.net.tasks.len());
     let rest_s = work_after(&case.dag);
     let ends = node_of.iter().enumerate().map(|(task, node)| (task, run.finish_s[task] + rest_s[*node]));
-    let mut current = latest(ends)?;
+    let last = ends.clone().map(|(_, end_s)| end_s).fold(f64::NEG_INFINITY, f64::max);
+    let tied = ends.filter(|(_, end_s)| *end_s >= last - TIE_S);
+    let mut current = latest(tied.map(|(task, _)| (task, run.finish_s[task])))?;
     let mut communication_s = 0.0;
     // Starts fall strictly along the path, so that it is no longer than the number of tasks.
     for _ in 0..case.net.tasks.len() {

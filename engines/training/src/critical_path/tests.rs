@@ -51,3 +51,14 @@ fn sums_in_another_order_do_not_break_a_tie() {
     }
     assert_eq!(critical_path(&evaluator.network, &trace).tasks.last(), Some(&0));
 }
+
+#[test]
+fn of_tasks_that_end_alike_the_last_one_ends_the_path() {
+    let mut evaluator = Evaluator::new(&toy_b()).unwrap();
+    let mut trace = evaluator.trace(&[2, 1], Rates::Fair, &mut Scratch::default());
+    for (task, finish, tail) in [(0usize, 0.01, 0.03), (1, 0.03, 0.01), (2, 0.02, 0.02)] {
+        evaluator.network.tail[task] = tail;
+        trace.finish[task] = finish;
+    }
+    assert_eq!(critical_path(&evaluator.network, &trace).tasks.last(), Some(&1));
+}

@@ -131,7 +131,9 @@ pub(super) fn search<W: Watch>(
         return Ok((f64::INFINITY, false));
     }
     let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
-    open.push(Node { bound: 0.0, depth: 0, number, low, high: caps });
+    // No plan beats the ideal network. A relaxed task may: it knows nothing of shared network cards.
+    let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
+    open.push(Node { bound, depth: 0, number, low, high: caps });
     while let Some(mut node) = dive.pop().or_else(|| open.pop()) {
         state.watch.checkpoint()?;
         state.take_offers(&mut search.scratch)?;
