@@ -25,8 +25,9 @@ use layout::{Form, Layout, Placed};
 use lightbay_widgets::Popup;
 use present::{PaneInput, Presenter};
 use ratatui::Frame;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
 use shell::Shell;
 
 /// Everything that is kept from frame to frame. Can be thrown away at any time.
@@ -52,7 +53,24 @@ impl ViewCache {
 /// Draws one frame.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) -> Drawn {
     let area = frame.area();
-    draw_into(app, cache, area, frame.buffer_mut())
+    let out = draw_into(app, cache, area, frame.buffer_mut());
+    if !app.look.theme.is_ascii() {
+        keep_ends(frame.buffer_mut());
+    }
+    out
+}
+
+/// Terminal multiplexers drop blanks at the end of a row when they copy or restore a screen, and their colour with
+/// them. A blank that must not be broken stays.
+fn keep_ends(buf: &mut Buffer) {
+    let width = usize::from(buf.area.width).max(1);
+    for row in buf.content.chunks_mut(width) {
+        let painted = |cell: &Cell| cell.bg != Color::Reset || cell.modifier.contains(Modifier::REVERSED);
+        let last = row.iter_mut().rev().find(|cell| painted(cell) || cell.symbol() != " ");
+        if let Some(cell) = last.filter(|cell| cell.symbol() == " ") {
+            cell.set_symbol("\u{a0}");
+        }
+    }
 }
 
 /// Draws into an area of a buffer.

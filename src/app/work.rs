@@ -302,11 +302,15 @@ impl Work {
                 }
             }
             Section::Params => {
-                let params = self.now.params.entry(self.now.method.clone()).or_default();
-                if row.info.default.as_ref() == Some(&value) {
-                    params.remove(&row.name);
-                } else {
-                    params.insert(row.name.clone(), value.clone());
+                // A name means the same in every method of the kind, so a value is given to all that have the knob.
+                let share = |method: &&MethodInfo| method.params.contains(&row.info);
+                for method in self.methods.iter().filter(share) {
+                    let params = self.now.params.entry(method.name.to_owned()).or_default();
+                    if row.info.default.as_ref() == Some(&value) {
+                        params.remove(&row.name);
+                    } else {
+                        params.insert(row.name.clone(), value.clone());
+                    }
                 }
                 self.now.params.retain(|_, params| !params.is_empty());
             }

@@ -206,14 +206,24 @@ impl Gap {
     /// `2.1 % NCT`, or the share of the value where there is no NCT.
     pub fn words(self) -> String {
         match self.nct {
-            Some(nct) => format!("{} % NCT", number::percent(nct, 1)),
-            None => format!("{} %", number::percent(self.share, if self.share < 0.0995 { 2 } else { 1 })),
+            Some(nct) => format!("{} % NCT", open_percent(nct, 1)),
+            None => format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 })),
         }
     }
 
     /// `0.07 % of C`: the second unit; `None` if [`Gap::words`] said it already.
     pub fn second(self) -> Option<String> {
-        self.nct.map(|_| format!("{} % of C", number::percent(self.share, 2)))
+        self.nct.map(|_| format!("{} % of C", open_percent(self.share, 2)))
+    }
+}
+
+/// A gap in per cent. One that is not closed never reads as zero: that is said only of what is proven.
+pub fn open_percent(share: f64, decimals: usize) -> String {
+    let least = 0.5 * 10f64.powi(-(decimals as i32)) / 100.0;
+    if share > lightbay_core::plan::OPTIMAL_GAP && share < least {
+        format!("<{}", number::fixed(least * 200.0, decimals))
+    } else {
+        number::percent(share, decimals).into()
     }
 }
 
@@ -289,6 +299,11 @@ mod tests {
         let plain = Gap::of(100.0, 95.0, &Metrics::new()).unwrap();
         assert_eq!((plain.words(), plain.second()), ("5.00 %".to_owned(), None));
         assert_eq!(Gap::of(f64::NAN, 1.0, &metrics), None);
+        let almost = Gap::of(12.821_15, 12.821_14, &metrics).unwrap();
+        assert_eq!(almost.words(), "<0.1 % NCT");
+        assert_eq!(almost.second().unwrap(), "<0.01 % of C");
+        let closed = Gap::of(12.821_14, 12.821_14, &metrics).unwrap();
+        assert_eq!(closed.words(), "0.0 % NCT");
     }
 
     #[test]

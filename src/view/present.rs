@@ -135,11 +135,16 @@ impl Presenter {
         let explained = match self.explained.of_shown(input.app, &mut out.jobs) {
             explained::Lookup::Ready(explained) => explained,
             explained::Lookup::NoPlan => {
-                let busy = input.app.runs.is_busy();
-                let state = if busy {
-                    Shown::Waiting("the first plan")
-                } else {
-                    Shown::Empty { what: "no plan yet", remedy: "press r to solve" }
+                let failed = input.app.runs.latest(|_| true).and_then(|run| {
+                    let why = crate::view::shell::runs::failure(run)?;
+                    Some(format!("{} {}: {why}", run.method, run.word().to_lowercase()))
+                });
+                let state = match &failed {
+                    _ if input.app.runs.is_busy() => Shown::Waiting("the first plan"),
+                    Some(what) => {
+                        Shown::Failed { what, remedy: "L shows the log; change parameters and press r" }
+                    }
+                    None => Shown::Empty { what: "no plan yet", remedy: "press r to solve" },
                 };
                 return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
             }

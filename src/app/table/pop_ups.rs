@@ -64,6 +64,21 @@ pub(super) fn actions() -> Vec<ActionInfo> {
             LayerCommand::Previous,
             "compare the previous pair",
         ),
+        A {
+            place: Place::Layers(&[L::Compare]),
+            ..A::new("compare_baseline", &["B"], Command::Baseline, "make the plan compared the baseline")
+        }
+        .footer(6, "make baseline"),
+        A {
+            place: Place::Layers(&[L::Compare]),
+            ..A::new("write_table", &["w"], Command::Write, "write the comparison to a file")
+        }
+        .footer(6, "write table"),
+        A {
+            place: Place::Layers(&[L::Compare, L::Log, L::Text]),
+            ..A::new("copy_view", &["y"], Command::Copy, "copy the comparison, the text or the line chosen")
+        }
+        .footer(5, "copy"),
         layer(&[L::EditCell], "raise", &["+"], LayerCommand::Raise, "add one to the entry").footer(8, "more"),
         layer(&[L::EditCell], "lower", &["-"], LayerCommand::Lower, "take one from the entry")
             .footer(8, "less"),

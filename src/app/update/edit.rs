@@ -45,10 +45,13 @@ impl App {
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
         let what = format!("{} {old} → {}", change.name, change.new);
         let live = change.effect == KnobEffect::Live && change.section != Section::Scenario;
-        let method = self.work.as_ref().map_or_else(String::new, |work| work.now.method.clone());
         let runs: Vec<_> = if live {
+            let takes = |method: &str| {
+                let info = self.work.as_ref().and_then(|work| work.method(method));
+                info.is_some_and(|info| info.params.iter().any(|param| param.name == change.name))
+            };
             let reached =
-                |run: &&crate::app::runs::Run| change.section == Section::Common || run.method == method;
+                |run: &&crate::app::runs::Run| change.section == Section::Common || takes(&run.method);
             self.runs.active().filter(reached).map(|run| (run.id, run.method.clone())).collect()
         } else {
             Vec::new()

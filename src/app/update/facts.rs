@@ -8,7 +8,7 @@ use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
-use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, RunId, Severity};
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity};
 use lightbay_engines::AnyPlan;
 use std::fmt::Write as _;
 
@@ -269,7 +269,12 @@ impl App {
                 _ => {}
             }
         }
-        if let Some((severity, text)) = sentence(event, before, heard.plan, stopping) {
+        if let Some((severity, mut text)) = sentence(event, before, heard.plan, stopping) {
+            let report = self.runs.get(event.run).and_then(|run| run.hot_start.as_ref());
+            if let (EventBody::Done(_), Some(report)) = (&event.body, report) {
+                // The last line of a run stays on the screen: it also says what the run began with.
+                let _ = write!(text, "; hot start {}{}", report.fate.word(), before_and_after(report));
+            }
             self.log.add(event.elapsed_s, severity, &event.method, Some(event.run), text);
         }
         if let EventBody::Done(_) = &event.body {
@@ -325,7 +330,11 @@ impl App {
             failed.then(if sense == lightbay_core::kind::Sense::Min { order } else { order.reverse() })
         });
         edit.problem = match previews.first() {
-            Some(Preview { plan: Err(problem), .. }) => problem.clone(),
+            // Which list is meant is plain to see.
+            Some(Preview { plan: Err(problem), .. }) => {
+                let list = format!("{}: ", edit.cells.param);
+                problem.strip_prefix(&list).unwrap_or(problem).to_owned()
+            }
             _ => String::new(),
         };
         edit.previews = previews;
@@ -417,10 +426,7 @@ fn sentence(
             (Severity::Info, format!("bound {before:.6} → {:.6}{only}", bound.value))
         }
         EventBody::HotStart(report) => {
-            let figures = match (report.before, report.after) {
-                (Some(before), Some(after)) => format!(" ({before:.6} → {after:.6})"),
-                _ => String::new(),
-            };
+            let figures = before_and_after(report);
             let severity = if report.fate == lightbay_core::event::HotStartFate::Rejected {
                 Severity::Warning
             } else {
@@ -441,6 +447,14 @@ fn sentence(
             return None;
         }
     })
+}
+
+/// Objective values before a plan was carried over, and with it here.
+fn before_and_after(report: &HotStartReport) -> String {
+    match (report.before, report.after) {
+        (Some(before), Some(after)) => format!(" ({before:.6} → {after:.6})"),
+        _ => String::new(),
+    }
 }
 
 fn ending(done: &Done, stopping: bool) -> (Severity, String) {

@@ -46,10 +46,7 @@ impl App {
                 kind.is_transparent()
                     && matches!(go, Go::Left | Go::Right | Go::Up | Go::Down | Go::First | Go::Last)
             }
-            Command::Baseline | Command::Write => kind == LayerKind::Compare,
-            Command::Copy => {
-                matches!(kind, LayerKind::Compare | LayerKind::Text | LayerKind::Log | LayerKind::EditCell)
-            }
+            Command::Copy => kind == LayerKind::EditCell,
             Command::CopyPane => !kind.types(),
             _ => false,
         };

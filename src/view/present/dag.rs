@@ -79,10 +79,17 @@ impl DagPane {
         let inner = body(area, 1 + notes);
         let critical = facts.analysis.tasks.iter().filter(|task| task.critical).count();
         let value = format!("critical {critical} of {}", facts.analysis.tasks.len());
-        let timeline = Timeline::new(theme, &self.parts, &self.lanes, &self.items).edges(&self.edges);
+        let timeline = Timeline::new(theme, &self.parts, &self.lanes, &self.items)
+            .edges(&self.edges)
+            .pinned(self.lanes.iter().take_while(|lane| lane.rail).count());
         let mut context = Vec::new();
         if full {
-            context.push(Piece::muted("full graph  "));
+            // An explicit instance has transfers and delays, but no compute to draw.
+            context.push(Piece::muted(if facts.steps.is_empty() {
+                "full graph: links only  "
+            } else {
+                "full graph  "
+            }));
         }
         if let Some(column_s) = timeline.column_s(inner.width).filter(|_| area.width > 80) {
             context.push(Piece::muted(format!("columns are {} ms", number::millis(column_s, 1).as_str())));

@@ -126,11 +126,11 @@ impl GaPane {
             series.points().iter().map(|point| (point.count, shown(point.value))).collect::<Vec<_>>()
         };
         self.series.clear();
-        self.series.push(Series::new("mean", 'm', Tone::Muted).points(points(&run.mean_curve)).dotted());
         let best = run.best_curve.last().map_or(f64::NAN, |point| point.value);
         self.series.push(
             Series::new(end("best", best), '*', Tone::Answer).points(points(&run.best_curve)).step().bold(),
         );
+        self.series.push(Series::new("mean", 'm', Tone::Muted).points(points(&run.mean_curve)).dotted());
         self.baselines.clear();
         for entry in baselines(input, run) {
             let mark = if input.app.plans.baseline == Some(entry.number) { "B " } else { "" };

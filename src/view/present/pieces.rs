@@ -65,16 +65,36 @@ pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
     if late > own.least_s * 1e-6 {
         let sharing = sharing(facts, task);
         let link = analysis.setting.evaluator.network.link_of(task);
-        let why = if sharing.is_empty() {
-            format!("  {} circuits: ", analysis.circuits[link])
+        let (why, cost) = if sharing.is_empty() {
+            (format!("  {}: ", circuits(analysis.circuits[link])), late)
         } else {
-            "  shared: ".to_owned()
+            ("  shared: ".to_owned(), cost_of_sharing(facts, task, &sharing))
         };
         pieces.push(Piece::muted(why));
-        let tone = if own.critical { Tone::Bad } else { Tone::Text };
-        pieces.push(Piece::new(format!("+{}", number::millis(late, 1).as_str()), tone).bold());
+        let tone = if own.critical && cost > 0.0 { Tone::Bad } else { Tone::Text };
+        pieces.push(Piece::new(format!("+{}", number::millis(cost, 1).as_str()), tone).bold());
     }
     pieces
+}
+
+/// `1 circuit`, `6 circuits`.
+pub fn circuits(count: u32) -> String {
+    format!("{count} circuit{}", if count == 1 { "" } else { "s" })
+}
+
+/// How much later a task ends than it and those it shares its link with would, were each alone on the circuits:
+/// what sharing costs, seconds. What a task only waits for others that could not end earlier either is no cost.
+fn cost_of_sharing(facts: &Explained, task: u32, sharing: &[u32]) -> f64 {
+    let analysis = &facts.analysis;
+    let network = &analysis.setting.evaluator.network;
+    let alone_until = |task: u32| {
+        let circuits = f64::from(analysis.circuits[network.link_of(task)]);
+        let flows = f64::from(network.flows[task as usize]);
+        let least_s = analysis.tasks[task as usize].least_s;
+        analysis.tasks[task as usize].start_s + least_s * (flows / circuits).max(1.0)
+    };
+    let end = sharing.iter().copied().map(alone_until).fold(alone_until(task), f64::max);
+    (analysis.tasks[task as usize].finish_s - end).max(0.0)
 }
 
 /// Who the task shares its link with, and what fair sharing would have meant.
@@ -83,18 +103,27 @@ pub fn company(facts: &Explained, task: u32) -> Vec<Piece> {
     let own = &analysis.tasks[task as usize];
     let mut pieces = vec![
         Piece::answer(format!("> {}", starred(facts, task))),
-        Piece::text(format!(
-            "  {}–{} s",
-            number::fixed(own.start_s, 2).as_str(),
-            number::fixed(own.finish_s, 3).as_str()
-        )),
+        // What is shorter than the decimals would seem to take no time.
+        Piece::text(if own.takes_s() >= 2e-3 {
+            format!(
+                "  {}–{} s",
+                number::fixed(own.start_s, 3).as_str(),
+                number::fixed(own.finish_s, 3).as_str()
+            )
+        } else {
+            format!(
+                "  at {} s for {} ms",
+                number::fixed(own.start_s, 3).as_str(),
+                number::millis(own.takes_s(), 3).as_str()
+            )
+        }),
     ];
     let sharing = sharing(facts, task);
     let link = analysis.setting.evaluator.network.link_of(task);
     if sharing.is_empty() {
-        pieces.push(Piece::muted(format!("  alone on {} circuits", analysis.circuits[link])));
+        pieces.push(Piece::muted(format!("  alone on {}", circuits(analysis.circuits[link]))));
     } else {
-        pieces.push(Piece::muted(format!("  shares {} circuits with ", analysis.circuits[link])));
+        pieces.push(Piece::muted(format!("  shares {} with ", circuits(analysis.circuits[link]))));
         pieces.push(Piece::text(names(facts, &sharing)));
     }
     let later = own.fair_finish_s - own.finish_s;

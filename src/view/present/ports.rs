@@ -68,7 +68,7 @@ impl PortsPane {
             self.key = Some(key);
             self.fill(facts, baseline, input.mode());
         }
-        self.flag_cells(input);
+        self.flag_cells(input, facts);
         let used: u32 = self.sums.iter().map(|sum| sum.used).sum();
         let limit: u32 = self.sums.iter().map(|sum| sum.limit).sum();
         let mut context = Vec::new();
@@ -271,9 +271,19 @@ impl PortsPane {
         }
     }
 
-    /// Marks what the edit layer changed or refused.
-    fn flag_cells(&mut self, input: &PaneInput<'_>) {
+    /// Marks what the edit layer changed or refused; ports follow the keys like the digits do.
+    fn flag_cells(&mut self, input: &PaneInput<'_>, facts: &Explained) {
         let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
+        if let Some(edit) = edit {
+            let setting = &facts.analysis.setting;
+            let x: Vec<u32> =
+                edit.values.iter().map(|value| u32::try_from(*value).unwrap_or(u32::MAX)).collect();
+            let free = setting.evaluator.network.budget.free(&x);
+            let real = setting.instance.pods.iter().zip(&free).filter(|(pod, _)| !pod.mirror);
+            for (sum, (pod, free)) in self.sums.iter_mut().zip(real) {
+                sum.used = (i64::from(pod.ports) - free).clamp(0, i64::from(u32::MAX)) as u32;
+            }
+        }
         for (at, cell) in self.cells.iter_mut().enumerate() {
             let Some(link) = self.link_of.get(at).copied().flatten() else { continue };
             let link = link as usize;
@@ -301,7 +311,8 @@ impl PortsPane {
             if !edit.problem.is_empty() {
                 return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
             }
-            let mut line = vec![Piece::answer(format!("> {name}  {} circuits", edit.values[link as usize]))];
+            let count = u32::try_from(edit.values[link as usize]).unwrap_or(0);
+            let mut line = vec![Piece::answer(format!("> {name}  {}", pieces::circuits(count)))];
             for preview in &edit.previews {
                 match &preview.plan {
                     Ok(plan) => {
@@ -324,21 +335,20 @@ impl PortsPane {
             }
             return line;
         }
-        let mut line = vec![
-            Piece::answer(format!("> {name}  {} circuits", used.circuits)),
-            Piece::muted(format!(
-                "  useful {}, busy {} %, {} flows at peak, slack {} ms",
-                used.bound,
-                number::percent(used.busy, 1).as_str(),
-                used.peak_flows,
-                number::millis(used.slack_s, 1).as_str()
-            )),
-        ];
+        // The verdict comes first: figures are what a narrow pane leaves out.
+        let mut line = vec![Piece::answer(format!("> {name}  {}", pieces::circuits(used.circuits)))];
         if used.holds_up {
-            line.push(Piece::new("  ! holds up the critical path", Tone::Bad));
+            line.push(Piece::new("  ! flows wait", Tone::Bad));
+            line.push(Piece::muted(" on the critical path"));
         } else if used.slack_s > 1e-6 && used.circuits > 1 {
-            line.push(Piece::new("  could give a circuit", Tone::Good));
+            line.push(Piece::new("  could give one", Tone::Good));
         }
+        line.extend([
+            Piece::muted(format!("  slack {} ms", number::millis(used.slack_s, 1).as_str())),
+            Piece::muted(format!("  useful {}", used.bound)),
+            Piece::muted(format!("  busy {} %", number::percent(used.busy, 1).as_str())),
+            Piece::muted(format!("  at peak {} flows", used.peak_flows)),
+        ]);
         line
     }
 

@@ -6,6 +6,7 @@ use super::{PaneInput, Title, below, body, frame, pieces};
 use crate::app::drawn::PaneDrawn;
 use crate::app::pane::PaneId;
 use crate::app::runs::{Run, SearchRow};
+use crate::view::figures::open_percent;
 use lightbay_core::event::RunId;
 use lightbay_widgets::{
     Axis, Baseline, Chart, Column, Event, PaneState as Shown, Piece, Sentence, Series, Table, TableRow,
@@ -48,10 +49,9 @@ pub fn gap_nct(input: &PaneInput<'_>, run: &Run) -> Option<f64> {
 fn gap_words(input: &PaneInput<'_>, run: &Run) -> String {
     let (Some(best), Some(bound)) = (&run.best, &run.bound) else { return "no bound yet".to_owned() };
     let share = lightbay_core::plan::gap(best.value, bound.value);
-    let percent = |share: f64, decimals: usize| number::percent(share.max(0.0), decimals);
     match gap_nct(input, run) {
-        Some(nct) => format!("gap {} % NCT", percent(nct, 1).as_str()),
-        None => format!("gap {} %", percent(share, 2).as_str()),
+        Some(nct) => format!("gap {} % NCT", open_percent(nct.max(0.0), 1)),
+        None => format!("gap {} %", open_percent(share.max(0.0), 2)),
     }
 }
 
@@ -88,17 +88,24 @@ impl SearchPane {
             && let (Some(best), Some(bound)) = (&run.best, &run.bound)
         {
             let share = lightbay_core::plan::gap(best.value, bound.value);
-            value = format!("{value}  {} % of C", number::percent(share, 2).as_str());
+            value = format!("{value}  {} % of C", open_percent(share, 2));
         }
-        let title =
-            Title { context: vec![Piece::muted(run.method.clone())], value: vec![Piece::answer(value)] };
+        let mut context = vec![Piece::muted(run.method.clone())];
+        // A gap to a bound that covers only some plans is never shown without saying which; else the sentence does.
+        let only = run.bound.as_ref().and_then(|bound| bound.only.as_ref());
+        if let Some(only) = only.filter(|_| area.width >= 70) {
+            context.push(Piece::new(format!("  {only}"), Tone::Changed));
+        }
+        let title = Title { context, value: vec![Piece::answer(value)] };
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, 1);
         // The table comes when the chart has enough.
         let table = if inner.height >= 13 { (self.rows.len() as u16 + 1).min(inner.height - 9) } else { 0 };
         let upper = Rect { height: inner.height - table, ..inner };
         let unit = if over_time { "s" } else { unit(run) };
-        Chart::new(theme, &self.series, Axis::linear(unit), Axis::linear("s"))
+        let y = self.values().map_or(Axis::linear("s"), |(low, high)| Axis::linear("s").bounds(low, high));
+        let x = self.last().map_or(Axis::linear(unit), |last| Axis::linear(unit).bounds(0.0, last));
+        Chart::new(theme, &self.series, x, y)
             .baselines(&self.baselines)
             .events(&self.events)
             .render(upper, buf);
@@ -118,6 +125,27 @@ impl SearchPane {
         drawn.sentence = format!("{} {}", run.method, pieces::plain(&sentence));
         drawn.details = details(run);
         drawn.page = usize::from(table.saturating_sub(1));
+    }
+
+    /// The values the chart shows; a plan that meets its bound up to rounding is no range to draw.
+    fn values(&self) -> Option<(f64, f64)> {
+        let curves = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        let values =
+            curves.chain(self.baselines.iter().map(|line| line.value)).filter(|value| value.is_finite());
+        let (low, high) = values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        let room = high.abs().max(low.abs()) * 1e-3;
+        match high - low {
+            range if !range.is_finite() => None,
+            range if range < 1e-3 * room => Some((low - room, high + room)),
+            _ => Some((low, high)),
+        }
+    }
+
+    /// Where the curves end.
+    fn last(&self) -> Option<f64> {
+        let ends = self.series.iter().filter_map(|series| series.points.last()).map(|point| point.0);
+        ends.reduce(f64::max).filter(|last| *last > 0.0)
     }
 
     fn fill(&mut self, input: &PaneInput<'_>, run: &Run, over_time: bool) {
@@ -169,7 +197,14 @@ impl SearchPane {
             }
         }
         self.rows.clear();
-        self.rows.extend(run.rows.iter().zip(0..).map(|(row, index)| table_row(input, run, row, index)));
+        // As many decimals as tell the rows of a short search apart.
+        let decimals = match run.rows.last().map_or(0.0, |row| row.at_s) {
+            at if at < 0.1 => 4,
+            at if at < 10.0 => 3,
+            _ => 1,
+        };
+        let rows = run.rows.iter().zip(0..);
+        self.rows.extend(rows.map(|(row, index)| table_row(input, run, row, index, decimals)));
     }
 }
 
@@ -201,11 +236,11 @@ fn columns(counted: String) -> Vec<Column> {
         Column::right("best bound", 11),
         Column::right("best sol", 11),
         Column::right("gap NCT", 8).priority(1),
-        Column::right("time", 7),
+        Column::right("time s", 7),
     ]
 }
 
-fn table_row(input: &PaneInput<'_>, run: &Run, row: &SearchRow, index: u32) -> TableRow {
+fn table_row(input: &PaneInput<'_>, run: &Run, row: &SearchRow, index: u32, decimals: usize) -> TableRow {
     let seconds = |value: Option<f64>| {
         value.map_or_else(|| "-".to_owned(), |value| number::seconds6(value).as_str().to_owned())
     };
@@ -216,7 +251,7 @@ fn table_row(input: &PaneInput<'_>, run: &Run, row: &SearchRow, index: u32) -> T
         .best
         .zip(row.bound)
         .and_then(|(best, bound)| Some(nct_of(input, run, best)? - nct_of(input, run, bound)?))
-        .map_or_else(|| "-".to_owned(), |gap| format!("{} %", number::percent(gap.max(0.0), 1).as_str()));
+        .map_or_else(|| "-".to_owned(), |gap| format!("{} %", open_percent(gap.max(0.0), 1)));
     let source = if row.source.is_empty() { row.what.to_owned() } else { row.source.clone() };
     let (bound, best) =
         if row.what == "bound" { (Tone::Good, Tone::Muted) } else { (Tone::Muted, Tone::Answer) };
@@ -230,7 +265,7 @@ fn table_row(input: &PaneInput<'_>, run: &Run, row: &SearchRow, index: u32) -> T
             Piece::new(seconds(row.bound), bound),
             Piece::new(seconds(row.best), best),
             Piece::text(gap),
-            Piece::muted(number::fixed(row.at_s, 2).as_str().to_owned()),
+            Piece::muted(number::fixed(row.at_s, decimals).as_str().to_owned()),
         ],
     )
 }
@@ -238,6 +273,14 @@ fn table_row(input: &PaneInput<'_>, run: &Run, row: &SearchRow, index: u32) -> T
 /// Where the search is, and what its bound covers.
 fn sentence(run: &Run) -> Vec<Piece> {
     let mut line = Vec::new();
+    // What is proven comes before how.
+    if let Some(only) = run.bound.as_ref().and_then(|bound| bound.only.as_ref()) {
+        line.push(Piece::new(format!("bound: {only}  "), Tone::Changed));
+    } else if let (Some(best), Some(bound)) = (&run.best, &run.bound)
+        && lightbay_core::plan::gap(best.value, bound.value) <= lightbay_core::plan::OPTIMAL_GAP
+    {
+        line.push(Piece::new("proven: no plan is better  ", Tone::Good));
+    }
     if let Some(stats) = &run.solver {
         let counted = unit_of(run);
         let done = number::count(stats.done);
@@ -264,13 +307,6 @@ fn sentence(run: &Run) -> Vec<Piece> {
         if let Some(silent) = stats.silent_s.filter(|silent| *silent >= 1.0) {
             line.push(Piece::muted(format!("  silent for {} s", number::fixed(silent, 0).as_str())));
         }
-    }
-    if let Some(only) = run.bound.as_ref().and_then(|bound| bound.only.as_ref()) {
-        line.push(Piece::new(format!("  bound: {only}"), Tone::Changed));
-    } else if let (Some(best), Some(bound)) = (&run.best, &run.bound)
-        && lightbay_core::plan::gap(best.value, bound.value) <= lightbay_core::plan::OPTIMAL_GAP
-    {
-        line.push(Piece::new("  proven: no plan is better", Tone::Good));
     }
     if line.is_empty() {
         line.push(Piece::muted(run.phase.as_ref().map_or_else(String::new, |phase| phase.detail.clone())));

@@ -5,7 +5,7 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room, ports};
-use lightbay_widgets::{Header, Piece, Segment, Tone, number, pieces_width, text};
+use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -39,6 +39,15 @@ impl HeaderLine {
             if self.least(app) <= area.width {
                 break;
             }
+        }
+        // Nothing else can give way: a very long name does, in its middle.
+        let over = self.least(app).saturating_sub(area.width);
+        if over > 0
+            && let Some(name) = self.segments.first_mut()
+        {
+            let glyphs = app.look.theme.glyphs;
+            let room = text::width(&name.value, glyphs).saturating_sub(over).max(8);
+            name.value = text::cut_to(&name.value, room, Cut::Middle, glyphs).into();
         }
         let help = super::key_of(&Command::Help);
         if area.width >= 160 || app.work.is_none() {

@@ -61,7 +61,7 @@ impl Parts {
 }
 
 /// Why a run ended without what was asked for, in its own words.
-fn failure(run: &Run) -> Option<&str> {
+pub fn failure(run: &Run) -> Option<&str> {
     let done = run.done.as_ref()?;
     let failed = matches!(
         done.status,

@@ -10,6 +10,7 @@ use crate::app::runs::Run;
 use crate::app::state::App;
 use crate::view::figures::{Goal, Room, bound_for};
 use crate::view::layout::Placed;
+use lightbay_core::event::HotStartFate;
 use lightbay_core::kind::Sense;
 use lightbay_widgets::{GapBar, Hits, MethodRow, PaneState, Piece, SolveStrip, Tone, number};
 use ratatui::buffer::Buffer;
@@ -161,6 +162,7 @@ impl Solve {
             note: runs::note(run, goal, usize::from(body.width.saturating_sub(margin))),
         }));
         self.notes.clear();
+        self.notes.extend(leading(app).and_then(|run| hot_start(run, goal, roomy)));
         self.notes.push(limits(app));
         self.notes.push(health(app));
         first
@@ -185,7 +187,8 @@ impl Solve {
         };
         let loss = marks.best - ideal;
         if loss <= 0.0 {
-            self.caption.push(Piece::muted("no loss over the ideal network"));
+            let words = if roomy { "no loss over the ideal network" } else { "no loss over ideal" };
+            self.caption.push(Piece::muted(words));
             return;
         }
         if let (Some(bound), Some(share)) = (marks.bound, proven) {
@@ -208,6 +211,27 @@ impl Solve {
 /// A share in whole per cent, rounded down: 100 is said only of what is complete.
 fn whole(share: f64) -> u32 {
     (share * 100.0 + 1e-7).floor().clamp(0.0, 100.0) as u32
+}
+
+/// `hot start repaired 12.829852 → 12.593750`: what the run on the screen began with.
+fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
+    let report = run.hot_start.as_ref()?;
+    let room = if roomy { Room::Long } else { Room::Short };
+    let mut pieces = vec![Piece::muted(if roomy { "hot start " } else { "" })];
+    let rejected = report.fate == HotStartFate::Rejected;
+    pieces.push(Piece::new(report.fate.word(), if rejected { Tone::Changed } else { Tone::Muted }));
+    match (report.before, report.after) {
+        (Some(before), Some(after)) => {
+            pieces.push(Piece::muted(format!(" {} → ", goal.value(before, room))));
+            pieces.push(Piece::text(String::from(goal.value(after, room))));
+        }
+        (Some(value), None) | (None, Some(value)) => {
+            pieces.push(Piece::muted(format!(" {}", goal.value(value, room))));
+        }
+        (None, None) if !roomy => pieces.push(Piece::muted(" hot start")),
+        (None, None) => {}
+    }
+    Some(pieces)
 }
 
 /// `threads 1 of 2  limit 10:00  gap 0.01 %`.

@@ -185,14 +185,15 @@ fn terminal(app: &App, rows: &mut Vec<(Row, Option<ItemId>)>, width: u16) {
     second.extend(pair("threads ", format!("{threads} of {all}")));
     second.extend(pair("   lightbay ", app.options.version.to_owned()));
     second.extend(pair("   on ", app.options.host.clone()));
+    rows.push((Row::Words(second), None));
+    let mut third = Vec::new();
     let keys =
         [(Command::NextPalette, "palette"), (Command::NextGlyphs, "glyphs"), (Command::ToggleMouse, "mouse")];
-    second.push(Piece::muted("   "));
     for (command, word) in keys {
-        second.push(Piece::text(super::key_of(&command)));
-        second.push(Piece::muted(format!(" {word}  ")));
+        third.push(Piece::text(super::key_of(&command)));
+        third.push(Piece::muted(format!(" next {word}   ")));
     }
-    rows.push((Row::Words(second), None));
+    rows.push((Row::Words(third), None));
 }
 
 /// Where the columns of a session go; those without room are left out.
@@ -282,7 +283,7 @@ impl Row {
                 let first_style =
                     if *name == Name::First { theme.style(Tone::Answer) } else { style(Tone::Muted) };
                 // Where columns are few the words that explain go first.
-                let (from, room) = if width >= 60 { (18, 22) } else { (15, 20) };
+                let (from, room) = if width >= 60 { (16, 20) } else { (15, 20) };
                 pen.cut(3, 0, from - 4, first, Cut::End, first_style);
                 let second_style = if *name == Name::Second { bold(Name::Second) } else { style(middle) };
                 pen.cut(from, 0, room, second, Cut::Middle, second_style);

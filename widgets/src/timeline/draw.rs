@@ -90,10 +90,6 @@ impl Timeline<'_> {
             let Some((from, to)) = self.columns_in(index, places, item) else { continue };
             if to > from {
                 pen.line(from, y, to - from, glyph, style);
-                if let Some(ground) = style.bg.filter(|_| glyph == " " && to == pen.width()) {
-                    // Blanks at the end of a line are lost where screens are copied.
-                    pen.glyph(to - 1, y, glyphs.eighths[7], style.fg(ground));
-                }
             } else {
                 // Shorter than a column: one cell, and a sign that it is.
                 pen.glyph(from, y, glyphs.square, thin);
