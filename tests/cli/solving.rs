@@ -223,6 +223,11 @@ fn a_hot_start_is_used_repaired_and_reported() {
         .run(&["solve", "preset:small", "--hot-start", "bad.json"])
         .exit(2)
         .says(&["--hot-start", "lightbay check"]);
+    // What a method does not heed is said, not swallowed.
+    place
+        .run(&["solve", "preset:small", "--method", "prop-alloc", "--hot-start", "plan.json", "--gap", "1%"])
+        .done()
+        .says(&["prop-alloc starts from no plan, so --hot-start has no effect", "--gap has no effect"]);
     place.scenario("small", "scenario.json");
     place
         .run(&["solve", "preset:small", "--hot-start", "scenario.json"])

@@ -270,8 +270,11 @@ impl<'a, K: Kind> Context<'a, K> {
                 started_at: self.started_at.clone(),
                 elapsed_s: self.elapsed_s(),
                 hot_start: self.hot_start_words.clone(),
-                reproducible: self.not_reproducible_because().is_none(),
-                not_reproducible_because: self.not_reproducible_because(),
+                // The same run again gives its last plan, which this may not be: its end will tell.
+                reproducible: false,
+                not_reproducible_because: Some(
+                    self.not_reproducible_because().unwrap_or_else(|| UNFINISHED.to_owned()),
+                ),
                 ..Provenance::default()
             },
             derived_from: None,
@@ -444,6 +447,9 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 }
+
+/// Why a plan is not reproducible as long as its run goes on.
+const UNFINISHED: &str = "its run was not over";
 
 fn is_better(sense: Sense, new: (f64, f64), old: (f64, f64)) -> bool {
     let tie = TIE * old.0.abs().max(new.0.abs());

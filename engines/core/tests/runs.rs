@@ -27,6 +27,13 @@ fn a_finished_run_ends_with_its_best_plan_and_proof() {
     assert_eq!((header.status, header.objective.gap), (Status::Optimal, Some(0.0)));
     assert!(header.provenance.reproducible);
     let events = recorder.events();
+    // Of what was found on the way only a kill would leave a file, and the run would not end there again.
+    let first = events.iter().find_map(|event| match &event.body {
+        EventBody::Incumbent(incumbent) => incumbent.plan.as_ref(),
+        _ => None,
+    });
+    let on_the_way = first.unwrap().header().provenance;
+    assert_eq!(on_the_way.not_reproducible_because.as_deref(), Some("its run was not over"));
     assert!(matches!(events.first().unwrap().body, EventBody::Started(_)));
     assert!(
         events.iter().enumerate().all(|(index, event)| event.seq == index as u64),

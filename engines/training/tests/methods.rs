@@ -271,15 +271,22 @@ fn a_hot_start_is_repaired_to_fewer_ports_or_rejected() {
     poorer.ports_per_pod = Some(lightbay_training::scenario::job::PortsPerPod::Same(12));
     let fate = |events: &[Event]| {
         events.iter().find_map(|event| match &event.body {
-            EventBody::HotStart(report) => Some(report.fate),
+            EventBody::HotStart(report) => Some((report.fate, report.why.clone())),
             _ => None,
         })
     };
     let (_, events) = Asked::new(&poorer, "delta-joint").from(&before).solve();
-    assert_eq!(fate(&events), Some(HotStartFate::Repaired));
-    let (done, events) = Asked::new(&preset("tiny4"), "delta-joint").from(&before).solve();
-    assert!(matches!(fate(&events), Some(HotStartFate::Rejected | HotStartFate::Repaired)));
-    assert_eq!(done.status, EndStatus::Optimal);
+    assert_eq!(fate(&events).unwrap().0, HotStartFate::Repaired);
+    // One stage per pod: twice as many pods, of which 'p1' and 'p2' are not what they were.
+    let mut spread = job.clone();
+    spread.run.gpus_per_pod_per_replica = 8;
+    for other in [&spread, &preset("tiny4")] {
+        let (done, events) = Asked::new(other, "delta-joint").from(&before).solve();
+        let (fate, why) = fate(&events).unwrap();
+        assert_eq!(fate, HotStartFate::Rejected);
+        assert!(why.contains("the plan is for 3 pods, the scenario has"), "{why}");
+        assert_eq!(done.status, EndStatus::Optimal);
+    }
 }
 
 #[test]

@@ -257,7 +257,7 @@ fn done_words(name: &str, done: &Done) -> String {
     });
     // A limit has been named already.
     let why = match done.limit {
-        None if !done.message.is_empty() => format!("; {}", done.message),
+        None if !done.message.is_empty() => format!("; {}", done.message.replace('\n', "; ")),
         _ => String::new(),
     };
     format!("{status}{limit}{result}{why}")

@@ -8,6 +8,7 @@ use crate::repair::{Limits, RepairScratch};
 use crate::scenario::TrainingScenario;
 use lightbay_core::kind::Carried;
 use lightbay_core::random::Streams;
+use std::collections::BTreeSet;
 
 /// Circuits of a result in link order; `None` if it is not for that many links.
 pub(super) fn circuits(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
@@ -16,8 +17,25 @@ pub(super) fn circuits(result: &TrainingResult, links: usize) -> Option<Vec<u32>
 }
 
 /// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep theirs, others
-/// get one. `None` if no link is the same. The second part says what was missing.
-pub(super) fn translate(x: &[u32], from: &Instance, to: &Instance) -> Option<(Vec<u32>, Vec<String>)> {
+/// get one. The second part says what was missing.
+///
+/// # Errors
+/// One sentence that says why the circuits mean nothing there: other pods, or no link in common.
+pub(super) fn translate(
+    x: &[u32],
+    from: &Instance,
+    to: &Instance,
+) -> Result<(Vec<u32>, Vec<String>), String> {
+    let pods = |instance: &Instance| -> BTreeSet<String> {
+        instance.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.name.clone()).collect()
+    };
+    let (old, new) = (pods(from), pods(to));
+    if old.len() != new.len() {
+        return Err(format!("the plan is for {} pods, the scenario has {}", old.len(), new.len()));
+    }
+    if old != new {
+        return Err("the pods of the plan have other names than those of the scenario".to_owned());
+    }
     let name = |instance: &Instance, link: &crate::instance::Link| {
         let pod = |id: lightbay_core::units::PodId| {
             instance.pods.get(id.index()).map_or_else(String::new, |pod| pod.name.clone())
@@ -45,7 +63,11 @@ pub(super) fn translate(x: &[u32], from: &Instance, to: &Instance) -> Option<(Ve
     if gone > 0 {
         remarks.push(format!("circuits of {gone} links that no longer exist were dropped"));
     }
-    (kept > 0).then_some((translated, remarks))
+    if kept == 0 {
+        Err("no link of the plan exists in the scenario".to_owned())
+    } else {
+        Ok((translated, remarks))
+    }
 }
 
 /// Makes a plan fit a changed scenario: its circuits, repaired, under its own rate control.
@@ -60,8 +82,7 @@ pub fn carry(
     let (old, new) = (from.build().map_err(|e| e.to_string())?, to.build().map_err(|e| e.to_string())?);
     let x = circuits(result, old.instance.links.len())
         .ok_or("the plan does not list the circuits of its own scenario")?;
-    let (mut x, mut repairs) = translate(&x, &old.instance, &new.instance)
-        .ok_or("no link of the plan exists in the changed scenario")?;
+    let (mut x, mut repairs) = translate(&x, &old.instance, &new.instance)?;
     let evaluator = compile(&new).map_err(|e| e.to_string())?;
     let budget = &evaluator.network.budget;
     let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();

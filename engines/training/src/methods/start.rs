@@ -57,18 +57,24 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Found>, MethodError
     let plan = hot.plan.plan();
     let before = Some(plan.objective.value);
     let links = session.evaluator.network.links();
+    let listed = |links| {
+        carry::circuits(&plan.result, links)
+            .ok_or_else(|| "the plan does not list the circuits of its own scenario".to_owned())
+    };
     let translated = if hot.same_scenario {
-        carry::circuits(&plan.result, links).map(|x| (x, Vec::new()))
+        listed(links).map(|x| (x, Vec::new()))
     } else {
-        plan.scenario.body.build().ok().and_then(|old| {
-            let x = carry::circuits(&plan.result, old.instance.links.len())?;
+        plan.scenario.body.build().map_err(|problems| problems.to_string()).and_then(|old| {
+            let x = listed(old.instance.links.len())?;
             carry::translate(&x, &old.instance, &session.instance)
         })
     };
-    let Some((mut x, mut remarks)) = translated else {
-        let why = "no link of the plan exists in this scenario";
-        session.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
-        return Ok(None);
+    let (mut x, mut remarks) = match translated {
+        Ok(translated) => translated,
+        Err(why) => {
+            session.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+            return Ok(None);
+        }
     };
     let had = session.evaluator.network.budget.total(&x);
     if session.repair(&mut x) {
