@@ -344,9 +344,12 @@ impl<'a> Chart<'a> {
             spread(&mut tried[..=count], rows);
             let row_before =
                 |curve: &EndLabel| labels[..count].iter().find(|l| l.is(curve)).map_or(curve.row, |l| l.row);
-            let keeps = |label: &EndLabel| match label.baseline {
-                true => (label.row - row_of(label.share, rows)).abs() <= 1,
-                false => (label.row - row_before(label)).abs() <= i32::from(!self.is_bold(label.index)),
+            let keeps = |label: &EndLabel| {
+                if label.baseline {
+                    (label.row - row_of(label.share, rows)).abs() <= 1
+                } else {
+                    (label.row - row_before(label)).abs() <= i32::from(!self.is_bold(label.index))
+                }
             };
             if tried[..=count].iter().all(keeps) {
                 *labels = tried;

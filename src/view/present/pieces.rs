@@ -89,7 +89,7 @@ fn cost_of_sharing(facts: &Explained, task: u32, sharing: &[u32]) -> f64 {
     let network = &analysis.setting.evaluator.network;
     let alone_until = |task: u32| {
         let circuits = f64::from(analysis.circuits[network.link_of(task)]);
-        let flows = f64::from(network.flows[task as usize]);
+        let flows = network.flows[task as usize];
         let least_s = analysis.tasks[task as usize].least_s;
         analysis.tasks[task as usize].start_s + least_s * (flows / circuits).max(1.0)
     };
