@@ -338,7 +338,7 @@ impl PortsPane {
         // The verdict comes first: figures are what a narrow pane leaves out.
         let mut line = vec![Piece::answer(format!("> {name}  {}", pieces::circuits(used.circuits)))];
         if used.holds_up {
-            line.push(Piece::new("  ! flows wait", Tone::Bad));
+            line.push(Piece::new("  ! too few", Tone::Bad));
             line.push(Piece::muted(" on the critical path"));
         } else if used.slack_s > 1e-6 && used.circuits > 1 {
             line.push(Piece::new("  could give one", Tone::Good));
