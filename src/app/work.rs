@@ -112,6 +112,8 @@ impl FormRow {
 pub struct Change {
     /// Knob.
     pub name: String,
+    /// Entry of a list, if only that was changed.
+    pub index: Option<usize>,
     /// Block it belongs to.
     pub section: Section,
     /// Value before.
@@ -148,6 +150,19 @@ pub struct Work {
 
 fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
+}
+
+/// The value of a knob of a method after a change: of the whole, or of one entry of its list.
+fn entered(row: &FormRow, index: Option<usize>, value: &ParamValue) -> Result<ParamValue, Problem> {
+    let Some(index) = index else { return Ok(value.clone()) };
+    let missing = |remedy: String| Problem::new(format!("{}[{index}]", row.name), "does not exist", remedy);
+    let Some(ParamValue::List(mut list)) = row.value.clone() else {
+        return Err(missing("give the whole list first".to_owned()));
+    };
+    let last = list.len().saturating_sub(1);
+    let entry = list.get_mut(index).ok_or_else(|| missing(format!("give an entry from 0 to {last}")))?;
+    *entry = value.clone();
+    Ok(ParamValue::List(list))
 }
 
 impl Work {
@@ -302,6 +317,7 @@ impl Work {
                 }
             }
             Section::Params => {
+                let value = entered(row, index, &value)?;
                 // A name means the same in every method of the kind, so a value is given to all that have the knob.
                 let share = |method: &&MethodInfo| method.params.contains(&row.info);
                 for method in self.methods.iter().filter(share) {
@@ -329,10 +345,18 @@ impl Work {
         }
         self.redo.clear();
         self.intern();
+        let entry = |list: &ParamValue, index: usize| match list {
+            ParamValue::List(entries) => entries.get(index).cloned(),
+            one => Some(one.clone()),
+        };
         Ok(Change {
             name: row.name.clone(),
+            index,
             section: row.section,
-            old: row.value.clone(),
+            old: match (&row.value, index) {
+                (Some(list), Some(index)) => entry(list, index),
+                (value, _) => value.clone(),
+            },
             new: value,
             effect: row.info.effect,
         })

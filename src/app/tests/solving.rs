@@ -91,6 +91,35 @@ fn live_knobs_reach_the_running_method_and_are_not_marked() {
 }
 
 #[test]
+fn a_knob_of_several_methods_is_one_knob() {
+    let mut bench = Bench::open();
+    bench.act(Action::Do(Command::Set("generations=7".to_owned())));
+    bench.act(Action::Do(Command::Solve { method: Some("delta-fast".to_owned()), warm: true }));
+    let given = ("generations".to_owned(), ParamValue::Int(7));
+    assert!(bench.request().params.contains(&given), "set in the form of delta-joint");
+    let run = bench.accept(false);
+    bench.act(Action::Do(Command::Set("generations=9".to_owned())));
+    let edit = Effect::EditRun { run, name: "generations".to_owned(), value: ParamValue::Int(9) };
+    assert!(bench.effects.contains(&edit), "live also in a run of another method than the form's");
+}
+
+#[test]
+fn entries_of_lists_are_changed_and_named_one_by_one() {
+    let mut bench = Bench::open();
+    bench.act(Action::Do(Command::Set("method=simulate".to_owned())));
+    bench.act(Action::Do(Command::Set("topology[1]=2".to_owned())));
+    assert!(bench.last_message().contains("give the whole list first"), "{}", bench.last_message());
+    bench.act(Action::Do(Command::Set("topology=1,3,2".to_owned())));
+    bench.act(Action::Do(Command::Set("topology[1]=2".to_owned())));
+    assert!(bench.last_message().starts_with("topology[1] 3 → 2"), "{}", bench.last_message());
+    let row = bench.app.work.as_ref().unwrap().row_named("topology").unwrap();
+    let expected = ParamValue::List([1, 2, 2].map(ParamValue::Int).to_vec());
+    assert_eq!(row.value, Some(expected));
+    bench.act(Action::Do(Command::Set("topology[7]=2".to_owned())));
+    assert!(bench.last_message().contains("from 0 to 2"), "{}", bench.last_message());
+}
+
+#[test]
 fn pausing_stops_the_clock_on_screen() {
     let mut bench = Bench::open();
     bench.keys("r");

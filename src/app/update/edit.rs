@@ -43,7 +43,8 @@ impl App {
     fn changed(&mut self, change: &Change, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
-        let what = format!("{} {old} → {}", change.name, change.new);
+        let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
+        let what = format!("{}{entry} {old} → {}", change.name, change.new);
         let live = change.effect == KnobEffect::Live && change.section != Section::Scenario;
         let runs: Vec<_> = if live {
             let takes = |method: &str| {
