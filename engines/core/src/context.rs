@@ -90,6 +90,7 @@ pub struct Context<'a, K: Kind> {
     fed_by: Option<String>,
     edited: bool,
     hot_start_words: Option<String>,
+    solver: Option<String>,
 }
 
 /// The parts of a context that the runner supplies.
@@ -126,6 +127,7 @@ impl<'a, K: Kind> Context<'a, K> {
             fed_by: None,
             edited: false,
             hot_start_words: None,
+            solver: None,
         }
     }
 
@@ -167,6 +169,11 @@ impl<'a, K: Kind> Context<'a, K> {
 
     fn may_build(&self) -> bool {
         self.last_built.is_none_or(|last| self.clock.now() >= last + BUILD_INTERVAL)
+    }
+
+    /// Names the solver that finds the plans from now on, with its version: `HiGHS 1.15.0`. It enters them.
+    pub fn solver(&mut self, name: impl Into<String>) {
+        self.solver = Some(name.into());
     }
 
     /// The handle that says whether to stop, for closures on other threads.
@@ -266,6 +273,7 @@ impl<'a, K: Kind> Context<'a, K> {
             metrics: candidate.metrics,
             provenance: Provenance {
                 lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
+                solver: self.solver.clone(),
                 scenario_sha256: self.scenario_sha256.to_string(),
                 started_at: self.started_at.clone(),
                 elapsed_s: self.elapsed_s(),

@@ -98,6 +98,10 @@ pub enum EventBody {
     Bound(Bound),
     /// Figures of a tree or vector search.
     Solver(SolverStats),
+    /// How large the model handed to a solver is.
+    Model(ModelSize),
+    /// A line of a solver's own log.
+    Line(LogLine),
     /// Figures of a generation.
     Generation(GenerationStats),
     /// A point of a named series.
@@ -178,12 +182,40 @@ pub struct Bound {
     pub only: Option<String>,
 }
 
+/// How large a model is at some point of its making.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelSize {
+    /// What it was measured after: `written in full`, `index windows`, `presolve`.
+    pub after: String,
+    /// Columns.
+    pub columns: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Entries of the matrix.
+    pub nonzeros: u64,
+    /// Columns that must be whole.
+    pub integers: u64,
+}
+
+/// A line of a solver's own log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogLine {
+    /// Its text, without line end.
+    pub text: String,
+}
+
 /// Figures of a tree or vector search. Absent means not counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SolverStats {
     /// What is counted as a node: `nodes`, `vectors`.
     pub unit: String,
+    /// Where the solver stands: `root LP`, `tree search`; empty if it has no stages.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stage: String,
+    /// Which process a solver works in: `helper process`, `own process`; empty if there is no solver.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub process: String,
     /// Nodes done.
     pub done: u64,
     /// Nodes open.

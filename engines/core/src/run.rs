@@ -4,7 +4,7 @@
 
 use crate::checked::{Checked, Conclusion, SharedPlan};
 use crate::clock::Clock;
-use crate::context::{Context, Control, Parts, Reporter, Stop, TIE};
+use crate::context::{Context, Control, Parts, Reporter, Stop};
 use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Started};
 use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
@@ -172,6 +172,9 @@ impl<K: Kind> Job for TypedJob<K> {
 
 type Ended = Result<Result<Outcome, MethodError>, Box<dyn Any + Send>>;
 
+/// Gap up to which a bound and a plan are the same number: methods lower their bounds by about 1e-12 to be safe.
+const ROUNDING: f64 = 1e-11;
+
 /// Turns how a method ended into the final plan and the last event.
 fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -> Done {
     cx.drop_pending();
@@ -210,7 +213,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     };
     // A bound that the best plan itself set may differ from it by rounding; it says that the plan meets it.
     let bound = cx.best_bound().map(|bound| match cx.best_checked() {
-        Some(plan) if gap(plan.plan().objective.value, bound) <= TIE => plan.plan().objective.value,
+        Some(plan) if gap(plan.plan().objective.value, bound) <= ROUNDING => plan.plan().objective.value,
         _ => bound,
     });
     let finished = match status {

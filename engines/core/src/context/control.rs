@@ -43,6 +43,8 @@ pub struct Control {
     paused: Mutex<bool>,
     resumed: Condvar,
     stopwatch: Mutex<Stopwatch>,
+    /// Told when a pause begins.
+    stands: Condvar,
     /// Bits of the time limit in seconds; infinity = none.
     time_limit_s: AtomicU64,
     /// Bits of the gap at which to stop; 0 = none.
@@ -67,6 +69,7 @@ impl Control {
             paused: Mutex::new(false),
             resumed: Condvar::new(),
             stopwatch: Mutex::new(Stopwatch { started, ..Stopwatch::default() }),
+            stands: Condvar::new(),
             time_limit_s: AtomicU64::new(time_limit_s.unwrap_or(f64::INFINITY).to_bits()),
             gap: AtomicU64::new(gap.unwrap_or(0.0).to_bits()),
             edits: Mutex::new(Vec::new()),
@@ -102,6 +105,13 @@ impl Control {
         None
     }
 
+    /// Time until the time limit, if there is one.
+    pub fn time_left(&self) -> Option<Duration> {
+        let limit = f64::from_bits(self.time_limit_s.load(Ordering::Relaxed));
+        let limit = Duration::try_from_secs_f64(limit).ok()?;
+        Some(limit.saturating_sub(self.elapsed()))
+    }
+
     /// Pauses or resumes at the next checkpoint.
     pub fn pause(&self, paused: bool) {
         *lock(&self.paused) = paused;
@@ -112,6 +122,16 @@ impl Control {
     /// Whether a pause was asked for.
     pub fn is_paused(&self) -> bool {
         *lock(&self.paused)
+    }
+
+    /// Waits until the run stands still in a pause, its helper process included. Returns whether that came true within
+    /// the time.
+    pub fn wait_standing(&self, within: Duration) -> bool {
+        let works = |watch: &mut Stopwatch| watch.paused_since.is_none();
+        match self.stands.wait_timeout_while(lock(&self.stopwatch), within, works) {
+            Ok((watch, _)) => watch.paused_since.is_some(),
+            Err(_) => false,
+        }
     }
 
     /// Changes a knob of a running method. `time_limit_s` and `gap` take effect at once.
@@ -162,6 +182,7 @@ impl Control {
             return;
         }
         lock(&self.stopwatch).paused_since = Some(self.clock.now());
+        self.stands.notify_all();
         said(true);
         let mut paused = lock(&self.paused);
         while *paused && self.stop.load(Ordering::Acquire) == 0 {
@@ -202,6 +223,7 @@ mod tests {
         let control = Control::new(clock.clone(), Some(10.0), None);
         clock.advance(Duration::from_secs(9));
         assert_eq!(control.stopping(), None);
+        assert_eq!(control.time_left(), Some(Duration::from_secs(1)));
         control.edit("time_limit_s", ParamValue::Float(20.0));
         clock.advance(Duration::from_secs(9));
         assert_eq!(control.stopping(), None);
@@ -222,12 +244,11 @@ mod tests {
                 said
             })
         };
-        while lock(&control.stopwatch).paused_since.is_none() {
-            std::thread::yield_now();
-        }
+        assert!(control.wait_standing(Duration::from_secs(30)));
         clock.advance(Duration::from_secs(5));
         control.pause(false);
         assert_eq!(waiting.join().expect("no panic"), [true, false]);
         assert_eq!(control.elapsed(), Duration::ZERO);
+        assert!(!control.wait_standing(Duration::ZERO));
     }
 }

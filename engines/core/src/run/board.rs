@@ -187,6 +187,20 @@ impl Runs {
         });
     }
 
+    /// Waits until every run that was told to pause stands still, for at most this time.
+    pub fn wait_standing(&self, within: Duration) {
+        let mut paused = Vec::new();
+        self.with_active(|_, active| {
+            if active.control.is_paused() {
+                paused.push(Arc::clone(&active.control));
+            }
+        });
+        let until = self.shared.clock.now() + within;
+        for control in paused {
+            control.wait_standing(until.saturating_sub(self.shared.clock.now()));
+        }
+    }
+
     /// Passes a live edit to one run.
     pub fn edit(&self, run: RunId, name: &str, value: &ParamValue) {
         self.with_active(|_, active| {
