@@ -1,0 +1,225 @@
+//! Why a model has no answer: the rows and bounds that cannot hold together, the columns that grow without
+//! end.
+
+use crate::error::Error;
+use crate::instance::Instance;
+use crate::model::{Column, Domain, Model, Row};
+use crate::raw::{Highs, Subsystem};
+use crate::settings::Settings;
+use crate::solution::Status;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Which bounds of a row or column take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sides {
+    /// None: it takes part through its factors only.
+    Neither,
+    /// The lower one.
+    Lower,
+    /// The upper one.
+    Upper,
+    /// Both.
+    Both,
+}
+
+/// A row or column in conflict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Party {
+    /// Its position.
+    pub index: u32,
+    /// Its name.
+    pub name: String,
+    /// Which of its bounds take part.
+    pub sides: Sides,
+    /// Its lower bound.
+    pub lower: f64,
+    /// Its upper bound.
+    pub upper: f64,
+}
+
+/// Rows and bounds that cannot hold together. Without any one of them the rest can, unless `minimal` is false.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The rows.
+    pub rows: Vec<Party>,
+    /// The columns whose bounds take part.
+    pub columns: Vec<Party>,
+    /// Whether the linear relaxation is in conflict already; otherwise it needs that some columns are whole.
+    pub relaxed: bool,
+    /// Whether nothing can be left out.
+    pub minimal: bool,
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match self.sides {
+            _ if self.lower == self.upper => write!(f, "{name} = {}", self.lower),
+            Sides::Neither => f.write_str(name),
+            Sides::Lower => write!(f, "{name} >= {}", self.lower),
+            Sides::Upper => write!(f, "{name} <= {}", self.upper),
+            Sides::Both => write!(f, "{} <= {name} <= {}", self.lower, self.upper),
+        }
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parties = self.rows.iter().chain(&self.columns);
+        for (position, party) in parties.enumerate() {
+            if position > 0 {
+                f.write_str("; ")?;
+            }
+            party.fmt(f)?;
+        }
+        if self.relaxed { Ok(()) } else { f.write_str(" (in whole numbers)") }
+    }
+}
+
+impl Instance {
+    /// The rows and bounds that make the model infeasible; `None` if it is feasible. Solved in an instance of
+    /// its own: this one keeps its basis.
+    ///
+    /// The linear relaxation is looked at first. If that is feasible and the model needs whole numbers, rows are
+    /// left out one after another for at most about ten seconds.
+    ///
+    /// # Errors
+    /// If the solver fails.
+    pub fn conflict(&mut self) -> Result<Option<Conflict>, Error> {
+        conflict_of(&self.model, 10.0)
+    }
+
+    /// The columns that grow without end, with the direction of each, if the last run found the model unbounded
+    /// and HiGHS knows a direction.
+    pub fn ray(&self) -> Option<Vec<(Column, f64)>> {
+        let values = self.highs.ray()?;
+        let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let along = |(column, value): (usize, f64)| {
+            (value.abs() > 1e-9 * largest).then_some((Column(column as u32), value))
+        };
+        Some(values.into_iter().enumerate().filter_map(along).collect())
+    }
+}
+
+/// The conflict of a model, searched for at most about `seconds`; `None` if it is feasible.
+///
+/// # Errors
+/// If the model is not sound or the solver fails.
+pub fn conflict_of(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
+    model.check()?;
+    let mut relaxed = model.clone();
+    relaxed.quadratic = None;
+    relaxed.costs.fill(0.0);
+    for column in 0..relaxed.columns() {
+        // Zero is allowed beside the range of a semi-continuous column.
+        if matches!(relaxed.domains[column], Domain::SemiContinuous | Domain::SemiInteger) {
+            relaxed.lower[column] = relaxed.lower[column].min(0.0);
+            relaxed.upper[column] = relaxed.upper[column].max(0.0);
+        }
+        relaxed.domains[column] = Domain::Continuous;
+    }
+    let mut highs = Highs::new()?;
+    Settings::new(&mut highs)?;
+    // From an elastic linear program, to an irreducible one.
+    highs.set_int("iis_strategy", highs_sys::kHighsIisStrategyFromLpRowPriority)?;
+    highs.set_float("iis_time_limit", seconds)?;
+    highs.set_bool("output_flag", false)?;
+    highs.pass(&relaxed)?;
+    if let Some(subsystem) = highs.subsystem()? {
+        return Ok(Some(named(model, &subsystem)));
+    }
+    if !model.is_mip() {
+        return Ok(None);
+    }
+    in_whole_numbers(model, seconds)
+}
+
+fn named(model: &Model, subsystem: &Subsystem) -> Conflict {
+    let sides = |number: i32| match number {
+        highs_sys::kHighsIisBoundLower => Sides::Lower,
+        highs_sys::kHighsIisBoundUpper => Sides::Upper,
+        highs_sys::kHighsIisBoundBoxed => Sides::Both,
+        _ => Sides::Neither,
+    };
+    let rows = subsystem.rows.iter().map(|(row, bound)| Party {
+        index: *row,
+        name: model.row_names[*row as usize].clone(),
+        sides: sides(*bound),
+        lower: model.row_lower[*row as usize],
+        upper: model.row_upper[*row as usize],
+    });
+    let columns = subsystem.columns.iter().map(|(column, bound)| Party {
+        index: *column,
+        name: model.column_names[*column as usize].clone(),
+        sides: sides(*bound),
+        lower: model.lower[*column as usize],
+        upper: model.upper[*column as usize],
+    });
+    Conflict {
+        rows: rows.collect(),
+        columns: columns.filter(|party| party.sides != Sides::Neither).collect(),
+        relaxed: true,
+        minimal: true,
+    }
+}
+
+/// Leaves out rows as long as the rest stays infeasible in whole numbers. All column bounds are kept.
+fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Error> {
+    let began = std::time::Instant::now();
+    let mut model_left = model.clone();
+    model_left.costs.fill(0.0);
+    model_left.quadratic = None;
+    let infeasible = |model: &Model, left: f64| -> Result<Option<bool>, Error> {
+        let mut instance = Instance::new(model)?;
+        instance.apply(&crate::options::Options::new().time_limit_s(left).set("output_flag", false))?;
+        let solution = instance.run(&mut crate::event::Unwatched)?;
+        Ok(match solution.status {
+            Status::Infeasible => Some(true),
+            Status::Optimal | Status::Empty => Some(false),
+            _ => None,
+        })
+    };
+    let left = || seconds - began.elapsed().as_secs_f64();
+    if infeasible(&model_left, seconds)? != Some(true) {
+        return Ok(None);
+    }
+    let mut rows: Vec<u32> = (0..model.rows() as u32).collect();
+    let mut minimal = true;
+    // Half of the rows at once where that is possible, single ones in the end.
+    let mut chunk = rows.len().div_ceil(2).max(1);
+    loop {
+        let mut from = 0;
+        while from < rows.len() {
+            if left() <= 0.0 {
+                minimal = false;
+                break;
+            }
+            let to = (from + chunk).min(rows.len());
+            let mut without = model_left.clone();
+            let gone: Vec<Row> = (from..to).map(|row| Row(row as u32)).collect();
+            without.delete_rows(&gone);
+            if infeasible(&without, left().max(0.01))? == Some(true) {
+                rows.drain(from..to);
+                model_left = without;
+            } else {
+                from = to;
+            }
+        }
+        if chunk == 1 || !minimal {
+            break;
+        }
+        chunk = chunk.div_ceil(2);
+    }
+    let parties = rows.iter().map(|row| {
+        let (lower, upper) = (model.row_lower[*row as usize], model.row_upper[*row as usize]);
+        let sides = match (lower.is_finite(), upper.is_finite()) {
+            (true, true) => Sides::Both,
+            (true, false) => Sides::Lower,
+            (false, true) => Sides::Upper,
+            (false, false) => Sides::Neither,
+        };
+        Party { index: *row, name: model.row_names[*row as usize].clone(), sides, lower, upper }
+    });
+    Ok(Some(Conflict { rows: parties.collect(), columns: Vec::new(), relaxed: false, minimal }))
+}

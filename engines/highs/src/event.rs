@@ -1,0 +1,163 @@
+//! What the solver says while it works, and who listens.
+
+use crate::model::Size;
+use serde::{Deserialize, Serialize};
+
+/// Where a solve stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stage {
+    /// The model is being made smaller.
+    Presolve,
+    /// The given start is being completed by a restricted search; bounds of that time belong to the restriction
+    /// and are not reported.
+    Start,
+    /// A linear program without integer columns.
+    Lp,
+    /// The first relaxation of an integer model: HiGHS says nothing until it is solved, and cannot be stopped.
+    RootLp,
+    /// Cuts and heuristics at the root.
+    Root,
+    /// Branch and bound.
+    Tree,
+}
+
+impl Stage {
+    /// The words shown to a person.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Presolve => "presolve",
+            Self::Start => "completing the hot start",
+            Self::Lp => "LP",
+            Self::RootLp => "root LP",
+            Self::Root => "root cuts",
+            Self::Tree => "tree search",
+        }
+    }
+}
+
+/// What became of a start handed to the solver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum StartFate {
+    /// Feasible as given, with this objective.
+    Accepted(f64),
+    /// Feasible after the missing values were found, with this objective.
+    Completed(f64),
+    /// Not used; why, in the solver's words or as the row or column it breaks.
+    Rejected(String),
+}
+
+/// Figures of a tree search. Absent where the solver knows none yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MipProgress {
+    /// Objective of the best point, in the sense of the model.
+    pub incumbent: Option<f64>,
+    /// What no point can beat.
+    pub bound: Option<f64>,
+    /// Nodes done.
+    pub nodes: u64,
+    /// LP iterations.
+    pub lp_iterations: u64,
+    /// Nodes open and cuts in the LP, from the log line, where it was there to read.
+    pub open: Option<u64>,
+    /// Cuts in the LP.
+    pub cuts: Option<u64>,
+}
+
+/// Something the solver said. Progress comes at most about ten times a second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SolverEvent {
+    /// A line of its log, without line end.
+    Log(String),
+    /// It entered another stage.
+    Stage(Stage),
+    /// The model after presolve.
+    Presolved(Size),
+    /// Iterations of the simplex method so far.
+    Simplex(u64),
+    /// Iterations of an interior point method so far.
+    Ipm(u64),
+    /// Figures of the tree search.
+    Mip(MipProgress),
+    /// A better point: one value per column of the model as it was given.
+    Incumbent {
+        /// Its objective.
+        objective: f64,
+        /// Its values.
+        values: Vec<f64>,
+        /// Who found it, in the solver's own letter; see [`source_words`].
+        source: char,
+    },
+    /// What became of the start.
+    Start(StartFate),
+    /// Nothing was heard for this many seconds (repeated while that lasts; helper process only: in the own
+    /// process nobody can speak in a silent stage).
+    Silent(f64),
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop as soon as the solver can.
+    Stop,
+}
+
+/// Who listens to a solve. Called on the thread that called the solver; must not block for long.
+pub trait Watch {
+    /// Hears an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
+    fn event(&mut self, event: &SolverEvent) -> Flow;
+
+    /// Asked about ten times a second: whether to go on, without anything new.
+    fn tick(&mut self) -> Flow {
+        Flow::Continue
+    }
+
+    /// Whether the next call may block because somebody paused the run. A helper process then stands still until
+    /// that call has returned.
+    fn pausing(&mut self) -> bool {
+        false
+    }
+
+    /// A better point from elsewhere to hand to a running tree search: one value per column.
+    fn better(&mut self) -> Option<Vec<f64>> {
+        None
+    }
+}
+
+/// Nobody listens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn event(&mut self, _event: &SolverEvent) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// Who found a point, in words, from the letter that stands in the solver's log.
+pub const fn source_words(letter: char) -> &'static str {
+    match letter {
+        '0' => "hot start",
+        'B' => "branching",
+        'C' => "central rounding",
+        'F' => "feasibility pump",
+        'H' => "dive",
+        'I' => "shifting",
+        'J' => "feasibility jump",
+        'L' => "sub-MIP",
+        'P' => "presolve",
+        'R' => "randomised rounding",
+        'S' => "LP",
+        'T' => "tree search",
+        'U' => "unbounded LP",
+        'X' => "injected",
+        'Y' => "solver's own",
+        'Z' => "ZI round",
+        'l' => "all at lower bounds",
+        'p' => "trivial point",
+        'u' => "all at upper bounds",
+        'z' => "all zero",
+        _ => "solver",
+    }
+}

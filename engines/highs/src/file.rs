@@ -1,0 +1,297 @@
+//! Models as files of other solvers: MPS and the LP format, written and read by HiGHS itself.
+//!
+//! A name in such a file has no spaces and no signs, so the domain's words are spelled anew and a [`NameMap`]
+//! leads back. The formats lose little: numbers keep 15 digits, rows without bounds are left out, and the LP
+//! format writes a row with two bounds as two rows and lists columns in the order in which they occur;
+//! [`NameMap::restore`] undoes the last two.
+
+use crate::error::Error;
+use crate::model::{Domain, Model, Row};
+use crate::raw::Highs;
+use crate::settings::Settings;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::io::Write as _;
+
+/// A format of model files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Format {
+    /// MPS, free format: read by every solver.
+    Mps,
+    /// The LP format: reads like algebra.
+    Lp,
+}
+
+impl Format {
+    /// End of the name of such a file.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Mps => "mps",
+            Self::Lp => "lp",
+        }
+    }
+}
+
+/// A name in a file and the words it stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Name {
+    /// As it stands in the file.
+    pub file: String,
+    /// As the model has it.
+    pub words: String,
+}
+
+/// From the names in a file to the words of the model, in the order of its columns and rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameMap {
+    /// Columns.
+    pub columns: Vec<Name>,
+    /// Rows.
+    pub rows: Vec<Name>,
+}
+
+/// A model as a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelFile {
+    /// What the file holds.
+    pub text: Vec<u8>,
+    /// What its names stand for.
+    pub names: NameMap,
+}
+
+/// Writes a model.
+///
+/// # Errors
+/// If the model is not sound, or the format cannot say what it says: crossed bounds, and in the LP format
+/// columns that are zero or whole.
+pub fn write(model: &Model, format: Format) -> Result<ModelFile, Error> {
+    model.check()?;
+    let crossed = |lower: &[f64], upper: &[f64]| lower.iter().zip(upper).position(|(low, up)| low > up);
+    if let Some(column) = crossed(&model.lower, &model.upper) {
+        let name = &model.column_names[column];
+        return Err(Error::File(format!("the bounds of '{name}' cross, which no format can say")));
+    }
+    if let Some(row) = crossed(&model.row_lower, &model.row_upper) {
+        let name = &model.row_names[row];
+        return Err(Error::File(format!("the bounds of '{name}' cross, which no format can say")));
+    }
+    let semi = model.domains.iter().position(|domain| *domain == Domain::SemiInteger);
+    if let (Format::Lp, Some(column)) = (format, semi) {
+        let name = &model.column_names[column];
+        return Err(Error::File(format!(
+            "'{name}' is zero or whole, which the LP format cannot say\nuse MPS"
+        )));
+    }
+    let names = NameMap { columns: spell(&model.column_names, 'c'), rows: spell(&model.row_names, 'r') };
+    let mut model = model.clone();
+    let idle = idle(&model);
+    if format == Format::Mps && !idle.is_empty() {
+        // Such columns would lose or gain wholeness from their neighbours; a row without bounds keeps them
+        // apart and is dropped by readers.
+        let columns = idle.iter().map(|column| (crate::model::Column(*column), 1.0));
+        model.row("unused", f64::NEG_INFINITY, f64::INFINITY, columns.collect::<Vec<_>>());
+    }
+    let mut highs = Highs::new()?;
+    Settings::new(&mut highs)?;
+    highs.pass(&model)?;
+    for (column, name) in names.columns.iter().enumerate() {
+        highs.name_column(column as i32, &name.file)?;
+    }
+    for (row, name) in names.rows.iter().enumerate() {
+        highs.name_row(row as i32, &name.file)?;
+    }
+    if names.rows.len() < model.rows() {
+        highs.name_row(names.rows.len() as i32, "unused_columns")?;
+    }
+    let file = temporary(format)?;
+    let path = file
+        .path()
+        .to_str()
+        .ok_or_else(|| Error::File("the temporary folder has no plain name".to_owned()))?;
+    if !highs.write_model(path)? && model.rows() > 0 && model.columns() > 0 {
+        // A warning here means that it replaced our names by its own; or that there are none, in a model
+        // without rows.
+        return Err(Error::File("the solver would not write these names".to_owned()));
+    }
+    let mut text = std::fs::read(file.path()).map_err(|error| Error::File(error.to_string()))?;
+    if format == Format::Lp && !idle.is_empty() {
+        // Without a cost of zero a column that occurs in no row would not be in the file at all.
+        let mut terms = String::new();
+        for column in &idle {
+            terms.push_str("\n + 0 ");
+            terms.push_str(&names.columns[*column as usize].file);
+        }
+        let mark = b" obj:";
+        if let Some(at) = text.windows(mark.len()).position(|window| window == mark) {
+            text.splice(at + mark.len()..at + mark.len(), terms.into_bytes());
+        }
+    }
+    Ok(ModelFile { text, names })
+}
+
+/// Reads a model. Names are those of the file; columns and rows without one are called `c` or `r` and their
+/// position.
+///
+/// # Errors
+/// If the text is no model of that format, or one without columns.
+pub fn read(text: &[u8], format: Format) -> Result<Model, Error> {
+    let mut file = temporary(format)?;
+    file.write_all(text).and_then(|()| file.flush()).map_err(|error| Error::File(error.to_string()))?;
+    let path = file
+        .path()
+        .to_str()
+        .ok_or_else(|| Error::File("the temporary folder has no plain name".to_owned()))?;
+    let mut highs = Highs::new()?;
+    Settings::new(&mut highs)?;
+    let extension = format.extension();
+    highs.read_model(path).map_err(|_| Error::File(format!("this is no model in {extension} format")))?;
+    let mut model = highs.model()?;
+    if model.columns() == 0 {
+        // The LP reader takes any text for a model of nothing.
+        return Err(Error::File(format!("there are no columns in it, is it in {extension} format?")));
+    }
+    for (names, letter) in [(&mut model.column_names, 'c'), (&mut model.row_names, 'r')] {
+        for (position, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
+            *name = format!("{letter}{position}");
+        }
+    }
+    "model".clone_into(&mut model.name);
+    model.check()?;
+    Ok(model)
+}
+
+fn temporary(format: Format) -> Result<tempfile::NamedTempFile, Error> {
+    tempfile::Builder::new()
+        .prefix("lightbay-")
+        .suffix(&format!(".{}", format.extension()))
+        .tempfile()
+        .map_err(|error| Error::File(error.to_string()))
+}
+
+/// Columns without a cost and in no row.
+fn idle(model: &Model) -> Vec<u32> {
+    let mut used = vec![false; model.columns()];
+    for (index, value) in model.indices.iter().zip(&model.values) {
+        used[*index as usize] |= *value != 0.0;
+    }
+    (0..model.columns() as u32)
+        .filter(|column| !used[*column as usize] && model.costs[*column as usize] == 0.0)
+        .collect()
+}
+
+/// Words of the LP format, in any case.
+const RESERVED: [&str; 29] = [
+    "min", "max", "minimize", "maximize", "minimise", "maximise", "minimum", "maximum", "obj", "cost", "st",
+    "subject", "such", "to", "that", "bounds", "bound", "free", "inf", "infinity", "bin", "binary",
+    "binaries", "gen", "general", "generals", "semi", "sos", "end",
+];
+
+/// Names that both formats take, different even if case is not seen.
+fn spell(words: &[String], letter: char) -> Vec<Name> {
+    let mut taken: HashSet<String> = HashSet::with_capacity(words.len());
+    words
+        .iter()
+        .enumerate()
+        .map(|(position, words)| {
+            let mut file = String::with_capacity(words.len());
+            for sign in words.chars().take(100) {
+                if sign.is_ascii_alphanumeric() {
+                    file.push(sign);
+                } else if !file.ends_with('_') {
+                    file.push('_');
+                }
+            }
+            let mut file = file.trim_matches('_').to_owned();
+            // `e5` reads as a number, `xlo` as half of a row with two bounds.
+            let first = file.chars().next();
+            if !first.is_some_and(|first| first.is_ascii_alphabetic() && !matches!(first, 'e' | 'E')) {
+                file = if file.is_empty() { letter.to_string() } else { format!("{letter}_{file}") };
+            }
+            let lower = file.to_ascii_lowercase();
+            if RESERVED.contains(&lower.as_str()) || lower.ends_with("lo") || lower.ends_with("up") {
+                file.push('_');
+            }
+            if taken.contains(&file.to_ascii_lowercase()) {
+                file = format!("{file}_{position}");
+                while taken.contains(&file.to_ascii_lowercase()) {
+                    file.push('_');
+                }
+            }
+            taken.insert(file.to_ascii_lowercase());
+            Name { file, words: words.clone() }
+        })
+        .collect()
+}
+
+impl NameMap {
+    /// Position of each name of a column in the file.
+    pub fn columns_by_name(&self) -> HashMap<&str, u32> {
+        self.columns.iter().enumerate().map(|(column, name)| (name.file.as_str(), column as u32)).collect()
+    }
+
+    /// The model that was written, from what was read back: its words, its order of columns and rows, its
+    /// rows with two bounds. Columns and rows that are not in the map keep their names and stand at the end.
+    pub fn restore(&self, read: &Model) -> Model {
+        let known = self.columns_by_name();
+        let mut order: Vec<usize> = (0..read.columns()).collect();
+        let place = |column: usize| known.get(read.column_names[column].as_str()).copied();
+        order.sort_by_key(|column| place(*column).map_or((1, *column), |at| (0, at as usize)));
+        let mut model = Model::new(read.name.clone());
+        model.maximise = read.maximise;
+        model.offset = read.offset;
+        let mut columns = vec![crate::model::Column(0); read.columns()];
+        for column in order {
+            let name = match place(column) {
+                Some(at) => &self.columns[at as usize].words,
+                None => &read.column_names[column],
+            };
+            columns[column] = model.column_of(
+                read.domains[column],
+                name,
+                read.lower[column],
+                read.upper[column],
+                read.costs[column],
+            );
+        }
+        // Row of the map, and whether it is the lower or upper half of one.
+        let known: HashMap<&str, usize> =
+            self.rows.iter().enumerate().map(|(row, name)| (name.file.as_str(), row)).collect();
+        let mut rows: Vec<(usize, usize)> = (0..read.rows())
+            .map(|row| {
+                let name = read.row_names[row].as_str();
+                let half = name.strip_suffix("lo").or_else(|| name.strip_suffix("up"));
+                let at = known.get(name).or_else(|| known.get(half?));
+                (at.copied().unwrap_or(self.rows.len() + row), row)
+            })
+            .collect();
+        rows.sort_unstable();
+        let mut last = None;
+        for (at, row) in rows {
+            let (lower, upper) = (read.row_lower[row], read.row_upper[row]);
+            if last == Some(at) {
+                let end = model.rows() - 1;
+                model.row_lower[end] = model.row_lower[end].max(lower);
+                model.row_upper[end] = model.row_upper[end].min(upper);
+                continue;
+            }
+            last = Some(at);
+            let name = self.rows.get(at).map_or(&read.row_names[row], |name| &name.words);
+            let terms: Vec<_> =
+                read.terms(Row(row as u32)).map(|(column, value)| (columns[column.index()], value)).collect();
+            model.row(name, lower, upper, terms);
+        }
+        if let Some(part) = &read.quadratic {
+            let mut entries: Vec<(u32, u32, f64)> = Vec::with_capacity(part.values.len());
+            for column in 0..part.starts.len() {
+                let from = part.starts[column] as usize;
+                let to = part.starts.get(column + 1).map_or(part.indices.len(), |start| *start as usize);
+                for entry in from..to {
+                    let (one, other) = (columns[part.indices[entry] as usize].0, columns[column].0);
+                    entries.push((one.min(other), one.max(other), part.values[entry]));
+                }
+            }
+            model.set_quadratic(entries);
+        }
+        model
+    }
+}

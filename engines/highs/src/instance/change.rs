@@ -1,0 +1,176 @@
+//! Changes of the model in place. HiGHS keeps its basis through them: new rows enter basic, new columns
+//! nonbasic, so that the next run needs few iterations. Each change is made in HiGHS first and in the model
+//! after it, so that both stay the same when HiGHS refuses.
+
+use super::Instance;
+use crate::error::Error;
+use crate::model::{Column, Row};
+
+impl Instance {
+    /// Changes the objective coefficient of a column.
+    ///
+    /// # Errors
+    /// If there is no such column or the number is not finite.
+    pub fn set_cost(&mut self, column: Column, cost: f64) -> Result<(), Error> {
+        self.has_column(column)?;
+        finite("cost", cost)?;
+        self.highs.set_cost(column.0.cast_signed(), cost)?;
+        self.model.costs[column.index()] = cost;
+        Ok(())
+    }
+
+    /// Changes the bounds of a column.
+    ///
+    /// # Errors
+    /// If there is no such column or a bound is not a number.
+    pub fn set_bounds(&mut self, column: Column, lower: f64, upper: f64) -> Result<(), Error> {
+        self.has_column(column)?;
+        bounds(lower, upper)?;
+        self.highs.set_bounds(column.0.cast_signed(), lower, upper)?;
+        self.model.lower[column.index()] = lower;
+        self.model.upper[column.index()] = upper;
+        Ok(())
+    }
+
+    /// Changes the bounds of a row.
+    ///
+    /// # Errors
+    /// If there is no such row or a bound is not a number.
+    pub fn set_row_bounds(&mut self, row: Row, lower: f64, upper: f64) -> Result<(), Error> {
+        self.has_row(row)?;
+        bounds(lower, upper)?;
+        self.highs.set_row_bounds(row.0.cast_signed(), lower, upper)?;
+        self.model.row_lower[row.index()] = lower;
+        self.model.row_upper[row.index()] = upper;
+        Ok(())
+    }
+
+    /// Changes, adds or (with zero) removes the factor of a column in a row.
+    ///
+    /// # Errors
+    /// If there is no such row or column, or the number is not finite.
+    pub fn set_coefficient(&mut self, row: Row, column: Column, value: f64) -> Result<(), Error> {
+        self.has_row(row)?;
+        self.has_column(column)?;
+        finite("factor", value)?;
+        self.highs.set_coefficient(row.0.cast_signed(), column.0.cast_signed(), value)?;
+        self.model.set_coefficient(row, column, value);
+        Ok(())
+    }
+
+    /// Adds a row `lower <= sum of terms <= upper`. Terms of the same column are added up.
+    ///
+    /// # Errors
+    /// If a column is missing or a number is not one.
+    pub fn add_row(
+        &mut self,
+        name: impl Into<String>,
+        lower: f64,
+        upper: f64,
+        terms: impl IntoIterator<Item = (Column, f64)>,
+    ) -> Result<Row, Error> {
+        bounds(lower, upper)?;
+        let before = self.model.indices.len();
+        let terms: Vec<(Column, f64)> = terms.into_iter().collect();
+        for (column, value) in &terms {
+            self.has_column(*column)?;
+            finite("factor", *value)?;
+        }
+        let row = self.model.row(name, lower, upper, terms);
+        let added =
+            self.highs.add_row(lower, upper, &self.model.indices[before..], &self.model.values[before..]);
+        if let Err(error) = added {
+            self.model.delete_rows(&[row]);
+            return Err(error);
+        }
+        Ok(row)
+    }
+
+    /// Adds a continuous column with its factors in rows that exist.
+    ///
+    /// # Errors
+    /// If a row is missing or named twice, or a number is not one.
+    pub fn add_column(
+        &mut self,
+        name: impl Into<String>,
+        lower: f64,
+        upper: f64,
+        cost: f64,
+        entries: impl IntoIterator<Item = (Row, f64)>,
+    ) -> Result<Column, Error> {
+        bounds(lower, upper)?;
+        finite("cost", cost)?;
+        let mut entries: Vec<(Row, f64)> = entries.into_iter().collect();
+        entries.sort_by_key(|(row, _)| *row);
+        for (row, value) in &entries {
+            self.has_row(*row)?;
+            finite("factor", *value)?;
+        }
+        if let Some(twice) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let row = &self.model.row_names[twice[0].0.index()];
+            return Err(Error::Model(format!("the column names '{row}' twice")));
+        }
+        let (rows, values): (Vec<u32>, Vec<f64>) = entries.iter().map(|(row, value)| (row.0, *value)).unzip();
+        self.highs.add_column(cost, (lower, upper), &rows, &values)?;
+        let column = self.model.column(name, lower, upper, cost);
+        if let Some(part) = &mut self.model.quadratic {
+            part.starts.push(part.indices.len() as u32);
+        }
+        self.model.insert(column, &entries);
+        Ok(column)
+    }
+
+    /// Deletes rows; those behind them move up.
+    ///
+    /// # Errors
+    /// If a row is missing.
+    pub fn delete_rows(&mut self, rows: &[Row]) -> Result<(), Error> {
+        for row in rows {
+            self.has_row(*row)?;
+        }
+        let mut numbers: Vec<u32> = rows.iter().map(|row| row.0).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.highs.delete_rows(&numbers)?;
+        self.model.delete_rows(rows);
+        Ok(())
+    }
+
+    /// Deletes columns; those behind them move up.
+    ///
+    /// # Errors
+    /// If a column is missing, or the objective is quadratic (build a new instance then).
+    pub fn delete_columns(&mut self, columns: &[Column]) -> Result<(), Error> {
+        if self.model.quadratic.is_some() {
+            return Err(Error::Quadratic("columns cannot be deleted beside it".to_owned()));
+        }
+        for column in columns {
+            self.has_column(*column)?;
+        }
+        let mut numbers: Vec<u32> = columns.iter().map(|column| column.0).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        self.highs.delete_columns(&numbers)?;
+        self.model.delete_columns(columns);
+        Ok(())
+    }
+
+    fn has_column(&self, column: Column) -> Result<(), Error> {
+        Error::position("column", column.index(), self.model.columns())
+    }
+
+    fn has_row(&self, row: Row) -> Result<(), Error> {
+        Error::position("row", row.index(), self.model.rows())
+    }
+}
+
+fn finite(what: &str, value: f64) -> Result<(), Error> {
+    if value.is_finite() { Ok(()) } else { Err(Error::Model(format!("the {what} is {value}"))) }
+}
+
+fn bounds(lower: f64, upper: f64) -> Result<(), Error> {
+    if lower.is_nan() || upper.is_nan() || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+        return Err(Error::Model(format!("the bounds are {lower} and {upper}")));
+    }
+    Ok(())
+}

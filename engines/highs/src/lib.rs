@@ -1,0 +1,35 @@
+//! Linear and integer models on HiGHS: live progress, stop, hot start, warm re-solves, model files.
+//!
+//! - [`model`]: a model as plain arrays with names, made row by row or from a good_lp problem;
+//! - [`event`]: what the solver says while it works, and [`event::Watch`], who listens;
+//! - [`options`]: the solver's options, checked when they are set;
+//! - [`solution`]: what a run ends with, bases included;
+//! - [`modelled`]: a method as a model to export, and the way back from a point of it;
+//! - [`instance`]: one HiGHS instance on the thread that made it, changed in place and solved again;
+//! - [`conflict`]: why a model has no answer: rows and bounds that cannot hold together;
+//! - [`file`](mod@file): models as MPS and LP files, and the way back from their names;
+//! - [`algebra`]: models written in good_lp's algebra;
+//! - [`worker`]: an instance in a helper process, which can be killed in stages that HiGHS cannot leave;
+//! - [`solve`]: a model solved on behalf of a method, with [`knobs`] that all such methods have.
+//!
+//! HiGHS is called nowhere else, and this is the only crate with unsafe code.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
+
+pub mod algebra;
+pub mod conflict;
+pub mod error;
+pub mod event;
+pub mod file;
+mod hearing;
+pub mod instance;
+pub mod knobs;
+mod lines;
+pub mod model;
+pub mod modelled;
+pub mod options;
+mod raw;
+mod settings;
+pub mod solution;
+pub mod solve;
+mod start;
+pub mod worker;

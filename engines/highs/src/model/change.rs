@@ -1,0 +1,113 @@
+//! Changes of a model that exists: single factors, added columns, deleted rows and columns.
+
+use super::{Column, Model, Row};
+
+impl Model {
+    /// Changes, adds or (with zero) removes the factor of a column in a row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn set_coefficient(&mut self, row: Row, column: Column, value: f64) {
+        let (from, to) = self.span(row);
+        match self.indices[from..to].iter().position(|index| *index == column.0) {
+            Some(entry) if value == 0.0 => {
+                self.indices.remove(from + entry);
+                self.values.remove(from + entry);
+                self.shift(row, -1);
+            }
+            Some(entry) => self.values[from + entry] = value,
+            None if value == 0.0 => {}
+            None => {
+                self.indices.insert(to, column.0);
+                self.values.insert(to, value);
+                self.shift(row, 1);
+            }
+        }
+    }
+
+    /// Adds the factors of a column in rows, each named once and in ascending order.
+    pub(crate) fn insert(&mut self, column: Column, entries: &[(Row, f64)]) {
+        let mut indices = Vec::with_capacity(self.indices.len() + entries.len());
+        let mut values = Vec::with_capacity(indices.capacity());
+        let mut starts = Vec::with_capacity(self.starts.len());
+        let mut left = entries.iter().peekable();
+        for row in 0..self.rows() {
+            let (from, to) = self.span(Row(row as u32));
+            starts.push(indices.len() as u32);
+            indices.extend_from_slice(&self.indices[from..to]);
+            values.extend_from_slice(&self.values[from..to]);
+            while let Some((_, value)) = left.next_if(|(named, _)| named.index() == row) {
+                if *value != 0.0 {
+                    indices.push(column.0);
+                    values.push(*value);
+                }
+            }
+        }
+        (self.starts, self.indices, self.values) = (starts, indices, values);
+    }
+
+    /// Deletes rows; those behind them move up.
+    pub fn delete_rows(&mut self, rows: &[Row]) {
+        let mut keep = vec![true; self.rows()];
+        for row in rows {
+            keep[row.index()] = false;
+        }
+        let (mut starts, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for row in (0..self.rows()).filter(|row| keep[*row]) {
+            let (from, to) = self.span(Row(row as u32));
+            starts.push(indices.len() as u32);
+            indices.extend_from_slice(&self.indices[from..to]);
+            values.extend_from_slice(&self.values[from..to]);
+        }
+        (self.starts, self.indices, self.values) = (starts, indices, values);
+        keep_of(&mut self.row_lower, &keep);
+        keep_of(&mut self.row_upper, &keep);
+        keep_of(&mut self.row_names, &keep);
+    }
+
+    /// Deletes columns and their factors; those behind them move up. The objective must not be quadratic.
+    pub(crate) fn delete_columns(&mut self, columns: &[Column]) {
+        let mut keep = vec![true; self.columns()];
+        for column in columns {
+            keep[column.index()] = false;
+        }
+        let mut place = vec![0_u32; keep.len()];
+        let mut next = 0;
+        for (column, kept) in keep.iter().enumerate() {
+            place[column] = next;
+            next += u32::from(*kept);
+        }
+        let (mut starts, mut indices, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for row in 0..self.rows() {
+            starts.push(indices.len() as u32);
+            for (column, value) in self.terms(Row(row as u32)) {
+                if keep[column.index()] {
+                    indices.push(place[column.index()]);
+                    values.push(value);
+                }
+            }
+        }
+        (self.starts, self.indices, self.values) = (starts, indices, values);
+        keep_of(&mut self.costs, &keep);
+        keep_of(&mut self.lower, &keep);
+        keep_of(&mut self.upper, &keep);
+        keep_of(&mut self.domains, &keep);
+        keep_of(&mut self.column_names, &keep);
+    }
+
+    fn span(&self, row: Row) -> (usize, usize) {
+        let end = self.starts.get(row.index() + 1).map_or(self.indices.len(), |start| *start as usize);
+        (self.starts[row.index()] as usize, end)
+    }
+
+    fn shift(&mut self, row: Row, by: i32) {
+        for start in &mut self.starts[row.index() + 1..] {
+            *start = start.wrapping_add_signed(by);
+        }
+    }
+}
+
+fn keep_of<T>(values: &mut Vec<T>, keep: &[bool]) {
+    let mut kept = keep.iter();
+    values.retain(|_| kept.next().copied().unwrap_or(true));
+}

@@ -1,0 +1,100 @@
+//! The solver's options by name. Names and values are checked against the solver when they are applied.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Least share of the integer columns that a partial start has to name (default 0.2; 0 takes any). HiGHS
+/// completes a start before the search proper; with few values given that costs seconds and yields little.
+/// An option of this crate, not of HiGHS.
+pub const MIN_START_SHARE: &str = "min_start_share";
+
+/// A value of an option.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum OptionValue {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i32),
+    /// A number.
+    Float(f64),
+    /// A word.
+    Text(String),
+}
+
+/// Options to be applied before a run, in order. A later value of the same name wins.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Options(pub Vec<(String, OptionValue)>);
+
+impl Options {
+    /// None: the defaults of this crate (one thread, no output of its own, a line of figures five times a second).
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets one.
+    #[must_use]
+    pub fn set(mut self, name: &str, value: impl Into<OptionValue>) -> Self {
+        self.0.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// The value of a name, if it is set.
+    pub fn get(&self, name: &str) -> Option<&OptionValue> {
+        self.0.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// Relative gap at which a tree search ends (HiGHS: 1e-4).
+    #[must_use]
+    pub fn relative_gap(self, gap: f64) -> Self {
+        self.set("mip_rel_gap", gap)
+    }
+
+    /// Seconds after which a run ends, the only limit that works in every stage of the own process.
+    #[must_use]
+    pub fn time_limit_s(self, seconds: f64) -> Self {
+        self.set("time_limit", seconds)
+    }
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Int(value) => value.fmt(f),
+            Self::Float(value) => fmt::Debug::fmt(value, f),
+            Self::Text(value) => value.fmt(f),
+        }
+    }
+}
+
+impl From<bool> for OptionValue {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i32> for OptionValue {
+    fn from(value: i32) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for OptionValue {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for OptionValue {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+/// Whether the interior point method HiPO can be chosen (`solver` = `hipo`): HiGHS finds it in a library beside
+/// it, which has to be of exactly its version.
+pub fn has_hipo() -> bool {
+    crate::raw::Highs::new().is_ok_and(|mut highs| {
+        highs.set_bool("log_to_console", false).is_ok() && highs.set_text("solver", "hipo") == Ok(true)
+    })
+}

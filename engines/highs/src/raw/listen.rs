@@ -1,0 +1,185 @@
+//! What HiGHS calls back, as safe calls of a [`Listener`].
+
+use highs_sys as sys;
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::thread::{self, ThreadId};
+
+/// Figures of a tree search as HiGHS gives them: placeholders for what it does not know yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    pub primal: f64,
+    pub dual: f64,
+    pub nodes: i64,
+    pub lp_iterations: i64,
+}
+
+/// What HiGHS says, borrowed for the duration of the call.
+pub enum Heard<'a> {
+    /// A piece of its log: one or more lines, or a part of one.
+    Text(&'a str),
+    Simplex(i32),
+    Ipm(i32),
+    /// A better point, in the columns of the model as it was given.
+    Improving(f64, &'a [f64], Figures),
+    MipLine(Figures),
+    MipCheck(Figures),
+}
+
+/// Who hears HiGHS, on the thread that runs it.
+pub trait Listener {
+    /// Hears something; whether to stop (heeded at the next place where HiGHS asks).
+    fn hear(&mut self, heard: Heard<'_>) -> bool;
+    /// May write a point, one value per column, and return true to have it tried.
+    fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool;
+}
+
+/// Where HiGHS looks for the hook of the run under way; null between runs. HiGHS knows this address for the
+/// life of the instance, so that callbacks are registered once, before there is a model: at registration HiGHS
+/// makes room for an injected point of as many columns as it has then, and copies that room at every callback.
+pub(super) type Slot = AtomicPtr<c_void>;
+
+/// Listener and what has to be kept between calls, for one run.
+pub(super) struct Hook<'l> {
+    pub(super) thread: ThreadId,
+    pub(super) elsewhere: Mutex<Vec<String>>,
+    // Touched on `thread` only.
+    pub(super) listener: RefCell<&'l mut dyn Listener>,
+    pub(super) panic: RefCell<Option<String>>,
+    pub(super) stop: Cell<bool>,
+}
+
+/// Called by HiGHS.
+///
+/// # Safety
+/// `user` is the slot of the instance, which outlives it, and holds null or the hook of the run under way, which
+/// outlives the run. `message` is null or a
+/// terminated string. `out` and `inp` point to structures of the version of HiGHS this crate is built with;
+/// those of a log line are not filled.
+pub(super) unsafe extern "C" fn trampoline(
+    kind: c_int,
+    message: *const c_char,
+    out: *const sys::HighsCallbackDataOut,
+    inp: *mut sys::HighsCallbackDataIn,
+    user: *mut c_void,
+) {
+    let logging = kind == sys::kHighsCallbackLogging;
+    // SAFETY: see above. On a foreign thread only the thread id and the mutex are touched.
+    let hook = unsafe { (*user.cast::<Slot>()).load(Ordering::Acquire).cast::<Hook<'_>>().as_ref() };
+    let Some(hook) = hook else {
+        if !logging && !inp.is_null() {
+            // SAFETY: not a log line, so the structure is filled and belongs to this call.
+            unsafe { (*inp).user_interrupt = 0 };
+        }
+        return;
+    };
+    if thread::current().id() != hook.thread {
+        if logging && !message.is_null() {
+            // SAFETY: a terminated string, valid during the call.
+            let line = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+            if let Ok(mut lines) = hook.elsewhere.lock() {
+                lines.push(line);
+            }
+        }
+        return;
+    }
+    if hook.panic.borrow().is_none() {
+        // SAFETY: the pointers are those HiGHS passed for this kind.
+        let heard = catch_unwind(AssertUnwindSafe(|| unsafe { hear(hook, kind, message, out, inp) }));
+        match heard {
+            Ok(stop) => hook.stop.set(hook.stop.get() || stop),
+            Err(payload) => {
+                let words = payload
+                    .downcast_ref::<&str>()
+                    .map(|words| (*words).to_owned())
+                    .or_else(|| payload.downcast_ref::<String>().cloned())
+                    .unwrap_or_else(|| "no message".to_owned());
+                *hook.panic.borrow_mut() = Some(words);
+                hook.stop.set(true);
+                // A payload whose own drop panics must not unwind from here.
+                std::mem::forget(payload);
+            }
+        }
+    }
+    if !logging && !inp.is_null() {
+        let asks = matches!(
+            kind,
+            sys::kHighsCallbackSimplexInterrupt
+                | sys::kHighsCallbackIpmInterrupt
+                | sys::kHighsCallbackMipInterrupt
+        );
+        // SAFETY: not a log line, so the structure is filled and belongs to this call.
+        unsafe { (*inp).user_interrupt = c_int::from(asks && hook.stop.get()) };
+    }
+}
+
+/// Hands one call of HiGHS to the listener. Whether it wants to stop.
+///
+/// # Safety
+/// As for `trampoline`, on the thread of the hook.
+unsafe fn hear(
+    hook: &Hook<'_>,
+    kind: c_int,
+    message: *const c_char,
+    out: *const sys::HighsCallbackDataOut,
+    inp: *mut sys::HighsCallbackDataIn,
+) -> bool {
+    let mut listener = hook.listener.borrow_mut();
+    let mut stop = false;
+    if let Ok(mut lines) = hook.elsewhere.try_lock() {
+        for line in lines.drain(..) {
+            stop |= listener.hear(Heard::Text(&line));
+        }
+    }
+    if kind == sys::kHighsCallbackLogging {
+        if message.is_null() {
+            return stop;
+        }
+        // SAFETY: a terminated string, valid during the call.
+        let line = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+        return listener.hear(Heard::Text(&line)) || stop;
+    }
+    if out.is_null() {
+        return stop;
+    }
+    // SAFETY: not a log line, so the structure is filled.
+    let out = unsafe { &*out };
+    let figures = Figures {
+        primal: out.mip_primal_bound,
+        dual: out.mip_dual_bound,
+        nodes: out.mip_node_count,
+        lp_iterations: out.mip_total_lp_iterations,
+    };
+    stop |= match kind {
+        sys::kHighsCallbackSimplexInterrupt => listener.hear(Heard::Simplex(out.simplex_iteration_count)),
+        sys::kHighsCallbackIpmInterrupt => listener.hear(Heard::Ipm(out.ipm_iteration_count)),
+        sys::kHighsCallbackMipLogging => listener.hear(Heard::MipLine(figures)),
+        sys::kHighsCallbackMipInterrupt => listener.hear(Heard::MipCheck(figures)),
+        sys::kHighsCallbackMipImprovingSolution => {
+            let size = usize::try_from(out.mip_solution_size).unwrap_or_default();
+            if out.mip_solution.is_null() || size == 0 {
+                return stop;
+            }
+            // SAFETY: HiGHS gives address and length of a vector that lives during the call.
+            let values = unsafe { std::slice::from_raw_parts(out.mip_solution, size) };
+            listener.hear(Heard::Improving(out.objective_function_value, values, figures))
+        }
+        sys::kHighsCallbackCallbackMipUserSolution if !inp.is_null() => {
+            // SAFETY: HiGHS filled the structure and gives address and length of its own vector, which nobody
+            // else touches during the call. Only what is written into it reaches the search.
+            unsafe {
+                let size = usize::try_from((*inp).user_solution_size).unwrap_or_default();
+                if !(*inp).user_solution.is_null() && size > 0 {
+                    let slot = std::slice::from_raw_parts_mut((*inp).user_solution, size);
+                    (*inp).user_has_solution = c_int::from(listener.offer(figures, slot));
+                }
+            }
+            false
+        }
+        _ => false,
+    };
+    stop
+}

@@ -1,0 +1,121 @@
+//! What a run of the solver ends with.
+
+use serde::{Deserialize, Serialize};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Solved to the tolerances and gap that were asked for.
+    Optimal,
+    /// No point satisfies all rows and bounds.
+    Infeasible,
+    /// The objective improves without end.
+    Unbounded,
+    /// Infeasible or unbounded; presolve did not find out which.
+    InfeasibleOrUnbounded,
+    /// The time limit.
+    TimeLimit,
+    /// A limit of iterations, nodes or solutions.
+    WorkLimit,
+    /// A bound or target of the objective was reached.
+    ObjectiveLimit,
+    /// Stopped on request. A normal result, with the best point so far.
+    Interrupted,
+    /// The solver gave up on the numbers, or ended without knowing.
+    Trouble,
+    /// The model has no columns and no rows.
+    Empty,
+}
+
+/// How a column or row stands in a basis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BasisStatus {
+    /// Nonbasic at its lower bound.
+    Lower,
+    /// Basic.
+    Basic,
+    /// Nonbasic at its upper bound.
+    Upper,
+    /// Nonbasic and free, at zero.
+    Zero,
+    /// Nonbasic, to be placed by the solver.
+    Nonbasic,
+}
+
+/// A basis of a linear program, to be kept and set again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Basis {
+    /// One per column.
+    pub columns: Vec<BasisStatus>,
+    /// One per row.
+    pub rows: Vec<BasisStatus>,
+}
+
+/// A point from which a run starts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Start {
+    /// None.
+    #[default]
+    None,
+    /// One value per column.
+    Full(Vec<f64>),
+    /// Values of some columns, each named once. Never pad missing values with zero: they would count as given.
+    Partial(Vec<(u32, f64)>),
+}
+
+/// What a run ended with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// How it ended.
+    pub status: Status,
+    /// The best feasible point, one value per column, if there is one.
+    pub values: Option<Vec<f64>>,
+    /// Its objective in the sense of the model.
+    pub objective: Option<f64>,
+    /// What no point can beat. For a linear program solved to the end, the objective.
+    pub bound: Option<f64>,
+    /// Dual value of each row, of a linear program with duals.
+    pub row_duals: Vec<f64>,
+    /// Reduced cost of each column, of a linear program with duals.
+    pub column_duals: Vec<f64>,
+    /// Value of each row at the point.
+    pub row_values: Vec<f64>,
+    /// The basis the run ended with, if there is one.
+    pub basis: Option<Basis>,
+    /// Simplex iterations (of all LPs, for an integer model).
+    pub simplex_iterations: u64,
+    /// Interior point iterations.
+    pub ipm_iterations: u64,
+    /// Nodes of the tree search.
+    pub nodes: u64,
+    /// Wall seconds.
+    pub elapsed_s: f64,
+}
+
+impl Solution {
+    /// A solution without a point.
+    pub fn empty(status: Status, elapsed_s: f64) -> Self {
+        Self {
+            status,
+            values: None,
+            objective: None,
+            bound: None,
+            row_duals: Vec::new(),
+            column_duals: Vec::new(),
+            row_values: Vec::new(),
+            basis: None,
+            simplex_iterations: 0,
+            ipm_iterations: 0,
+            nodes: 0,
+            elapsed_s,
+        }
+    }
+
+    /// Relative distance of objective and bound, |objective - bound| / |objective|.
+    pub fn gap(&self) -> Option<f64> {
+        match (self.objective, self.bound) {
+            (Some(objective), Some(bound)) => Some(lightbay_core::plan::gap(objective, bound)),
+            _ => None,
+        }
+    }
+}

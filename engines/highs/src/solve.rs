@@ -1,0 +1,215 @@
+//! A model solved on behalf of a method: in a helper process where the program allows one, with everything that
+//! the solver says turned into what a run says.
+
+use crate::conflict::conflict_of;
+use crate::error::Error;
+use crate::event::{Flow, SolverEvent, Watch};
+use crate::instance::solve_here;
+use crate::model::Model;
+use crate::options::{OptionValue, Options};
+use crate::solution::{Solution, Start, Status};
+use crate::worker::{self, HelperError};
+use bridge::Bridge;
+use lightbay_core::context::{Context, Stop};
+use lightbay_core::event::Severity;
+use lightbay_core::kind::Kind;
+use lightbay_core::method::MethodError;
+
+mod bridge;
+mod sift;
+
+pub use crate::knobs::{isolated, knobs, options_of};
+
+/// Longest search for the reason why a model has no point, seconds.
+const EXPLAIN_S: f64 = 10.0;
+
+/// What is to be solved, and how.
+#[derive(Clone, Debug)]
+pub struct Ask<'m> {
+    /// The model.
+    pub model: &'m Model,
+    /// Options of the solver, see [`crate::knobs::options_of`].
+    pub options: Options,
+    /// The point to start from.
+    pub start: Start,
+    /// Whether to solve in a helper process, which can be stopped in every stage. Where the program starts none,
+    /// the model is solved in the own process, under the run's time limit.
+    pub isolated: bool,
+}
+
+/// What a method makes of what the solver finds.
+pub trait Reader<K: Kind> {
+    /// A better point: one value per column of the model. Hand it to [`Context::incumbent`] with a candidate that is
+    /// built when it is wanted. `source` says in words who found it.
+    ///
+    /// # Errors
+    /// What the context says.
+    fn incumbent(
+        &mut self,
+        cx: &mut Context<'_, K>,
+        objective: f64,
+        values: &[f64],
+        source: &str,
+    ) -> Result<(), MethodError>;
+
+    /// A better bound of the whole model.
+    ///
+    /// # Errors
+    /// What the context says.
+    fn bound(&mut self, cx: &mut Context<'_, K>, bound: f64) -> Result<(), MethodError>;
+
+    /// What an objective of the model means as objective of the kind, for figures on the screen; `None` if it is
+    /// something else, such as ports.
+    fn meaning(&self, objective: f64) -> Option<f64> {
+        Some(objective)
+    }
+
+    /// A better point from elsewhere for the running tree search, such as one made of [`Context::offered`]: one
+    /// value per column. Asked some ten times a second.
+    fn better(&mut self, _cx: &mut Context<'_, K>) -> Option<Vec<f64>> {
+        None
+    }
+}
+
+/// The solver and its version, as plans name it.
+pub fn solver_name() -> String {
+    format!("HiGHS {}", crate::instance::version())
+}
+
+/// Solves a model for a method: events of the solver become events of the run, better points and bounds go to the
+/// reader, and the run is stopped, paused and limited as the context wants it. Every better point of an integer
+/// model goes to the reader, that of the solution included.
+///
+/// In a helper process a stop takes effect at once in every stage: the solver is asked to stop and 100 ms later its
+/// process is ended; what it had said by then is kept. In the own process a stop waits for the solver, which hears
+/// nothing during the first relaxation of an integer model.
+///
+/// # Errors
+/// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::Failed`] if the solver
+/// refuses the model or fails. A model without a point is no error, see [`Solution::status`].
+pub fn run<K: Kind>(
+    ask: Ask<'_>,
+    reader: &mut dyn Reader<K>,
+    cx: &mut Context<'_, K>,
+) -> Result<Solution, MethodError> {
+    cx.checkpoint()?;
+    let name = solver_name();
+    cx.solver(name.clone());
+    let helper = ask.isolated.then(|| cx.launcher().cloned()).flatten();
+    let mut bridge = Bridge::new(reader, cx, ask.model.maximise, helper.is_some());
+    if let Some(launcher) = helper {
+        bridge.cx.note(Severity::Info, format!("{name} solves in a helper process"));
+        match worker::solve(launcher.as_ref(), ask.model, &ask.options, &ask.start, &mut bridge) {
+            Ok(ending) => {
+                if let Some(accident) = ending.accident {
+                    let text =
+                        format!("the helper process of the solver {accident}; what it had found is kept");
+                    bridge.cx.note(Severity::Warning, text);
+                }
+                return close(ask.model, ending.solution, bridge);
+            }
+            Err(HelperError::Launch(error)) => {
+                let text = format!(
+                    "no helper process could be started ({error}); the solver works in the own process, where \
+                     it may take long to stop"
+                );
+                bridge.cx.note(Severity::Warning, text);
+                bridge.own_process();
+            }
+            Err(error) => return Err(bridge.failed(error.to_string())),
+        }
+    } else {
+        bridge.cx.note(Severity::Info, format!("{name} solves in the own process"));
+    }
+    let (options, limited) =
+        within(ask.options, bridge.cx.control().time_left().map(|left| left.as_secs_f64()));
+    let solution = solve_here(ask.model, &options, &ask.start, &mut bridge)
+        .map_err(|error: Error| bridge.failed(error.to_string()))?;
+    if limited && solution.status == Status::TimeLimit {
+        // The solver's clock and that of the run differ by a hair, and by all pauses.
+        bridge.cx.control().stop(Stop::Time);
+    }
+    close(ask.model, solution, bridge)
+}
+
+/// Why a model has no point, in the names of its rows and columns, for [`Outcome::Infeasible`]. Searched for at most
+/// about ten seconds, in a helper process as [`run`] does.
+///
+/// # Errors
+/// [`MethodError::Stopped`] when the run is to stop; [`MethodError::Failed`] if the solver fails.
+///
+/// [`Outcome::Infeasible`]: lightbay_core::method::Outcome::Infeasible
+pub fn why_infeasible<K: Kind>(
+    model: &Model,
+    isolated: bool,
+    cx: &mut Context<'_, K>,
+) -> Result<String, MethodError> {
+    cx.phase("conflict", "what cannot hold together");
+    let left_s = cx.control().time_left().map_or(EXPLAIN_S, |left| left.as_secs_f64());
+    let seconds = EXPLAIN_S.min(left_s);
+    let helper = isolated.then(|| cx.launcher().cloned()).flatten();
+    let mut patience = Patience { cx, stopped: None };
+    let found = match helper {
+        Some(launcher) => worker::explain(launcher.as_ref(), model, seconds, &mut patience)
+            .map_err(|error| error.to_string()),
+        None => conflict_of(model, seconds).map_err(|error| error.to_string()),
+    };
+    if let Some(error) = patience.stopped {
+        return Err(error);
+    }
+    cx.checkpoint()?;
+    Ok(match found.map_err(MethodError::Failed)? {
+        Some(conflict) => format!("these cannot hold together: {conflict}"),
+        None => "no point satisfies all rows and bounds of the model".to_owned(),
+    })
+}
+
+/// Hears nothing, and asks the run whether to go on.
+struct Patience<'b, 'c, K: Kind> {
+    cx: &'b mut Context<'c, K>,
+    stopped: Option<MethodError>,
+}
+
+impl<K: Kind> Watch for Patience<'_, '_, K> {
+    fn event(&mut self, _: &SolverEvent) -> Flow {
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.stopped.is_none() {
+            self.stopped = self.cx.checkpoint().err();
+        }
+        if self.stopped.is_some() { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn pausing(&mut self) -> bool {
+        self.cx.control().is_paused()
+    }
+}
+
+/// Options that keep a solve within the time a run has left, the only limit that works in every stage of the own
+/// process; and whether that time is shorter than what was asked for.
+fn within(options: Options, left_s: Option<f64>) -> (Options, bool) {
+    let asked = match options.get("time_limit") {
+        Some(OptionValue::Float(seconds)) => *seconds,
+        Some(OptionValue::Int(seconds)) => f64::from(*seconds),
+        _ => f64::INFINITY,
+    };
+    match left_s {
+        Some(left) if left < asked => (options.time_limit_s(left), true),
+        _ => (options, false),
+    }
+}
+
+/// Hands over what is left when the solver has ended.
+fn close<K: Kind>(
+    model: &Model,
+    solution: Solution,
+    mut bridge: Bridge<'_, '_, K>,
+) -> Result<Solution, MethodError> {
+    if model.is_mip() {
+        bridge.last(&solution);
+    }
+    bridge.end()?;
+    Ok(solution)
+}

@@ -1,0 +1,238 @@
+//! From what the solver says to what a run says.
+
+use super::Reader;
+use super::sift::Sift;
+use crate::event::{Flow, MipProgress, SolverEvent, StartFate, Watch, source_words};
+use crate::solution::Solution;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, LogLine, ModelSize, Severity, SolverStats};
+use lightbay_core::kind::Kind;
+use lightbay_core::method::MethodError;
+
+/// Least time between two reports of figures, seconds of the run's clock.
+const PACE_S: f64 = 0.25;
+
+/// Hears a solve for a run.
+pub(super) struct Bridge<'b, 'c, K: Kind> {
+    reader: &'b mut dyn Reader<K>,
+    pub(super) cx: &'b mut Context<'c, K>,
+    maximise: bool,
+    /// Whether the solver works in a helper process, which is to stand still while the run is paused.
+    helper: bool,
+    /// Whether the helper stands still, so that a checkpoint may block.
+    held: bool,
+    stats: SolverStats,
+    /// When figures were reported last, seconds.
+    reported_s: Option<f64>,
+    sift: Sift,
+    /// Objective of the best point handed over.
+    best: Option<f64>,
+    bound: Option<f64>,
+    /// Nodes counted as work.
+    counted: u64,
+    failed: Option<MethodError>,
+}
+
+/// Where the solver works, in words.
+const HELPER: &str = "helper process";
+const OWN: &str = "own process";
+
+impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
+    pub(super) fn new(
+        reader: &'b mut dyn Reader<K>,
+        cx: &'b mut Context<'c, K>,
+        maximise: bool,
+        helper: bool,
+    ) -> Self {
+        Self {
+            reader,
+            cx,
+            maximise,
+            helper,
+            held: false,
+            stats: SolverStats {
+                unit: "nodes".to_owned(),
+                process: if helper { HELPER } else { OWN }.to_owned(),
+                ..SolverStats::default()
+            },
+            reported_s: None,
+            sift: Sift::default(),
+            best: None,
+            bound: None,
+            counted: 0,
+            failed: None,
+        }
+    }
+
+    /// The solver works in the own process after all.
+    pub(super) fn own_process(&mut self) {
+        self.helper = false;
+        OWN.clone_into(&mut self.stats.process);
+    }
+
+    /// The reason to give up: a stop or a failure of the reader comes before what that made of the solver.
+    pub(super) fn failed(&mut self, why: String) -> MethodError {
+        self.failed.take().unwrap_or(MethodError::Failed(why))
+    }
+
+    /// Hands over the point of the solution if it is better than what was heard.
+    pub(super) fn last(&mut self, solution: &Solution) {
+        if let (Some(objective), Some(values)) = (solution.objective, &solution.values) {
+            self.point(objective, values, "end of the search");
+        }
+        if let Some(bound) = solution.bound {
+            self.bound(bound);
+        }
+    }
+
+    /// Says the last figures and how it went.
+    pub(super) fn end(mut self) -> Result<(), MethodError> {
+        self.figures(true);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        self.cx.checkpoint()
+    }
+
+    fn beats(&self, new: f64, old: f64) -> bool {
+        if self.maximise { new > old } else { new < old }
+    }
+
+    /// Keeps the first failure; but a refused plan is a defect, which a stop must not hide.
+    fn keep(&mut self, outcome: Result<(), MethodError>) {
+        let Err(error) = outcome else { return };
+        if self.failed.is_none() || !matches!(error, MethodError::Stopped(_)) {
+            self.failed = Some(error);
+        }
+    }
+
+    fn point(&mut self, objective: f64, values: &[f64], source: &str) {
+        if self.best.is_some_and(|best| !self.beats(objective, best)) {
+            return;
+        }
+        self.best = Some(objective);
+        let taken = self.reader.incumbent(self.cx, objective, values, source);
+        self.keep(taken);
+    }
+
+    fn bound(&mut self, bound: f64) {
+        // A bound gets better against the sense of the objective.
+        if !bound.is_finite() || self.bound.is_some_and(|known| !self.beats(known, bound)) {
+            return;
+        }
+        self.bound = Some(bound);
+        let taken = self.reader.bound(self.cx, bound);
+        self.keep(taken);
+    }
+
+    fn progress(&mut self, progress: &MipProgress) {
+        self.cx.count_work(progress.nodes.saturating_sub(self.counted));
+        self.counted = self.counted.max(progress.nodes);
+        self.stats.done = progress.nodes;
+        self.stats.open = progress.open;
+        self.stats.cuts = progress.cuts;
+        self.stats.lp_iterations = Some(progress.lp_iterations);
+        self.stats.next_bound = progress.bound.and_then(|bound| self.reader.meaning(bound));
+        if let Some(bound) = progress.bound {
+            self.bound(bound);
+        }
+        self.figures(false);
+    }
+
+    /// Reports the figures, if it is time or `now` they are wanted.
+    fn figures(&mut self, now: bool) {
+        let elapsed = self.cx.elapsed_s();
+        if !now && self.reported_s.is_some_and(|last| elapsed < last + PACE_S) {
+            return;
+        }
+        self.reported_s = Some(elapsed);
+        self.cx.report(EventBody::Solver(self.stats.clone()));
+    }
+
+    /// What became of the method's point. What became of the run's hot start is for the method to say: the point may
+    /// be another, and its objective need not be that of plans.
+    fn start(&mut self, fate: &StartFate) {
+        let at =
+            |value: f64| self.reader.meaning(value).map_or_else(String::new, |value| format!(", at {value}"));
+        let text = match fate {
+            StartFate::Accepted(value) => {
+                format!("the solver starts from the point it was given{}", at(*value))
+            }
+            StartFate::Completed(value) => {
+                format!("the solver starts from a point whose missing values it found{}", at(*value))
+            }
+            StartFate::Rejected(why) => format!("the solver cannot start from the point it was given: {why}"),
+        };
+        self.cx.note(Severity::Info, text);
+    }
+
+    fn hear(&mut self, event: &SolverEvent) {
+        if !matches!(event, SolverEvent::Silent(_)) {
+            self.stats.silent_s = None;
+        }
+        match event {
+            SolverEvent::Log(text) => {
+                if self.sift.keeps(text, self.cx.elapsed_s()) {
+                    self.cx.report(EventBody::Line(LogLine { text: text.clone() }));
+                }
+            }
+            SolverEvent::Stage(stage) => {
+                stage.words().clone_into(&mut self.stats.stage);
+                self.figures(true);
+            }
+            SolverEvent::Presolved(size) => self.cx.report(EventBody::Model(ModelSize {
+                after: "presolve".to_owned(),
+                columns: u64::from(size.columns),
+                rows: u64::from(size.rows),
+                nonzeros: u64::from(size.nonzeros),
+                integers: u64::from(size.integers),
+            })),
+            SolverEvent::Simplex(iterations) | SolverEvent::Ipm(iterations) => {
+                self.stats.lp_iterations = Some(*iterations);
+                self.figures(false);
+            }
+            SolverEvent::Mip(progress) => self.progress(progress),
+            SolverEvent::Incumbent { objective, values, source } => {
+                self.point(*objective, values, source_words(*source));
+            }
+            SolverEvent::Start(fate) => self.start(fate),
+            SolverEvent::Silent(seconds) => {
+                self.stats.silent_s = Some(*seconds);
+                self.figures(true);
+            }
+        }
+    }
+
+    /// Whether to go on. Blocks while the run is paused, but not before the helper stands still.
+    fn checkpoint(&mut self) -> Flow {
+        let may_block = !self.helper || self.held || !self.cx.control().is_paused();
+        if self.failed.is_none() && may_block {
+            let outcome = self.cx.checkpoint();
+            self.keep(outcome);
+        }
+        if self.failed.is_some() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl<K: Kind> Watch for Bridge<'_, '_, K> {
+    fn event(&mut self, event: &SolverEvent) -> Flow {
+        self.hear(event);
+        self.checkpoint()
+    }
+
+    fn tick(&mut self) -> Flow {
+        self.checkpoint()
+    }
+
+    fn pausing(&mut self) -> bool {
+        self.held = self.failed.is_none() && self.cx.control().is_paused();
+        self.held
+    }
+
+    fn better(&mut self) -> Option<Vec<f64>> {
+        if self.failed.is_some() {
+            return None;
+        }
+        self.reader.better(self.cx)
+    }
+}

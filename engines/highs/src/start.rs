@@ -1,0 +1,98 @@
+//! Which starts are worth handing to HiGHS, and what of them.
+//!
+//! HiGHS fixes the whole values it is given and solves the rest before the search proper. A value outside the
+//! bounds of its column would be fixed there all the same, and a handful of values costs seconds for nothing,
+//! so both are turned away here with a reason.
+
+use crate::model::{Domain, Model};
+use crate::solution::Start;
+
+/// Tolerance on bounds and wholeness, as HiGHS uses for integer models.
+const TOLERANCE: f64 = 1e-6;
+
+/// A start as it goes to HiGHS.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// One value per column.
+    Full(Vec<f64>),
+    /// Some columns and their values.
+    Partial(Vec<u32>, Vec<f64>),
+}
+
+/// What to hand over; `None` if there is no start.
+///
+/// # Errors
+/// If the start is not worth trying: why.
+pub fn prepare(model: &Model, start: &Start, min_share: f64) -> Result<Option<Given>, String> {
+    let given = match start {
+        Start::None => return Ok(None),
+        Start::Full(values) => {
+            if values.len() != model.columns() {
+                return Err(format!(
+                    "it has {} values, the model has {} columns",
+                    values.len(),
+                    model.columns()
+                ));
+            }
+            check(model, values.iter().copied().enumerate())?;
+            Given::Full(values.clone())
+        }
+        Start::Partial(_) if !model.is_mip() => {
+            return Err("a linear program starts from a value for every column, or from a basis".to_owned());
+        }
+        Start::Partial(pairs) => {
+            let mut pairs = pairs.clone();
+            pairs.sort_by_key(|(column, _)| *column);
+            if let Some(twice) = pairs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                return Err(match model.column_names.get(twice[0].0 as usize) {
+                    Some(name) => format!("it names '{name}' twice"),
+                    None => format!("it names column {} twice", twice[0].0),
+                });
+            }
+            check(model, pairs.iter().map(|(column, value)| (*column as usize, *value)))?;
+            let (columns, values): (Vec<u32>, Vec<f64>) = pairs.into_iter().unzip();
+            Given::Partial(columns, values)
+        }
+    };
+    let whole = |column: usize| matches!(model.domains[column], Domain::Integer | Domain::SemiInteger);
+    let integers = (0..model.columns()).filter(|column| whole(*column)).count();
+    let fits = |column: usize, value: f64| whole(column) && (value - value.round()).abs() <= TOLERANCE;
+    let named = match &given {
+        Given::Full(values) => {
+            values.iter().enumerate().filter(|(column, value)| fits(*column, **value)).count()
+        }
+        Given::Partial(columns, values) => {
+            columns.iter().zip(values).filter(|(column, value)| fits(**column as usize, **value)).count()
+        }
+    };
+    if integers > 0 && (named as f64) < min_share * integers as f64 {
+        return Err(format!(
+            "it gives whole values to {named} of {integers} integer columns, at least {:.0} are asked for",
+            (min_share * integers as f64).ceil()
+        ));
+    }
+    Ok(Some(given))
+}
+
+fn check(model: &Model, mut values: impl Iterator<Item = (usize, f64)>) -> Result<(), String> {
+    let wrong = values.find_map(|(column, value)| {
+        let Some(name) = model.column_names.get(column) else {
+            return Some(format!("it names column {column}, the model has {}", model.columns()));
+        };
+        if !value.is_finite() {
+            return Some(format!("'{name}' is {value}"));
+        }
+        let zero =
+            matches!(model.domains[column], Domain::SemiContinuous | Domain::SemiInteger) && value == 0.0;
+        if zero {
+            None
+        } else if value < model.lower[column] - TOLERANCE {
+            Some(format!("'{name}' is {value}, below {}", model.lower[column]))
+        } else if value > model.upper[column] + TOLERANCE {
+            Some(format!("'{name}' is {value}, above {}", model.upper[column]))
+        } else {
+            None
+        }
+    });
+    wrong.map_or(Ok(()), Err)
+}

@@ -1,0 +1,225 @@
+//! Messages between the program and its helper process: frames of a mark, a length and a postcard record.
+
+use crate::conflict::Conflict;
+use crate::error::Error;
+use crate::event::SolverEvent;
+use crate::model::Model;
+use crate::options::Options;
+use crate::solution::{Solution, Start};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+
+/// Begins every frame. Its last byte is the version of the messages: another build is recognised at its first word.
+const MARK: [u8; 4] = *b"LBH\x01";
+
+/// Mark and length.
+const HEAD_BYTES: usize = 8;
+
+/// Longest record: a model of some thirty million entries.
+pub(super) const LIMIT_BYTES: usize = 1 << 30;
+
+/// What is asked of a helper process. The first solve is the only one.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request<'m> {
+    /// Work.
+    Solve(Box<Job<'m>>),
+    /// Stop as soon as the solver can.
+    Interrupt,
+    /// A better point from elsewhere, one value per column.
+    Better(Vec<f64>),
+}
+
+/// One piece of work.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Job<'m> {
+    pub(super) model: Cow<'m, Model>,
+    pub(super) options: Cow<'m, Options>,
+    pub(super) start: Cow<'m, Start>,
+    pub(super) question: Question,
+}
+
+/// What is to be found out about a model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Question {
+    /// Its best point.
+    Solution,
+    /// Why it has none, searched for at most about so many seconds.
+    Conflict(f64),
+}
+
+/// What a helper process says. The last word is one of `Finished`, `Explained` and `Failed`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer<'e> {
+    /// Something the solver said.
+    Event(Cow<'e, SolverEvent>),
+    /// How it ended.
+    Finished(Box<Solution>),
+    /// Why the model has no point; `None` if it has one or the reason was not found.
+    Explained(Option<Conflict>),
+    /// Why it could not work.
+    Failed(Error),
+}
+
+/// Why a frame could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// The pipe is broken.
+    #[error("the pipe is broken: {0}")]
+    Pipe(#[from] io::Error),
+    /// The other side ended in the middle of a frame.
+    #[error("the message ended after {got} of {wanted} bytes")]
+    Truncated {
+        /// Bytes that arrived.
+        got: usize,
+        /// Bytes announced.
+        wanted: usize,
+    },
+    /// More than a frame holds.
+    #[error("the message has {0} bytes, more than the {LIMIT_BYTES} that fit")]
+    TooLarge(usize),
+    /// The other side is something else.
+    #[error("the other side is of another version of lightbay, or something else")]
+    Stranger,
+    /// The record cannot be read.
+    #[error("the message cannot be read: {0}")]
+    Garbled(#[from] postcard::Error),
+}
+
+/// Writes one message and sends it.
+pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
+    let mut frame = Vec::with_capacity(256);
+    frame.extend_from_slice(&MARK);
+    frame.extend_from_slice(&[0; HEAD_BYTES - MARK.len()]);
+    let mut frame = postcard::to_extend(message, frame)?;
+    let length = frame.len() - HEAD_BYTES;
+    if length > LIMIT_BYTES {
+        return Err(FrameError::TooLarge(length));
+    }
+    frame[MARK.len()..HEAD_BYTES].copy_from_slice(&(length as u32).to_le_bytes());
+    to.write_all(&frame)?;
+    to.flush()?;
+    Ok(())
+}
+
+/// Reads one message; `None` if the other side ended between two messages.
+pub(super) fn read<T: DeserializeOwned>(from: &mut impl Read) -> Result<Option<T>, FrameError> {
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    from.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+    if head.is_empty() {
+        return Ok(None);
+    }
+    // A stranger is one even if it said less than a head.
+    if !MARK.starts_with(&head[..head.len().min(MARK.len())]) {
+        return Err(FrameError::Stranger);
+    }
+    let Some(Ok(length)) = head.get(MARK.len()..HEAD_BYTES).map(<[u8; 4]>::try_from) else {
+        return Err(FrameError::Truncated { got: head.len(), wanted: HEAD_BYTES });
+    };
+    let wanted = u32::from_le_bytes(length) as usize;
+    if wanted > LIMIT_BYTES {
+        return Err(FrameError::TooLarge(wanted));
+    }
+    // Memory grows with what arrives, not with what is announced.
+    let mut record = Vec::new();
+    from.by_ref().take(wanted as u64).read_to_end(&mut record)?;
+    if record.len() < wanted {
+        return Err(FrameError::Truncated { got: record.len(), wanted });
+    }
+    Ok(Some(postcard::from_bytes(&record)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{MipProgress, Stage, StartFate};
+    use crate::model::Size;
+    use proptest::prelude::*;
+
+    fn model() -> Model {
+        let mut model = Model::new("circuits");
+        let x = model.integer("circuits pod0-pod1", 0.0, 4.0, -1.0);
+        let y = model.column("start of task 17", 0.0, f64::INFINITY, 2.5);
+        model.at_most("ports of pod 0", 5.0, [(x, 1.0), (y, 1.0)]);
+        model
+    }
+
+    fn frame(message: &impl Serialize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&mut bytes, message).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn a_model_survives_the_way() {
+        let (model, options) = (model(), Options::new().set("mip_rel_gap", 1e-7).set("presolve", "off"));
+        let start = Start::Partial(vec![(1, 0.5)]);
+        let bytes = frame(&Request::Solve(Box::new(Job {
+            model: Cow::Borrowed(&model),
+            options: Cow::Borrowed(&options),
+            start: Cow::Borrowed(&start),
+            question: Question::Conflict(2.5),
+        })));
+        let Some(Request::Solve(job)) = read::<Request<'static>>(&mut bytes.as_slice()).unwrap() else {
+            panic!("another message")
+        };
+        assert_eq!((&*job.model, &*job.options, &*job.start), (&model, &options, &start));
+        assert_eq!(job.question, Question::Conflict(2.5));
+    }
+
+    #[test]
+    fn events_survive_the_way_infinities_included() {
+        let events = [
+            SolverEvent::Log("Presolving model".to_owned()),
+            SolverEvent::Stage(Stage::RootLp),
+            SolverEvent::Presolved(Size { columns: 1, rows: 2, nonzeros: 3, integers: 1 }),
+            SolverEvent::Mip(MipProgress { bound: Some(f64::NEG_INFINITY), nodes: 7, ..Default::default() }),
+            SolverEvent::Incumbent { objective: 3.5, values: vec![1.0, -0.0, 1e300], source: 'H' },
+            SolverEvent::Start(StartFate::Rejected("x is 2.5, not a whole number".to_owned())),
+        ];
+        let bytes: Vec<u8> =
+            events.iter().flat_map(|event| frame(&Answer::Event(Cow::Borrowed(event)))).collect();
+        let mut pipe = bytes.as_slice();
+        for event in &events {
+            let Some(Answer::Event(heard)) = read::<Answer<'static>>(&mut pipe).unwrap() else {
+                panic!("another message")
+            };
+            assert_eq!(&*heard, event);
+        }
+        assert!(read::<Answer<'static>>(&mut pipe).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_frame_cut_anywhere_is_no_message() {
+        let bytes = frame(&Answer::Failed(Error::Model("no memory".to_owned())));
+        for cut in 1..bytes.len() {
+            let error = read::<Answer<'static>>(&mut &bytes[..cut]).unwrap_err();
+            assert!(matches!(error, FrameError::Truncated { .. }), "{cut}: {error}");
+        }
+    }
+
+    #[test]
+    fn other_versions_and_lengths_without_sense_are_refused() {
+        let mut newer = frame(&Request::Interrupt);
+        newer[3] += 1;
+        assert!(matches!(read::<Request<'static>>(&mut newer.as_slice()), Err(FrameError::Stranger)));
+        assert!(matches!(read::<Request<'static>>(&mut &b"h\n"[..]), Err(FrameError::Stranger)));
+        let mut huge = frame(&Request::Interrupt);
+        huge[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(matches!(read::<Request<'static>>(&mut huge.as_slice()), Err(FrameError::TooLarge(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn noise_is_refused_or_read_but_never_more(noise in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut bytes = MARK.to_vec();
+            bytes.extend((noise.len() as u32).to_le_bytes());
+            bytes.extend(&noise);
+            let _ = read::<Request<'static>>(&mut bytes.as_slice());
+            let _ = read::<Answer<'static>>(&mut bytes.as_slice());
+            let _ = read::<Answer<'static>>(&mut noise.as_slice());
+        }
+    }
+}

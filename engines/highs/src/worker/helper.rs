@@ -1,0 +1,161 @@
+//! One helper process on the side of the program: held, let go, killed, and never left behind.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// A helper process. Dropping it kills it and takes its remains, whatever it is doing.
+#[derive(Debug)]
+pub(super) struct Helper {
+    child: Child,
+    ended: Option<ExitStatus>,
+}
+
+impl Helper {
+    /// Takes over a process that was just started, with its pipes.
+    pub(super) fn new(mut child: Child) -> io::Result<(Self, ChildStdin, ChildStdout)> {
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let helper = Self { child, ended: None };
+        match pipes {
+            (Some(input), Some(output)) => Ok((helper, input, output)),
+            _ => Err(io::Error::other("it was started without pipes")),
+        }
+    }
+
+    /// Lets it stand still, so that a paused run uses no processor.
+    pub(super) fn hold(&self) {
+        self.send(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub(super) fn release(&self) {
+        self.send(Signal::CONT);
+    }
+
+    /// Ends it at once, also while it stands still.
+    pub(super) fn kill(&mut self) {
+        // An error means that it has ended by itself.
+        let _ = self.child.kill();
+    }
+
+    /// Whether it ends by itself within the time.
+    pub(super) fn ends_within(&mut self, time: Duration) -> bool {
+        let began = Instant::now();
+        while self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+            if self.ended.is_none() {
+                if began.elapsed() >= time {
+                    return false;
+                }
+                // Its pipes have closed, so that its end is a matter of microseconds.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        true
+    }
+
+    /// Waits for its end.
+    pub(super) fn wait(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() {
+            self.ended = self.child.wait().ok();
+        }
+        self.ended
+    }
+
+    fn send(&self, signal: Signal) {
+        // The number belongs to this process until it has been waited for.
+        if self.ended.is_none()
+            && let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+        {
+            // An error means that it has ended by itself, which its pipe will tell.
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// How a process ended, in words.
+pub(super) fn words(status: Option<ExitStatus>) -> String {
+    match status.map(|status| (status.signal(), status.code())) {
+        Some((Some(signal), _)) => {
+            let what = match signal {
+                4 => "an illegal instruction",
+                6 => "its own abort",
+                7 | 10 => "an error of the memory bus",
+                8 => "an arithmetic fault",
+                9 => "a kill, perhaps because memory ran out",
+                11 => "an invalid memory access",
+                15 => "a request to end",
+                _ => return format!("ended by signal {signal}"),
+            };
+            format!("ended by {what} (signal {signal})")
+        }
+        Some((None, Some(code))) => format!("ended with exit code {code}"),
+        _ => "ended in an unknown way".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    fn sleeper() -> Helper {
+        let child =
+            Command::new("sleep").arg("100").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        Helper::new(child).unwrap().0
+    }
+
+    /// The letter for the state of a process; `None` if there is no such process.
+    fn state(id: u32) -> Option<char> {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        stat[stat.rfind(')')? + 2..].chars().next()
+    }
+
+    fn becomes(id: u32, wanted: &[Option<char>]) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(5) {
+            if wanted.contains(&state(id)) {
+                return true;
+            }
+            std::thread::yield_now();
+        }
+        false
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_is_held_let_go_and_killed_while_held() {
+        let helper = sleeper();
+        let id = helper.child.id();
+        helper.hold();
+        assert!(becomes(id, &[Some('T')]));
+        helper.release();
+        assert!(becomes(id, &[Some('S'), Some('R')]));
+        helper.hold();
+        drop(helper);
+        assert_eq!(state(id), None, "nothing is left, not even a dead one");
+    }
+
+    #[test]
+    fn the_end_is_told_in_words() {
+        let mut helper = sleeper();
+        helper.kill();
+        let status = helper.wait();
+        assert_eq!(words(status), "ended by a kill, perhaps because memory ran out (signal 9)");
+        // The number may be another's by now: nothing is sent to it any more.
+        helper.hold();
+        helper.kill();
+        assert_eq!(helper.wait(), status);
+    }
+}

@@ -1,0 +1,375 @@
+//! The side of the program: a model solved in a helper process, heard and stopped as if it were here.
+
+use super::frame::{self, Answer, FrameError, Job, Question, Request};
+use super::helper::{Helper, words};
+use crate::conflict::Conflict;
+use crate::error::Error;
+use crate::event::{Flow, MipProgress, SolverEvent, Watch};
+use crate::model::{Model, Row};
+use crate::options::Options;
+use crate::solution::{Solution, Start, Status};
+use lightbay_core::worker::Launcher;
+use std::borrow::Cow;
+use std::io;
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::time::{Duration, Instant};
+
+/// How often the watch is asked whether to go on, whatever the helper says or does not say.
+const TICK: Duration = Duration::from_millis(25);
+
+/// How long a helper that was asked to stop may take before it is killed.
+pub const GRACE: Duration = Duration::from_millis(100);
+
+/// A solver that has been silent for this long is in a stage in which it hears nothing: there is nothing to wait for.
+const DEAF: Duration = Duration::from_millis(250);
+
+/// Silence is told after this long, and again after every further stretch of it.
+const SILENCE: Duration = Duration::from_millis(500);
+
+/// Answers that wait to be heard; a helper that says more than is heard waits for its turn.
+const WAITING: usize = 16;
+
+/// Why a model could not be solved in a helper process.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HelperError {
+    /// It could not be started.
+    #[error("the helper process could not be started: {0}")]
+    Launch(io::Error),
+    /// The solver refused the model, an option or the start, or failed.
+    #[error(transparent)]
+    Solver(#[from] Error),
+    /// The two processes do not understand each other.
+    #[error("the helper process cannot be talked to: {0}")]
+    Frame(#[from] FrameError),
+    /// It ended before it was done and left no point.
+    #[error("the helper process {0} before it found anything")]
+    Died(String),
+}
+
+/// What a solve in a helper process ended with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ending {
+    /// How the solver ended. If the helper was killed, what it had said until then, as interrupted.
+    pub solution: Solution,
+    /// How the helper process ended, if that was neither its own end nor asked for.
+    pub accident: Option<String>,
+}
+
+/// Solves a model in a helper process. The watch hears and decides on this thread and may block in its calls; it is
+/// asked every 25 ms. When it asks to stop, the helper is asked too, and killed if it has not ended 100 ms later, at
+/// once if it has been silent for long: what it said until then is heard in any case.
+///
+/// # Errors
+/// [`HelperError`]. A helper that dies after it found a point is none: the point is in the solution, and
+/// [`Ending::accident`] says what happened.
+pub fn solve(
+    launcher: &dyn Launcher,
+    model: &Model,
+    options: &Options,
+    start: &Start,
+    watch: &mut dyn Watch,
+) -> Result<Ending, HelperError> {
+    let mut record = Record::new();
+    let job = Job {
+        model: Cow::Borrowed(model),
+        options: Cow::Borrowed(options),
+        start: Cow::Borrowed(start),
+        question: Question::Solution,
+    };
+    let accident = match talk(launcher, job, watch, &mut record)? {
+        Word::Finished(solution) => return Ok(Ending { solution: *solution, accident: None }),
+        Word::Explained(_) => return Err(FrameError::Stranger.into()),
+        Word::Accident(why) if record.best.is_none() => return Err(HelperError::Died(why)),
+        Word::Accident(why) => Some(why),
+        Word::Stopped => None,
+    };
+    Ok(Ending { solution: record.interrupted(model), accident })
+}
+
+/// Finds out in a helper process why a model has no point, in at most about so many seconds. The watch is asked every
+/// 25 ms whether to go on. `None` if it has a point, the reason was not found, or the watch asked to stop.
+///
+/// # Errors
+/// [`HelperError`].
+pub fn explain(
+    launcher: &dyn Launcher,
+    model: &Model,
+    seconds: f64,
+    watch: &mut dyn Watch,
+) -> Result<Option<Conflict>, HelperError> {
+    let job = Job {
+        model: Cow::Borrowed(model),
+        options: Cow::Owned(Options::new()),
+        start: Cow::Owned(Start::None),
+        question: Question::Conflict(seconds),
+    };
+    match talk(launcher, job, watch, &mut Record::new())? {
+        Word::Explained(conflict) => Ok(conflict),
+        Word::Stopped => Ok(None),
+        Word::Finished(_) => Err(FrameError::Stranger.into()),
+        Word::Accident(why) => Err(HelperError::Died(why)),
+    }
+}
+
+/// How a dialogue ended.
+enum Word {
+    Finished(Box<Solution>),
+    Explained(Option<Conflict>),
+    /// The watch asked to stop, and the helper was killed.
+    Stopped,
+    /// The helper died; how.
+    Accident(String),
+}
+
+/// Starts a helper and hears it to the end.
+fn talk(
+    launcher: &dyn Launcher,
+    job: Job<'_>,
+    watch: &mut dyn Watch,
+    record: &mut Record,
+) -> Result<Word, HelperError> {
+    if watch.tick() == Flow::Stop {
+        return Ok(Word::Stopped);
+    }
+    let job = Box::new(job);
+    let child = launcher.launch().map_err(HelperError::Launch)?;
+    std::thread::scope(|scope| {
+        // Whatever happens below, a panic of the watch included, this is dropped before the threads are waited for:
+        // the death of the process breaks their pipes.
+        let (helper, input, output) = Helper::new(child).map_err(HelperError::Launch)?;
+        let (requests, to_send) = mpsc::channel();
+        let (say, answers) = mpsc::sync_channel(WAITING);
+        let failures = say.clone();
+        std::thread::Builder::new()
+            .name("lb-helper-in".to_owned())
+            .spawn_scoped(scope, move || send(input, job, failures, &to_send))
+            .map_err(HelperError::Launch)?;
+        std::thread::Builder::new()
+            .name("lb-helper-out".to_owned())
+            .spawn_scoped(scope, move || receive(output, &say))
+            .map_err(HelperError::Launch)?;
+        let now = Instant::now();
+        let dialogue = Dialogue {
+            helper,
+            requests,
+            answers,
+            watch,
+            heard: now,
+            ticked: now,
+            silences: 0,
+            deadline: None,
+            killed: false,
+        };
+        dialogue.hold(record)
+    })
+}
+
+type Said = Result<Answer<'static>, FrameError>;
+
+/// Sends the job and then what is asked for.
+fn send(
+    mut input: ChildStdin,
+    job: Box<Job<'_>>,
+    failures: SyncSender<Said>,
+    to_send: &Receiver<Request<'static>>,
+) {
+    let sent = frame::write(&mut input, &Request::Solve(job));
+    match sent {
+        Ok(()) => {}
+        // A broken pipe is the end of the helper, which its answers tell better.
+        Err(FrameError::Pipe(_)) => return,
+        Err(error) => {
+            let _ = failures.send(Err(error));
+            return;
+        }
+    }
+    // The channel of answers is to close with the pipe of answers.
+    drop(failures);
+    while let Ok(request) = to_send.recv() {
+        if frame::write(&mut input, &request).is_err() {
+            return;
+        }
+    }
+}
+
+/// Receives answers until there are no more.
+fn receive(mut output: ChildStdout, say: &SyncSender<Said>) {
+    loop {
+        let said = match frame::read::<Answer<'static>>(&mut output) {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => return,
+            Err(error) => Err(error),
+        };
+        let last = !matches!(said, Ok(Answer::Event(_)));
+        if say.send(said).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// What was heard of a solve so far.
+struct Record {
+    began: Instant,
+    best: Option<(f64, Vec<f64>)>,
+    progress: MipProgress,
+    simplex: u64,
+    ipm: u64,
+}
+
+impl Record {
+    fn new() -> Self {
+        Self { began: Instant::now(), best: None, progress: MipProgress::default(), simplex: 0, ipm: 0 }
+    }
+
+    fn keep(&mut self, event: SolverEvent) {
+        match event {
+            SolverEvent::Incumbent { objective, values, .. } => self.best = Some((objective, values)),
+            SolverEvent::Mip(progress) => {
+                let bound = progress.bound.or(self.progress.bound);
+                self.progress = MipProgress { bound, ..progress };
+            }
+            SolverEvent::Simplex(iterations) => self.simplex = iterations,
+            SolverEvent::Ipm(iterations) => self.ipm = iterations,
+            _ => {}
+        }
+    }
+
+    /// A solve that ended here, with what it had said.
+    fn interrupted(&mut self, model: &Model) -> Solution {
+        let (objective, values) = self.best.take().unzip();
+        let row_values = values.as_ref().map_or_else(Vec::new, |point: &Vec<f64>| {
+            (0..model.rows()).map(|row| model.activity(Row(row as u32), point)).collect()
+        });
+        Solution {
+            status: Status::Interrupted,
+            values,
+            objective,
+            bound: self.progress.bound,
+            row_duals: Vec::new(),
+            column_duals: Vec::new(),
+            row_values,
+            basis: None,
+            simplex_iterations: self.simplex.max(self.progress.lp_iterations),
+            ipm_iterations: self.ipm,
+            nodes: self.progress.nodes,
+            elapsed_s: self.began.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+struct Dialogue<'w> {
+    helper: Helper,
+    requests: Sender<Request<'static>>,
+    answers: Receiver<Said>,
+    watch: &'w mut dyn Watch,
+    /// When something was heard last.
+    heard: Instant,
+    ticked: Instant,
+    silences: u32,
+    /// When the helper is to be killed because it was asked to stop.
+    deadline: Option<Instant>,
+    killed: bool,
+}
+
+impl Dialogue<'_> {
+    fn hold(mut self, record: &mut Record) -> Result<Word, HelperError> {
+        let mut broken = None;
+        loop {
+            let wait = self
+                .deadline
+                .filter(|_| !self.killed)
+                .map_or(TICK, |deadline| deadline.saturating_duration_since(Instant::now()).min(TICK));
+            match self.answers.recv_timeout(wait) {
+                Ok(Ok(Answer::Event(event))) => {
+                    (self.heard, self.silences) = (Instant::now(), 0);
+                    let event = event.into_owned();
+                    let flow = self.ask(|watch| watch.event(&event));
+                    record.keep(event);
+                    self.obey(flow);
+                }
+                Ok(Ok(Answer::Finished(solution))) => {
+                    return Ok(Word::Finished(solution));
+                }
+                Ok(Ok(Answer::Explained(conflict))) => return Ok(Word::Explained(conflict)),
+                Ok(Ok(Answer::Failed(error))) => return Err(error.into()),
+                Ok(Err(error)) => broken = Some(error),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if broken.is_some() {
+                break;
+            }
+            self.tick();
+            if !self.killed && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                self.helper.kill();
+                self.killed = true;
+            }
+        }
+        // Its answers have ended; what is left of it is of no use.
+        let ended = self.last_words();
+        if self.deadline.is_some() {
+            return Ok(Word::Stopped);
+        }
+        Ok(Word::Accident(match broken {
+            Some(FrameError::Truncated { .. }) | None => ended,
+            Some(error) if record.best.is_none() => return Err(error.into()),
+            Some(error) => error.to_string(),
+        }))
+    }
+
+    /// Lets the watch decide. While it blocks because the run is paused the helper stands still.
+    fn ask(&mut self, decide: impl FnOnce(&mut dyn Watch) -> Flow) -> Flow {
+        if !self.watch.pausing() {
+            return decide(self.watch);
+        }
+        let paused = Instant::now();
+        self.helper.hold();
+        let flow = decide(self.watch);
+        self.helper.release();
+        // Standing still is no silence.
+        self.heard += paused.elapsed();
+        flow
+    }
+
+    fn obey(&mut self, flow: Flow) {
+        if flow == Flow::Stop && self.deadline.is_none() {
+            let grace = if self.heard.elapsed() < DEAF { GRACE } else { Duration::ZERO };
+            self.deadline = Some(Instant::now() + grace);
+            // If it has ended its answers will tell.
+            let _ = self.requests.send(Request::Interrupt);
+        }
+    }
+
+    fn tick(&mut self) {
+        if self.ticked.elapsed() < TICK {
+            return;
+        }
+        let flow = self.ask(|watch| watch.tick());
+        self.obey(flow);
+        let silent = self.heard.elapsed();
+        if silent >= SILENCE * (self.silences + 1) {
+            self.silences = (silent.as_secs_f64() / SILENCE.as_secs_f64()) as u32;
+            let event = SolverEvent::Silent(silent.as_secs_f64());
+            let flow = self.ask(|watch| watch.event(&event));
+            self.obey(flow);
+        }
+        if self.deadline.is_none()
+            && let Some(point) = self.watch.better()
+        {
+            let _ = self.requests.send(Request::Better(point));
+        }
+        self.ticked = Instant::now();
+    }
+
+    /// How a helper ended whose answers have ended. One that lives on without an answer is killed.
+    fn last_words(&mut self) -> String {
+        if !self.helper.ends_within(GRACE) {
+            self.helper.kill();
+            self.helper.wait();
+            return "stopped answering".to_owned();
+        }
+        words(self.helper.wait())
+    }
+}

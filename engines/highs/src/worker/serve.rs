@@ -1,0 +1,220 @@
+//! The side of the helper process: hears the job, solves it, says everything that the solver says.
+
+use super::frame::{self, Answer, FrameError, Job, Question, Request};
+use crate::conflict::conflict_of;
+use crate::error::Error;
+use crate::event::{Flow, SolverEvent, Watch};
+use crate::instance::{Instance, Interrupt};
+use std::borrow::Cow;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Stack of the solving thread.
+const STACK_BYTES: usize = 16 << 20;
+
+/// Why a helper process could not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// A person called it.
+    #[error(
+        "this is how the program calls itself to solve in a second process, and nothing to be typed by hand"
+    )]
+    ByHand,
+    /// What came in is no job.
+    #[error("no job was understood: {0}")]
+    Frame(#[from] FrameError),
+    /// Something the system refused.
+    #[error("the helper process cannot work: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Serves one job on standard input and standard output and returns when it is done. Ends the whole process at
+/// once when its input ends before that.
+///
+/// Call it before anything else: it points descriptor 1 at where descriptor 2 leads, so that a library that prints
+/// cannot get into the answers.
+///
+/// # Errors
+/// [`ServeError`]; what goes wrong with the job itself is an answer.
+pub fn serve() -> Result<(), ServeError> {
+    let input = rustix::fs::fstat(io::stdin()).map_err(io::Error::from)?;
+    if !rustix::fs::FileType::from_raw_mode(input.st_mode).is_fifo() {
+        return Err(ServeError::ByHand);
+    }
+    die_with_the_parent();
+    take_a_name();
+    leave_the_keyboard_to_the_parent();
+    let answers = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    rustix::stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
+    converse(io::stdin(), answers, end_at_once)
+}
+
+/// Where the system can, it kills this process when the thread that started it ends. Elsewhere the end of the input
+/// says it.
+fn die_with_the_parent() {
+    #[cfg(target_os = "linux")]
+    {
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    }
+}
+
+/// Lists of processes show this name, not that of the link the program may have been started through.
+fn take_a_name() {
+    #[cfg(target_os = "linux")]
+    {
+        let _ = std::fs::write("/proc/self/comm", "lightbay-solve");
+    }
+}
+
+/// Ctrl-C and a hang-up go to all processes of a terminal. Here they mean nothing: the parent stops the run in good
+/// order and then ends this process.
+fn leave_the_keyboard_to_the_parent() {
+    unsafe extern "C" {
+        fn signal(number: std::ffi::c_int, handler: usize) -> usize;
+    }
+    const IGNORE: usize = 1;
+    for number in [1, 2, 3] {
+        // SAFETY: the C function of POSIX; hang-up, interrupt and quit have these numbers on every Unix, and
+        // SIG_IGN, which is 1 on every Unix, installs no handler.
+        unsafe { signal(number, IGNORE) };
+    }
+}
+
+/// The only end that does not wait for a solver that hears nothing.
+fn end_at_once() {
+    // If it could not be killed there would be nothing else to try.
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+}
+
+/// What the two threads of a helper process share.
+struct Desk<W> {
+    answers: Mutex<W>,
+    stop: AtomicBool,
+    interrupt: Mutex<Option<Interrupt>>,
+    better: Mutex<Option<Vec<f64>>>,
+    done: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves plain data behind that is still valid.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<W: Write> Desk<W> {
+    fn say(&self, answer: &Answer<'_>) -> Result<(), FrameError> {
+        frame::write(&mut *lock(&self.answers), answer)
+    }
+
+    fn stop(&self) {
+        let interrupt = lock(&self.interrupt);
+        self.stop.store(true, Ordering::Release);
+        if let Some(interrupt) = &*interrupt {
+            interrupt.stop();
+        }
+    }
+
+    /// Passes a stop on to a run that is about to begin, also one that was asked for before.
+    fn arm(&self, interrupt: Interrupt) {
+        let mut slot = lock(&self.interrupt);
+        if self.stop.load(Ordering::Acquire) {
+            interrupt.stop();
+        }
+        *slot = Some(interrupt);
+    }
+
+    fn take_in(&self, request: Request<'_>) {
+        match request {
+            Request::Interrupt => self.stop(),
+            Request::Better(point) => *lock(&self.better) = Some(point),
+            // One job per process.
+            Request::Solve(_) => {}
+        }
+    }
+}
+
+/// Says what the solver says.
+struct Echo<'d, W>(&'d Desk<W>);
+
+impl<W: Write> Watch for Echo<'_, W> {
+    fn event(&mut self, event: &SolverEvent) -> Flow {
+        match self.0.say(&Answer::Event(Cow::Borrowed(event))) {
+            Ok(()) => self.tick(),
+            // Nobody listens any more.
+            Err(_) => Flow::Stop,
+        }
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.0.stop.load(Ordering::Acquire) { Flow::Stop } else { Flow::Continue }
+    }
+
+    fn better(&mut self) -> Option<Vec<f64>> {
+        lock(&self.0.better).take()
+    }
+}
+
+/// Serves one job. `leave` is called on the listening thread when the input ends before the job is done.
+pub(super) fn converse(
+    mut requests: impl Read + Send + 'static,
+    answers: impl Write + Send + 'static,
+    leave: impl FnOnce() + Send + 'static,
+) -> Result<(), ServeError> {
+    let desk = Arc::new(Desk {
+        answers: Mutex::new(answers),
+        stop: AtomicBool::new(false),
+        interrupt: Mutex::new(None),
+        better: Mutex::new(None),
+        done: AtomicBool::new(false),
+    });
+    let job = loop {
+        match frame::read::<Request<'static>>(&mut requests)? {
+            Some(Request::Solve(job)) => break job,
+            Some(other) => desk.take_in(other),
+            // The parent changed its mind.
+            None => return Ok(()),
+        }
+    };
+    let listening = Arc::clone(&desk);
+    std::thread::Builder::new().name("lb-listen".to_owned()).spawn(move || {
+        while let Ok(Some(request)) = frame::read::<Request<'static>>(&mut requests) {
+            listening.take_in(request);
+        }
+        if !listening.done.load(Ordering::Acquire) {
+            leave();
+        }
+    })?;
+    let solving = Arc::clone(&desk);
+    let solver = std::thread::Builder::new()
+        .name("lb-solve".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(move || catch_unwind(AssertUnwindSafe(|| work(&job, &solving))))?;
+    let outcome = match solver.join() {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(panic)) | Err(panic) => {
+            let text = panic
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| panic.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "no message".to_owned());
+            Err(Error::solver("work in the helper process", text))
+        }
+    };
+    desk.done.store(true, Ordering::Release);
+    desk.say(&outcome.unwrap_or_else(Answer::Failed))?;
+    Ok(())
+}
+
+fn work<W: Write>(job: &Job<'_>, desk: &Desk<W>) -> Result<Answer<'static>, Error> {
+    if let Question::Conflict(seconds) = job.question {
+        return conflict_of(&job.model, seconds).map(Answer::Explained);
+    }
+    let mut instance = Instance::new(&job.model)?;
+    instance.apply(&job.options)?;
+    instance.start(&job.start)?;
+    desk.arm(instance.interrupt());
+    instance.run(&mut Echo(desk)).map(|solution| Answer::Finished(Box::new(solution)))
+}

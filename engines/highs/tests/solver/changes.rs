@@ -1,0 +1,170 @@
+//! Models changed in place and solved again.
+
+use crate::models::{Numbers, flows, knapsack, two_products};
+use lightbay_highs::error::Error;
+use lightbay_highs::event::Unwatched;
+use lightbay_highs::instance::{Instance, solve_here};
+use lightbay_highs::model::{Column, Row};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Basis, Start, Status};
+use proptest::prelude::*;
+
+#[test]
+fn a_second_run_needs_fewer_iterations() {
+    let model = flows(16, 16);
+    let mut instance = Instance::new(&model).unwrap();
+    let cold = instance.run(&mut Unwatched).unwrap().simplex_iterations;
+    assert!(cold > 50, "{cold}");
+    assert_eq!(instance.run(&mut Unwatched).unwrap().simplex_iterations, 0);
+    for column in (0..model.columns()).step_by(100) {
+        instance.set_cost(Column(column as u32), model.costs[column] * 1.3).unwrap();
+    }
+    let warm = instance.run(&mut Unwatched).unwrap().simplex_iterations;
+    assert!(warm * 3 < cold, "{warm} after {cold}");
+    let basis = instance.basis().unwrap();
+    instance.clear_solver();
+    assert_eq!(instance.basis(), None);
+    assert!(instance.run(&mut Unwatched).unwrap().simplex_iterations * 2 > cold);
+    instance.clear_solver();
+    instance.set_basis(&basis).unwrap();
+    assert_eq!(instance.run(&mut Unwatched).unwrap().simplex_iterations, 0);
+    assert!(instance.set_basis(&Basis::default()).is_err());
+}
+
+#[test]
+fn the_time_limit_counts_from_the_beginning_of_each_run() {
+    let mut instance = Instance::new(&knapsack(100)).unwrap();
+    instance.apply(&Options::new().time_limit_s(0.2).relative_gap(0.0)).unwrap();
+    let mut worked = 0;
+    for _ in 0..3 {
+        let solution = instance.run(&mut Unwatched).unwrap();
+        assert_eq!(solution.status, Status::TimeLimit);
+        worked +=
+            u32::from(solution.nodes > 0 || solution.simplex_iterations > 0 || solution.values.is_some());
+    }
+    // A machine that stands still may take the time of one.
+    assert!(worked >= 2, "{worked}");
+}
+
+#[test]
+fn rows_and_columns_come_and_go() {
+    let mut instance = Instance::new(&two_products()).unwrap();
+    let (x, y) = (Column(0), Column(1));
+    // max 3x + 2y: x <= 2 now, so y = 2.
+    let cap = instance.add_row("cap", f64::NEG_INFINITY, 2.0, [(x, 1.0)]).unwrap();
+    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(10.0));
+    // A third product at 4 that shares the hours.
+    let z = instance.add_column("z", 0.0, 1.0, 4.0, [(Row(0), 1.0), (cap, 0.5)]).unwrap();
+    assert_eq!(z, Column(2));
+    // z = 1, x + 0.5 <= 2, x + y <= 3: 4 + 4.5 + 3.
+    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(11.5));
+    instance.set_coefficient(cap, z, 0.0).unwrap();
+    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(12.0));
+    instance.set_coefficient(Row(0), z, 2.0).unwrap();
+    instance.set_bounds(y, 0.0, 1.0).unwrap();
+    instance.set_row_bounds(Row(0), f64::NEG_INFINITY, 5.0).unwrap();
+    // z = 1 takes 2 of 5 hours, x = 2, y = 1.
+    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(12.0));
+    instance.delete_rows(&[cap]).unwrap();
+    instance.delete_columns(&[y]).unwrap();
+    assert_eq!(instance.model().column_names, ["x", "z"]);
+    assert_eq!(instance.model().row_names, ["hours", "stock"]);
+    // x = 3, z = 1.
+    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(13.0));
+}
+
+#[test]
+fn a_wrong_change_is_refused_and_changes_nothing() {
+    let mut instance = Instance::new(&two_products()).unwrap();
+    let before = instance.model().clone();
+    assert!(matches!(instance.set_cost(Column(9), 1.0), Err(Error::Missing { .. })));
+    assert!(matches!(instance.set_cost(Column(0), f64::NAN), Err(Error::Model(_))));
+    assert!(instance.set_bounds(Column(0), f64::INFINITY, 1.0).is_err());
+    assert!(instance.set_row_bounds(Row(7), 0.0, 1.0).is_err());
+    assert!(instance.set_coefficient(Row(0), Column(0), f64::INFINITY).is_err());
+    assert!(instance.add_row("row", 0.0, 1.0, [(Column(5), 1.0)]).is_err());
+    assert!(instance.add_row("row", f64::NAN, 1.0, [(Column(0), 1.0)]).is_err());
+    assert!(instance.add_column("z", 0.0, 1.0, 0.0, [(Row(0), 1.0), (Row(0), 2.0)]).is_err());
+    assert!(instance.delete_rows(&[Row(2)]).is_err());
+    assert!(instance.delete_columns(&[Column(2)]).is_err());
+    assert_eq!(instance.model(), &before);
+    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(11.0));
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Cost(u32, f64),
+    Bounds(u32, f64),
+    Row(u32, f64),
+    Factor(u32, u32, f64),
+    AddRow(u64),
+    AddColumn(u64),
+    DropRow(u32),
+    DropColumn(u32),
+    Solve,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (any::<u32>(), -9.0..9.0).prop_map(|(at, value)| Change::Cost(at, value)),
+        (any::<u32>(), 0.0..9.0).prop_map(|(at, value)| Change::Bounds(at, value)),
+        (any::<u32>(), 0.0..9.0).prop_map(|(at, value)| Change::Row(at, value)),
+        (any::<u32>(), any::<u32>(), 0..4).prop_map(|(row, column, value)| Change::Factor(
+            row,
+            column,
+            f64::from(value)
+        )),
+        any::<u64>().prop_map(Change::AddRow),
+        any::<u64>().prop_map(Change::AddColumn),
+        any::<u32>().prop_map(Change::DropRow),
+        any::<u32>().prop_map(Change::DropColumn),
+        Just(Change::Solve),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn after_any_changes_the_instance_agrees_with_its_model(changes in prop::collection::vec(change(), 1..25)) {
+        let mut instance = Instance::new(&two_products()).unwrap();
+        for change in changes {
+            let (rows, columns) = (instance.model().rows() as u32, instance.model().columns() as u32);
+            match change {
+                Change::Cost(at, value) if columns > 0 => instance.set_cost(Column(at % columns), value).unwrap(),
+                Change::Bounds(at, value) if columns > 0 => {
+                    instance.set_bounds(Column(at % columns), -value, value).unwrap();
+                }
+                Change::Row(at, value) if rows > 0 => {
+                    instance.set_row_bounds(Row(at % rows), -value, value).unwrap();
+                }
+                Change::Factor(row, column, value) if rows > 0 && columns > 0 => {
+                    instance.set_coefficient(Row(row % rows), Column(column % columns), value).unwrap();
+                }
+                Change::AddRow(seed) => {
+                    let mut numbers = Numbers(seed);
+                    let terms: Vec<_> = (0..columns).map(|at| (Column(at), (numbers.draw() % 3.0).floor())).collect();
+                    instance.add_row("added", f64::NEG_INFINITY, 1.0 + numbers.draw() % 9.0, terms).unwrap();
+                }
+                Change::AddColumn(seed) => {
+                    let mut numbers = Numbers(seed);
+                    let entries: Vec<_> = (0..rows).map(|at| (Row(at), (numbers.draw() % 3.0).floor())).collect();
+                    instance.add_column("added", 0.0, 1.0 + numbers.draw() % 5.0, numbers.draw() % 7.0, entries).unwrap();
+                }
+                Change::DropRow(at) if rows > 1 => instance.delete_rows(&[Row(at % rows)]).unwrap(),
+                Change::DropColumn(at) if columns > 1 => instance.delete_columns(&[Column(at % columns)]).unwrap(),
+                Change::Solve => drop(instance.run(&mut Unwatched).unwrap()),
+                _ => {}
+            }
+        }
+        instance.model().check().unwrap();
+        let warm = instance.run(&mut Unwatched).unwrap();
+        let fresh = solve_here(instance.model(), &Options::new(), &Start::None, &mut Unwatched).unwrap();
+        // The point of an unbounded model is any point of it.
+        prop_assert_eq!(warm.status == Status::Optimal, fresh.status == Status::Optimal);
+        if fresh.status == Status::Optimal {
+            let (warm, fresh) = (warm.objective.unwrap(), fresh.objective.unwrap());
+            prop_assert!((warm - fresh).abs() < 1e-6 * fresh.abs().max(1.0), "{} {}", warm, fresh);
+        }
+    }
+}

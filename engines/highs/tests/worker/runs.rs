@@ -1,0 +1,147 @@
+//! What a run says and does whose method works in a helper process or in its own.
+
+use super::kind::{Running, Solver};
+use super::models::{covering, endless};
+use super::{Spy, is_dead, state, within};
+use lightbay_core::context::Stop;
+use lightbay_core::event::{EndStatus, EventBody};
+use lightbay_core::plan::{Limit, Status};
+use lightbay_highs::model::Model;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Start;
+use lightbay_highs::solve::solver_name;
+use rustix::process::{Pid, Signal, kill_process};
+use std::time::{Duration, Instant};
+
+fn small(isolated: bool) -> Solver {
+    Solver { model: covering(30, 40, 5), options: Options::new(), start: Start::None, isolated }
+}
+
+fn long(isolated: bool) -> Solver {
+    let model = endless();
+    let start = Start::Full(vec![1.0; model.columns()]);
+    Solver { model, options: Options::new().set("presolve", "off"), start, isolated }
+}
+
+/// Waits until the start has become a plan and the first relaxation keeps the solver silent.
+fn silent(running: &Running) {
+    running.hear(|body| match body {
+        EventBody::Incumbent(incumbent) if incumbent.checked => Some(()),
+        _ => None,
+    });
+    running.hear(|body| match body {
+        EventBody::Solver(stats) if stats.stage == "root LP" && stats.silent_s.is_some() => Some(()),
+        _ => None,
+    });
+}
+
+pub fn told() {
+    let mut answers = Vec::new();
+    for (isolated, where_to) in [(true, "a helper process"), (false, "the own process")] {
+        let spy = Spy::new("--serve");
+        let running = Running::start(small(isolated), Some(&spy), None);
+        let done = running.done();
+        assert_eq!(done.status, EndStatus::Optimal, "{}", done.message);
+        assert_eq!(running.notes()[0], format!("I {} solves in {where_to}", solver_name()));
+        assert!(solver_name().starts_with("HiGHS 1."), "{}", solver_name());
+        let header = done.plan.unwrap().header();
+        assert_eq!(header.provenance.solver, Some(solver_name()));
+        assert!(header.provenance.reproducible);
+        assert_eq!(done.bound, done.value);
+        running.hear(|body| matches!(body, EventBody::Line(_)).then_some(()));
+        running.hear(|body| match body {
+            EventBody::Model(size) => (size.after == "presolve").then_some(()),
+            _ => None,
+        });
+        let last = running.events().into_iter().rev().find_map(|event| match event.body {
+            EventBody::Solver(stats) => Some(stats),
+            _ => None,
+        });
+        assert_eq!((last.unwrap().done, spy.count()), (done.work, usize::from(isolated)));
+        answers.push(done.value);
+    }
+    assert_eq!(answers[0], answers[1]);
+}
+
+pub fn stopped() {
+    let spy = Spy::new("--serve");
+    let running = Running::start(long(true), Some(&spy), None);
+    silent(&running);
+    let began = Instant::now();
+    running.runs.stop(running.run, Stop::Requested);
+    running.runs.stop(running.run, Stop::Signal);
+    let done = running.done();
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert_eq!((done.status, done.message.as_str()), (EndStatus::Stopped, "stopped on request"));
+    assert_eq!(done.plan.unwrap().header().status, Status::Stopped);
+    assert!(is_dead(spy.last()));
+}
+
+pub fn limited() {
+    for isolated in [true, false] {
+        let spy = Spy::new("--serve");
+        let running = Running::start(long(isolated), Some(&spy), Some(1.0));
+        let done = running.done();
+        assert_eq!((done.status, done.limit), (EndStatus::Stopped, Some(Limit::Time)), "{}", done.message);
+        assert!(done.plan.is_some());
+        assert!(spy.count() == 0 || is_dead(spy.last()));
+    }
+}
+
+pub fn paused() {
+    let spy = Spy::new("--serve");
+    let running = Running::start(long(true), Some(&spy), None);
+    silent(&running);
+    running.runs.pause(running.run, true);
+    let helper = spy.last();
+    assert!(within(Duration::from_secs(10), || state(helper) == Some('T')));
+    let stood = running.runs.elapsed(running.run);
+    running.runs.pause(running.run, false);
+    assert!(within(Duration::from_secs(10), || state(helper) != Some('T')));
+    assert!(running.runs.elapsed(running.run) >= stood);
+    // It ends from a pause too.
+    running.runs.pause(running.run, true);
+    assert!(within(Duration::from_secs(10), || state(helper) == Some('T')));
+    running.runs.stop(running.run, Stop::Requested);
+    assert_eq!(running.done().status, EndStatus::Stopped);
+    assert!(is_dead(helper));
+}
+
+pub fn killed() {
+    let spy = Spy::new("--serve");
+    let running = Running::start(long(true), Some(&spy), None);
+    silent(&running);
+    kill_process(Pid::from_raw(spy.last() as i32).unwrap(), Signal::KILL).unwrap();
+    let done = running.done();
+    assert_eq!(done.status, EndStatus::Feasible);
+    assert!(done.plan.is_some());
+    let warning = running.notes().pop().unwrap();
+    assert!(warning.starts_with("W ") && warning.contains("signal 9"), "{warning}");
+}
+
+pub fn odd() {
+    // No helper to be had: the own process does it.
+    let nothing =
+        Spy { launcher: super::Launcher::new("/nonexistent/lightbay", ["--serve"]), ..Spy::new("") };
+    let running = Running::start(small(true), Some(&nothing), None);
+    assert_eq!(running.done().status, EndStatus::Optimal);
+    assert!(running.notes()[1].starts_with("W no helper process could be started"), "{:?}", running.notes());
+    // None is wanted to be had.
+    let running = Running::start(small(true), None, None);
+    assert_eq!(running.done().status, EndStatus::Optimal);
+    // A mistake of the method.
+    let wrong = Solver { options: Options::new().set("mip_rel_gip", 1.0), ..small(true) };
+    let done = Running::start(wrong, Some(&Spy::new("--serve")), None).done();
+    assert_eq!(done.status, EndStatus::Failed);
+    assert!(done.message.contains("mip_rel_gip"), "{}", done.message);
+    // A model without a point.
+    let mut model = Model::new("none");
+    let column = model.binary("only", 1.0);
+    model.at_least("too much", 2.0, [(column, 1.0)]);
+    for isolated in [true, false] {
+        let solver = Solver { model: model.clone(), ..small(isolated) };
+        let done = Running::start(solver, Some(&Spy::new("--serve")), None).done();
+        let words = "these cannot hold together: too much >= 2; only <= 1";
+        assert_eq!((done.status, done.message.as_str()), (EndStatus::Infeasible, words));
+    }
+}
