@@ -1,0 +1,39 @@
+//! Bounds and proofs where tasks compete before the last transfers.
+//!
+//! When rates are free, all that has to be decided are windows: two moments between which a contended task is
+//! served. For given windows every link is a flow problem, and whether it can serve its tasks depends on the
+//! windows through the lengths of their overlaps. These are linear in the moments once the order of the moments
+//! is known. So the search decides orders, and bounds what is undecided by a small linear program whose rows
+//! come from energetic reasoning: the tasks of a link that must be served in some stretch of time need
+//! so much of it. A node without any shortage is a plan, and the best one of its node.
+//!
+//! Where tasks compete for a link and a NIC at the same time, the rates of a component of links and NICs follow from
+//! one linear program, and what it lacks from its multipliers.
+
+mod cuts;
+mod distances;
+mod energy;
+mod joint;
+mod node;
+mod problem;
+mod rates;
+mod schedule;
+mod simplex;
+mod tree;
+
+pub use tree::{Closed, Search};
+
+/// Limits of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Most nodes that are looked at.
+    pub nodes: u64,
+    /// Most contended tasks with which the search is begun.
+    pub jobs: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { nodes: 20_000, jobs: 200 }
+    }
+}

@@ -1,0 +1,284 @@
+//! Rows that windows must satisfy so that a resource can serve its jobs, and the questions that are left open.
+//!
+//! The windows of some jobs suit a resource only if, for any stretches of time, their work is at most what
+//! the resource can do in the stretches plus what the jobs can do outside of them. How long a window lies
+//! outside is a difference of moments where their order is known, and nothing where it is the other way
+//! round; where the order is open, a straight line above both is still valid. Such a line is replaced by the
+//! truth as soon as the search has decided which of the two moments comes first.
+
+use super::distances::Distances;
+use super::problem::{Job, ORIGIN, Point, Problem, Resource};
+use super::simplex::Row;
+
+/// A stretch of time between two points.
+pub type Span = (Point, Point);
+
+/// An order of two points that is not decided yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Question {
+    /// One of them.
+    pub first: Point,
+    /// The other one.
+    pub second: Point,
+    /// What not knowing hides, in units of time of the resource.
+    pub hides: f64,
+}
+
+/// A resource that cannot serve its jobs in some stretches.
+#[derive(Clone, Debug)]
+pub struct Shortage {
+    /// What is missing in fact, in units of time of the resource.
+    pub short: f64,
+    /// What is missing as far as the decided order can tell.
+    pub seen: f64,
+    /// The row, violated by `seen`.
+    pub row: Row,
+    /// Whatever keeps `seen` below `short`.
+    pub questions: Vec<Question>,
+}
+
+/// Windows to be judged: moments with their times, and what is known about their order.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// What is known.
+    pub distances: &'a Distances,
+    /// Time of every moment.
+    pub times: &'a [f64],
+}
+
+/// `max(0, second - first)` seen as a straight line in the two points.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    first: Point,
+    second: Point,
+    slope: f64,
+    constant: f64,
+    value: f64,
+}
+
+impl Line {
+    /// Adds it to a row.
+    fn add_to(&self, row: &mut Row, factor: f64) {
+        row.constant += factor * self.constant;
+        let slope = factor * self.slope;
+        if slope == 0.0 {
+            return;
+        }
+        for (point, slope) in [(self.second, slope), (self.first, -slope)] {
+            row.constant += slope * point.plus;
+            if point.moment == ORIGIN {
+                continue;
+            }
+            match row.terms.iter_mut().find(|(moment, _)| *moment == point.moment) {
+                Some((_, coefficient)) => *coefficient += slope,
+                None => row.terms.push((point.moment, slope)),
+            }
+        }
+    }
+}
+
+/// A stretch at prices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Priced {
+    /// What a unit of its time costs.
+    pub cost: f64,
+    /// What each job yields per unit of its window in it.
+    pub yields: Vec<f64>,
+}
+
+impl View<'_> {
+    /// Time of a point.
+    pub fn at(&self, point: Point) -> f64 {
+        self.times[point.moment as usize] + point.plus
+    }
+
+    fn length(&self, (first, second): Span) -> f64 {
+        (self.at(second) - self.at(first)).max(0.0)
+    }
+
+    fn line(&self, (first, second): Span) -> Line {
+        let least = self.distances.between(first, second);
+        let most = -self.distances.between(second, first);
+        let apart = self.at(second) - self.at(first);
+        let (slope, constant) = if least >= 0.0 {
+            (1.0, 0.0)
+        } else if most <= 0.0 {
+            (0.0, 0.0)
+        } else {
+            let slope = most / (most - least);
+            (slope, -slope * least)
+        };
+        Line { first, second, slope, constant, value: slope * apart + constant }
+    }
+
+    /// What a window offers outside of the stretches: the lines to be added up, and the true length.
+    fn outside(
+        &self,
+        job: &Job,
+        weight: f64,
+        spans: &[Span],
+        lines: &mut Vec<Line>,
+        questions: &mut Vec<Question>,
+    ) -> (f64, f64) {
+        let (mut seen, mut truth) = (0.0, 0.0);
+        for gap in 0..=spans.len() {
+            let before = gap.checked_sub(1).map(|before| spans[before].1);
+            let (line, length, tight) = self.inside(job, before, spans.get(gap).map(|span| span.0));
+            seen += line.value;
+            truth += length;
+            lines.push(line);
+            let hides = weight * (line.value - length);
+            if hides > 0.0 {
+                questions.push(Question { first: tight.0, second: tight.1, hides });
+            }
+        }
+        (seen, truth)
+    }
+
+    /// What is missing in some stretches, in order of time.
+    pub fn shortage(&self, resource: &Resource, spans: &[Span]) -> Shortage {
+        let scale = 1.0 / resource.capacity;
+        let mut short = 0.0;
+        let mut seen = 0.0;
+        let mut all = Vec::new();
+        let mut questions = Vec::new();
+        let mut lines = Vec::new();
+        let mut asked = Vec::new();
+        let mut needed = 0.0;
+        for &(index, weight) in &resource.shares {
+            let job = &self.problem.jobs[index as usize];
+            lines.clear();
+            asked.clear();
+            let weight = weight * scale;
+            let (outside, truth) = self.outside(job, weight, spans, &mut lines, &mut asked);
+            short += weight * (job.work - truth).max(0.0);
+            if job.work > truth {
+                questions.append(&mut asked);
+            }
+            if job.work > outside {
+                seen += weight * (job.work - outside);
+                needed += weight * job.work;
+                all.extend(lines.iter().map(|line| (weight, *line)));
+            }
+        }
+        for &span in spans {
+            let line = self.line(span);
+            let length = self.length(span);
+            short -= length;
+            seen -= line.value;
+            all.push((1.0, line));
+            if line.value > length {
+                questions.push(Question { first: span.0, second: span.1, hides: line.value - length });
+            }
+        }
+        let mut row = Row { terms: Vec::new(), constant: -needed };
+        for (weight, line) in all {
+            line.add_to(&mut row, weight);
+        }
+        row.terms.retain(|(_, coefficient)| coefficient.abs() > 1e-12);
+        Shortage { short, seen, row, questions }
+    }
+
+    /// What is missing at prices: jobs are worth something per unit of work, the stretches between `points` (and
+    /// before the first and after the last) cost something per unit of time, and a job yields no more in a
+    /// stretch than its worth less what it takes there. What all jobs are worth cannot exceed that.
+    pub fn priced(&self, worth: &[(u32, f64)], points: &[Point], stretches: &[Priced]) -> Shortage {
+        let mut row = Row::default();
+        let (mut short, mut seen) = (0.0, 0.0);
+        let mut questions = Vec::new();
+        let mut lines: Vec<(f64, Line)> = Vec::new();
+        for (position, &(index, value)) in worth.iter().enumerate() {
+            let job = &self.problem.jobs[index as usize];
+            row.constant -= value * job.work;
+            short += value * job.work;
+            seen += value * job.work;
+            for (at, stretch) in stretches.iter().enumerate() {
+                let yields = stretch.yields[position];
+                if yields == 0.0 {
+                    continue;
+                }
+                let before = at.checked_sub(1).map(|before| points[before]);
+                let (line, length, tight) = self.inside(job, before, points.get(at).copied());
+                seen -= yields * line.value;
+                short -= yields * length;
+                lines.push((yields, line));
+                let hides = yields * (line.value - length);
+                if hides > 0.0 {
+                    questions.push(Question { first: tight.0, second: tight.1, hides });
+                }
+            }
+        }
+        for (at, pair) in points.windows(2).enumerate() {
+            let cost = stretches[at + 1].cost;
+            if cost == 0.0 {
+                continue;
+            }
+            let span = (pair[0], pair[1]);
+            let (line, length) = (self.line(span), self.length(span));
+            seen -= cost * line.value;
+            short -= cost * length;
+            lines.push((cost, line));
+            let hides = cost * (line.value - length);
+            if hides > 0.0 {
+                questions.push(Question { first: span.0, second: span.1, hides });
+            }
+        }
+        for (factor, line) in lines {
+            line.add_to(&mut row, factor);
+        }
+        row.terms.retain(|(_, coefficient)| coefficient.abs() > 1e-12);
+        Shortage { short, seen, row, questions }
+    }
+
+    /// How much of a window lies between two points: a line above it, the true length, and between which
+    /// points that is.
+    fn inside(&self, job: &Job, from: Option<Point>, to: Option<Point>) -> (Line, f64, Span) {
+        let mut best = self.line((job.start, job.end));
+        let mut tight = (self.length((job.start, job.end)), (job.start, job.end));
+        for first in [Some(job.start), from].into_iter().flatten() {
+            for second in [Some(job.end), to].into_iter().flatten() {
+                let line = self.line((first, second));
+                if line.value < best.value {
+                    best = line;
+                }
+                let length = self.length((first, second));
+                if length < tight.0 {
+                    tight = (length, (first, second));
+                }
+            }
+        }
+        (best, tight.0, tight.1)
+    }
+
+    /// Shortages in single stretches from the start of a job to the end of a job, by more than `tolerance`.
+    pub fn shortages(&self, resource: &Resource, tolerance: f64, found: &mut Vec<Shortage>) {
+        for &(first, _) in &resource.shares {
+            let from = self.problem.jobs[first as usize].start;
+            for &(last, _) in &resource.shares {
+                let to = self.problem.jobs[last as usize].end;
+                if self.missing(resource, (from, to)) <= tolerance {
+                    continue;
+                }
+                found.push(self.shortage(resource, &[(from, to)]));
+            }
+        }
+    }
+
+    /// What is missing in one stretch in fact.
+    fn missing(&self, resource: &Resource, (from, to): Span) -> f64 {
+        let (from, to) = (self.at(from), self.at(to));
+        if from >= to {
+            return 0.0;
+        }
+        let mut inside = 0.0;
+        for &(job, weight) in &resource.shares {
+            let job = &self.problem.jobs[job as usize];
+            let (start, end) = (self.at(job.start), self.at(job.end));
+            let outside = (end.min(from) - start).max(0.0) + (end - start.max(to)).max(0.0);
+            inside += weight * (job.work - outside).max(0.0);
+        }
+        inside / resource.capacity - (to - from)
+    }
+}

@@ -1,0 +1,73 @@
+//! How far apart moments are at least: a closed matrix of difference constraints (a simple temporal network).
+
+/// Differences below this count as rounding, in the unit of time of the problem.
+pub(super) const ROUNDING: f64 = 1e-12;
+
+/// Lower bounds of `t[b] - t[a]` for all pairs of moments, closed under addition along paths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distances {
+    moments: usize,
+    least: Vec<f64>,
+}
+
+impl Distances {
+    /// Nothing is known but that a moment is itself.
+    pub fn new(moments: usize) -> Self {
+        let mut least = vec![f64::NEG_INFINITY; moments * moments];
+        for at in 0..moments {
+            least[at * moments + at] = 0.0;
+        }
+        Self { moments, least }
+    }
+
+    /// Number of moments.
+    pub const fn moments(&self) -> usize {
+        self.moments
+    }
+
+    /// What `t[to] - t[from]` is at least.
+    pub fn least(&self, from: u32, to: u32) -> f64 {
+        self.least[from as usize * self.moments + to as usize]
+    }
+
+    /// By how much another matrix narrows the times of all moments.
+    pub fn narrowed(&self, other: &Self) -> f64 {
+        (0..self.moments as u32)
+            .map(|at| {
+                let rise = |from, to| other.least(from, to) - self.least(from, to);
+                rise(0, at) + rise(at, 0)
+            })
+            .sum()
+    }
+
+    /// Demands `t[to] - t[from] >= apart` and closes the matrix again. False if no times can satisfy that.
+    #[must_use]
+    pub fn demand(&mut self, from: u32, to: u32, apart: f64) -> bool {
+        let n = self.moments;
+        let (from, to) = (from as usize, to as usize);
+        if apart <= self.least[from * n + to] + ROUNDING {
+            // Within rounding it is known already; only a contradiction would matter.
+            return apart + self.least[to * n + from] <= 10.0 * ROUNDING;
+        }
+        if apart + self.least[to * n + from] > 10.0 * ROUNDING {
+            return false;
+        }
+        for before in 0..n {
+            let reach = self.least[before * n + from] + apart;
+            if reach == f64::NEG_INFINITY {
+                continue;
+            }
+            for after in 0..n {
+                let through = reach + self.least[to * n + after];
+                let known = &mut self.least[before * n + after];
+                if through > *known {
+                    *known = through;
+                }
+            }
+        }
+        for at in 0..n {
+            self.least[at * n + at] = 0.0;
+        }
+        true
+    }
+}

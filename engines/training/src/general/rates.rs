@@ -1,0 +1,186 @@
+//! Rates within windows on one resource: a maximum flow from jobs to the stretches between moments, or the
+//! stretches in which there is not enough.
+
+use super::cuts::{Span, View};
+use super::problem::{Point, Resource};
+
+/// Flows below this are rounding.
+const TINY: f64 = 1e-15;
+
+/// How jobs are served: what every job gets in every stretch.
+#[derive(Clone, Debug, Default)]
+pub struct Service {
+    /// The jobs.
+    pub jobs: Vec<u32>,
+    /// Boundaries of the stretches, ascending.
+    pub times: Vec<f64>,
+    /// `amount[job * stretches + stretch]`: what is done of the job, in any unit.
+    pub amount: Vec<f64>,
+    /// The largest factor by which all times must be stretched so that everything fits; 1 if it fits as it is.
+    pub stretch: f64,
+}
+
+/// Serves the jobs of a resource within their windows as far as possible. Also returns the stretches that lack
+/// capacity for some jobs, in order of time, if the jobs lack anything.
+pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
+    let jobs: Vec<_> = resource
+        .shares
+        .iter()
+        .map(|&(index, weight)| {
+            let job = &view.problem.jobs[index as usize];
+            (view.at(job.start), view.at(job.end), weight * job.work, weight)
+        })
+        .collect();
+    let mut times: Vec<f64> = jobs.iter().flat_map(|job| [job.0, job.1]).collect();
+    times.sort_unstable_by(f64::total_cmp);
+    times.dedup();
+    let stretches = times.len().saturating_sub(1);
+    let mut flow = Flow {
+        stretches,
+        amount: vec![0.0; jobs.len() * stretches],
+        most: vec![0.0; jobs.len() * stretches],
+        lacking: jobs.iter().map(|job| job.2).collect(),
+        spare: times.windows(2).map(|pair| resource.capacity * (pair[1] - pair[0])).collect(),
+        reached_job: Vec::new(),
+        reached_stretch: Vec::new(),
+    };
+    for (at, &(start, end, _, weight)) in jobs.iter().enumerate() {
+        for stretch in 0..stretches {
+            if times[stretch] >= start && times[stretch + 1] <= end {
+                flow.most[at * stretches + stretch] = weight * (times[stretch + 1] - times[stretch]);
+            }
+        }
+    }
+    while flow.augment() {}
+    let mut factor = 1.0f64;
+    for (job, lacking) in jobs.iter().zip(&flow.lacking) {
+        if *lacking > 0.0 {
+            factor = factor.max(job.2 / (job.2 - lacking).max(1e-300));
+        }
+    }
+    let full = if factor > 1.0 { flow.spans(view, resource, &times) } else { Vec::new() };
+    let jobs = resource.shares.iter().map(|(job, _)| *job).collect();
+    (Service { jobs, times, amount: flow.amount, stretch: factor }, full)
+}
+
+struct Flow {
+    stretches: usize,
+    amount: Vec<f64>,
+    most: Vec<f64>,
+    lacking: Vec<f64>,
+    spare: Vec<f64>,
+    /// Stretch over which a job was reached, or `usize::MAX - 1` if it lacks itself.
+    reached_job: Vec<usize>,
+    reached_stretch: Vec<usize>,
+}
+
+const UNSEEN: usize = usize::MAX;
+const SOURCE: usize = usize::MAX - 1;
+
+impl Flow {
+    /// Finds a shortest way from a job that lacks something to a stretch with room and uses it.
+    fn augment(&mut self) -> bool {
+        let jobs = self.lacking.len();
+        self.reached_job.clear();
+        self.reached_job.resize(jobs, UNSEEN);
+        self.reached_stretch.clear();
+        self.reached_stretch.resize(self.stretches, UNSEEN);
+        let mut queue: Vec<usize> = (0..jobs).filter(|job| self.lacking[*job] > TINY).collect();
+        for &job in &queue {
+            self.reached_job[job] = SOURCE;
+        }
+        let mut next = 0;
+        let mut target = None;
+        'search: while next < queue.len() {
+            let job = queue[next];
+            next += 1;
+            for stretch in 0..self.stretches {
+                let at = job * self.stretches + stretch;
+                if self.reached_stretch[stretch] != UNSEEN || self.most[at] - self.amount[at] <= TINY {
+                    continue;
+                }
+                self.reached_stretch[stretch] = job;
+                if self.spare[stretch] > TINY {
+                    target = Some(stretch);
+                    break 'search;
+                }
+                for other in 0..jobs {
+                    if self.reached_job[other] == UNSEEN
+                        && self.amount[other * self.stretches + stretch] > TINY
+                    {
+                        self.reached_job[other] = stretch;
+                        queue.push(other);
+                    }
+                }
+            }
+        }
+        let Some(target) = target else { return false };
+        let mut room = self.spare[target];
+        let mut stretch = target;
+        loop {
+            let job = self.reached_stretch[stretch];
+            let at = job * self.stretches + stretch;
+            room = room.min(self.most[at] - self.amount[at]);
+            match self.reached_job[job] {
+                SOURCE => {
+                    room = room.min(self.lacking[job]);
+                    break;
+                }
+                before => {
+                    room = room.min(self.amount[job * self.stretches + before]);
+                    stretch = before;
+                }
+            }
+        }
+        self.spare[target] -= room;
+        stretch = target;
+        loop {
+            let job = self.reached_stretch[stretch];
+            self.amount[job * self.stretches + stretch] += room;
+            match self.reached_job[job] {
+                SOURCE => {
+                    self.lacking[job] -= room;
+                    return true;
+                }
+                before => {
+                    self.amount[job * self.stretches + before] -= room;
+                    stretch = before;
+                }
+            }
+        }
+    }
+
+    /// After the last search: the stretches that were reached, bounded by starts and ends of jobs reached.
+    fn spans(&self, view: View<'_>, resource: &Resource, times: &[f64]) -> Vec<Span> {
+        let mut spans = Vec::new();
+        let mut stretch = 0;
+        while stretch < self.stretches {
+            if self.reached_stretch[stretch] == UNSEEN {
+                stretch += 1;
+                continue;
+            }
+            let from = times[stretch];
+            while stretch < self.stretches && self.reached_stretch[stretch] != UNSEEN {
+                stretch += 1;
+            }
+            let to = times[stretch];
+            let point = |time: f64, prefer_start: bool| -> Option<Point> {
+                let mut best: Option<(bool, bool, Point)> = None;
+                for (at, &(index, _)) in resource.shares.iter().enumerate() {
+                    let job = &view.problem.jobs[index as usize];
+                    for (is_start, point) in [(true, job.start), (false, job.end)] {
+                        let rank = (is_start == prefer_start, self.reached_job[at] != UNSEEN);
+                        if view.at(point) == time && best.is_none_or(|best| rank > (best.0, best.1)) {
+                            best = Some((rank.0, rank.1, point));
+                        }
+                    }
+                }
+                best.map(|best| best.2)
+            };
+            if let (Some(from), Some(to)) = (point(from, true), point(to, false)) {
+                spans.push((from, to));
+            }
+        }
+        spans
+    }
+}

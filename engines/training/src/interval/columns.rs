@@ -1,0 +1,206 @@
+//! The columns of the interval model.
+
+use super::Writer;
+use lightbay_highs::model::Column;
+
+/// Where the columns of a model are.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// Circuits of every link.
+    pub circuits: Vec<Column>,
+    /// What the circuits of a link are made of: (circuits, 0 or 1). Powers of two, of which any may be taken, or
+    /// all counts, of which one is.
+    pub parts: Vec<Vec<(u32, Column)>>,
+    /// Event times, one more than intervals.
+    pub events: Vec<Column>,
+    /// First column of the length of an interval (0-based) as far as it has each part of a link; one column per
+    /// part follows. `None` where no task can use the link.
+    pub lengths: Vec<Vec<Option<Column>>>,
+    /// First of the three columns of a task in the first interval of its window: active, volume, begins. Three
+    /// more follow for every further interval.
+    pub cells: Vec<Option<Column>>,
+    /// Start of every task.
+    pub start: Vec<Column>,
+    /// Finish of every task.
+    pub finish: Vec<Column>,
+    /// End of the iteration.
+    pub end: Column,
+    /// Volume per flow on a directed link in an interval (0-based), of fair models.
+    pub per_flow: Vec<Vec<Option<Column>>>,
+}
+
+impl Columns {
+    /// None yet.
+    pub(super) const fn new() -> Self {
+        Self {
+            circuits: Vec::new(),
+            parts: Vec::new(),
+            events: Vec::new(),
+            lengths: Vec::new(),
+            cells: Vec::new(),
+            start: Vec::new(),
+            finish: Vec::new(),
+            end: Column(0),
+            per_flow: Vec::new(),
+        }
+    }
+
+    /// Whether a task is active in an interval (1-based) of its window that begins at `first`.
+    pub fn active(&self, task: usize, first: u32, interval: u32) -> Column {
+        self.cell(task, first, interval, 0)
+    }
+
+    /// What it sends there.
+    pub fn volume(&self, task: usize, first: u32, interval: u32) -> Column {
+        self.cell(task, first, interval, 1)
+    }
+
+    /// Whether it begins there.
+    pub fn begins(&self, task: usize, first: u32, interval: u32) -> Column {
+        self.cell(task, first, interval, 2)
+    }
+
+    fn cell(&self, task: usize, first: u32, interval: u32, which: u32) -> Column {
+        let base = self.cells[task].map_or(0, |column| column.0);
+        Column(base + 3 * (interval - first) + which)
+    }
+}
+
+impl Writer<'_> {
+    /// Adds all columns.
+    pub(super) fn columns(&mut self) {
+        self.circuit_columns();
+        let k = self.ask.windows.intervals as usize;
+        for event in 0..=k {
+            let (lower, upper) = ordered(self.earliest[event], self.latest[event]);
+            let column = self.model.column(format!("time of event {event}"), lower, upper, 0.0);
+            self.columns.events.push(column);
+        }
+        self.length_columns();
+        self.task_columns();
+        let least = if self.ask.form.cuts { self.ask.least_s / self.unit } else { 0.0 };
+        let least = least.min(self.limit);
+        self.columns.end = self.model.column("end of the iteration", least, self.limit, 1.0);
+        if self.ask.form.fair {
+            self.per_flow_columns();
+        }
+    }
+
+    fn circuit_columns(&mut self) {
+        let names = self.ask.names;
+        for (link, &cap) in self.ask.caps.iter().enumerate() {
+            let (lower, upper) = self.ask.fixed.map_or((1, cap), |fixed| (fixed[link], fixed[link]));
+            let name = format!("circuits {}", names.links[link]);
+            let column = self.model.integer(name, f64::from(lower), f64::from(upper), 0.0);
+            self.columns.circuits.push(column);
+        }
+        for (link, &cap) in self.ask.caps.iter().enumerate() {
+            let cap = self.ask.fixed.map_or(cap, |fixed| fixed[link]);
+            let counts: Vec<u32> = if self.ask.form.cuts {
+                (1..=cap).collect()
+            } else {
+                (0..=cap.ilog2()).map(|bit| 1 << bit).collect()
+            };
+            let word = if self.ask.form.cuts { "circuits selected" } else { "circuits in bits" };
+            let parts = counts.into_iter().map(|count| {
+                let name = format!("{count} {word} {}", names.links[link]);
+                (count, self.model.binary(name, 0.0))
+            });
+            let parts = parts.collect();
+            self.columns.parts.push(parts);
+        }
+    }
+
+    /// Whether any of the tasks may be active in an interval (1-based).
+    pub(super) fn used(&self, tasks: &[u32], interval: u32) -> bool {
+        let windows = self.ask.windows;
+        tasks.iter().any(|task| {
+            let task = *task as usize;
+            windows.counts(task) && windows.first[task] <= interval && interval <= windows.last[task]
+        })
+    }
+
+    fn length_columns(&mut self) {
+        let network = &self.ask.evaluator.network;
+        for link in 0..network.links() {
+            let mut columns = Vec::new();
+            for interval in 1..=self.ask.windows.intervals {
+                let used = network.carried[2 * link..2 * link + 2].iter().any(|t| self.used(t, interval));
+                let longest = self.longest(interval);
+                columns.push(used.then(|| {
+                    let first = Column(self.model.columns() as u32);
+                    for &(count, _) in &self.columns.parts[link] {
+                        let name = format!(
+                            "length of interval {interval} with {count} circuits {}",
+                            self.ask.names.links[link]
+                        );
+                        self.model.column(name, 0.0, longest, 0.0);
+                    }
+                    first
+                }));
+            }
+            self.columns.lengths.push(columns);
+        }
+    }
+
+    fn task_columns(&mut self) {
+        let windows = self.ask.windows;
+        let tighten = self.ask.form.tighten;
+        for task in 0..self.tau.len() {
+            let name = &self.ask.names.tasks[task];
+            if !windows.counts(task) {
+                self.columns.cells.push(None);
+                continue;
+            }
+            self.columns.cells.push(Some(Column(self.model.columns() as u32)));
+            for interval in windows.first[task]..=windows.last[task] {
+                let most = self.most_volume(task, interval);
+                self.model.binary(format!("{name} active in interval {interval}"), 0.0);
+                self.model.column(format!("volume of {name} in interval {interval}"), 0.0, most, 0.0);
+                self.model.column(format!("{name} begins in interval {interval}"), 0.0, 1.0, 0.0);
+            }
+        }
+        for task in 0..self.tau.len() {
+            let name = &self.ask.names.tasks[task];
+            let (est, lct, tau) = (self.est[task], self.lct[task], self.tau[task]);
+            let (from, to) = if tighten { ordered(est, lct - tau) } else { (0.0, self.limit) };
+            self.columns.start.push(self.model.column(format!("start of {name}"), from, to, 0.0));
+            let (from, to) = if tighten { ordered(est + tau, lct) } else { (0.0, self.limit) };
+            self.columns.finish.push(self.model.column(format!("finish of {name}"), from, to, 0.0));
+        }
+    }
+
+    fn per_flow_columns(&mut self) {
+        let network = &self.ask.evaluator.network;
+        for (via, tasks) in network.carried.iter().enumerate() {
+            let mut columns = Vec::new();
+            for interval in 1..=self.ask.windows.intervals {
+                let most = self.most_per_flow(tasks, interval);
+                columns.push(self.used(tasks, interval).then(|| {
+                    let name = format!("volume per flow in interval {interval} {}", self.ask.names.via(via));
+                    self.model.column(name, 0.0, most, 0.0)
+                }));
+            }
+            self.columns.per_flow.push(columns);
+        }
+    }
+
+    /// The most that a task can send in an interval.
+    pub(super) fn most_volume(&self, task: usize, interval: u32) -> f64 {
+        let flows = self.ask.evaluator.network.flows[task];
+        let volume = flows * self.tau[task];
+        if self.ask.form.tighten { volume.min(flows * self.longest(interval)) } else { volume }
+    }
+
+    /// The most that a flow of any of the tasks can send in an interval.
+    pub(super) fn most_per_flow(&self, tasks: &[u32], interval: u32) -> f64 {
+        let used = tasks.iter().filter(|task| self.used(&[**task], interval));
+        let most = used.map(|task| self.tau[*task as usize]).fold(0.0, f64::max);
+        if self.ask.form.tighten { most.min(self.longest(interval)) } else { most }
+    }
+}
+
+/// Bounds that rounding must not turn around: windows of critical tasks have no room.
+fn ordered(lower: f64, upper: f64) -> (f64, f64) {
+    if upper < lower && lower - upper < 1e-6 { (lower, lower) } else { (lower, upper) }
+}

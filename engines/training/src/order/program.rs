@@ -1,0 +1,178 @@
+//! The linear program of one event order: when the events are and what is sent between them.
+
+use super::competition::Competition;
+use super::events::Order;
+use lightbay_highs::model::{Column, Model, Row};
+
+/// What a column or row stands for, whatever its number: by this a basis is carried to the program of a
+/// neighbouring order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Part {
+    /// Time of an event.
+    Time(super::events::Event),
+    /// The end of the iteration.
+    Makespan,
+    /// Volume of a task in an interval.
+    Volume(u32, u32),
+    /// Rate of a task in an interval.
+    Rate(u32, u32),
+    /// A resource in an interval.
+    Share(u32, u32),
+    /// An interval that nobody uses has a length.
+    Length(u32),
+    /// A task sends its volume.
+    Sent(u32),
+    /// A task waits for another.
+    After(u32, u32),
+    /// The iteration ends after a task.
+    Last(u32),
+}
+
+/// The program of one order.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    /// The program, to be minimised: times and volumes in the units of the competition.
+    pub model: Model,
+    /// Time of every event, in their order.
+    pub times: Vec<Column>,
+    /// Volume columns with task and interval, task by task.
+    pub volumes: Vec<(Column, u32, u32)>,
+    /// The row of every task that says that it sends its volume.
+    pub sent: Vec<Row>,
+    /// Rows that an interval's length enters: row, interval, what one unit of length gives.
+    pub lengths: Vec<(Row, u32, f64)>,
+    /// What the columns stand for.
+    pub columns: Vec<Part>,
+    /// What the rows stand for.
+    pub rows: Vec<Part>,
+}
+
+impl Program {
+    /// Writes the program of an order.
+    pub fn new(competition: &Competition, order: &Order) -> Self {
+        let rivals = &competition.rivals;
+        let spans = order.spans(competition);
+        let mut model = Model::new("event order");
+        let mut columns = Vec::new();
+        let mut times = Vec::with_capacity(order.events.len());
+        for event in &order.events {
+            let rival = &rivals[event.rival() as usize];
+            let (word, least) = if event.is_end() {
+                ("end", rival.earliest + rival.volume / rival.rate)
+            } else {
+                ("start", rival.earliest)
+            };
+            let name = format!("{word} of task {}", rival.task);
+            times.push(model.column(name, least, f64::INFINITY, 0.0));
+            columns.push(Part::Time(*event));
+        }
+        let makespan = model.column("makespan", competition.floor, f64::INFINITY, 1.0);
+        columns.push(Part::Makespan);
+        let mut volumes = Vec::new();
+        let mut column_of = vec![Vec::new(); rivals.len()];
+        for (position, rival) in rivals.iter().enumerate() {
+            for interval in spans[position].0..spans[position].1 {
+                let name = format!("volume of task {} in interval {interval}", rival.task);
+                let column = model.column(name, 0.0, f64::INFINITY, 0.0);
+                columns.push(Part::Volume(position as u32, interval));
+                volumes.push((column, position as u32, interval));
+                column_of[position].push(column);
+            }
+        }
+        let mut program = Self {
+            model,
+            times,
+            volumes,
+            sent: Vec::with_capacity(rivals.len()),
+            lengths: Vec::new(),
+            columns,
+            rows: Vec::new(),
+        };
+        for (position, rival) in rivals.iter().enumerate() {
+            let terms = column_of[position].iter().map(|column| (*column, 1.0));
+            let row = program.model.equal(format!("volume of task {}", rival.task), rival.volume, terms);
+            program.rows.push(Part::Sent(position as u32));
+            program.sent.push(row);
+            let start = program.times[spans[position].0 as usize];
+            for &(ahead, delay) in &rival.after {
+                let end = program.times[spans[ahead as usize].1 as usize];
+                let name = format!("task {} after task {}", rival.task, rivals[ahead as usize].task);
+                program.model.at_least(name, delay, [(start, 1.0), (end, -1.0)]);
+                program.rows.push(Part::After(position as u32, ahead));
+            }
+            if rival.ends {
+                let end = program.times[spans[position].1 as usize];
+                let name = format!("makespan after task {}", rival.task);
+                program.model.at_least(name, rival.tail, [(makespan, 1.0), (end, -1.0)]);
+                program.rows.push(Part::Last(position as u32));
+            }
+        }
+        let endless = rivals.iter().any(|rival| !rival.ends);
+        let active = |position: u32, interval: u32| {
+            let (from, to) = spans[position as usize];
+            (from..to).contains(&interval).then(|| column_of[position as usize][(interval - from) as usize])
+        };
+        let intervals = order.events.len() as u32 - u32::from(!endless);
+        for interval in 0..intervals {
+            let from = program.times[interval as usize];
+            let to = program.times.get(interval as usize + 1).copied().unwrap_or(makespan);
+            program.interval(competition, interval, [from, to], &active);
+        }
+        program
+    }
+
+    /// The rows of one interval between two columns.
+    fn interval(
+        &mut self,
+        competition: &Competition,
+        interval: u32,
+        [from, to]: [Column; 2],
+        active: &impl Fn(u32, u32) -> Option<Column>,
+    ) {
+        let mut used = false;
+        let mut limited = vec![false; competition.rivals.len()];
+        for (index, resource) in competition.resources.iter().enumerate() {
+            let here: Vec<(u32, Column, f64)> = resource
+                .users
+                .iter()
+                .filter_map(|&(position, take)| Some((position, active(position, interval)?, take)))
+                .collect();
+            let wanted: f64 = here
+                .iter()
+                .map(|(position, _, take)| competition.rivals[*position as usize].rate * take)
+                .sum();
+            // A single user's rate is limited below; so are users whose rates fit together.
+            if here.len() < 2 || wanted <= resource.capacity {
+                continue;
+            }
+            for &(position, _, take) in &here {
+                limited[position as usize] |=
+                    competition.rivals[position as usize].rate * take >= resource.capacity;
+            }
+            let terms = here.iter().map(|(_, column, take)| (*column, -take));
+            let name = format!("{} in interval {interval}", resource.name);
+            let length = [(to, resource.capacity), (from, -resource.capacity)];
+            let row = self.model.at_least(name, 0.0, length.into_iter().chain(terms));
+            self.rows.push(Part::Share(index as u32, interval));
+            self.lengths.push((row, interval, resource.capacity));
+            used = true;
+        }
+        for (position, rival) in competition.rivals.iter().enumerate() {
+            let Some(column) = active(position as u32, interval) else { continue };
+            used = true;
+            if limited[position] {
+                continue;
+            }
+            let name = format!("rate of task {} in interval {interval}", rival.task);
+            let row = self.model.at_least(name, 0.0, [(to, rival.rate), (from, -rival.rate), (column, -1.0)]);
+            self.rows.push(Part::Rate(position as u32, interval));
+            self.lengths.push((row, interval, rival.rate));
+        }
+        if !used {
+            let name = format!("length of interval {interval}");
+            let row = self.model.at_least(name, 0.0, [(to, 1.0), (from, -1.0)]);
+            self.rows.push(Part::Length(interval));
+            self.lengths.push((row, interval, 1.0));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Programs of event orders, solved one after another, each from the basis of a neighbour.
+
+use super::competition::Competition;
+use super::events::Order;
+use super::program::{Part, Program};
+use lightbay_core::method::MethodError;
+use lightbay_highs::event::{Flow, SolverEvent, Watch};
+use lightbay_highs::instance::Instance;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Basis, BasisStatus, Solution, Status};
+use rustc_hash::FxHashMap;
+
+/// What violates rows or bounds by less counts as feasible; times are about 1000, so a billionth of a nanosecond
+/// in a millisecond.
+const TOLERANCE: f64 = 1e-9;
+
+/// A basis by what its columns and rows stand for.
+pub(super) type Standing = FxHashMap<Part, BasisStatus>;
+
+/// The best schedule of one event order.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    /// The order.
+    pub order: Order,
+    /// The makespan, in the units of the competition.
+    pub makespan: f64,
+    /// Time of every event.
+    pub times: Vec<f64>,
+    /// What each task sends in each of its intervals.
+    pub sent: Vec<Vec<f64>>,
+    /// What one unit of volume less of each task would save.
+    pub worth: Vec<f64>,
+    /// What one unit of length more would save: before the first event, then in every interval.
+    pub prices: Vec<f64>,
+    /// The basis to start a neighbour from.
+    pub standing: Standing,
+}
+
+/// Counts of what was solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Effort {
+    /// Programs.
+    pub lps: u64,
+    /// Simplex iterations.
+    pub iterations: u64,
+}
+
+/// Leaves a program when its run is to stop; most are solved before that is ever asked.
+struct Stoppable<'a>(&'a dyn Fn() -> bool);
+
+impl Watch for Stoppable<'_> {
+    fn event(&mut self, _event: &SolverEvent) -> Flow {
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if (self.0)() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+/// Solves programs and counts.
+pub(super) struct Solver {
+    /// What was solved so far.
+    pub effort: Effort,
+    /// Whether to leave a program.
+    stop: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Solver {
+    /// A solver that leaves programs when `stop` says so.
+    pub fn new(stop: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
+        Self { effort: Effort::default(), stop }
+    }
+
+    /// The best schedule of an order, from the basis of a neighbour if there is one; `None` if the solver gave up
+    /// on the numbers or was stopped.
+    pub fn solve(
+        &mut self,
+        competition: &Competition,
+        order: Order,
+        near: Option<&Standing>,
+    ) -> Result<Option<Point>, MethodError> {
+        let program = Program::new(competition, &order);
+        let mut solution = self.run(&program, near)?;
+        if !matches!(solution.status, Status::Optimal | Status::Interrupted) && near.is_some() {
+            solution = self.run(&program, None)?;
+        }
+        Ok(point(&program, competition, order, solution))
+    }
+
+    fn run(&mut self, program: &Program, near: Option<&Standing>) -> Result<Solution, MethodError> {
+        let failed = |error: lightbay_highs::error::Error| MethodError::Failed(error.to_string());
+        let mut instance = Instance::new(&program.model).map_err(failed)?;
+        let mut options = Options::new()
+            .set("primal_feasibility_tolerance", TOLERANCE)
+            .set("dual_feasibility_tolerance", TOLERANCE);
+        if let Some(near) = near {
+            // Presolve would throw the basis away.
+            options = options.set("presolve", "off");
+            instance.apply(&options).map_err(failed)?;
+            instance.set_basis(&carried(program, near)).map_err(failed)?;
+        } else {
+            instance.apply(&options).map_err(failed)?;
+        }
+        let solution = instance.run(&mut Stoppable(&self.stop)).map_err(failed)?;
+        self.effort.lps += 1;
+        self.effort.iterations += solution.simplex_iterations;
+        Ok(solution)
+    }
+}
+
+/// The basis of a neighbour for the columns and rows of a program, made as large as a basis must be.
+fn carried(program: &Program, near: &Standing) -> Basis {
+    let known = |part: &Part, otherwise| near.get(part).copied().unwrap_or(otherwise);
+    let columns = program.columns.iter().map(|part| known(part, BasisStatus::Lower)).collect();
+    let rows = program.rows.iter().map(|part| known(part, BasisStatus::Basic)).collect();
+    let mut basis = Basis { columns, rows };
+    let is_basic = |status: &&BasisStatus| **status == BasisStatus::Basic;
+    let basic = basis.columns.iter().filter(is_basic).count() + basis.rows.iter().filter(is_basic).count();
+    let wanted = program.rows.len();
+    if basic > wanted {
+        // Rows that the neighbour did not have first, then volumes.
+        let mut surplus = basic - wanted;
+        for (part, status) in program.rows.iter().zip(&mut basis.rows) {
+            if surplus > 0 && *status == BasisStatus::Basic && !near.contains_key(part) {
+                *status = BasisStatus::Lower;
+                surplus -= 1;
+            }
+        }
+        for (part, status) in program.columns.iter().zip(&mut basis.columns) {
+            if surplus > 0 && *status == BasisStatus::Basic && matches!(part, Part::Volume(..)) {
+                *status = BasisStatus::Lower;
+                surplus -= 1;
+            }
+        }
+    } else {
+        let mut missing = wanted - basic;
+        for (part, status) in program.rows.iter().zip(&mut basis.rows) {
+            if missing > 0
+                && *status != BasisStatus::Basic
+                && matches!(part, Part::Rate(..) | Part::Share(..))
+            {
+                *status = BasisStatus::Basic;
+                missing -= 1;
+            }
+        }
+        for status in &mut basis.rows {
+            if missing > 0 && *status != BasisStatus::Basic {
+                *status = BasisStatus::Basic;
+                missing -= 1;
+            }
+        }
+    }
+    basis
+}
+
+/// Reads a solution.
+fn point(program: &Program, competition: &Competition, order: Order, solution: Solution) -> Option<Point> {
+    if solution.status != Status::Optimal {
+        return None;
+    }
+    let (values, makespan) = (solution.values?, solution.objective?);
+    let times = program.times.iter().map(|column| values[column.index()]).collect();
+    let mut sent = vec![Vec::new(); competition.rivals.len()];
+    for &(column, rival, _) in &program.volumes {
+        sent[rival as usize].push(values[column.index()].max(0.0));
+    }
+    let dual = |row: usize| solution.row_duals.get(row).copied().unwrap_or(0.0);
+    let worth = program.sent.iter().map(|row| dual(row.index()).max(0.0)).collect();
+    let mut prices = vec![0.0; order.events.len() + 1];
+    for &(row, interval, gives) in &program.lengths {
+        prices[interval as usize + 1] += dual(row.index()) * gives;
+    }
+    let basis = solution.basis.unwrap_or_default();
+    let columns = program.columns.iter().copied().zip(basis.columns);
+    let standing = columns.chain(program.rows.iter().copied().zip(basis.rows)).collect();
+    Some(Point { order, makespan, times, sent, worth, prices, standing })
+}
