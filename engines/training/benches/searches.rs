@@ -1,7 +1,11 @@
 //! How long simulations and searches take on the built-in jobs.
-#![allow(missing_docs, clippy::unwrap_used)] // criterion's macros; a failed unwrap ends the benchmark
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // criterion's macros; a failed unwrap ends the benchmark
+
+#[path = "../tests/contended/family.rs"]
+mod family;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use family::{Family, TWO_LINKS, gaps};
 use lightbay_core::clock::SystemClock;
 use lightbay_core::event::{Event, EventBody, EventSink, RunId};
 use lightbay_core::method::MethodError;
@@ -15,12 +19,13 @@ use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::ga;
 use lightbay_training::scenario::job::Job;
 use lightbay_training::search::{Found, Watch};
+use lightbay_training::selection::{self, Selection, Writing};
 use lightbay_training::sim::{Rule, Simulator};
 use lightbay_training::windows::Windows;
 use lightbay_training::{TrainingScenario, methods, presets};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const TABLE_I: [&str; 4] = ["megatron_177b", "mixtral_8x22b", "megatron_462b", "deepseek_671b"];
 
@@ -106,7 +111,7 @@ fn simulations(c: &mut Criterion) {
 fn searches(c: &mut Criterion) {
     let mut group = c.benchmark_group("solve");
     group.sample_size(10);
-    for method in ["delta-joint", "delta-topo", "delta-fast"] {
+    for method in ["delta-joint", "delta-topo", "delta-fast", "delta-select", "auto"] {
         for name in TABLE_I {
             let job = preset(name);
             group.bench_function(format!("{method}/{name}"), |b| b.iter(|| solve(&job, method, 2)));
@@ -118,6 +123,33 @@ fn searches(c: &mut Criterion) {
         b.iter(|| solve(&long, "delta-joint", 2));
     });
     group.finish();
+}
+
+/// Writing the integer program over circuits from the best baseline on.
+fn selections(c: &mut Criterion) {
+    for name in TABLE_I {
+        let instance = TrainingScenario::Job(preset(name)).build().unwrap().instance;
+        let evaluator = Evaluator::new(&instance).unwrap();
+        let caps = caps(&evaluator);
+        let mut scratch = Scratch::default();
+        let limit_s = Baseline::ALL
+            .map(|baseline| evaluator.bound(&baseline.allocate(&evaluator.network), &mut scratch))
+            .into_iter()
+            .fold(f64::INFINITY, f64::min);
+        for writing in [Writing::Full, Writing::Reduced] {
+            let ask = selection::Ask {
+                evaluator: &evaluator,
+                instance: &instance,
+                caps: &caps,
+                limit_s: limit_s * (1.0 + 1e-6),
+                goal: selection::Goal::Makespan,
+                writing,
+            };
+            c.bench_function(&format!("write_selection/{name}/{writing:?}"), |b| {
+                b.iter(|| Selection::new(black_box(ask)));
+            });
+        }
+    }
 }
 
 fn threads(c: &mut Criterion) {
@@ -139,5 +171,32 @@ fn threads(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, simulations, searches, threads);
+/// Contended DAGs: mean gap of the relaxation and of the search over orders, printed, and how long the search takes.
+fn contended(c: &mut Criterion) {
+    let more = Family { links: 3, tasks: (30, 30), edges: 0.08, delay_s: 0.002, ..TWO_LINKS };
+    let families = [
+        ("8-16 tasks, 2 links", TWO_LINKS, 50),
+        ("the same, both ways", Family { both_ways: true, ..TWO_LINKS }, 50),
+        ("the same, no delays", Family { delay_s: 0.0, ..TWO_LINKS }, 50),
+        ("the same, shared cards", Family { cards: 0.4, ..TWO_LINKS }, 50),
+        ("30 tasks, 3 links", more, 50),
+        ("40 tasks, 2 links", Family { tasks: (40, 40), edges: 0.05, delay_s: 0.001, ..TWO_LINKS }, 20),
+    ];
+    println!("contended DAGs            relaxation    search   closed    nodes   ms each");
+    for (name, family, count) in families {
+        let begun = Instant::now();
+        let gaps = gaps(family, count, 2_000);
+        let each_ms = begun.elapsed().as_secs_f64() * 1e3 / count as f64;
+        println!(
+            "{name:24} {:9.4} % {:7.4} % {:4} / {count:<3} {:5} {each_ms:9.3}",
+            100.0 * gaps.plain,
+            100.0 * gaps.ours,
+            gaps.closed,
+            gaps.nodes,
+        );
+    }
+    c.bench_function("contended_dags/50_on_two_links", |b| b.iter(|| gaps(TWO_LINKS, 50, 2_000)));
+}
+
+criterion_group!(benches, simulations, searches, selections, threads, contended);
 criterion_main!(benches);

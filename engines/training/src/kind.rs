@@ -18,7 +18,7 @@ pub struct Training;
 impl Kind for Training {
     const NAME: &'static str = "training";
     const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "makespan_s", sense: Sense::Min };
-    const DEFAULT_METHOD: &'static str = "delta-joint";
+    const DEFAULT_METHOD: &'static str = "auto";
 
     type Scenario = TrainingScenario;
     type Result = TrainingResult;

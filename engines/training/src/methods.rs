@@ -1,10 +1,18 @@
 //! The methods of kind `training`, one file each, and what they share.
 
 mod allocate;
+mod auto;
 mod carry;
 mod evolve;
+mod fixed_step;
+mod given;
+mod interval;
 mod joint;
 mod knobs;
+mod modelled;
+mod order;
+mod prove;
+mod select;
 mod session;
 mod simulate;
 mod start;
@@ -14,10 +22,11 @@ use crate::baselines::Baseline;
 use crate::evaluate::Rates;
 use crate::kind::Training;
 use lightbay_core::method::Method;
+use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 
 pub use carry::carry;
-pub use session::candidate;
+pub use session::{candidate, planned};
 
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Training>>> {
@@ -29,6 +38,16 @@ pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     methods.push(Arc::new(evolve::Evolve { name: "delta-level", rates: Rates::Level }));
     methods.push(Arc::new(topo::Topo));
     methods.push(Arc::new(joint::Joint));
+    methods.push(Arc::new(order::Ordered));
+    methods.push(Arc::new(select::Select));
+    methods.push(Arc::new(interval::Interval));
+    methods.push(Arc::new(fixed_step::FixedSteps));
+    methods.push(Arc::new(auto::Auto));
     methods.push(Arc::new(simulate::Simulate));
     methods
+}
+
+/// The methods whose question is one model, for other solvers.
+pub fn models() -> Vec<Arc<dyn Modelled<Training>>> {
+    vec![Arc::new(modelled::Selected), Arc::new(interval::Written), Arc::new(fixed_step::Written)]
 }

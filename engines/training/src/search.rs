@@ -1,8 +1,12 @@
 //! What a search over circuit vectors needs from whoever runs it, and what it finds.
 
 use crate::ga::Settings;
+use crate::general;
+use crate::order;
+use crate::sim::Trace;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
+use std::sync::Arc;
 
 /// A circuit vector and what it is worth.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +45,14 @@ pub trait Watch {
     /// The reason to stop.
     fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError>;
 
+    /// The same for a schedule that no simulation gives: a plan that decides the rates.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    fn scheduled(&mut self, _found: &Found, _trace: &Arc<Trace>, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
     /// States a makespan that no plan can beat, seconds.
     fn bound(&mut self, makespan: f64);
 
@@ -60,6 +72,14 @@ pub trait Watch {
 
     /// Takes over limits of the genetic search that were changed while it runs.
     fn revise(&self, _settings: &mut Settings) {}
+
+    /// Takes over limits of the search over orders that were changed while it runs.
+    fn closing(&self, settings: general::Settings) -> general::Settings {
+        settings
+    }
+
+    /// Takes over limits of the search over event orders that were changed while it runs.
+    fn revise_order(&self, _limits: &mut order::Limits) {}
 
     /// Threads that [`Watch::parallel`] may use.
     fn threads(&self) -> usize {

@@ -105,6 +105,9 @@ fn every_method_gives_a_checked_plan() {
     for name in ["tiny4", "small", "one_stage_per_pod"] {
         for method in methods::all() {
             let info = method.info();
+            if info.name == "delta-fixed-step" && name != "tiny4" {
+                continue; // its model grows with the iteration
+            }
             let circuits = [("topology", ParamValue::List(vec![ParamValue::Int(1); 7]))];
             let three = [("topology", ParamValue::List(vec![ParamValue::Int(1); 3]))];
             let mut asked = Asked::new(&preset(name), info.name);
@@ -113,7 +116,9 @@ fn every_method_gives_a_checked_plan() {
             }
             let (done, events) = asked.solve();
             let expected = match (info.name, name) {
-                ("delta-topo" | "delta-joint", _) => EndStatus::Optimal,
+                ("delta-topo" | "delta-joint" | "delta-select" | "delta-interval" | "auto", _) => {
+                    EndStatus::Optimal
+                }
                 _ => EndStatus::Heuristic,
             };
             assert_eq!(done.status, expected, "{name} {}", info.name);
@@ -170,14 +175,32 @@ fn pipeline() -> TrainingScenario {
 }
 
 #[test]
-fn elsewhere_the_joint_plan_is_a_heuristic_with_a_bound() {
+fn elsewhere_the_joint_plan_is_proven_by_the_order_of_transfers() {
     let (done, events) = Asked::of(pipeline(), "delta-joint").solve();
-    assert_eq!(done.status, EndStatus::Heuristic);
-    // Sharing the circuit takes 80 ms; one after the other would take 60 ms, which is also the bound.
-    assert!((done.value.unwrap() - 0.08).abs() < 1e-9 && (done.bound.unwrap() - 0.06).abs() < 1e-9);
-    let warned =
-        |event: &Event| matches!(&event.body, EventBody::Note(n) if n.text.contains("not tail-exact"));
-    assert!(events.iter().any(warned));
+    // Sharing the circuit takes 80 ms; one after the other takes 60 ms, and no order less.
+    assert_eq!(done.status, EndStatus::Optimal);
+    assert!((done.value.unwrap() - 0.06).abs() < 1e-9 && (done.bound.unwrap() - 0.06).abs() < 1e-9);
+    let said = |event: &Event| matches!(&event.body, EventBody::Note(n) if n.text.contains("not tail-exact"));
+    assert!(events.iter().any(said));
+}
+
+#[test]
+fn a_search_over_orders_that_may_not_look_leaves_a_heuristic_with_a_bound() {
+    let no_programs = ("lps", ParamValue::Int(0));
+    for limit in [("orders", ParamValue::Int(0)), ("orders_limit_s", ParamValue::Float(1e-9))] {
+        let params = [limit, no_programs.clone()];
+        let (done, _) = Asked::of(pipeline(), "delta-joint").with(&params).solve();
+        assert_eq!(done.status, EndStatus::Heuristic);
+        assert!((done.value.unwrap() - 0.08).abs() < 1e-9 && (done.bound.unwrap() - 0.06).abs() < 1e-9);
+    }
+}
+
+/// The bound is met by what linear programs find, so that is a proof as well.
+#[test]
+fn programs_over_event_orders_polish_what_the_search_over_orders_leaves() {
+    let (done, _) = Asked::of(pipeline(), "delta-joint").with(&[("orders", ParamValue::Int(0))]).solve();
+    assert!((done.value.unwrap() - 0.06).abs() < 1e-9, "{:?}", done.value);
+    assert_eq!(done.status, EndStatus::Optimal);
 }
 
 #[test]

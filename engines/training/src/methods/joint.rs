@@ -1,16 +1,20 @@
-//! `delta-joint`: circuits and rates together. Exact with proof on tail-exact scenarios; elsewhere the best of
-//! fair and level-first schedules over a genetic search, with a bound that holds for all of them.
+//! `delta-joint`: circuits and rates together. On tail-exact scenarios the search over circuits proves the best
+//! plan; elsewhere a search over circuits and the order of competing transfers does, as far as its limits
+//! reach, beside a genetic search judged by fair and level-first schedules and, where that is not enough, linear
+//! programs over event orders.
 
 use super::session::{Opened, Relaxed, Session};
-use super::{evolve, knobs, start, topo};
+use super::{evolve, knobs, order, prove, start, topo};
 use crate::evaluate::Rates;
+use crate::general::{self, Closed};
 use crate::kind::Training;
 use crate::outer;
+use crate::search::Found;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
-use lightbay_core::plan::{Status, gap};
+use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
@@ -22,12 +26,15 @@ const PROVEN: f64 = 1e-9;
 
 impl Method<Training> for Joint {
     fn info(&self) -> MethodInfo {
-        let mut params = vec![knobs::min_ports()];
+        let mut params = vec![knobs::min_ports(), knobs::prover()];
+        params.extend(knobs::solver(&["mip_gap", "solver_process"]));
         params.extend(knobs::proving());
+        params.extend(knobs::ordering());
+        params.extend(knobs::event_orders());
         params.extend(knobs::genetic());
         MethodInfo {
             name: "delta-joint",
-            help: "Best circuits and rates together; proves it where only last transfers share links.",
+            help: "Best circuits and rates together, with a bound and, within its limits, a proof.",
             proves: true,
             hot_start: true,
             params,
@@ -44,31 +51,85 @@ impl Method<Training> for Joint {
             Opened::Session(session) => session,
             Opened::Done(outcome) => return Ok(outcome),
         };
+        let mut start = start::start(&mut session)?;
         if session.evaluator.exact(Rates::Best) {
-            let mut start = start::start(&mut session)?;
-            let complete = topo::prove(&mut session, params, &mut start)?;
-            let mut best = start.best;
-            session.fewest_ports(&mut best, &start.caps)?;
+            let complete = prove::prove(&mut session, params, &mut start, false)?;
+            session.fewest_ports(&mut start.best, &start.caps)?;
             return Ok(topo::ending(complete));
         }
-        if let Some(reason) = session.evaluator.contention.loose.first() {
-            session
-                .cx
-                .note(Severity::Warning, format!("not tail-exact, so the bound is a relaxation: {reason}"));
-        }
-        let start = start::start(&mut session)?;
-        let bound = relax(&mut session, params, &start)?;
-        let evolved = evolve::evolve(&mut session, params, &start, Some(bound * (1.0 + PROVEN / 2.0)))?;
-        let mut best = if evolved.best.better_than(&start.best) { evolved.best } else { start.best };
-        session.fewest_ports(&mut best, &start.caps)?;
-        let proven = gap(best.makespan, bound) <= PROVEN;
-        let status = if proven { Status::Optimal } else { Status::Heuristic };
-        Ok(Outcome::Done { status, limit: evolved.limit })
+        let (status, limit) = contended(&mut session, params, &mut start, false)?;
+        session.fewest_ports(&mut start.best, &start.caps)?;
+        Ok(Outcome::Done { status, limit })
     }
 }
 
+/// Where more than the last transfers compete: a bound, the search over orders, and in between a genetic search,
+/// unless one was made already; without a proof linear programs over event orders. Improves `start.best`; returns
+/// how the method ends.
+pub(super) fn contended(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &mut start::Start,
+    evolved: bool,
+) -> Result<(Status, Option<Limit>), MethodError> {
+    if let Some(reason) = session.evaluator.contention.loose.first() {
+        let text = format!("not tail-exact, so the order of competing transfers is searched: {reason}");
+        session.cx.note(Severity::Info, text);
+    }
+    let floor = relax(session, params, start)?;
+    let mut closed = close(session, start, &start.best, floor)?;
+    let mut limit = None;
+    if let Some(best) = closed.best.take() {
+        start.best = best;
+    }
+    if !closed.complete && !evolved {
+        // Other circuits may do better; then the search has less to look at.
+        let target = closed.bound * (1.0 + PROVEN / 2.0);
+        let evolved = evolve::evolve(session, params, start, Some(target))?;
+        limit = evolved.limit;
+        if evolved.best.makespan < start.best.makespan {
+            start.best = evolved.best;
+            closed = close(session, start, &start.best, closed.bound)?;
+            if let Some(best) = closed.best.take() {
+                start.best = best;
+            }
+        }
+    }
+    if !closed.complete && gap(start.best.makespan, closed.bound) > PROVEN {
+        // No proof within the limits; these circuits may still have a better schedule.
+        let improved = order::improve(session, &start.best.x)?;
+        start.best.makespan = start.best.makespan.min(improved.makespan);
+    }
+    if closed.complete || gap(start.best.makespan, closed.bound) <= PROVEN {
+        return Ok((Status::Optimal, None));
+    }
+    Ok((Status::Heuristic, limit.or(closed.stopped.then_some(Limit::Work))))
+}
+
+/// The search over circuits and orders as a phase; nothing is better than `floor`.
+fn close(
+    session: &mut Session<'_, '_>,
+    start: &start::Start,
+    best: &Found,
+    floor: f64,
+) -> Result<Closed, MethodError> {
+    let evaluator = Arc::clone(&session.evaluator);
+    let contended = evaluator.contention.count();
+    session.cx.phase("orders", format!("which of {contended} competing transfers starts and ends first"));
+    session.ordering_since_s = Some(session.cx.elapsed_s());
+    let settings = general::Settings::default();
+    let search = general::Search::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
+    let closed = search.run()?;
+    session.ordering_since_s = None;
+    Ok(closed)
+}
+
 /// The bound that holds whatever competes: start times at full speed and the sharing among last transfers.
-fn relax(session: &mut Session<'_, '_>, params: &Params, start: &start::Start) -> Result<f64, MethodError> {
+pub(super) fn relax(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &start::Start,
+) -> Result<f64, MethodError> {
     session.cx.phase("bound", "competition before the last transfers left out");
     let evaluator = Arc::clone(&session.evaluator);
     let mut task = outer::Task::relaxed(&evaluator, &start.caps);

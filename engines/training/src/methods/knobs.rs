@@ -1,8 +1,12 @@
 //! Parameters that several methods share.
 
 use crate::ga::Settings;
+use crate::general;
+use crate::order;
 use crate::outer;
+use crate::selection::Writing;
 use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::random::Stream;
 
 /// Whether to look for the fewest ports afterwards.
 pub(super) fn min_ports() -> ParamInfo {
@@ -91,6 +95,120 @@ pub(super) fn proving() -> Vec<ParamInfo> {
             "Boxes of circuit vectors that are at most looked at before the proof is given up.",
         ),
     ]
+}
+
+/// Settings of the search over orders.
+pub(super) fn ordering() -> Vec<ParamInfo> {
+    let defaults = general::Settings::default();
+    vec![
+        ParamInfo::int(
+            "orders",
+            0,
+            1_000_000_000,
+            defaults.nodes as i64,
+            "Orders of competing transfers that are at most looked at before the proof is given up.",
+        )
+        .effect(Effect::Live),
+        ParamInfo::float(
+            "orders_limit_s",
+            0.0,
+            1e8,
+            60.0,
+            "Seconds after which the search over orders ends; 0 is no limit.",
+        )
+        .unit("s")
+        .effect(Effect::Live),
+    ]
+}
+
+/// Settings of the search over event orders.
+pub(super) fn event_orders() -> Vec<ParamInfo> {
+    let defaults = order::Limits::default();
+    let count = |name, default: u64, help| ParamInfo::int(name, 0, 1_000_000_000, default as i64, help);
+    vec![
+        count("lps", defaults.lps, "Linear programs, one for each event order, after which the search ends.")
+            .effect(Effect::Live),
+        count(
+            "swaps",
+            defaults.swaps,
+            "Moves of events tried in vain one after another before the search begins anew.",
+        ),
+        count(
+            "restarts",
+            defaults.restarts,
+            "How often the search begins anew, from a disturbed event order.",
+        )
+        .effect(Effect::Live),
+    ]
+}
+
+/// Reads the limits of the search over event orders.
+pub(super) fn order_limits(params: &Params, stream: Stream) -> order::Limits {
+    let mut limits = order::Limits { stream, ..order::Limits::default() };
+    limits.swaps = params.int("swaps").and_then(|value| u64::try_from(value).ok()).unwrap_or(limits.swaps);
+    revise_order(&mut limits, params);
+    limits
+}
+
+/// Takes over the limits of the search over event orders, which may change while it runs.
+pub(super) fn revise_order(limits: &mut order::Limits, params: &Params) {
+    let limit = |name: &str, default: u64| {
+        params.int(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
+    };
+    limits.lps = limit("lps", limits.lps);
+    limits.restarts = limit("restarts", limits.restarts);
+}
+
+/// How the integer program over circuits is written.
+pub(super) fn writing() -> ParamInfo {
+    ParamInfo::choice(
+        "writing",
+        &["reduced", "full"],
+        "reduced",
+        "Form of the integer program: reduced leaves out what cannot matter, full has every start and number.",
+    )
+}
+
+/// Reads how the integer program is written.
+pub(super) fn writing_of(params: &Params) -> Writing {
+    if params.text("writing") == Some("full") { Writing::Full } else { Writing::Reduced }
+}
+
+/// The solver's knobs that bear on a method: what it solves starts from full points and hardly ever branches.
+pub(super) fn solver(names: &[&str]) -> Vec<ParamInfo> {
+    let mut knobs = lightbay_highs::solve::knobs();
+    knobs.retain(|knob| names.contains(&knob.name.as_ref()));
+    knobs
+}
+
+/// What proves the best circuits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prover {
+    /// The search over circuit vectors while they can be listed, else the integer program.
+    Fastest,
+    /// The search over circuit vectors.
+    Outer,
+    /// The integer program.
+    Select,
+}
+
+/// Which search proves the best circuits.
+pub(super) fn prover() -> ParamInfo {
+    ParamInfo::choice(
+        "proof",
+        &["fastest", "outer", "select"],
+        "fastest",
+        "What proves the best circuits: outer lists vectors, select solves an integer program, fastest chooses.",
+    )
+}
+
+/// Reads which search proves.
+pub(super) fn prover_of(params: &Params) -> Prover {
+    match params.text("proof") {
+        Some("outer") => Prover::Outer,
+        Some("select") => Prover::Select,
+        _ => Prover::Fastest,
+    }
 }
 
 /// Reads the settings of the genetic search.

@@ -1,16 +1,19 @@
 //! One run of a method: the evaluator of its scenario and the connection of the searches to the context.
 
-use super::carry;
+use super::{carry, select};
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::ga::Settings;
+use crate::general;
 use crate::kind::Training;
+use crate::order;
 use crate::outer;
-use crate::plan::TrainingResult;
+use crate::plan::{RateControl, TrainingResult};
 use crate::ports;
 use crate::repair::{Limits, RepairScratch};
 use crate::scenario::{Built, TrainingScenario};
 use crate::schedule;
 use crate::search::{Found, Watch, rank};
+use crate::sim::Trace;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::{Context, Stop};
 use lightbay_core::event::{EventBody, Severity};
@@ -32,6 +35,8 @@ pub(super) struct Session<'c, 'a> {
     pub rates: Rates,
     /// When the genetic search began, while it runs: it has a limit of its own.
     pub evolving_since_s: Option<f64>,
+    /// When the search over orders began, while it runs.
+    pub ordering_since_s: Option<f64>,
     offer: Option<Arc<Checked<Training>>>,
 }
 
@@ -71,23 +76,21 @@ impl<'c, 'a> Session<'c, 'a> {
             return Ok(Opened::Done(Outcome::done(status)));
         }
         let evaluator = Arc::new(evaluator);
-        let session =
-            Self { cx, instance: built.instance, evaluator, rates, evolving_since_s: None, offer: None };
+        let session = Self {
+            cx,
+            instance: built.instance,
+            evaluator,
+            rates,
+            evolving_since_s: None,
+            ordering_since_s: None,
+            offer: None,
+        };
         Ok(Opened::Session(Box::new(session)))
     }
 
     /// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
     pub fn repair(&self, x: &mut [u32]) -> bool {
-        let before = x.to_vec();
-        let budget = &self.evaluator.network.budget;
-        let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
-        let limits = Limits { budget, caps: &caps };
-        let mut random = self.cx.stream(REPAIR_STREAM);
-        let mut scratch = RepairScratch::default();
-        if !limits.repair(x, &mut random, &mut scratch) {
-            limits.random(x, &mut random, &mut scratch);
-        }
-        x != before
+        repair(self.cx, &self.evaluator, x)
     }
 
     /// Evaluates a vector under the rates of the method and hands it over.
@@ -105,12 +108,10 @@ impl<'c, 'a> Session<'c, 'a> {
             return Ok(());
         }
         self.cx.phase("ports", format!("fewest ports at {:.6} s, from {}", best.makespan, best.ports));
+        let limit = best.makespan * (1.0 + ports::TOLERANCE);
         let evaluator = Arc::clone(&self.evaluator);
         let task = outer::Task::new(&evaluator, self.rates, caps);
         let fewest = ports::fewest(task, best, self)?;
-        if !fewest.proven {
-            self.cx.note(Severity::Info, "fewer ports may be possible: circuits were dropped one at a time");
-        }
         if fewest.found.ports < best.ports {
             *best = fewest.found;
             let (found, rates) = (best.clone(), self.rates);
@@ -118,7 +119,41 @@ impl<'c, 'a> Session<'c, 'a> {
                 candidate(&evaluator, &found.x, rates)
             })?;
         }
+        if !fewest.proven && !select::fewest_ports(self, best, caps, limit)? {
+            self.cx.note(Severity::Info, "fewer ports may be possible: circuits were dropped one at a time");
+        }
         Ok(())
+    }
+}
+
+/// Random but repeatable repair of a vector from elsewhere to ports alone; says whether anything changed.
+pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut [u32]) -> bool {
+    let before = x.to_vec();
+    let budget = &evaluator.network.budget;
+    let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
+    let limits = Limits { budget, caps: &caps };
+    let mut random = cx.stream(REPAIR_STREAM);
+    let mut scratch = RepairScratch::default();
+    if !limits.repair(x, &mut random, &mut scratch) {
+        limits.random(x, &mut random, &mut scratch);
+    }
+    x != before
+}
+
+/// Hands a plan over if it is better than the best.
+pub(super) fn hand_over(
+    cx: &mut Context<'_, Training>,
+    found: &Found,
+    source: &str,
+    build: impl FnOnce() -> Candidate<TrainingResult> + Send + 'static,
+) -> Result<(), MethodError> {
+    // Within a nanosecond the plan with fewer ports is the better one.
+    let preferred =
+        cx.best().is_some_and(|(value, ports)| rank(found.makespan, found.ports) < rank(value, ports as u64));
+    if preferred {
+        cx.supersede(found.makespan, found.ports as f64, source, build)
+    } else {
+        cx.incumbent(found.makespan, found.ports as f64, source, build).map(|_| ())
     }
 }
 
@@ -130,7 +165,17 @@ pub(super) fn compile(built: &Built) -> Result<Evaluator, MethodError> {
 /// The plan of circuits `x` under some rates, ready to be checked.
 pub fn candidate(evaluator: &Evaluator, x: &[u32], rates: Rates) -> Candidate<TrainingResult> {
     let trace = evaluator.trace(x, rates, &mut Scratch::default());
-    let result = schedule::result(evaluator, x, rates.control(), &trace);
+    planned(evaluator, x, rates.control(), &trace)
+}
+
+/// The plan of circuits `x` with a schedule of its own, ready to be checked.
+pub fn planned(
+    evaluator: &Evaluator,
+    x: &[u32],
+    rates: RateControl,
+    trace: &Trace,
+) -> Candidate<TrainingResult> {
+    let result = schedule::result(evaluator, x, rates, trace);
     let metrics = metrics(evaluator, &result, trace.makespan);
     Candidate { value: trace.makespan, metrics, result }
 }
@@ -167,17 +212,12 @@ impl Watch for Session<'_, '_> {
 
     fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
         let (evaluator, x, rates) = (Arc::clone(&self.evaluator), found.x.clone(), self.rates);
-        let build = move || candidate(&evaluator, &x, rates);
-        // Within a nanosecond the plan with fewer ports is the better one.
-        let preferred = self
-            .cx
-            .best()
-            .is_some_and(|(value, ports)| rank(found.makespan, found.ports) < rank(value, ports as u64));
-        if preferred {
-            self.cx.supersede(found.makespan, found.ports as f64, source, build)
-        } else {
-            self.cx.incumbent(found.makespan, found.ports as f64, source, build).map(|_| ())
-        }
+        hand_over(self.cx, found, source, move || candidate(&evaluator, &x, rates))
+    }
+
+    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {
+        let (evaluator, x, trace) = (Arc::clone(&self.evaluator), found.x.clone(), Arc::clone(trace));
+        hand_over(self.cx, found, source, move || planned(&evaluator, &x, RateControl::Joint, &trace))
     }
 
     fn bound(&mut self, makespan: f64) {
@@ -212,6 +252,24 @@ impl Watch for Session<'_, '_> {
 
     fn revise(&self, settings: &mut Settings) {
         super::knobs::revise(settings, self.cx.params());
+    }
+
+    fn closing(&self, mut settings: general::Settings) -> general::Settings {
+        let params = self.cx.params();
+        if let Some(nodes) = params.int("orders") {
+            settings.nodes = nodes.max(0) as u64;
+        }
+        if let Some(since_s) = self.ordering_since_s {
+            let limit_s = params.float("orders_limit_s").unwrap_or(0.0);
+            if limit_s > 0.0 && self.cx.elapsed_s() - since_s >= limit_s {
+                settings.nodes = 0;
+            }
+        }
+        settings
+    }
+
+    fn revise_order(&self, limits: &mut order::Limits) {
+        super::knobs::revise_order(limits, self.cx.params());
     }
 
     fn threads(&self) -> usize {

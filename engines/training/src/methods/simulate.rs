@@ -1,7 +1,7 @@
 //! `simulate`: what given circuits are worth.
 
-use super::carry;
 use super::session::{Opened, Session};
+use super::{carry, given};
 use crate::evaluate::Rates;
 use crate::kind::Training;
 use lightbay_core::context::Context;
@@ -49,49 +49,30 @@ impl Method<Training> for Simulate {
             Opened::Session(session) => session,
             Opened::Done(outcome) => return Ok(outcome),
         };
-        let x = circuits(&session, params)?;
+        let x = match given::circuits(&session.evaluator.network, params, "topology")? {
+            Some(x) => x,
+            None => of_plan(&session)?,
+        };
         session.cx.phase("simulation", format!("{x:?}"));
         session.evaluate(x, "given circuits")?;
         Ok(Outcome::done(Status::Heuristic))
     }
 }
 
-/// The circuits asked for, or everything that is wrong with them.
-fn circuits(session: &Session<'_, '_>, params: &Params) -> Result<Vec<u32>, Problems> {
-    let network = &session.evaluator.network;
-    let links = network.links();
-    let given: Option<Vec<u32>> = params
-        .ints("topology")
-        .map(|values| values.into_iter().map(|value| u32::try_from(value).unwrap_or(0)).collect());
-    let of_plan = || carry::circuits(&session.cx.hot_start()?.plan.plan().result, links);
-    let Some(x) = given.or_else(of_plan) else {
-        let example = vec!["1"; links].join(",");
-        return Err(Problem::new(
-            "topology",
-            "is missing",
-            format!("give the circuits of all {links} links, such as topology={example}, or a plan of this scenario to start from"),
-        )
-        .into());
-    };
-    let mut problems = Problems::new();
-    if x.len() != links {
-        problems.add(
-            "topology",
-            format!("has {} entries, the scenario has {links} links", x.len()),
-            "give one number for each link, in link order",
-        );
-        return Err(problems);
-    }
-    for (link, _) in x.iter().enumerate().filter(|(_, circuits)| **circuits == 0) {
-        problems.add(format!("topology[{link}]"), "is 0", "give every link at least 1 circuit");
-    }
-    for (pod, free) in network.budget.free(&x).into_iter().enumerate().filter(|(_, free)| *free < 0) {
-        let ports = network.budget.ports(pod).unwrap_or(0);
-        problems.add(
-            "topology",
-            format!("takes {} ports of pod {pod}, which has {ports}", i64::from(ports) - free),
-            format!("take circuits from the links of pod {pod}"),
-        );
-    }
-    problems.into_result(x)
+/// The circuits of the plan that the run was started from.
+fn of_plan(session: &Session<'_, '_>) -> Result<Vec<u32>, Problems> {
+    let links = session.evaluator.network.links();
+    let hot = session.cx.hot_start().and_then(|hot| carry::circuits(&hot.plan.plan().result, links));
+    hot.map_or_else(
+        || {
+            let example = vec!["1"; links].join(",");
+            Err(Problem::new(
+                "topology",
+                "is missing",
+                format!("give the circuits of all {links} links, such as topology={example}, or a plan of this scenario to start from"),
+            )
+            .into())
+        },
+        |x| given::sound(&session.evaluator.network, x, "topology"),
+    )
 }

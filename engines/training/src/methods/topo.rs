@@ -2,7 +2,7 @@
 
 use super::session::{Opened, Session};
 use super::{evolve, knobs, start};
-use crate::evaluate::Rates;
+use crate::evaluate::{Evaluator, Rates};
 use crate::kind::Training;
 use crate::outer;
 use crate::polish::polish;
@@ -43,7 +43,7 @@ impl Method<Training> for Topo {
             Opened::Done(outcome) => return Ok(outcome),
         };
         let mut start = start::start(&mut session)?;
-        let complete = prove(&mut session, params, &mut start)?;
+        let complete = prove(&mut session, params, &mut start, false)?;
         let mut best = start.best;
         if !complete {
             climb(&mut session, &start.caps, &mut best)?;
@@ -62,20 +62,32 @@ pub(super) fn ending(complete: bool) -> Outcome {
     }
 }
 
+/// What the outer search is to look at, with the limits that a run has for it.
+pub(super) fn task<'a>(
+    evaluator: &'a Evaluator,
+    rates: Rates,
+    params: &Params,
+    caps: &'a [u32],
+) -> outer::Task<'a> {
+    let mut task = outer::Task::new(evaluator, rates, caps);
+    task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
+    task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
+    task
+}
+
 /// The outer search as a phase; a genetic search goes first where vectors are too many to be listed. Improves
-/// `start.best`; returns whether the proof is complete.
+/// `start.best`; returns whether the proof is complete. `evolved` says that a genetic search was made already.
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,
     start: &mut start::Start,
+    evolved: bool,
 ) -> Result<bool, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
     let caps = start.caps.clone();
-    let mut task = outer::Task::new(&evaluator, session.rates, &caps);
-    task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
-    task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
+    let task = task(&evaluator, session.rates, params, &caps);
     let few = outer::can_list(task, session)?;
-    if !few {
+    if !few && !evolved {
         let evolved = evolve::evolve(session, params, start, None)?;
         if evolved.best.makespan < start.best.makespan {
             start.best = evolved.best;
@@ -98,7 +110,11 @@ pub(super) fn prove(
 }
 
 /// Exchanges single circuits while that helps.
-fn climb(session: &mut Session<'_, '_>, caps: &[u32], best: &mut Found) -> Result<(), MethodError> {
+pub(super) fn climb(
+    session: &mut Session<'_, '_>,
+    caps: &[u32],
+    best: &mut Found,
+) -> Result<(), MethodError> {
     session.cx.phase("polish", "exchanges of single circuits");
     let evaluator = Arc::clone(&session.evaluator);
     let limits = Limits { budget: &evaluator.network.budget, caps };

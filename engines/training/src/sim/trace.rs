@@ -32,7 +32,13 @@ pub struct Trace {
 impl Trace {
     /// Distinct start and finish times, ascending; times within 1e-9 s are one.
     pub fn event_times(&self) -> Vec<f64> {
-        let mut times: Vec<f64> = self.start.iter().chain(&self.finish).copied().collect();
+        self.event_times_among(&vec![true; self.start.len()])
+    }
+
+    /// The same for the tasks that `counted` names.
+    pub fn event_times_among(&self, counted: &[bool]) -> Vec<f64> {
+        let tasks = (0..self.start.len()).filter(|task| counted[*task]);
+        let mut times: Vec<f64> = tasks.flat_map(|task| [self.start[task], self.finish[task]]).collect();
         times.sort_unstable_by(f64::total_cmp);
         times.dedup_by(|later, earlier| *later - *earlier <= 1e-9);
         times

@@ -1,9 +1,11 @@
 //! Knobs changed while a method runs, and pauses.
 
+use super::family::TWO_LINKS;
 use super::support::{Asked, Board, Log, essence, recheck};
 use lightbay_core::event::{EndStatus, Event, EventBody};
 use lightbay_core::param::{Effect, ParamValue};
 use lightbay_core::plan::Limit;
+use lightbay_training::TrainingScenario;
 
 const FOR_EVER: &str = "generations=1000000 stall_generations=1000000 wall_limit_s=0";
 
@@ -82,6 +84,58 @@ fn gap() {
     recheck(log.done().plan.as_ref().unwrap());
 }
 
+/// A search over orders that would need more than one, edited as it begins.
+fn edited_order(name: &'static str, value: ParamValue) -> Log {
+    let body = || TrainingScenario::Instance(TWO_LINKS.instance(4));
+    let whole = Asked::of(body(), "delta-joint").solve();
+    assert_eq!(whole.done().status, EndStatus::Optimal);
+    let board = Board::new(1, move |event: &Event, runs| {
+        if matches!(&event.body, EventBody::Phase(phase) if phase.name == "orders") {
+            runs.edit(event.run, name, &value);
+        }
+    });
+    board.submit(&Asked::of(body(), "delta-joint").set("generations=0 islands=1 population=2 elites=1"));
+    let log = board.finish();
+    assert!(log.done().bound < whole.done().bound, "{name}");
+    recheck(log.done().plan.as_ref().unwrap());
+    log
+}
+
+#[test]
+fn orders() {
+    let log = edited_order("orders", ParamValue::Int(1));
+    assert_eq!((log.done().status, log.done().limit), (EndStatus::Heuristic, Some(Limit::Work)));
+}
+
+#[test]
+fn orders_limit() {
+    let log = edited_order("orders_limit_s", ParamValue::Float(1e-9));
+    assert_eq!((log.done().status, log.done().limit), (EndStatus::Heuristic, Some(Limit::Work)));
+}
+
+/// A search over event orders that would go on for ever, edited when it has solved some programs.
+fn edited_event_orders(name: &'static str) {
+    let body = TrainingScenario::Instance(TWO_LINKS.instance(4));
+    let board = Board::new(1, move |event: &Event, runs| {
+        if matches!(&event.body, EventBody::Solver(stats) if stats.unit == "LPs") {
+            runs.edit(event.run, name, &ParamValue::Int(1));
+        }
+    });
+    board.submit(&Asked::of(body, "delta-order").set("lps=1000000000 restarts=1000000000"));
+    let log = board.finish();
+    let edit =
+        log.0.iter().position(|event| matches!(&event.body, EventBody::Edit(edit) if edit.name == name));
+    assert!(edit.is_some(), "{name}");
+    recheck(log.done().plan.as_ref().unwrap());
+    assert!(log.done().work < 1_000_000, "{name}: {}", log.done().work);
+}
+
+#[test]
+fn event_orders() {
+    edited_event_orders("lps");
+    edited_event_orders("restarts");
+}
+
 /// Every knob that says it is live is one of those tested above.
 #[test]
 fn nothing_else_claims_to_be_live() {
@@ -94,7 +148,18 @@ fn nothing_else_claims_to_be_live() {
         .collect();
     live.sort();
     live.dedup();
-    assert_eq!(live, ["gap", "generations", "stall_generations", "time_limit_s", "wall_limit_s"]);
+    let tested = [
+        "gap",
+        "generations",
+        "lps",
+        "orders",
+        "orders_limit_s",
+        "restarts",
+        "stall_generations",
+        "time_limit_s",
+        "wall_limit_s",
+    ];
+    assert_eq!(live, tested);
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn the_time_limit_ends_a_search_that_would_go_on() {
 
 #[test]
 fn a_limit_that_is_over_at_once_still_ends_orderly() {
-    for method in super::support::names() {
+    for method in super::support::names().into_iter().filter(|method| *method != "delta-fixed-step") {
         let mut asked = Asked::new("mixtral_8x22b", method).set("topology=1,1,1,1,1,1,1");
         asked.time_limit_s = Some(1e-9);
         let log = asked.solve();
@@ -74,7 +74,7 @@ fn a_wide_gap_is_reached_early_and_a_narrow_one_not_at_all() {
 #[test]
 fn boxes_that_run_out_leave_an_honest_bound() {
     let optimum = Asked::new("deepseek_671b", "delta-joint").solve().done().value.unwrap();
-    let settings = "listed_vectors=1 boxes=3 generations=0 islands=1 population=2";
+    let settings = "proof=outer listed_vectors=1 boxes=3 generations=0 islands=1 population=2";
     let log = Asked::new("deepseek_671b", "delta-joint").set(settings).solve();
     let done = log.done();
     assert_eq!((done.status, done.limit), (EndStatus::Feasible, Some(Limit::Work)));

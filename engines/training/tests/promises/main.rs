@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod edits;
+#[path = "../contended/family.rs"]
+mod family;
 mod limits;
 mod presets;
+mod programs;
 mod side_by_side;
 mod stopping;
 mod support;

@@ -15,11 +15,15 @@ fn solve_all(job: &str) {
     let joint = joint.done();
     let x = circuits(joint.plan.as_ref().unwrap());
     for name in names() {
+        if name == "delta-fixed-step" && job != "tiny4" {
+            continue; // its model grows with the iteration
+        }
         let asked = Asked::new(job, name).set(SHORT).set(&topology_setting(&x));
         let log = asked.solve();
         let done = log.done();
         let plan = recheck(done.plan.as_ref().unwrap());
-        let proves = matches!(name, "delta-topo" | "delta-joint");
+        let proves =
+            matches!(name, "delta-topo" | "delta-joint" | "delta-select" | "delta-interval" | "auto");
         let expected = if proves { EndStatus::Optimal } else { EndStatus::Heuristic };
         assert_eq!(done.status, expected, "{job} {name} {}", done.message);
         assert_eq!(plan.plan().objective.bound.is_some(), proves, "{job} {name}");
@@ -31,7 +35,9 @@ fn solve_all(job: &str) {
         let best = log.incumbents().map(|incumbent| incumbent.value).fold(f64::INFINITY, f64::min);
         assert!(done.value.unwrap() <= best * (1.0 + 1e-12), "{job} {name}: a better plan was lost");
         for event in &log.0 {
+            // A bound over some plans only says nothing about the others, but holds for those it names.
             if let EventBody::Bound(bound) = &event.body {
+                let proves = proves || bound.only.is_some();
                 let limit = if proves { done.value.unwrap() } else { f64::NEG_INFINITY };
                 assert!(bound.value <= limit * (1.0 + 1e-12), "{job} {name}: {bound:?}");
             }

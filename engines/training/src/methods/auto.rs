@@ -1,0 +1,124 @@
+//! `auto`: everything that helps, in the order in which it pays. Quick searches first, then what proves; as soon as
+//! a bound meets the best plan, the rest is left out.
+
+use super::session::{Opened, Session};
+use super::{evolve, joint, knobs, prove, start};
+use crate::evaluate::{Rates, Scratch};
+use crate::ga::Settings;
+use crate::kind::Training;
+use crate::selection::Range;
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// All methods one after the other.
+pub(super) struct Auto;
+
+/// Gap up to which a bound and a plan are the same.
+const CLOSED: f64 = 1e-9;
+
+/// Generations without improvement after which a genetic search gives way to what follows.
+const STALL: i64 = 25;
+
+impl Method<Training> for Auto {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::min_ports(), knobs::prover()];
+        params.extend(knobs::solver(&["mip_gap", "solver_process"]));
+        params.extend(knobs::proving());
+        params.extend(knobs::ordering());
+        params.extend(knobs::event_orders());
+        params.extend(knobs::genetic().into_iter().map(short));
+        MethodInfo {
+            name: "auto",
+            help: "Quick searches, then the fastest proof, then fewer ports if they are asked for.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let mut session = match Session::open(&scenario.body, Rates::Best, true, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        let mut start = start::start(&mut session)?;
+        let (status, limit) = search(&mut session, params, &mut start)?;
+        session.fewest_ports(&mut start.best, &start.caps)?;
+        Ok(Outcome::Done { status, limit })
+    }
+}
+
+/// A genetic search is one of several here, so it gives up sooner.
+fn short(mut knob: ParamInfo) -> ParamInfo {
+    if knob.name == "stall_generations" {
+        knob.default = Some(ParamValue::Int(STALL.min(i64::from(Settings::default().stall_generations))));
+    }
+    knob
+}
+
+/// All phases that look for a shorter makespan.
+fn search(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &mut start::Start,
+) -> Result<(Status, Option<Limit>), MethodError> {
+    let bound = widest(session, start);
+    if closed(session, start, "every link with the most circuits that its pods can give") {
+        return Ok((Status::Optimal, None));
+    }
+    for rates in [Rates::Fair, Rates::Best] {
+        session.rates = rates;
+        let evolved = evolve::evolve(session, params, start, bound);
+        session.rates = Rates::Best;
+        let best = evolved?.best;
+        let best = if rates == Rates::Fair { session.evaluate(best.x, "genetic search")? } else { best };
+        if best.better_than(&start.best) {
+            start.best = best;
+        }
+        if !start.seeds.contains(&start.best.x) {
+            start.seeds.push(start.best.x.clone());
+        }
+        if closed(session, start, "every link with the most circuits that its pods can give") {
+            return Ok((Status::Optimal, None));
+        }
+    }
+    if session.evaluator.exact(Rates::Best) {
+        let complete = prove::prove(session, params, start, true)?;
+        return Ok(if complete { (Status::Optimal, None) } else { (Status::Feasible, Some(Limit::Work)) });
+    }
+    let (status, limit) = joint::contended(session, params, start, true)?;
+    if status == Status::Optimal {
+        session.cx.note(Severity::Info, "proven the best by the search over orders of competing transfers");
+        return Ok((status, limit));
+    }
+    Ok((status, limit))
+}
+
+/// A first bound, from every link with the most circuits that its pods can give while others have their fewest.
+fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
+    session.cx.phase("bound", "every link with the most circuits that its pods can give");
+    let evaluator = Arc::clone(&session.evaluator);
+    let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;
+    let bound = evaluator.bound(&range.high, &mut Scratch::default()) * (1.0 - 1e-12);
+    session.cx.bound(bound.min(start.best.makespan));
+    Some(bound)
+}
+
+/// Whether the bound meets the best plan, and what showed it.
+fn closed(session: &mut Session<'_, '_>, start: &start::Start, by: &str) -> bool {
+    let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
+    if closed {
+        session.cx.note(Severity::Info, format!("proven the best by its bound: {by}"));
+    }
+    closed
+}

@@ -1,0 +1,295 @@
+//! `delta-fixed-step`: circuits by the integer program over slots of fixed length, for comparison.
+
+use super::interval::{report_size, solver_knobs};
+use super::session::{Opened, Session, candidate, compile};
+use super::start;
+use crate::baselines::Baseline;
+use crate::circuit_bounds::circuit_bounds;
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::fixed_step::{FixedStep, Question, SlotWindows, Slots};
+use crate::interval::Names;
+use crate::kind::Training;
+use crate::network::Network;
+use crate::plan::TrainingResult;
+use crate::search::Found;
+use crate::windows::Windows;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::model::Model;
+use lightbay_highs::modelled::Modelled;
+use lightbay_highs::solution::{Start, Status as Ending};
+use lightbay_highs::solve::{self, Reader};
+use rand::RngExt;
+use std::sync::Arc;
+
+/// The integer program over slots.
+pub(super) struct FixedSteps;
+
+/// Number of the random stream that seeds the solver; islands count from 0.
+const SOLVER_STREAM: u64 = (1 << 32) + 4;
+
+/// Most slots of a schedule to start from.
+const MOST_SLOTS: u32 = 1_000_000;
+
+/// What shapes the model.
+fn shape_knobs() -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::float(
+            "dt_ms",
+            1e-3,
+            1e7,
+            20.0,
+            "Length of a slot; durations and delays are rounded up to whole slots.",
+        )
+        .unit("ms"),
+        ParamInfo::int(
+            "max_columns",
+            100,
+            10_000_000,
+            20_000,
+            "Columns beyond which the model is refused: it grows with the iteration over the slot.",
+        ),
+    ]
+}
+
+impl Method<Training> for FixedSteps {
+    fn info(&self) -> MethodInfo {
+        let mut params = shape_knobs();
+        params.extend(solver_knobs(&["solver_process", "presolve"]));
+        MethodInfo {
+            name: "delta-fixed-step",
+            help: "Circuits by the integer program over slots of fixed length; small scenarios, for comparison.",
+            proves: false,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let mut session = match Session::open(&scenario.body, Rates::Best, false, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        // The size is known before anything else is done.
+        let network = &session.evaluator.network;
+        schedule(network, &Baseline::ALL[0].allocate(network), params)?;
+        let start = start::start(&mut session)?;
+        let evaluator = Arc::clone(&session.evaluator);
+        let names = Names::new(&session.instance);
+        let mut caps = start.caps;
+        for (cap, circuits) in caps.iter_mut().zip(&start.best.x) {
+            *cap = (*cap).max(*circuits);
+        }
+        let written = write(&evaluator.network, &names, &caps, &start.best.x, params)?;
+        let (model, slots) = written;
+        session.cx.phase(
+            "slots",
+            format!(
+                "{} slots of {} ms for a schedule of the best circuits so far",
+                slots.end,
+                model.slot_s * 1e3
+            ),
+        );
+        report_size(session.cx, &model.model, "slot windows");
+        let given = model.point(&slots).and_then(|point| {
+            model.model.first_broken(&point, 1e-6).map_or(Ok(point), |b| Err(b.to_string()))
+        });
+        let given = match given {
+            Ok(point) => Start::Full(point),
+            Err(broken) => {
+                let why = format!("the schedule in slots is no point of the model: {broken}");
+                session.cx.hot_start_fate(HotStartFate::Rejected, why, Some(start.best.makespan), None);
+                Start::None
+            }
+        };
+        let mut best = start.best;
+        let mut reading = Reading {
+            evaluator: &evaluator,
+            model: &model,
+            best: &mut best,
+            scratch: Scratch::default(),
+            points: 0,
+        };
+        let seed = session.cx.stream(SOLVER_STREAM).random::<u64>();
+        let ask = solve::Ask {
+            model: &model.model,
+            options: solve::options_of(params, seed),
+            start: given,
+            isolated: solve::isolated(params),
+        };
+        let solution = solve::run(ask, &mut reading, session.cx)?;
+        if let Some(values) = &solution.values {
+            let claimed_s = model.claimed_s(values);
+            let text = format!(
+                "the model counts {claimed_s:.6} s in slots of {} ms; without rounding the plan takes {:.6} s",
+                model.slot_s * 1e3,
+                best.makespan
+            );
+            session.cx.note(Severity::Info, text);
+        }
+        let limited = !matches!(solution.status, Ending::Optimal | Ending::Infeasible);
+        Ok(Outcome::Done { status: Status::Heuristic, limit: limited.then_some(Limit::Work) })
+    }
+}
+
+fn slot_s(params: &Params) -> f64 {
+    params.float("dt_ms").unwrap_or(20.0) * 1e-3
+}
+
+/// A schedule in slots whose model is small enough, or what to do instead.
+fn schedule(network: &Network, x: &[u32], params: &Params) -> Result<Slots, MethodError> {
+    let slot_s = slot_s(params);
+    let most = params.int("max_columns").and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX);
+    // One cell of every task per slot is the least there can be; so many slots need no second look.
+    let longest = u32::try_from(most).unwrap_or(MOST_SLOTS).min(MOST_SLOTS);
+    let slots = Slots::level_first(network, x, slot_s, longest);
+    let columns = slots.as_ref().map(|slots| SlotWindows::new(network, slot_s, slots.end).columns());
+    match (slots, columns) {
+        (Some(slots), Some(columns)) if columns <= most => Ok(slots),
+        (_, columns) => {
+            let size = columns
+                .map_or_else(|| format!("more than {longest} slots"), |c| format!("about {c} columns"));
+            // Cells grow with the number of slots, and so do rows.
+            let factor = columns.map_or(10.0, |columns| columns as f64 / most as f64).max(1.1);
+            let remedy = format!(
+                "take longer slots, such as dt_ms={:.3}, raise max_columns, or use delta-interval or delta-select",
+                slot_s * 1e3 * factor * 1.1
+            );
+            let what = format!("makes a model of {size}; at most {most} columns are tried");
+            Err(Problems::from(Problem::new("dt_ms", what, remedy)).into())
+        }
+    }
+}
+
+/// The model whose horizon is the end of a schedule in slots on given circuits.
+fn write(
+    network: &Network,
+    names: &Names,
+    caps: &[u32],
+    x: &[u32],
+    params: &Params,
+) -> Result<(FixedStep, Slots), MethodError> {
+    let slots = schedule(network, x, params)?;
+    let model = FixedStep::new(Question { network, names, caps, slot_s: slot_s(params), horizon: slots.end });
+    Ok((model, slots))
+}
+
+/// Evaluates the circuits of points without slots.
+struct Reading<'s> {
+    evaluator: &'s Arc<Evaluator>,
+    model: &'s FixedStep,
+    best: &'s mut Found,
+    scratch: Scratch,
+    /// Points read so far.
+    points: u32,
+}
+
+impl Reader<Training> for Reading<'_> {
+    fn incumbent(
+        &mut self,
+        cx: &mut Context<'_, Training>,
+        _objective: f64,
+        values: &[f64],
+        source: &str,
+    ) -> Result<(), MethodError> {
+        self.points += 1;
+        let y = self.model.claimed_s(values);
+        let name = "makespan in slots (s)".to_owned();
+        cx.report(EventBody::Series(SeriesPoint { name, x: f64::from(self.points), y }));
+        let x = self.model.circuits(values);
+        let makespan = self.evaluator.makespan(&x, Rates::Best, &mut self.scratch);
+        cx.count_work(1);
+        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        if found.better_than(self.best) {
+            let (evaluator, x) = (Arc::clone(self.evaluator), found.x.clone());
+            super::session::hand_over(cx, &found, source, move || candidate(&evaluator, &x, Rates::Best))?;
+            *self.best = found;
+        }
+        Ok(())
+    }
+
+    /// Plans without slots are shorter than the model knows, so its bound says nothing about them.
+    fn bound(&mut self, _cx: &mut Context<'_, Training>, _bound: f64) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn meaning(&self, _slots: f64) -> Option<f64> {
+        None
+    }
+}
+
+/// The model of `delta-fixed-step` for other solvers, with the best baseline as its horizon.
+pub(super) struct Written;
+
+/// Feasibility of points that other solvers wrote with few digits.
+const TOLERANCE: f64 = 1e-5;
+
+impl Modelled<Training> for Written {
+    fn name(&self) -> &'static str {
+        "delta-fixed-step"
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        shape_knobs()
+    }
+
+    fn model(&self, scenario: &Scenario<Training>, params: &Params) -> Result<Model, MethodError> {
+        Ok(prepared(scenario, params)?.1.model)
+    }
+
+    fn plan(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        values: &[f64],
+    ) -> Result<Candidate<TrainingResult>, MethodError> {
+        let (evaluator, model) = prepared(scenario, params)?;
+        let columns = model.model.columns();
+        if values.len() != columns {
+            return Err(MethodError::Failed(format!(
+                "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
+                values.len()
+            )));
+        }
+        if let Some(broken) = model.model.first_broken(values, TOLERANCE) {
+            return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
+        }
+        Ok(candidate(&evaluator, &model.circuits(values), Rates::Best))
+    }
+}
+
+fn prepared(scenario: &Scenario<Training>, params: &Params) -> Result<(Evaluator, FixedStep), MethodError> {
+    let built = scenario.body.build()?;
+    let evaluator = compile(&built)?;
+    if built.instance.tasks.is_empty() {
+        return Err(MethodError::Failed("nothing crosses pods, so there is nothing to decide".to_owned()));
+    }
+    let network = &evaluator.network;
+    let mut scratch = Scratch::default();
+    let mut best: Option<(f64, Vec<u32>)> = None;
+    for baseline in Baseline::ALL {
+        let x = baseline.allocate(network);
+        let fair = evaluator.makespan(&x, Rates::Fair, &mut scratch);
+        if best.as_ref().is_none_or(|(makespan, _)| fair < *makespan) {
+            best = Some((fair, x));
+        }
+    }
+    let (fair, x) = best.unwrap_or_default();
+    let mut caps = circuit_bounds(network, &Windows::new(network, fair * (1.0 + 1e-4)));
+    for (cap, circuits) in caps.iter_mut().zip(&x) {
+        *cap = (*cap).max(*circuits);
+    }
+    let (model, _) = write(network, &Names::new(&built.instance), &caps, &x, params)?;
+    Ok((evaluator, model))
+}

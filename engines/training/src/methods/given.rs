@@ -1,0 +1,39 @@
+//! Circuits that a user gives as a list.
+
+use crate::network::Network;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problems;
+
+/// The circuits in the parameter `name`, or everything that is wrong with them; `None` if it is not given.
+pub(super) fn circuits(network: &Network, params: &Params, name: &str) -> Result<Option<Vec<u32>>, Problems> {
+    let given: Option<Vec<u32>> = params
+        .ints(name)
+        .map(|values| values.into_iter().map(|value| u32::try_from(value).unwrap_or(0)).collect());
+    given.map(|x| sound(network, x, name)).transpose()
+}
+
+/// Circuits that fit the scenario, or everything that is wrong with them.
+pub(super) fn sound(network: &Network, x: Vec<u32>, name: &str) -> Result<Vec<u32>, Problems> {
+    let links = network.links();
+    let mut problems = Problems::new();
+    if x.len() != links {
+        problems.add(
+            name,
+            format!("has {} entries, the scenario has {links} links", x.len()),
+            "give one number for each link, in link order",
+        );
+        return Err(problems);
+    }
+    for (link, _) in x.iter().enumerate().filter(|(_, circuits)| **circuits == 0) {
+        problems.add(format!("{name}[{link}]"), "is 0", "give every link at least 1 circuit");
+    }
+    for (pod, free) in network.budget.free(&x).into_iter().enumerate().filter(|(_, free)| *free < 0) {
+        let ports = network.budget.ports(pod).unwrap_or(0);
+        problems.add(
+            name,
+            format!("takes {} ports of pod {pod}, which has {ports}", i64::from(ports) - free),
+            format!("take circuits from the links of pod {pod}"),
+        );
+    }
+    problems.into_result(x)
+}

@@ -1,0 +1,279 @@
+//! `delta-interval`: circuits and schedule by the integer program over intervals of variable length.
+
+mod ask;
+mod modelled;
+mod reading;
+
+use super::session::{Opened, Session};
+use super::{given, joint, knobs, start};
+use crate::evaluate::{Rates, Scratch};
+use crate::ga;
+use crate::interval::{Names, Pruning, Shape, Shaped, Subject};
+use crate::kind::Training;
+use crate::search::Found;
+use crate::sim::Trace;
+pub(super) use ask::solver_knobs;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, ModelSize, Severity};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::random::Stream;
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::model::Model;
+use lightbay_highs::solution::{Start, Status as Ending};
+use lightbay_highs::solve;
+pub(super) use modelled::Written;
+use rand::RngExt;
+use reading::{Goal, Reading};
+use std::sync::Arc;
+
+/// The integer program over intervals.
+pub(super) struct Interval;
+
+/// Number of the random stream that seeds the solver; islands count from 0.
+const SOLVER_STREAM: u64 = (1 << 32) + 3;
+
+/// Room for ports at equal makespan, relative (Eq. 4).
+const EQUAL: f64 = 1e-7;
+
+/// Most times that a pinned model is laid around a better run.
+const ROUNDS: u32 = 50;
+
+impl Method<Training> for Interval {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::min_ports()];
+        params.extend(ask::shape_knobs());
+        params.push(ask::relaxation_knob());
+        params.extend(solver_knobs(&["mip_gap", "solver_process", "presolve", "lp_method"]));
+        MethodInfo {
+            name: "delta-interval",
+            help: "Circuits and schedule together by the integer program over intervals of variable length.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let rates = ask::rates(params);
+        let mut session = match Session::open(&scenario.body, rates, true, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        let fixed = given::circuits(&session.evaluator.network, params, "circuits")?;
+        let mut start = start::start(&mut session)?;
+        let mut best = begin(&mut session, params, &start, fixed.as_deref())?;
+        for (cap, circuits) in start.caps.iter_mut().zip(&best.x) {
+            *cap = (*cap).max(*circuits);
+        }
+        let least_s =
+            if params.bool("relaxation") { joint::relax(&mut session, params, &start)? } else { 0.0 };
+        let shape = ask::shape(params);
+        let names = Names::new(&session.instance);
+        let evaluator = Arc::clone(&session.evaluator);
+        let mut trace = Arc::new(evaluator.trace(&best.x, rates, &mut Scratch::default()));
+        let mut last = None;
+        for round in 0..ROUNDS {
+            let anchor = ask::anchor(params, &evaluator, &best.x, &trace);
+            let before = best.makespan;
+            let subject = Subject {
+                evaluator: &evaluator,
+                names: &names,
+                caps: &start.caps,
+                fixed: fixed.as_deref(),
+                least_s,
+                circuits: &best.x,
+                start: &trace,
+                anchor: &anchor,
+            };
+            let shaped = shape.write(subject);
+            announce(session.cx, &shape, subject, &shaped, round);
+            let mut reading = Reading::new(&evaluator, rates, &shaped, &mut best, &mut trace);
+            reading.covers = covers(&shape, &shaped, &evaluator, fixed.is_some());
+            let ending = run(session.cx, params, &shaped.model.model, shaped.point.clone(), &mut reading)?;
+            let again = shape.pruning == Pruning::Anchored(0) && best.makespan < before * (1.0 - EQUAL);
+            let limit_s = best.makespan;
+            last = Some((shaped, ending, limit_s));
+            if !again {
+                break;
+            }
+        }
+        let Some((shaped, ending, limit_s)) = last else { return Ok(Outcome::done(Status::Feasible)) };
+        if params.bool("min_ports") {
+            session.cx.phase("ports", format!("fewest ports at {limit_s:.6} s, from {}", best.ports));
+            fewest_ports(session.cx, params, &shaped, &evaluator, rates, &mut best, &mut trace)?;
+        }
+        let wanted = params.float("mip_gap").unwrap_or(0.0).max(1e-9);
+        let proven = match (session.cx.best(), session.cx.best_bound()) {
+            (Some((value, _)), Some(bound)) => gap(value, bound) <= wanted,
+            _ => false,
+        };
+        let status = if proven { Status::Optimal } else { Status::Feasible };
+        let limited = !matches!(ending, Ending::Optimal | Ending::Infeasible);
+        Ok(Outcome::Done { status, limit: limited.then_some(Limit::Work) })
+    }
+}
+
+/// The run to start from: the given circuits, the plan of a hot start, or what a short genetic search finds.
+fn begin(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &start::Start,
+    fixed: Option<&[u32]>,
+) -> Result<Found, MethodError> {
+    if let Some(fixed) = fixed {
+        let evaluator = Arc::clone(&session.evaluator);
+        let makespan = evaluator.makespan(fixed, session.rates, &mut Scratch::default());
+        let found = Found { ports: evaluator.network.budget.total(fixed), makespan, x: fixed.to_vec() };
+        let (x, rates) = (found.x.clone(), session.rates);
+        // Better circuits may be known, but they were not asked for.
+        session.cx.supersede(makespan, found.ports as f64, "given circuits", move || {
+            super::session::candidate(&evaluator, &x, rates)
+        })?;
+        return Ok(found);
+    }
+    let generations = params.int("start_generations").unwrap_or(0);
+    if start.hot || generations == 0 {
+        return Ok(start.best.clone());
+    }
+    session.cx.phase("genetic search", format!("{generations} generations, for a run to start from"));
+    let evaluator = Arc::clone(&session.evaluator);
+    let settings = ask::genetic(generations);
+    let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target: None };
+    let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
+    let evolved =
+        ga::evolve(task, &settings, &start.seeds, |island| streams[island as usize].clone(), session)?;
+    Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best.clone() })
+}
+
+/// Which plans a bound of the model covers, if not all.
+fn covers(
+    shape: &Shape,
+    shaped: &Shaped,
+    evaluator: &crate::evaluate::Evaluator,
+    fixed: bool,
+) -> Option<&'static str> {
+    if fixed {
+        Some("the given circuits")
+    } else if shaped.margin == Some(0) && !shaped.complete {
+        Some("this event order only")
+    } else if !shaped.complete {
+        Some("these intervals and windows only")
+    } else if shape.form.fair && !evaluator.network.nic_groups.is_empty() {
+        Some("equal volumes per flow on every link")
+    } else {
+        None
+    }
+}
+
+/// Says how large the model is and what the windows saved.
+fn announce(
+    cx: &mut Context<'_, Training>,
+    shape: &Shape,
+    subject: Subject<'_>,
+    shaped: &Shaped,
+    round: u32,
+) {
+    let counted = shape.counted(subject.evaluator);
+    let tasks = counted.iter().filter(|counted| **counted).count();
+    let k = shaped.windows.intervals;
+    cx.phase(
+        "intervals",
+        format!(
+            "{tasks} tasks in {k} intervals, {} activities of {} without windows{}",
+            shaped.windows.cells(),
+            tasks as u64 * u64::from(k),
+            if round > 0 { format!("; around a better run, {round}") } else { String::new() },
+        ),
+    );
+    if let (Pruning::Anchored(asked), Some(margin)) = (shape.pruning, shaped.margin)
+        && margin != asked
+    {
+        cx.note(Severity::Info, format!("windows have a margin of {margin}: the run to start from needs it"));
+    }
+    if round == 0 {
+        let all = crate::windows::IndexWindows::open(&counted, k);
+        let size = crate::interval::IntervalModel::new(crate::interval::Question {
+            evaluator: subject.evaluator,
+            names: subject.names,
+            caps: subject.caps,
+            fixed: subject.fixed,
+            limit_s: subject.start.makespan * (1.0 + 1e-6),
+            least_s: subject.least_s,
+            windows: &all,
+            form: shape.form,
+        })
+        .model;
+        report_size(cx, &size, "written in full");
+    }
+    report_size(cx, &shaped.model.model, "index windows");
+}
+
+/// Says how large a model is.
+pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: &str) {
+    let size = model.size();
+    cx.report(EventBody::Model(ModelSize {
+        after: after.to_owned(),
+        columns: u64::from(size.columns),
+        rows: u64::from(size.rows),
+        nonzeros: u64::from(size.nonzeros),
+        integers: u64::from(size.integers),
+    }));
+}
+
+/// Solves a model from a point, or says which row makes it none.
+fn run(
+    cx: &mut Context<'_, Training>,
+    params: &Params,
+    model: &Model,
+    point: Result<Vec<f64>, String>,
+    reading: &mut Reading<'_>,
+) -> Result<Ending, MethodError> {
+    let start = match point {
+        Ok(point) => Start::Full(point),
+        Err(broken) => {
+            let before = Some(reading.best.makespan);
+            let why = format!("the run to start from is no point of the model: {broken}");
+            cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+            Start::None
+        }
+    };
+    let seed = cx.stream(SOLVER_STREAM).random::<u64>();
+    let options = solve::options_of(params, seed);
+    let ask = solve::Ask { model, options, start, isolated: solve::isolated(params) };
+    Ok(solve::run(ask, reading, cx)?.status)
+}
+
+/// The second goal (Eq. 4): the same model with the fewest ports at the makespan reached.
+fn fewest_ports(
+    cx: &mut Context<'_, Training>,
+    params: &Params,
+    shaped: &Shaped,
+    evaluator: &Arc<crate::evaluate::Evaluator>,
+    rates: Rates,
+    best: &mut Found,
+    trace: &mut Arc<Trace>,
+) -> Result<(), MethodError> {
+    let limit_s = best.makespan * (1.0 + EQUAL);
+    let model = shaped.model.fewest_ports(evaluator, limit_s);
+    let had = best.ports;
+    let counted: Vec<bool> = (0..evaluator.network.tasks()).map(|task| shaped.windows.counts(task)).collect();
+    let point = crate::interval::Grid::of_trace(&evaluator.network, trace, &best.x, &counted)
+        .and_then(|grid| shaped.model.point(&evaluator.network, &grid))
+        .and_then(|point| model.first_broken(&point, 5e-7).map_or(Ok(point), |b| Err(b.to_string())));
+    let mut reading = Reading::new(evaluator, rates, shaped, best, trace);
+    reading.goal = Goal::Ports(limit_s);
+    let ending = run(cx, params, &model, point, &mut reading)?;
+    if ending != Ending::Optimal {
+        cx.note(Severity::Info, "fewer ports may be possible: the solver was not finished");
+    } else if best.ports == had {
+        cx.note(Severity::Info, "no fewer ports in this model");
+    }
+    Ok(())
+}

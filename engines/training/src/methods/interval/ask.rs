@@ -1,0 +1,127 @@
+//! The parameters of the interval model.
+
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::ga::Settings;
+use crate::interval::{Form, Pruning, Shape};
+use crate::sim::Trace;
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_highs::solve;
+use std::sync::Arc;
+
+/// What shapes the model.
+pub(super) fn shape_knobs() -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::choice("rates", &["joint", "fair"], "joint", "Rates: part of the plan, or max-min fair."),
+        ParamInfo::choice(
+            "formulation",
+            &["compact", "strong", "tight", "paper"],
+            "compact",
+            "The paper's model; with tight bounds; with rows that see contention (strong); intervals for competing tasks only (compact).",
+        ),
+        ParamInfo::choice(
+            "windows",
+            &["none", "dag", "anchored"],
+            "anchored",
+            "Intervals in which a task may be active: all, as the DAG implies, or near those of a run.",
+        ),
+        ParamInfo::choice(
+            "anchor",
+            &["start", "fair"],
+            "start",
+            "Run that anchored windows are laid around: the one to start from, or its circuits at fair rates.",
+        ),
+        ParamInfo::int(
+            "margin",
+            0,
+            1_000_000,
+            2,
+            "Intervals by which a task may move from the anchor; 0 keeps the order and repeats around better runs.",
+        ),
+        ParamInfo::int(
+            "intervals",
+            0,
+            1_000_000,
+            0,
+            "Number of intervals; 0 takes those of the anchor and a few more.",
+        ),
+        ParamInfo::int_list(
+            "circuits",
+            1,
+            1_000_000,
+            "Circuits of every link in link order, to decide only the schedule; decided too if not given.",
+        ),
+        ParamInfo::int(
+            "start_generations",
+            0,
+            1_000_000,
+            50,
+            "Generations of the genetic search for a run to start from; 0 takes the best baseline.",
+        ),
+    ]
+}
+
+/// Whether a bound from outside is built in.
+pub(super) fn relaxation_knob() -> ParamInfo {
+    ParamInfo::bool(
+        "relaxation",
+        true,
+        "Whether to search the relaxation first and build its makespan in as the least.",
+    )
+}
+
+/// Those of the solver's knobs that bear on these models, with the gap that suits a makespan. Starts are always
+/// complete, so knobs about completing them are left out.
+pub(in crate::methods) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
+    let gap = ParamInfo::float(
+        "mip_gap",
+        0.0,
+        1.0,
+        1e-4,
+        "Relative gap of plan and bound at which the solver calls a plan optimal.",
+    );
+    let mut knobs = solve::knobs();
+    knobs.retain(|knob| names.contains(&knob.name.as_ref()));
+    for knob in knobs.iter_mut().filter(|knob| knob.name == "mip_gap") {
+        *knob = gap.clone().effect(Effect::Warm);
+    }
+    knobs
+}
+
+/// Who decides the rates.
+pub(in crate::methods) fn rates(params: &Params) -> Rates {
+    if params.text("rates") == Some("fair") { Rates::Fair } else { Rates::Best }
+}
+
+/// The shape that the parameters ask for.
+pub(super) fn shape(params: &Params) -> Shape {
+    let fair = rates(params) == Rates::Fair;
+    let (tighten, cuts, competing_only) = match params.text("formulation") {
+        Some("paper") => (false, false, false),
+        Some("tight") => (true, false, false),
+        Some("strong") => (true, true, false),
+        _ => (true, true, true),
+    };
+    let count = |name| params.int(name).and_then(|value| u32::try_from(value).ok());
+    let pruning = match params.text("windows") {
+        Some("none") => Pruning::None,
+        Some("dag") => Pruning::Dag,
+        _ => Pruning::Anchored(count("margin").unwrap_or(2)),
+    };
+    let intervals = count("intervals").unwrap_or(0);
+    Shape { form: Form { fair, tighten, cuts }, competing_only, pruning, intervals }
+}
+
+/// Settings of a genetic search of so many generations.
+pub(super) fn genetic(generations: i64) -> Settings {
+    let generations = u32::try_from(generations).unwrap_or(u32::MAX);
+    Settings { generations, stall_generations: generations.max(1), ..Settings::default() }
+}
+
+/// The run that windows are laid around.
+pub(super) fn anchor(params: &Params, evaluator: &Evaluator, x: &[u32], start: &Arc<Trace>) -> Arc<Trace> {
+    if params.text("anchor") == Some("fair") {
+        Arc::new(evaluator.trace(x, Rates::Fair, &mut Scratch::default()))
+    } else {
+        Arc::clone(start)
+    }
+}

@@ -1,0 +1,150 @@
+//! Plans from points of the solver.
+
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::interval::{Grid, Shaped};
+use crate::kind::Training;
+use crate::methods::{carry, session};
+use crate::plan::RateControl;
+use crate::search::Found;
+use crate::sim::Trace;
+use lightbay_core::context::Context;
+use lightbay_core::method::MethodError;
+use lightbay_highs::solve::Reader;
+use std::sync::Arc;
+
+/// What the solver's tolerances may add to a bound, relative.
+const TOLERANCE: f64 = 5e-10;
+
+/// What the model minimises.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Goal {
+    /// The makespan.
+    Makespan,
+    /// Ports at a makespan of at most so many seconds.
+    Ports(f64),
+}
+
+/// Reads schedules from points and bounds from the search.
+pub(super) struct Reading<'s> {
+    evaluator: &'s Arc<Evaluator>,
+    rates: Rates,
+    shaped: &'s Shaped,
+    pub goal: Goal,
+    /// Which plans the bound covers, if not all.
+    pub covers: Option<&'static str>,
+    pub best: &'s mut Found,
+    trace: &'s mut Arc<Trace>,
+    scratch: Scratch,
+}
+
+impl<'s> Reading<'s> {
+    pub fn new(
+        evaluator: &'s Arc<Evaluator>,
+        rates: Rates,
+        shaped: &'s Shaped,
+        best: &'s mut Found,
+        trace: &'s mut Arc<Trace>,
+    ) -> Self {
+        let scratch = Scratch::default();
+        Self { evaluator, rates, shaped, goal: Goal::Makespan, covers: None, best, trace, scratch }
+    }
+
+    /// Hands a schedule over if it is better; says its makespan and whether it was taken.
+    fn judge(
+        &mut self,
+        cx: &mut Context<'_, Training>,
+        x: Vec<u32>,
+        trace: Trace,
+        source: &str,
+    ) -> Result<(f64, bool), MethodError> {
+        let makespan = trace.makespan;
+        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        cx.count_work(1);
+        let better = match self.goal {
+            Goal::Makespan => found.better_than(self.best),
+            Goal::Ports(limit_s) => found.ports < self.best.ports && makespan <= limit_s,
+        };
+        if better {
+            let trace = Arc::new(trace);
+            let (evaluator, x, run) = (Arc::clone(self.evaluator), found.x.clone(), Arc::clone(&trace));
+            let control = if self.rates == Rates::Fair { RateControl::Fair } else { RateControl::Joint };
+            let build = move || session::planned(&evaluator, &x, control, &run);
+            match self.goal {
+                Goal::Makespan => session::hand_over(cx, &found, source, build)?,
+                Goal::Ports(_) => cx.supersede(makespan, found.ports as f64, source, build)?,
+            }
+            *self.best = found;
+            *self.trace = trace;
+        }
+        Ok((makespan, better))
+    }
+}
+
+/// The schedule of a point: its own events and volumes at their earliest times, or its circuits under the rules of
+/// the simulator, whichever ends first. At fair rates always the latter, since the network decides them.
+pub(super) fn schedule(
+    evaluator: &Evaluator,
+    shaped: &Shaped,
+    rates: Rates,
+    values: &[f64],
+    scratch: &mut Scratch,
+) -> (Vec<u32>, Trace) {
+    let grid = shaped.model.grid(&evaluator.network, values);
+    let own = (rates != Rates::Fair).then(|| grid.trace(&evaluator.network)).flatten();
+    let ruled = evaluator.trace(&grid.circuits, rates, scratch);
+    let trace = match own {
+        Some(own) if own.makespan < ruled.makespan * (1.0 - 1e-12) => own,
+        _ => ruled,
+    };
+    (grid.circuits, trace)
+}
+
+impl Reader<Training> for Reading<'_> {
+    fn incumbent(
+        &mut self,
+        cx: &mut Context<'_, Training>,
+        _objective: f64,
+        values: &[f64],
+        source: &str,
+    ) -> Result<(), MethodError> {
+        let (x, trace) = schedule(self.evaluator, self.shaped, self.rates, values, &mut self.scratch);
+        self.judge(cx, x, trace, source).map(|_| ())
+    }
+
+    fn bound(&mut self, cx: &mut Context<'_, Training>, bound: f64) -> Result<(), MethodError> {
+        if self.goal != Goal::Makespan {
+            return Ok(());
+        }
+        // Schedules beyond the one to start from are not in the model.
+        let value = (bound * self.shaped.model.unit_s * (1.0 - TOLERANCE)).min(self.best.makespan);
+        match (self.covers, self.rates) {
+            (Some(only), _) => cx.partial_bound(value, only),
+            (None, Rates::Fair) => cx.bound_over(value, "plans at fair rates"),
+            (None, _) => cx.bound(value),
+        }
+        Ok(())
+    }
+
+    fn meaning(&self, objective: f64) -> Option<f64> {
+        (self.goal == Goal::Makespan).then_some(objective * self.shaped.model.unit_s)
+    }
+
+    fn better(&mut self, cx: &mut Context<'_, Training>) -> Option<Vec<f64>> {
+        if self.goal != Goal::Makespan {
+            return None;
+        }
+        let plan = cx.offered()?;
+        let network = &self.evaluator.network;
+        let mut x = carry::circuits(&plan.plan().result, network.links())?;
+        session::repair(cx, self.evaluator, &mut x);
+        let trace = self.evaluator.trace(&x, self.rates, &mut self.scratch);
+        let counted: Vec<bool> = (0..network.tasks()).map(|task| self.shaped.windows.counts(task)).collect();
+        let point = Grid::of_trace(network, &trace, &x, &counted)
+            .and_then(|grid| self.shaped.model.point(network, &grid))
+            .ok()
+            .filter(|point| self.shaped.model.model.first_broken(point, 5e-7).is_none());
+        let (makespan, taken) = self.judge(cx, x, trace, "offer").ok()?;
+        cx.offer_fate(&plan, Some(makespan), taken);
+        point.filter(|_| taken)
+    }
+}

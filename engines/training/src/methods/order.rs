@@ -1,0 +1,279 @@
+//! `delta-order`: the best schedule of given circuits by linear programs over event orders.
+
+use super::session::{Opened, Session};
+use super::{carry, given, knobs, start};
+use crate::evaluate::{Rates, Scratch};
+use crate::ga;
+use crate::general;
+use crate::kind::Training;
+use crate::order::{self, Improved, Limits};
+use crate::plan::TrainingResult;
+use crate::polish::polish;
+use crate::repair;
+use crate::search::{Found, Watch};
+use crate::sim::{Piece, Trace};
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, Severity};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::plan::{Limit, Status};
+use lightbay_core::random::Stream;
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// Which plans the bound of this method covers.
+const ONLY: &str = "these circuits only";
+
+/// Gap up to which the bound of given circuits is met.
+const PROVEN: f64 = 1e-9;
+
+/// Linear programs for each neighbouring circuit vector.
+const LPS_EACH: u64 = 60;
+
+/// The search over event orders.
+pub(super) struct Ordered;
+
+impl Method<Training> for Ordered {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![ParamInfo::int_list(
+            "circuits",
+            1,
+            1_000_000,
+            "Circuits of every link in link order; if not given, those of the hot start, else the best of a short search.",
+        )];
+        params.extend(knobs::event_orders());
+        params.extend(knobs::ordering());
+        params.push(ParamInfo::bool(
+            "exchange",
+            false,
+            "Also exchange single circuits between links, judged by the same search.",
+        ));
+        MethodInfo {
+            name: "delta-order",
+            help: "Best schedule of given circuits: a linear program for each order of events.",
+            proves: false,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let mut session = match Session::open(&scenario.body, Rates::Best, false, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        let mut best = match given::circuits(&session.evaluator.network, params, "circuits")? {
+            Some(x) => session.evaluate(x, "given circuits")?,
+            None => short_search(&mut session)?,
+        };
+        let floor = session.evaluator.bound(&best.x, &mut Scratch::default()) * (1.0 - 1e-12);
+        session.cx.partial_bound(floor, ONLY);
+        let improved = improve(&mut session, &best.x)?;
+        let mut cut_short = improved.cut_short;
+        best.makespan = best.makespan.min(improved.makespan);
+        if best.makespan > floor * (1.0 + PROVEN) {
+            cut_short &= !prove(&mut session, &mut best, floor)?;
+        }
+        if matches!(session.cx.params().get("exchange"), Some(ParamValue::Bool(true))) {
+            cut_short |= exchange(&mut session, &mut best)?;
+        }
+        Ok(Outcome::Done { status: Status::Heuristic, limit: cut_short.then_some(Limit::Work) })
+    }
+}
+
+/// The circuits of the hot start, or the best that a short genetic search finds from the baselines.
+fn short_search(session: &mut Session<'_, '_>) -> Result<Found, MethodError> {
+    let start = start::start(session)?;
+    if start.hot {
+        return Ok(start.best);
+    }
+    session.cx.phase("genetic search", "a short one, for circuits");
+    let settings = ga::Settings { generations: 60, stall_generations: 20, ..ga::Settings::default() };
+    let evaluator = Arc::clone(&session.evaluator);
+    let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target: None };
+    let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
+    // The limits of a long search, which live edits change, are none of this one's.
+    let evolved =
+        ga::evolve(task, &settings, &start.seeds, |island| streams[island as usize].clone(), session)?;
+    Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best })
+}
+
+/// The search over event orders as a phase of a method, from both simulated schedules of circuits `x` and, if the
+/// run was started from a plan with these circuits, from its schedule. Hands over what it finds.
+pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improved, MethodError> {
+    session.cx.phase("event orders", format!("linear programs for circuits {x:?}"));
+    let evaluator = Arc::clone(&session.evaluator);
+    let mut scratch = Scratch::default();
+    let mut starts =
+        vec![evaluator.trace(x, Rates::Level, &mut scratch), evaluator.trace(x, Rates::Fair, &mut scratch)];
+    if let Some(hot) = session.cx.hot_start()
+        && hot.same_scenario
+        && carry::circuits(&hot.plan.plan().result, x.len()).as_deref() == Some(x)
+    {
+        let trace = schedule_of(session, &hot.plan.plan().result);
+        let found =
+            Found { x: x.to_vec(), makespan: trace.makespan, ports: evaluator.network.budget.total(x) };
+        session.scheduled(&found, &Arc::new(trace.clone()), "hot start")?;
+        starts.push(trace);
+    }
+    let limits = knobs::order_limits(session.cx.params(), session.cx.stream(order::STREAM));
+    order::improve(&evaluator, x, &starts, limits, session)
+}
+
+/// The schedule that a plan carries.
+fn schedule_of(session: &Session<'_, '_>, result: &TrainingResult) -> Trace {
+    let mut trace = Trace::default();
+    for (task, schedule) in result.tasks.iter().enumerate() {
+        trace.start.push(schedule.start_s);
+        trace.finish.push(schedule.finish_s);
+        trace.makespan = trace.makespan.max(schedule.finish_s + session.evaluator.network.tail[task]);
+        trace.pieces.extend(schedule.segments.iter().map(|segment| Piece {
+            task: task as u32,
+            start: segment.start_s,
+            end: segment.end_s,
+            volume: segment.volume_bytes,
+        }));
+    }
+    trace
+}
+
+/// Bounds what can be reached on the circuits of `best` by deciding in which order transfers start and end, and
+/// improves it where that finds a better schedule. Returns whether the bound is met.
+fn prove(session: &mut Session<'_, '_>, best: &mut Found, floor: f64) -> Result<bool, MethodError> {
+    let evaluator = Arc::clone(&session.evaluator);
+    session.cx.phase("orders", "a bound for these circuits");
+    session.ordering_since_s = Some(session.cx.elapsed_s());
+    let caps = best.x.clone();
+    let settings = general::Settings::default();
+    let mut watch = Given { session, x: &caps };
+    let closed = general::Search::new(&evaluator, &caps, best.clone(), floor, settings, &mut watch).run()?;
+    session.ordering_since_s = None;
+    if let Some(found) = closed.best {
+        best.makespan = found.makespan;
+    }
+    if closed.complete {
+        session.cx.note(Severity::Info, "no schedule on these circuits is shorter");
+    }
+    Ok(closed.complete)
+}
+
+/// Exchanges single circuits while the search over event orders, cut short, finds better schedules for them;
+/// returns whether a search was cut short.
+fn exchange(session: &mut Session<'_, '_>, best: &mut Found) -> Result<bool, MethodError> {
+    session.cx.phase("exchanges", "single circuits, judged by event orders");
+    let evaluator = Arc::clone(&session.evaluator);
+    let budget = &evaluator.network.budget;
+    let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
+    let mut scratch = Scratch::default();
+    let mut stopped = Ok(());
+    let mut cut_short = false;
+    let mut known = best.makespan;
+    let mut x = best.x.clone();
+    let stream = session.cx.stream(order::STREAM);
+    let limits = knobs::order_limits(session.cx.params(), stream);
+    let makespan =
+        polish(repair::Limits { budget, caps: &caps }, &mut x, best.makespan, &mut |x: &[u32]| {
+            let bound = evaluator.bound(x, &mut scratch);
+            if bound >= known {
+                return Some(bound);
+            }
+            let starts = [
+                evaluator.trace(x, Rates::Level, &mut scratch),
+                evaluator.trace(x, Rates::Fair, &mut scratch),
+            ];
+            let limits = Limits { lps: limits.lps.min(LPS_EACH), ..limits.clone() };
+            match order::improve(&evaluator, x, &starts, limits, &mut Fixed(session)) {
+                Ok(improved) => {
+                    let ports = evaluator.network.budget.total(x);
+                    let found = Found { x: x.to_vec(), makespan: improved.makespan, ports };
+                    stopped = session.scheduled(&found, &improved.trace, "exchange");
+                    stopped.as_ref().ok()?;
+                    cut_short |= improved.cut_short;
+                    known = known.min(improved.makespan);
+                    Some(improved.makespan)
+                }
+                Err(stop) => {
+                    stopped = Err(stop);
+                    None
+                }
+            }
+        });
+    *best = Found { ports: budget.total(&x), makespan, x };
+    stopped.map(|()| cut_short)
+}
+
+/// A search about given circuits only: a schedule that needs fewer runs on these as well, and bounds cover them
+/// alone.
+struct Given<'s, 'c, 'a> {
+    session: &'s mut Session<'c, 'a>,
+    x: &'s [u32],
+}
+
+impl Watch for Given<'_, '_, '_> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.session.checkpoint()
+    }
+
+    fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
+        let trace = self.session.evaluator.trace(&found.x, Rates::Best, &mut Scratch::default());
+        self.scheduled(found, &Arc::new(trace), source)
+    }
+
+    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {
+        let ports = self.session.evaluator.network.budget.total(self.x);
+        let found = Found { x: self.x.to_vec(), makespan: found.makespan, ports };
+        self.session.scheduled(&found, trace, source)
+    }
+
+    fn bound(&mut self, makespan: f64) {
+        self.session.cx.partial_bound(makespan, ONLY);
+    }
+
+    fn report(&mut self, body: EventBody) {
+        self.session.report(body);
+    }
+
+    fn count(&mut self, evaluations: u64) {
+        self.session.count(evaluations);
+    }
+
+    fn closing(&self, settings: general::Settings) -> general::Settings {
+        self.session.closing(settings)
+    }
+}
+
+/// A session whose limits are not those of the parameters.
+struct Fixed<'s, 'c, 'a>(&'s mut Session<'c, 'a>);
+
+impl Watch for Fixed<'_, '_, '_> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.0.checkpoint()
+    }
+
+    fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
+        self.0.found(found, source)
+    }
+
+    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {
+        self.0.scheduled(found, trace, source)
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, body: EventBody) {
+        self.0.report(body);
+    }
+
+    fn count(&mut self, evaluations: u64) {
+        self.0.count(evaluations);
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        self.0.stop_test()
+    }
+}

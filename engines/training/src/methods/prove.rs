@@ -1,0 +1,67 @@
+//! Which search proves the best circuits of a tail-exact scenario.
+
+use super::knobs::{Prover, prover_of};
+use super::session::Session;
+use super::start::Start;
+use super::{evolve, select, topo};
+use crate::outer;
+use lightbay_core::event::Severity;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::Params;
+use std::sync::Arc;
+
+/// Proves the best circuits by the search that was asked for, or by the one that is fastest: vectors of circuits
+/// as long as they can be listed, else the integer program. Improves `start.best`; returns whether the proof is
+/// complete. `evolved` says that a genetic search was made already.
+pub(super) fn prove(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    start: &mut Start,
+    evolved: bool,
+) -> Result<bool, MethodError> {
+    let evaluator = Arc::clone(&session.evaluator);
+    let caps = start.caps.clone();
+    let by_vectors = match prover_of(params) {
+        Prover::Outer => true,
+        Prover::Select => false,
+        Prover::Fastest => {
+            let few = outer::can_list(topo::task(&evaluator, session.rates, params, &caps), session)?;
+            let text = if few {
+                "vectors of circuits are few enough to be listed, which proves fastest".to_owned()
+            } else {
+                format!(
+                    "{} links have too many vectors of circuits to list, so an integer program is to prove",
+                    caps.len()
+                )
+            };
+            session.cx.note(Severity::Info, text);
+            few
+        }
+    };
+    if by_vectors {
+        let complete = topo::prove(session, params, start, evolved)?;
+        say(session, complete, "the search over vectors of circuits");
+        return Ok(complete);
+    }
+    if !evolved {
+        let found = evolve::evolve(session, params, start, session.cx.best_bound())?;
+        if found.best.makespan < start.best.makespan {
+            start.best = found.best;
+        }
+    }
+    let proven = select::prove(session, params, &mut start.best, &caps)?;
+    say(session, proven.complete, "the integer program over numbers of circuits");
+    if proven.complete || prover_of(params) == Prover::Select {
+        return Ok(proven.complete);
+    }
+    // Where the DAG leaves the order of last transfers open, the program is only a relaxation.
+    let complete = topo::prove(session, params, start, true)?;
+    say(session, complete, "the search over vectors of circuits");
+    Ok(complete)
+}
+
+fn say(session: &mut Session<'_, '_>, complete: bool, what: &str) {
+    if complete {
+        session.cx.note(Severity::Info, format!("proven the best by {what}"));
+    }
+}

@@ -1,0 +1,301 @@
+//! `delta-select`: the best circuits at joint rates by an integer program over circuit counts.
+
+use super::session::{self, Opened, Session, candidate};
+use super::{carry, knobs, start, topo};
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::kind::Training;
+use crate::search::Found;
+use crate::selection::{Ask, Goal, Selection, Writing};
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, ModelSize, Severity};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::model::Model;
+use lightbay_highs::solution::{Solution, Start, Status as Ending};
+use lightbay_highs::solve::{self, Reader};
+use rand::RngExt;
+use std::sync::Arc;
+
+/// The integer program with proof.
+pub(super) struct Select;
+
+/// Room above the best known makespan within which the program looks for plans, relative.
+pub(super) const ROOM: f64 = 1e-6;
+
+/// What the solver's tolerances may add to a bound, relative.
+const TOLERANCE: f64 = 5e-10;
+
+/// Distance of plan and bound, beyond what was asked of the solver, up to which its word counts as a proof.
+const SLIP: f64 = 1e-8;
+
+/// Number of the random stream that seeds the solver; islands count from 0.
+const SOLVER_STREAM: u64 = (1 << 32) + 2;
+
+impl Method<Training> for Select {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::min_ports(), knobs::writing()];
+        params.extend(knobs::solver(&["mip_gap", "solver_process", "presolve", "lp_method"]));
+        MethodInfo {
+            name: "delta-select",
+            help: "Best circuits and rates together by an integer program over numbers of circuits.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let mut session = match Session::open(&scenario.body, Rates::Best, true, cx)? {
+            Opened::Session(session) => session,
+            Opened::Done(outcome) => return Ok(outcome),
+        };
+        if let Some(reason) = session.evaluator.contention.loose.first() {
+            session
+                .cx
+                .note(Severity::Warning, format!("not tail-exact, so the bound is a relaxation: {reason}"));
+        }
+        let start = start::start(&mut session)?;
+        let mut best = start.best;
+        topo::climb(&mut session, &start.caps, &mut best)?;
+        let proven = prove(&mut session, params, &mut best, &start.caps)?;
+        session.fewest_ports(&mut best, &start.caps)?;
+        Ok(proven.ending(session.cx))
+    }
+}
+
+/// How the program ended by itself.
+pub(super) struct Proven {
+    /// Whether the best plan is known to be the best.
+    pub complete: bool,
+    /// Whether a limit of its own ended the solver.
+    pub limited: bool,
+}
+
+impl Proven {
+    /// How a method ends that has nothing else to try.
+    fn ending(&self, cx: &Context<'_, Training>) -> Outcome {
+        let closed = match (cx.best(), cx.best_bound()) {
+            (Some((value, _)), Some(bound)) => gap(value, bound) <= 2.0 * TOLERANCE,
+            _ => false,
+        };
+        let status = if self.complete || closed { Status::Optimal } else { Status::Feasible };
+        Outcome::Done { status, limit: self.limited.then_some(Limit::Work) }
+    }
+}
+
+/// The program as a phase of a method: improves `best`, and states the bound.
+pub(super) fn prove(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    best: &mut Found,
+    caps: &[u32],
+) -> Result<Proven, MethodError> {
+    let detail = format!("numbers of circuits by an integer program, from {:.6} s", best.makespan);
+    session.cx.phase("selection", detail);
+    let writing = knobs::writing_of(params);
+    let limit_s = best.makespan * (1.0 + ROOM);
+    let evaluator = Arc::clone(&session.evaluator);
+    let ask = |instance, writing| Ask {
+        evaluator: &evaluator,
+        instance,
+        caps,
+        limit_s,
+        goal: Goal::Makespan,
+        writing,
+    };
+    let full = Selection::new(ask(&session.instance, Writing::Full));
+    if let Some(full) = &full {
+        report_size(session.cx, full.model(), "written in full");
+    }
+    let selection = match writing {
+        Writing::Full => full,
+        Writing::Reduced => Selection::new(ask(&session.instance, Writing::Reduced)),
+    };
+    let Some(selection) = selection else {
+        // Even the longest paths alone end too late everywhere.
+        session.cx.bound(best.makespan);
+        return Ok(Proven { complete: true, limited: false });
+    };
+    if writing == Writing::Reduced {
+        report_size(session.cx, selection.model(), "without what cannot matter");
+    }
+    let ending = run(session, params, &selection, (Goal::Makespan, limit_s), best)?;
+    let close_enough = params.float("mip_gap").unwrap_or(0.0).max(SLIP) + SLIP;
+    let closed = session.cx.best_bound().is_some_and(|bound| gap(best.makespan, bound) <= close_enough);
+    let ended = matches!(ending, Ending::Optimal | Ending::Infeasible);
+    Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
+}
+
+fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: &str) {
+    let size = model.size();
+    cx.report(EventBody::Model(ModelSize {
+        after: after.to_owned(),
+        columns: u64::from(size.columns),
+        rows: u64::from(size.rows),
+        nonzeros: u64::from(size.nonzeros),
+        integers: u64::from(size.integers),
+    }));
+}
+
+/// The fewest ports within a makespan, by the program with the other objective; says whether that is proven.
+/// Only where the method has the solver's knobs and the program is exact.
+pub(super) fn fewest_ports(
+    session: &mut Session<'_, '_>,
+    best: &mut Found,
+    caps: &[u32],
+    limit_s: f64,
+) -> Result<bool, MethodError> {
+    let params = session.cx.params().clone();
+    if session.rates == Rates::Fair
+        || !session.evaluator.exact(session.rates)
+        || params.float("mip_gap").is_none()
+    {
+        return Ok(false);
+    }
+    session.cx.phase("ports", format!("fewest ports by an integer program, from {}", best.ports));
+    let evaluator = Arc::clone(&session.evaluator);
+    let writing = Writing::Reduced;
+    let instance = &session.instance;
+    let ask = Ask { evaluator: &evaluator, instance, caps, limit_s, goal: Goal::Ports, writing };
+    let Some(selection) = Selection::new(ask) else { return Ok(false) };
+    report_size(session.cx, selection.model(), "without what cannot matter");
+    let ending = run(session, &params, &selection, (Goal::Ports, limit_s), best)?;
+    let counted = selection.range().low.iter().enumerate();
+    let least: u64 = counted.map(|(link, low)| evaluator.network.budget.cost(link) * u64::from(*low)).sum();
+    Ok(selection.exact() && (ending == Ending::Optimal || best.ports == least))
+}
+
+/// Solves a program from the best plan; improves that.
+fn run(
+    session: &mut Session<'_, '_>,
+    params: &Params,
+    selection: &Selection,
+    (goal, limit_s): (Goal, f64),
+    best: &mut Found,
+) -> Result<Ending, MethodError> {
+    let mut reading = Reading {
+        evaluator: Arc::clone(&session.evaluator),
+        rates: session.rates,
+        selection,
+        goal,
+        limit_s,
+        best,
+        scratch: Scratch::default(),
+    };
+    if selection.model().size().integers == 0 {
+        // One vector is left.
+        let x = selection.range().low.clone();
+        let value = selection.vector_s(&x);
+        reading.judge(session.cx, x, "the only circuits left")?;
+        if let (Goal::Makespan, Some(value)) = (goal, value) {
+            reading.state(session.cx, value);
+        }
+        return Ok(Ending::Optimal);
+    }
+    let start = match selection.checked_point(&reading.best.x) {
+        Ok(point) => Start::Full(point),
+        Err(broken) => {
+            let text = format!("the best plan is no start for the solver: {broken}");
+            session.cx.note(Severity::Info, text);
+            Start::None
+        }
+    };
+    let seed = session.cx.stream(SOLVER_STREAM).random::<u64>();
+    let ask = solve::Ask {
+        model: selection.model(),
+        options: solve::options_of(params, seed),
+        start,
+        isolated: solve::isolated(params),
+    };
+    let solution: Solution = solve::run(ask, &mut reading, session.cx)?;
+    Ok(solution.status)
+}
+
+/// Makes plans of the solver's points.
+struct Reading<'s> {
+    evaluator: Arc<Evaluator>,
+    rates: Rates,
+    selection: &'s Selection,
+    goal: Goal,
+    /// Makespan that ports may cost.
+    limit_s: f64,
+    best: &'s mut Found,
+    scratch: Scratch,
+}
+
+impl Reading<'_> {
+    /// Evaluates circuits and hands them over if they are better.
+    fn judge(
+        &mut self,
+        cx: &mut Context<'_, Training>,
+        x: Vec<u32>,
+        source: &str,
+    ) -> Result<(f64, bool), MethodError> {
+        let makespan = self.evaluator.makespan(&x, self.rates, &mut self.scratch);
+        cx.count_work(1);
+        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        let better = match self.goal {
+            Goal::Makespan => found.makespan < self.best.makespan,
+            Goal::Ports => found.ports < self.best.ports && found.makespan <= self.limit_s,
+        };
+        if better {
+            let (evaluator, x, rates) = (Arc::clone(&self.evaluator), found.x.clone(), self.rates);
+            let build = move || candidate(&evaluator, &x, rates);
+            match self.goal {
+                Goal::Makespan => session::hand_over(cx, &found, source, build)?,
+                Goal::Ports => cx.supersede(found.makespan, found.ports as f64, source, build)?,
+            }
+            *self.best = found;
+        }
+        Ok((makespan, better))
+    }
+
+    /// States a makespan of the program as a bound.
+    fn state(&self, cx: &mut Context<'_, Training>, makespan_s: f64) {
+        cx.bound((makespan_s * (1.0 - TOLERANCE)).min(self.best.makespan));
+    }
+}
+
+impl Reader<Training> for Reading<'_> {
+    fn incumbent(
+        &mut self,
+        cx: &mut Context<'_, Training>,
+        _objective: f64,
+        values: &[f64],
+        source: &str,
+    ) -> Result<(), MethodError> {
+        let x = self.selection.circuits(values);
+        self.judge(cx, x, source).map(|_| ())
+    }
+
+    fn bound(&mut self, cx: &mut Context<'_, Training>, bound: f64) -> Result<(), MethodError> {
+        if self.goal == Goal::Makespan {
+            // Plans beyond the limit are not in the program.
+            self.state(cx, 1e-3 * bound);
+        }
+        Ok(())
+    }
+
+    fn meaning(&self, objective: f64) -> Option<f64> {
+        (self.goal == Goal::Makespan).then_some(1e-3 * objective)
+    }
+
+    fn better(&mut self, cx: &mut Context<'_, Training>) -> Option<Vec<f64>> {
+        if self.goal == Goal::Ports {
+            return None;
+        }
+        let plan = cx.offered()?;
+        let mut x = carry::circuits(&plan.plan().result, self.evaluator.network.links())?;
+        session::repair(cx, &self.evaluator, &mut x);
+        let (makespan, taken) = self.judge(cx, x.clone(), "offer").ok()?;
+        cx.offer_fate(&plan, Some(makespan), taken);
+        taken.then(|| self.selection.checked_point(&x).ok()).flatten()
+    }
+}
