@@ -6,6 +6,7 @@ use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::scenario::Scenario;
+use lightbay_highs::options::has_hipo;
 use lightbay_training::{Training, presets as training_presets};
 use std::sync::Arc;
 
@@ -40,6 +41,12 @@ fn kind_info<K: Kind>(help: &'static str) -> KindInfo {
 /// All kinds.
 pub fn kinds() -> Vec<KindInfo> {
     vec![kind_info::<Training>("optical circuits between the pods of one LLM training job")]
+}
+
+/// The solver of linear and integer programs that is built in: its version, and what it can use on this machine.
+pub fn solver() -> String {
+    let hipo = if has_hipo() { "with HiPO" } else { "without HiPO (no libhighs_extras of this version)" };
+    format!("HiGHS {}, {hipo}", lightbay_highs::instance::version())
 }
 
 /// One kind by name.

@@ -1,6 +1,7 @@
 //! Importers and exporters by name, and what they need described as data.
 
 use crate::catalogue::kinds;
+use crate::models;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
@@ -12,7 +13,7 @@ use serde::Serialize;
 mod import;
 mod training;
 
-pub use import::{Imported, Input, import, importers};
+pub use import::{Imported, Input, Product, import, importers};
 
 /// What an exporter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -74,6 +75,8 @@ pub struct Artifact {
     pub name: String,
     /// Content.
     pub bytes: Vec<u8>,
+    /// For a file that only makes sense beside the first one: what stands behind the name of that one to name it.
+    pub beside: Option<&'static str>,
 }
 
 /// The exporters of a kind; empty for an unknown one.
@@ -91,6 +94,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     if kind == Training::NAME {
         formats.extend(training::exporters());
     }
+    formats.extend(models::exporters(kind));
     formats
 }
 
@@ -116,6 +120,9 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
         };
         return Err(Problem::new("to", format!("'{format}' is written from {wanted}"), remedy).into());
     }
+    if let Some(written) = models::export(subject, format, settings) {
+        return written;
+    }
     let params = parse_settings(&info.params, settings, format)?;
     let bytes = match (format, subject) {
         ("json", Subject::Scenario(scenario)) => scenario.to_json().map_err(write_problem)?,
@@ -129,7 +136,7 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
         Subject::Scenario(scenario) => (scenario.name().to_owned(), "scenario"),
         Subject::Plan(plan) => (plan.header().name, "plan"),
     };
-    Ok(vec![Artifact { name: format!("{}.{what}.json", file_stem(&name)), bytes }])
+    Ok(vec![Artifact { name: format!("{}.{what}.json", file_stem(&name)), bytes, beside: None }])
 }
 
 pub(crate) fn write_problem(error: lightbay_core::json::WriteError) -> Problem {

@@ -10,6 +10,7 @@
 //! | [`files`] | reading scenario and plan files, checking plans |
 //! | [`solve`] | settings, requests and jobs for the run board |
 //! | [`formats`] | importers and exporters |
+//! | [`models`] | methods as models for other solvers, and the way back |
 //! | [`schema`] | JSON Schemas of scenario, plan and event |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -26,16 +27,19 @@ macro_rules! each_kind {
 pub mod catalogue;
 pub mod files;
 pub mod formats;
+pub mod models;
 pub mod schema;
 pub mod solve;
 pub mod subject;
 
-pub use catalogue::{KindInfo, PresetInfo, kind, kinds, knobs, method, methods, preset, presets};
+pub use catalogue::{KindInfo, PresetInfo, kind, kinds, knobs, method, methods, preset, presets, solver};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
-    Artifact, FormatInfo, Imported, Input, Subject, SubjectSort, export, exporters, import, importers,
+    Artifact, FormatInfo, Imported, Input, Product, Subject, SubjectSort, export, exporters, import,
+    importers,
 };
 pub use lightbay_training as training;
+pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};
 pub use solve::{Ask, apply, job};
 pub use subject::{AnyPlan, AnyScenario};

@@ -71,9 +71,19 @@ pub fn apply(
     let Some(info) = method(scenario.kind(), method_name) else {
         return Err(unknown_method(scenario.kind(), method_name).into());
     };
-    let knobs = scenario.knobs();
     let mut own = info.params;
     own.extend(common_params());
+    apply_own(scenario, method_name, &own, settings)
+}
+
+/// Like [`apply`], with `own` as the parameters of the method.
+pub(crate) fn apply_own(
+    scenario: &AnyScenario,
+    method_name: &str,
+    own: &[ParamInfo],
+    settings: &[Setting],
+) -> Result<(AnyScenario, Vec<(String, ParamValue)>), Problems> {
+    let knobs = scenario.knobs();
     let mut problems = Problems::new();
     let mut changes: Vec<(&str, Option<usize>, ParamValue)> = Vec::new();
     let mut params: Vec<(String, ParamValue)> = Vec::new();
@@ -83,7 +93,7 @@ pub fn apply(
                 Ok(value) => changes.push((&setting.name, setting.index, value)),
                 Err(problem) => problems.push(problem),
             }
-        } else if let Some(param) = find(&own, &setting.name) {
+        } else if let Some(param) = find(own, &setting.name) {
             if setting.index.is_some() {
                 problems.add(setting.to_string(), "has no entries", "write it without [ ]");
                 continue;
@@ -93,7 +103,7 @@ pub fn apply(
                 Err(problem) => problems.push(problem),
             }
         } else {
-            problems.push(unknown_setting(scenario.kind(), method_name, &setting.name, &knobs, &own));
+            problems.push(unknown_setting(scenario.kind(), method_name, &setting.name, &knobs, own));
         }
     }
     problems.into_result(())?;

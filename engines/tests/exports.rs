@@ -88,7 +88,7 @@ fn measured_job() -> AnyScenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/resources/inputs/aicb");
     let name = "gen_gpt22B_tp8_pp2_dp4_ga16_seq2048_aiob.txt.gz";
     let input = Input { name: name.to_owned(), bytes: std::fs::read(folder.join(name)).unwrap() };
-    import("aicb", &[input], &settings("gpus_per_pod_per_replica=8"), false).unwrap().scenario
+    import("aicb", &[input], &settings("gpus_per_pod_per_replica=8"), false).unwrap().product.scenario()
 }
 
 /// Scenarios of every form.
@@ -275,13 +275,18 @@ fn file_names_are_safe_whatever_the_scenario_is_called() {
     for name in ["../../etc/passwd", "a b\tc", "\u{1b}[31mred", "", "..", "ünïcode", &"x".repeat(500)] {
         let plan = plan_of(name);
         for format in exporters("training") {
+            let scenario = plan.scenario();
+            let subjects = [Subject::Plan(&plan), Subject::Scenario(&scenario)];
             for artifact in
-                [write_plan(&plan, format.name, ""), write_scenario(&plan.scenario(), format.name, "")]
+                subjects.into_iter().flat_map(|subject| export(subject, format.name, &[]).unwrap())
             {
                 let file = &artifact.name;
                 assert!(file.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)), "{file}");
+                let ending = file.rsplit('.').next();
                 assert!(
-                    !file.starts_with('.') && file.len() < 120 && file.rsplit('.').next() == Some("json"),
+                    !file.starts_with('.')
+                        && file.len() < 140
+                        && (ending == Some("json") || ending == Some(format.name)),
                     "{file}"
                 );
             }

@@ -8,6 +8,7 @@ use std::io::{self, BufRead, Cursor, Read};
 use lightbay_core::problem::Problem;
 
 use crate::gz::{self, Limits, io_problem};
+use crate::solutions::{self, Dialect};
 
 /// How much of a file is looked at.
 const HEAD_BYTES: u64 = 64 << 10;
@@ -65,6 +66,12 @@ pub enum Format {
     Scenario,
     /// A plan of this program.
     Plan,
+    /// The names of a model that this program wrote.
+    Names,
+    /// What a solver found.
+    Solution(Dialect),
+    /// A model for a solver.
+    Model,
     /// Some other JSON.
     OtherJson,
     /// A web page.
@@ -98,6 +105,9 @@ impl Format {
             Self::TacclSketch => "a TACCL sketch",
             Self::Scenario => "a lightbay scenario",
             Self::Plan => "a lightbay plan",
+            Self::Names => "a file of names beside a model",
+            Self::Solution(_) => "the solution file of a solver",
+            Self::Model => "a model for a solver",
             Self::OtherJson => "JSON of an unknown kind",
             Self::Html => "a web page",
             Self::OtherXml => "XML of an unknown kind",
@@ -113,6 +123,7 @@ impl Format {
             Self::NcclGraphs => "a topology is written with NCCL_TOPO_DUMP_FILE, not NCCL_GRAPH_DUMP_FILE",
             Self::Html => "download the raw file instead of the page that shows it",
             Self::Scenario | Self::Plan => "it needs no import: open it or solve it directly",
+            Self::Solution(_) | Self::Names => "solutions are read by `lightbay import sol`",
             _ => "",
         }
     }
@@ -182,10 +193,27 @@ pub fn detect(head: &[u8]) -> Format {
     if text.lines().take(64).any(is_group) {
         return Format::BusBandwidth;
     }
+    if let Some(dialect) = solutions::dialect(text) {
+        return Format::Solution(dialect);
+    }
+    if is_model(text) {
+        return Format::Model;
+    }
     if text.starts_with("id\tName\tParameter_size") {
         return Format::AicbSpecification;
     }
     Format::Unknown
+}
+
+/// MPS or the LP format.
+fn is_model(text: &str) -> bool {
+    let mut lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['*', '\\']));
+    let first = lines.next().unwrap_or_default();
+    let words = |line: &str, known: &[&str]| known.iter().any(|word| line.eq_ignore_ascii_case(word));
+    let named = first.split_whitespace().next().is_some_and(|word| word == "NAME");
+    (named && lines.next().is_some_and(|line| words(line, &["ROWS", "OBJSENSE"])))
+        || words(first, &["min", "max", "minimize", "maximize", "minimise", "maximise", "minimum", "maximum"])
 }
 
 fn detect_xml(text: &str) -> Format {
@@ -206,6 +234,7 @@ fn detect_xml(text: &str) -> Format {
             return match name.unwrap_or_default() {
                 "system" => Format::NcclTopology,
                 "graphs" => Format::NcclGraphs,
+                "CPLEXSolution" | "CPLEXSolutions" => Format::Solution(Dialect::Cplex),
                 "algo" => Format::MscclAlgorithm,
                 "html" | "HTML" => Format::Html,
                 _ => Format::OtherXml,
@@ -216,7 +245,8 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 14] = [
+    const MARKS: [(&str, Format); 15] = [
+        ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
         ("-chakra", Format::PytorchTrace),
@@ -241,7 +271,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 24] = [
+        let cases: [(&[u8], Format); 34] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -263,6 +293,22 @@ mod tests {
             (b"{\"schema\": \"lightbay.scenario/1\"}", Format::Scenario),
             (b"{\"schema\": \"lightbay.plan/1\", \"scenario\": {}}", Format::Plan),
             (b"{\"name\": \"x\", \"gpus_per_node\": 8}", Format::TacclTopology),
+            (
+                b"{\"schema\": \"lightbay.names/1\", \"scenario\": {\"schema\": \"lightbay.scenario/1\"}}",
+                Format::Names,
+            ),
+            (b"Model status\nOptimal\n", Format::Solution(Dialect::HighsRaw)),
+            (b"Model status\nOptimal\n\n# Columns -3\n", Format::Solution(Dialect::HighsSparse)),
+            (
+                b"Columns\n    Index Status Lower Upper Primal Dual Type Name\n",
+                Format::Solution(Dialect::HighsPretty),
+            ),
+            (b"# Solution for model m\n# Objective value = 1\nx 1\n", Format::Solution(Dialect::Gurobi)),
+            (b"<?xml version = \"1.0\"?>\n<CPLEXSolution version=\"1.2\">", Format::Solution(Dialect::Cplex)),
+            (b"objective value:   5.18\nx  2 \t(obj:2)\n", Format::Solution(Dialect::Scip)),
+            (b"Optimal - objective value 5.18\n", Format::Solution(Dialect::Cbc)),
+            (b"c Problem:    m\nc Rows: 3\n", Format::Solution(Dialect::Glpk)),
+            (b"* a model\nNAME   m\nROWS\n", Format::Model),
             (b"[1, 2]", Format::OtherJson),
             (b" \n", Format::Empty),
             (b"hello", Format::Unknown),

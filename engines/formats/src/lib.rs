@@ -14,6 +14,7 @@ pub mod detect;
 pub mod gz;
 mod lines;
 mod number;
+pub mod solutions;
 
 pub use detect::Format;
 pub use gz::Limits;

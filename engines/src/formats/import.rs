@@ -1,13 +1,15 @@
-//! Importers: files of other tools become scenarios, with a summary of what was found and what was assumed.
+//! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
 
 use super::{FormatInfo, SubjectSort, parse_settings, write_problem};
-use crate::subject::AnyScenario;
+use crate::models;
+use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::json;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::{TrainingScenario, import as aicb};
 use std::sync::Arc;
+
 /// A file to import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
@@ -17,11 +19,52 @@ pub struct Input {
     pub bytes: Vec<u8>,
 }
 
+/// What files of another tool become.
+#[derive(Clone, Debug)]
+pub enum Product {
+    /// Something to solve.
+    Scenario(AnyScenario),
+    /// A plan that passed the checker.
+    Plan(AnyPlan),
+}
+
+impl Product {
+    /// The scenario, or the one that the plan is for.
+    pub fn scenario(&self) -> AnyScenario {
+        match self {
+            Self::Scenario(scenario) => scenario.clone(),
+            Self::Plan(plan) => plan.scenario(),
+        }
+    }
+
+    /// As a JSON tree in file order.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn to_value(&self) -> Result<serde_json::Value, json::WriteError> {
+        match self {
+            Self::Scenario(scenario) => scenario.to_value(),
+            Self::Plan(plan) => plan.shared().to_value(),
+        }
+    }
+
+    /// As file content.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn to_json(&self) -> Result<Vec<u8>, json::WriteError> {
+        match self {
+            Self::Scenario(scenario) => scenario.to_json(),
+            Self::Plan(plan) => plan.to_json(),
+        }
+    }
+}
+
 /// What an import gave.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The scenario.
-    pub scenario: AnyScenario,
+    /// The scenario or plan.
+    pub product: Product,
     /// What was found, skipped and assumed, as lines for a person.
     pub lines: Vec<String>,
     /// The same as data.
@@ -30,16 +73,18 @@ pub struct Imported {
 
 /// All importers.
 pub fn importers() -> Vec<FormatInfo> {
-    vec![FormatInfo {
+    let mut formats = vec![FormatInfo {
         name: aicb::AICB,
         help: aicb::AICB_HELP,
         of: SubjectSort::Scenario,
         extension: "txt",
         params: aicb::aicb_knobs(),
-    }]
+    }];
+    formats.extend(models::importer());
+    formats
 }
 
-/// Turns files of another tool into a scenario.
+/// Turns files of another tool into a scenario or plan.
 ///
 /// # Errors
 /// An unknown format, settings that are not valid for it, or every problem of the files. With `strict`, everything
@@ -57,6 +102,9 @@ pub fn import(
             Problem::new("", format!("'{format}' is no import format"), suggestion(format, &names)).into()
         );
     };
+    if format == models::SOL {
+        return models::import(inputs, settings, strict);
+    }
     let params = parse_settings(&info.params, settings, format)?;
     let files: Vec<aicb::ImportFile<'_>> =
         inputs.iter().map(|input| aicb::ImportFile { name: &input.name, bytes: &input.bytes }).collect();
@@ -65,9 +113,9 @@ pub fn import(
     Ok(Imported {
         lines: job.summary.to_text().lines().map(str::to_owned).collect(),
         summary,
-        scenario: AnyScenario::Training(Arc::new(Scenario {
+        product: Product::Scenario(AnyScenario::Training(Arc::new(Scenario {
             name: job.name,
             body: TrainingScenario::Job(job.job),
-        })),
+        }))),
     })
 }

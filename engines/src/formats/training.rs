@@ -56,7 +56,7 @@ pub(super) fn export_scenario(
         body: TrainingScenario::Instance(instance),
     }));
     let bytes = explicit.to_json().map_err(write_problem)?;
-    Ok(vec![Artifact { name: format!("{}.{format}.json", file_stem(&scenario.name)), bytes }])
+    Ok(vec![Artifact { name: format!("{}.{format}.json", file_stem(&scenario.name)), bytes, beside: None }])
 }
 
 pub(super) fn export_plan(
@@ -94,7 +94,11 @@ pub(super) fn export_plan(
         problems
     })?;
     let bytes = crate::subject::AnyPlan::Training(Arc::new(wide)).to_json().map_err(write_problem)?;
-    Ok(vec![Artifact { name: format!("{}.expanded.plan.json", file_stem(&original.name)), bytes }])
+    Ok(vec![Artifact {
+        name: format!("{}.expanded.plan.json", file_stem(&original.name)),
+        bytes,
+        beside: None,
+    }])
 }
 
 /// Takes over the makespan of all replicas where it is not that of one.

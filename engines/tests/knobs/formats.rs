@@ -68,7 +68,7 @@ fn imported(case: &Case, value: &str) -> Vec<u8> {
     let text = format!("{} {knob}", case.given);
     let imported = import("aicb", &read(case.files), &settings(&text), false)
         .unwrap_or_else(|problems| panic!("{:?} {text}: {problems}", case.files));
-    imported.scenario.renamed("same").to_json().unwrap()
+    imported.product.scenario().renamed("same").to_json().unwrap()
 }
 
 #[test]
@@ -77,11 +77,36 @@ fn every_knob_of_every_importer_changes_the_scenario() {
     for format in importers() {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }
-    let covered: Vec<_> = AICB.iter().map(|case| ("aicb".to_owned(), case.knob.to_owned())).collect();
+    let mut covered: Vec<_> = AICB.iter().map(|case| ("aicb".to_owned(), case.knob.to_owned())).collect();
+    covered.push(("sol".to_owned(), "method".to_owned()));
     assert_covered("knobs of importers", &entries, &covered);
     let unchanged =
         AICB.iter().filter(|case| imported(case, case.values[0]) == imported(case, case.values[1]));
     assert_all_changed("knobs of importers", unchanged.map(|case| case.knob.to_owned()).collect());
+}
+
+/// The columns of a solution belong to the model of one method.
+#[test]
+fn the_method_says_whose_solution_is_imported() {
+    let scenario = preset("tiny4").unwrap();
+    let written = export(Subject::Scenario(&scenario), "mps", &settings("method=delta-select")).unwrap();
+    let model = lightbay_highs::file::read(&written[0].bytes, lightbay_highs::file::Format::Mps).unwrap();
+    let solved = lightbay_highs::instance::solve_here(
+        &model,
+        &lightbay_highs::options::Options::new(),
+        &lightbay_highs::solution::Start::None,
+        &mut lightbay_highs::event::Unwatched,
+    )
+    .unwrap();
+    let lines = model.column_names.iter().zip(solved.values.unwrap());
+    let text = lines.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join("\n");
+    let files = [
+        Input { name: "tiny4.sol".to_owned(), bytes: text.into_bytes() },
+        Input { name: "tiny4.json".to_owned(), bytes: scenario.to_json().unwrap() },
+    ];
+    let read = |method: &str| import("sol", &files, &settings(&format!("method={method}")), false);
+    read("delta-select").unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(read("delta-fixed-step").is_err(), "the model of another method has other columns");
 }
 
 /// Every value of every choice leads somewhere, too.
@@ -106,8 +131,17 @@ fn every_knob_of_every_exporter_changes_the_file() {
     for format in exporters("training") {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }
-    assert_covered("knobs of exporters", &entries, &[("instance".to_owned(), "all_edges".to_owned())]);
+    let covered = [("instance", "all_edges"), ("mps", "method"), ("lp", "method")];
+    let covered = covered.map(|(format, knob)| (format.to_owned(), knob.to_owned()));
+    assert_covered("knobs of exporters", &entries, &covered);
     let scenario = preset("small").unwrap();
     let written = |text: &str| export(Subject::Scenario(&scenario), "instance", &settings(text)).unwrap();
     assert_ne!(written("")[0].bytes, written("all_edges=true")[0].bytes);
+    let scenario = preset("tiny4").unwrap();
+    let model = |format: &str, method: &str| {
+        export(Subject::Scenario(&scenario), format, &settings(&format!("method={method}"))).unwrap()
+    };
+    for format in ["mps", "lp"] {
+        assert_ne!(model(format, "delta-select")[0].bytes, model(format, "delta-fixed-step")[0].bytes);
+    }
 }

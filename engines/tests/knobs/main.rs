@@ -4,6 +4,7 @@
 
 mod formats;
 mod methods;
+mod programs;
 mod runs;
 mod scenarios;
 

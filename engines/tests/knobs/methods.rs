@@ -1,6 +1,6 @@
 //! Knobs of methods, and those that all methods have.
 
-use super::runs::{Ran, solve};
+use super::runs::{CONTENDED, Ran, is_refused, solve};
 use super::{assert_all_changed, assert_covered};
 use lightbay_core::plan::Limit;
 use lightbay_core::run::common_params;
@@ -8,7 +8,7 @@ use lightbay_engines::methods;
 
 /// Where a change shows.
 #[derive(Clone, Copy, Debug)]
-enum Shows {
+pub(super) enum Shows {
     /// The plan is another one.
     Plan,
     /// More or less is evaluated.
@@ -17,10 +17,12 @@ enum Shows {
     Log,
     /// Another limit ends the run.
     Limit(Limit),
+    /// What is asked for is refused.
+    Refused,
 }
 
-struct Case {
-    methods: &'static [&'static str],
+pub(super) struct Case {
+    pub(super) methods: &'static [&'static str],
     param: &'static str,
     preset: &'static str,
     /// Settings of both runs.
@@ -32,12 +34,19 @@ struct Case {
 
 const GENETIC: &[&str] = &["delta-fast", "delta-level"];
 /// Methods whose genetic search only runs where vectors are too many to be listed.
-const PROVING: &[&str] = &["delta-topo", "delta-joint"];
+const TOPO: &[&str] = &["delta-topo"];
+/// Methods that prove by the search over vectors or by an integer program.
+const PROVING_JOINT: &[&str] = &["delta-joint", "auto"];
+/// Hardly any genetic search before the integer program.
+const SELECTING: &str = "proof=select generations=0 islands=1 population=2 elites=1";
 const LONG: &str = "generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
 const LONG_UNLISTED: &str =
     "listed_vectors=1 generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
 
-const fn case(
+const LONG_OUTER: &str =
+    "proof=outer listed_vectors=1 generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
+
+pub(super) const fn case(
     methods: &'static [&'static str],
     param: &'static str,
     given: &'static str,
@@ -47,13 +56,29 @@ const fn case(
     Case { methods, param, preset: "small", given, to, shows }
 }
 
-const fn on(preset: &'static str, case: Case) -> Case {
+pub(super) const fn on(preset: &'static str, case: Case) -> Case {
     Case { preset, ..case }
+}
+
+const fn contended(param: &'static str, given: &'static str, to: &'static str, shows: Shows) -> Case {
+    on(CONTENDED, case(&["delta-order"], param, given, to, shows))
 }
 
 const CASES: &[Case] = &[
     case(GENETIC, "min_ports", "generations=0 islands=1 population=2 elites=1", "true", Shows::Log),
-    case(PROVING, "min_ports", "", "true", Shows::Plan),
+    case(TOPO, "min_ports", "", "true", Shows::Plan),
+    case(&["delta-joint"], "min_ports", "", "true", Shows::Plan),
+    // On the small job the genetic search ends with the fewest ports already.
+    on("tiny8", case(&["auto"], "min_ports", "", "true", Shows::Plan)),
+    case(&["delta-select"], "min_ports", "", "true", Shows::Log),
+    case(&["delta-select"], "writing", "", "full", Shows::Log),
+    case(&["delta-select"], "solver_process", "", "own", Shows::Log),
+    case(&["delta-select"], "presolve", "writing=full", "off", Shows::Log),
+    case(&["delta-select"], "lp_method", "writing=full", "ipx", Shows::Log),
+    case(&["delta-select"], "mip_gap", "writing=full", "0.5", Shows::Log),
+    case(PROVING_JOINT, "proof", "", "select", Shows::Log),
+    case(PROVING_JOINT, "solver_process", SELECTING, "own", Shows::Log),
+    on("mixtral_8x22b", case(PROVING_JOINT, "mip_gap", SELECTING, "0.5", Shows::Log)),
     case(GENETIC, "islands", "generations=20", "1", Shows::Work),
     case(GENETIC, "population", "generations=20", "12", Shows::Work),
     case(GENETIC, "elites", "generations=20", "0", Shows::Work),
@@ -64,18 +89,51 @@ const CASES: &[Case] = &[
     case(GENETIC, "stall_generations", "", "3", Shows::Work),
     on("mixtral_8x22b", case(GENETIC, "migration", "generations=40", "2", Shows::Log)),
     case(GENETIC, "wall_limit_s", LONG, "0.02", Shows::Limit(Limit::Time)),
-    case(PROVING, "listed_vectors", "generations=5", "1", Shows::Log),
-    case(PROVING, "boxes", "listed_vectors=1 generations=5", "1", Shows::Limit(Limit::Work)),
-    case(PROVING, "islands", "listed_vectors=1 generations=20", "1", Shows::Work),
-    case(PROVING, "population", "listed_vectors=1 generations=20", "12", Shows::Work),
-    case(PROVING, "elites", "listed_vectors=1 generations=20", "0", Shows::Work),
-    case(PROVING, "tournament", "listed_vectors=1 generations=20", "1", Shows::Work),
-    case(PROVING, "crossover", "listed_vectors=1 generations=20", "0", Shows::Work),
-    case(PROVING, "mutation", "listed_vectors=1 generations=20", "0.9", Shows::Work),
-    case(PROVING, "generations", "listed_vectors=1", "3", Shows::Work),
-    case(PROVING, "stall_generations", "listed_vectors=1", "3", Shows::Work),
-    on("mixtral_8x22b", case(PROVING, "migration", "listed_vectors=1 generations=40", "2", Shows::Log)),
-    case(PROVING, "wall_limit_s", LONG_UNLISTED, "0.02", Shows::Limit(Limit::Time)),
+    case(TOPO, "listed_vectors", "generations=5", "1", Shows::Log),
+    case(TOPO, "boxes", "listed_vectors=1 generations=5", "1", Shows::Limit(Limit::Work)),
+    case(TOPO, "islands", "listed_vectors=1 generations=20", "1", Shows::Work),
+    case(TOPO, "population", "listed_vectors=1 generations=20", "12", Shows::Work),
+    case(TOPO, "elites", "listed_vectors=1 generations=20", "0", Shows::Work),
+    case(TOPO, "tournament", "listed_vectors=1 generations=20", "1", Shows::Work),
+    case(TOPO, "crossover", "listed_vectors=1 generations=20", "0", Shows::Work),
+    case(TOPO, "mutation", "listed_vectors=1 generations=20", "0.9", Shows::Work),
+    case(TOPO, "generations", "listed_vectors=1", "3", Shows::Work),
+    case(TOPO, "stall_generations", "listed_vectors=1", "3", Shows::Work),
+    on("mixtral_8x22b", case(TOPO, "migration", "listed_vectors=1 generations=40", "2", Shows::Log)),
+    case(TOPO, "wall_limit_s", LONG_UNLISTED, "0.02", Shows::Limit(Limit::Time)),
+    case(PROVING_JOINT, "listed_vectors", "generations=5", "1", Shows::Log),
+    case(
+        PROVING_JOINT,
+        "boxes",
+        "proof=outer listed_vectors=1 generations=5",
+        "1",
+        Shows::Limit(Limit::Work),
+    ),
+    case(PROVING_JOINT, "islands", "proof=outer listed_vectors=1 generations=20", "1", Shows::Work),
+    case(PROVING_JOINT, "population", "proof=outer listed_vectors=1 generations=20", "12", Shows::Work),
+    case(PROVING_JOINT, "elites", "proof=outer listed_vectors=1 generations=20", "0", Shows::Work),
+    case(PROVING_JOINT, "tournament", "proof=outer listed_vectors=1 generations=20", "1", Shows::Work),
+    case(PROVING_JOINT, "crossover", "proof=outer listed_vectors=1 generations=20", "0", Shows::Work),
+    case(PROVING_JOINT, "mutation", "proof=outer listed_vectors=1 generations=20", "0.9", Shows::Work),
+    case(PROVING_JOINT, "generations", "proof=outer listed_vectors=1", "3", Shows::Work),
+    case(PROVING_JOINT, "stall_generations", "proof=outer listed_vectors=1", "3", Shows::Work),
+    on(
+        "mixtral_8x22b",
+        case(PROVING_JOINT, "migration", "proof=outer listed_vectors=1 generations=40", "2", Shows::Log),
+    ),
+    case(PROVING_JOINT, "wall_limit_s", LONG_OUTER, "0.02", Shows::Limit(Limit::Time)),
+    on(CONTENDED, case(PROVING_JOINT, "orders", "", "0", Shows::Work)),
+    on(CONTENDED, case(PROVING_JOINT, "orders_limit_s", "", "1e-9", Shows::Work)),
+    contended("circuits", "circuits=3,3", "2,3", Shows::Plan),
+    contended("lps", "circuits=3,3", "2", Shows::Work),
+    contended("swaps", "circuits=3,3", "0", Shows::Work),
+    contended("restarts", "circuits=3,3", "0", Shows::Work),
+    contended("exchange", "circuits=1,3", "true", Shows::Plan),
+    contended("orders", "circuits=3,3", "0", Shows::Work),
+    contended("orders_limit_s", "circuits=3,3", "1e-9", Shows::Work),
+    on(CONTENDED, case(PROVING_JOINT, "lps", "orders=0 generations=1", "2", Shows::Work)),
+    on(CONTENDED, case(PROVING_JOINT, "swaps", "orders=0 generations=1", "0", Shows::Work)),
+    on(CONTENDED, case(PROVING_JOINT, "restarts", "orders=0 generations=1", "0", Shows::Work)),
     case(&["simulate"], "topology", "topology=1,1,1,3,3,3,3", "2,2,2,1,1,1,1", Shows::Plan),
     case(&["simulate"], "rates", "topology=1,1,1,3,3,3,3", "level", Shows::Plan),
 ];
@@ -88,16 +146,21 @@ const COMMON: &[Case] = &[
 ];
 
 /// Says what is wrong if nothing changes.
-fn change(case: &Case, method: &str) -> Result<(), String> {
+pub(super) fn change(case: &Case, method: &str) -> Result<(), String> {
     let endless = matches!(case.shows, Shows::Limit(Limit::Time));
     let given =
         case.given.split_whitespace().filter(|setting| !setting.starts_with(&format!("{}=", case.param)));
     let given: Vec<&str> = given.collect();
     let changed = format!("{} {}={}", given.join(" "), case.param, case.to);
-    let after = solve(case.preset, method, &changed);
     let told = |text: String| {
         Err(format!("{method} {}={} on {} ({}): {text}", case.param, case.to, case.preset, case.given))
     };
+    if matches!(case.shows, Shows::Refused) {
+        solve(case.preset, method, case.given);
+        let refused = is_refused(case.preset, method, &changed);
+        return if refused { Ok(()) } else { told("was not refused".to_owned()) };
+    }
+    let after = solve(case.preset, method, &changed);
     if endless {
         // Without the change it would not end for minutes; that it ended early is the change.
         return match after.done.limit {
@@ -110,6 +173,7 @@ fn change(case: &Case, method: &str) -> Result<(), String> {
         Shows::Plan => before.plan() == after.plan(),
         Shows::Work => before.done.work == after.done.work,
         Shows::Log => before.log() == after.log(),
+        Shows::Refused => true,
         Shows::Limit(limit) => before.done.limit == after.done.limit || after.done.limit != Some(limit),
     };
     if same { told(format!("no change of {:?}", case.shows)) } else { Ok(()) }
@@ -123,6 +187,9 @@ fn every_knob_of_every_method_does_something() {
     }
     let mut covered = Vec::new();
     let mut idle = Vec::new();
+    for case in super::programs::CASES {
+        covered.extend(case.methods.iter().map(|method| ((*method).to_owned(), case.param.to_owned())));
+    }
     for case in CASES {
         for method in case.methods {
             covered.push(((*method).to_owned(), case.param.to_owned()));
@@ -149,7 +216,9 @@ fn without_a_change_nothing_changes() {
         ("delta-fast", "generations=20"),
         ("delta-level", "generations=20"),
         ("delta-topo", "listed_vectors=1 generations=20"),
-        ("delta-joint", "listed_vectors=1 generations=20"),
+        ("delta-joint", "proof=outer listed_vectors=1 generations=20"),
+        ("delta-select", ""),
+        ("auto", SELECTING),
         ("simulate", "topology=1,1,1,3,3,3,3"),
     ] {
         let [one, two]: [Ran; 2] = [solve("small", method, given), solve("small", method, given)];

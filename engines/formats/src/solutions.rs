@@ -1,0 +1,261 @@
+//! Solution files of solvers: HiGHS, Gurobi, CPLEX, SCIP, CBC and GLPK, each as the solver itself writes it.
+//!
+//! All of them say the same: how the solve ended, the objective, and a value for each column by name (GLPK: by
+//! number). What differs is which columns are left out and how many digits are kept; [`Dialect`] knows both.
+
+mod cbc;
+mod cplex;
+mod glpk;
+mod highs;
+mod pairs;
+
+use std::io::BufRead;
+
+use lightbay_core::problem::{Problem, Problems};
+
+use crate::detect::{self, Format};
+use crate::gz::Limits;
+use crate::lines::Lines;
+
+/// Which program wrote a file, and in which style.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// HiGHS, raw style, with all columns.
+    HighsRaw,
+    /// HiGHS, sparse style, without columns at zero.
+    HighsSparse,
+    /// HiGHS, pretty style: a table with six digits.
+    HighsPretty,
+    /// Gurobi, and whoever writes names and values line by line.
+    Gurobi,
+    /// CPLEX, XML.
+    Cplex,
+    /// SCIP.
+    Scip,
+    /// CBC.
+    Cbc,
+    /// GLPK, raw style: columns by number.
+    Glpk,
+}
+
+impl Dialect {
+    /// The solver as a person calls it.
+    pub const fn solver(self) -> &'static str {
+        match self {
+            Self::HighsRaw | Self::HighsSparse | Self::HighsPretty => "HiGHS",
+            Self::Gurobi => "Gurobi",
+            Self::Cplex => "CPLEX",
+            Self::Scip => "SCIP",
+            Self::Cbc => "CBC",
+            Self::Glpk => "GLPK",
+        }
+    }
+
+    /// Whether the program leaves columns at zero out of its file.
+    pub const fn omits_zeros(self) -> bool {
+        matches!(self, Self::HighsSparse | Self::Scip | Self::Cbc)
+    }
+
+    /// Whether values are cut to six digits.
+    pub const fn coarse(self) -> bool {
+        matches!(self, Self::HighsPretty)
+    }
+
+    /// Whether rows may stand among the columns without a heading of their own.
+    pub const fn mixes_rows(self) -> bool {
+        matches!(self, Self::Cbc)
+    }
+}
+
+/// Which column a value is for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// By its name in the model file.
+    Name(String),
+    /// By its place among the columns of the model file, from 0.
+    Place(usize),
+}
+
+/// One value of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Whose.
+    pub key: Key,
+    /// How much. Finite.
+    pub value: f64,
+    /// The line it stands in, from 1.
+    pub line: usize,
+}
+
+/// Something the file says in one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stated<T> {
+    /// What.
+    pub what: T,
+    /// The line, from 1.
+    pub line: usize,
+}
+
+/// A solution file, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolutionFile {
+    /// Who wrote it.
+    pub dialect: Dialect,
+    /// How the solve ended, in the words of the solver.
+    pub status: Option<Stated<String>>,
+    /// Where and in which words the file says that it holds no feasible point; its values are then not read.
+    pub no_point: Option<Stated<String>>,
+    /// The objective it claims.
+    pub objective: Option<Stated<f64>>,
+    /// Its values in the order of the file.
+    pub entries: Vec<Entry>,
+    /// How many further points of the file were left alone.
+    pub further_points: usize,
+}
+
+impl SolutionFile {
+    const fn of(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            status: None,
+            no_point: None,
+            objective: None,
+            entries: Vec::new(),
+            further_points: 0,
+        }
+    }
+
+    /// Keeps the words of the end, and that there is no point if they say so.
+    fn ended(&mut self, words: &str, line: usize) {
+        let stated = Stated { what: words.to_owned(), line };
+        let lower = words.to_ascii_lowercase();
+        let none = ["infeasible", "unbounded", "no solution", "no integer solution", "no feasible", "empty"];
+        if none.iter().any(|word| lower.contains(word)) {
+            self.no_point = Some(stated.clone());
+        }
+        self.status = Some(stated);
+    }
+
+    /// Reads the objective.
+    fn claims(&mut self, token: &str, line: usize, problems: &mut Problems) {
+        match finite(token) {
+            Ok(what) => self.objective = Some(Stated { what, line }),
+            // A solver without a point writes infinity; that it has none is said elsewhere.
+            Err(_) if self.no_point.is_some() => {}
+            Err(wrong) => problems.add(
+                place(line),
+                format!("the objective '{token}' {wrong}"),
+                "have the solver write the file again",
+            ),
+        }
+    }
+
+    /// Reads one value by name.
+    fn gives(&mut self, name: &str, token: &str, line: usize, problems: &mut Problems) {
+        self.give(Key::Name(name.to_owned()), name, token, line, problems);
+    }
+
+    fn give(&mut self, key: Key, name: &str, token: &str, line: usize, problems: &mut Problems) {
+        match finite(token) {
+            Ok(value) => self.entries.push(Entry { key, value, line }),
+            Err(_) if self.no_point.is_some() => {}
+            Err(wrong) => problems.add(
+                place(line),
+                format!("the value '{token}' of '{name}' {wrong}"),
+                "a point has a finite number for every column; have the solver write the file again",
+            ),
+        }
+    }
+}
+
+/// A finite number, or why it is none as the second half of a sentence.
+fn finite(token: &str) -> Result<f64, &'static str> {
+    match token.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err("is not a finite number"),
+        Err(_) => Err("is not a number"),
+    }
+}
+
+fn place(line: usize) -> String {
+    format!("line {line}")
+}
+
+/// A line that does not fit the format.
+fn strange(line: usize, text: &str, expected: &str) -> Problem {
+    let shown: String = text.trim().chars().take(40).collect();
+    Problem::new(place(line), format!("'{shown}' is not understood"), format!("expected is {expected}"))
+}
+
+/// What a solution file begins with: who wrote it, or `None` if it is no solution file.
+pub(crate) fn dialect(head: &str) -> Option<Dialect> {
+    let mut lines = head.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let second = lines.next().unwrap_or_default();
+    let word_and_number = |line: &str| {
+        let mut words = line.split_whitespace();
+        let value = words.nth(1).and_then(|word| word.parse::<f64>().ok());
+        value.is_some() && words.next().is_none()
+    };
+    match first {
+        "Model status" => {
+            let sparse = head.lines().any(|line| line.starts_with("# Columns -"));
+            Some(if sparse { Dialect::HighsSparse } else { Dialect::HighsRaw })
+        }
+        "Columns" if second.contains("Primal") => Some(Dialect::HighsPretty),
+        _ if first.starts_with("solution status:") || first.starts_with("objective value:") => {
+            Some(Dialect::Scip)
+        }
+        _ if first.contains(" - objective value ") => Some(Dialect::Cbc),
+        _ if first.starts_with("c Problem:")
+            || first.starts_with("s mip ")
+            || first.starts_with("s bas ") =>
+        {
+            Some(Dialect::Glpk)
+        }
+        _ if first.starts_with("# Solution") || first.starts_with("# Objective") => Some(Dialect::Gurobi),
+        _ if first.starts_with("=obj=") => Some(Dialect::Gurobi),
+        _ if word_and_number(first) && (second.is_empty() || word_and_number(second)) => {
+            Some(Dialect::Gurobi)
+        }
+        _ => None,
+    }
+}
+
+/// Reads a solution file, compressed or not.
+///
+/// # Errors
+/// Every problem of the file, or what else the file is.
+pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Problems> {
+    let opened = detect::open(reader, limits)?;
+    let Format::Solution(dialect) = opened.format else {
+        let mut remedy =
+            "expected is a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
+        if opened.format == Format::Model {
+            remedy = format!("solve it first; {remedy}");
+        }
+        return Err(Problem::new("", format!("this is {}", opened.format.describe()), remedy).into());
+    };
+    let mut problems = Problems::new();
+    let mut file = SolutionFile::of(dialect);
+    let mut lines = Lines::new(opened.reader, limits);
+    match dialect {
+        Dialect::HighsRaw | Dialect::HighsSparse => highs::raw(&mut lines, &mut file, &mut problems),
+        Dialect::HighsPretty => highs::pretty(&mut lines, &mut file, &mut problems),
+        Dialect::Gurobi => pairs::gurobi(&mut lines, &mut file, &mut problems),
+        Dialect::Scip => pairs::scip(&mut lines, &mut file, &mut problems),
+        Dialect::Cbc => cbc::read(&mut lines, &mut file, &mut problems),
+        Dialect::Glpk => glpk::read(&mut lines, &mut file, &mut problems),
+        Dialect::Cplex => cplex::read(&mut lines, &mut file, &mut problems),
+    }?;
+    if file.entries.len() > limits.rows {
+        problems.add("", format!("has more than '{}' values", limits.rows), "is it the right file?");
+    }
+    if file.no_point.is_some() {
+        file.entries.clear();
+    }
+    problems.into_result(file)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! CPLEX: XML with one `<CPLEXSolution>`, or several in `<CPLEXSolutions>`, of which the first is read.
+
+use std::io::BufRead;
+
+use lightbay_core::problem::{Problem, Problems};
+
+use super::{SolutionFile, place};
+use crate::lines::Lines;
+
+/// Reads tag by tag; CPLEX never breaks a tag of values over lines, but the header has one attribute a line.
+pub(super) fn read(
+    lines: &mut Lines<impl BufRead>,
+    file: &mut SolutionFile,
+    problems: &mut Problems,
+) -> Result<(), Problem> {
+    let mut solutions = 0_usize;
+    let mut finished = false;
+    // The tag that is open at the end of a line, with the line it began in.
+    let mut open = String::new();
+    let mut began = 0;
+    while let Some((number, text)) = lines.next_line()? {
+        let mut rest = text;
+        loop {
+            if open.is_empty() {
+                let Some(start) = rest.find('<') else { break };
+                rest = &rest[start + 1..];
+                began = number;
+                open.push('<');
+            }
+            let Some(end) = closing(&open, rest) else {
+                open.push_str(rest);
+                open.push(' ');
+                break;
+            };
+            open.push_str(&rest[..end]);
+            rest = &rest[end + 1..];
+            let tag = std::mem::take(&mut open);
+            let tag = &tag[1..];
+            let name = tag.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or_default();
+            match name {
+                "CPLEXSolution" => solutions += 1,
+                "header" if solutions == 1 => header(tag, began, file, problems),
+                "variable" if solutions == 1 => variable(tag, began, file, problems),
+                "" if tag.starts_with("/CPLEXSolution") => finished = true,
+                _ => {}
+            }
+        }
+        if open.len() > MAX_TAG_BYTES {
+            problems.add(place(began), "has a tag without end", "the file is damaged; copy it again");
+            return Ok(());
+        }
+    }
+    file.further_points = solutions.saturating_sub(1);
+    if !finished {
+        problems.add("", "ends without '</CPLEXSolution>'", "the file is cut short; copy it again");
+    }
+    Ok(())
+}
+
+const MAX_TAG_BYTES: usize = 1 << 16;
+
+/// Where in `rest` the tag that began with `open` is closed: the first `>` outside of quotes.
+fn closing(open: &str, rest: &str) -> Option<usize> {
+    let mut quote = None;
+    let mut ends = |c: char| {
+        match quote {
+            Some(mark) if mark == c => quote = None,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            _ => return quote.is_none() && c == '>',
+        }
+        false
+    };
+    // What is open holds no end; only whether a quote is open matters.
+    for c in open.chars() {
+        ends(c);
+    }
+    rest.char_indices().find(|(_, c)| ends(*c)).map(|(at, _)| at)
+}
+
+fn header(tag: &str, line: usize, file: &mut SolutionFile, problems: &mut Problems) {
+    if let Some(words) = attribute(tag, "solutionStatusString") {
+        file.ended(&words, line);
+    }
+    if let Some(token) = attribute(tag, "objectiveValue") {
+        file.claims(&token, line, problems);
+    }
+}
+
+fn variable(tag: &str, line: usize, file: &mut SolutionFile, problems: &mut Problems) {
+    match (attribute(tag, "name"), attribute(tag, "value")) {
+        (Some(name), Some(token)) => file.gives(&name, &token, line, problems),
+        _ => problems.add(
+            place(line),
+            "is a variable without name or value",
+            "have the solver write the file again",
+        ),
+    }
+}
+
+/// The value of an attribute, entities resolved.
+fn attribute(tag: &str, wanted: &str) -> Option<String> {
+    let mut rest = tag.split_once(char::is_whitespace)?.1;
+    loop {
+        let (name, after) = rest.split_once('=')?;
+        let after = after.trim_start();
+        let mark = after.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let (value, after) = after[1..].split_once(mark)?;
+        if name.trim() == wanted {
+            return Some(resolved(value));
+        }
+        rest = after;
+    }
+}
+
+fn resolved(value: &str) -> String {
+    if !value.contains('&') {
+        return value.to_owned();
+    }
+    const ENTITIES: [(&str, &str); 5] =
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
+    ENTITIES.iter().fold(value.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
+}

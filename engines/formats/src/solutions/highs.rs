@@ -1,0 +1,132 @@
+//! HiGHS: raw and sparse style (`write_solution_style` 0 and 4) and pretty style (1).
+
+use std::io::BufRead;
+
+use lightbay_core::problem::{Problem, Problems};
+
+use super::{SolutionFile, Stated, place, strange};
+use crate::lines::Lines;
+
+/// Sections of sixteen words at most; everything after the columns (rows, duals, basis) is left alone.
+pub(super) fn raw(
+    lines: &mut Lines<impl BufRead>,
+    file: &mut SolutionFile,
+    problems: &mut Problems,
+) -> Result<(), Problem> {
+    let mut expects_status = false;
+    let mut expects_point = false;
+    while let Some((number, text)) = lines.next_line()? {
+        let text = text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        if std::mem::take(&mut expects_status) {
+            file.ended(text, number);
+        } else if std::mem::take(&mut expects_point) {
+            // "None", or "Infeasible" before values that break the model.
+            if text != "Feasible" {
+                let status = file.status.as_ref().map_or("", |status| &status.what);
+                let words = format!("{status}, primal solution: {text}");
+                file.no_point = Some(Stated { what: words, line: number });
+            }
+        } else if text == "Model status" {
+            expects_status = true;
+        } else if text == "# Primal solution values" {
+            expects_point = true;
+        } else if let Some(token) = text.strip_prefix("Objective ") {
+            file.claims(token.trim(), number, problems);
+        } else if let Some(token) = text.strip_prefix("# Columns ") {
+            let Ok(count) = token.trim().parse::<i64>() else {
+                problems.push(strange(number, text, "'# Columns' and their number"));
+                return Ok(());
+            };
+            return columns(lines, count, file, problems);
+        } else if text.starts_with("# Dual") || text.starts_with("# Basis") {
+            break;
+        } else {
+            problems.push(strange(number, text, "a section of a HiGHS solution file"));
+        }
+    }
+    if file.no_point.is_none() {
+        problems.add("", "has no section '# Columns'", "the file is cut short; copy it again");
+    }
+    Ok(())
+}
+
+/// `name value`, in sparse style (a negative count) `name value index`.
+fn columns(
+    lines: &mut Lines<impl BufRead>,
+    count: i64,
+    file: &mut SolutionFile,
+    problems: &mut Problems,
+) -> Result<(), Problem> {
+    let sparse = count < 0;
+    let mut left = count.unsigned_abs();
+    while left > 0 {
+        let Some((number, text)) = lines.next_line()? else {
+            problems.add(
+                "",
+                format!("announces {} columns and ends {left} before the last", count.unsigned_abs()),
+                "the file is cut short; copy it again",
+            );
+            return Ok(());
+        };
+        left -= 1;
+        let named =
+            if sparse { text.rsplit_once(char::is_whitespace).map(|(rest, _)| rest) } else { Some(text) };
+        if let Some((name, token)) = named.and_then(|named| named.trim().rsplit_once(char::is_whitespace)) {
+            file.gives(name.trim(), token, number, problems);
+        } else {
+            problems.push(strange(number, text, "a column and its value"));
+            if text.starts_with('#') {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A table: index, status, lower, upper, primal, dual, type, name. Status and dual are blank for integer models.
+pub(super) fn pretty(
+    lines: &mut Lines<impl BufRead>,
+    file: &mut SolutionFile,
+    problems: &mut Problems,
+) -> Result<(), Problem> {
+    let mut in_columns = false;
+    let mut unnamed = None;
+    while let Some((number, text)) = lines.next_line()? {
+        let text = text.trim();
+        if text == "Columns" {
+            in_columns = true;
+        } else if text == "Rows" {
+            in_columns = false;
+        } else if let Some(words) = text.strip_prefix("Model status:") {
+            file.ended(words.trim(), number);
+        } else if let Some(token) = text.strip_prefix("Objective value:") {
+            file.claims(token.trim(), number, problems);
+        } else if in_columns && !text.is_empty() && !text.starts_with("Index") {
+            match column(text) {
+                Some((name, Some(token))) => file.gives(name, token, number, problems),
+                Some((_, None)) => unnamed = unnamed.or(Some(number)),
+                None => problems.push(strange(number, text, "a line of the table of columns")),
+            }
+        }
+    }
+    if let Some(number) = unnamed.filter(|_| file.no_point.is_none()) {
+        problems.add(place(number), "has no primal value", "have the solver write the file again");
+    }
+    Ok(())
+}
+
+/// Name and primal value of a line of the table; the value is blank where there is no point. The type is there for
+/// integer models only, and status and dual for linear programs only.
+fn column(text: &str) -> Option<(&str, Option<&str>)> {
+    const TYPES: [&str; 4] = ["Continuous", "Integer", "Semi-conts", "Semi-int"];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let typed = words.iter().position(|word| TYPES.contains(word));
+    let name = typed.map_or(words.len().checked_sub(1)?, |at| at + 1);
+    let numbers = typed.unwrap_or(name);
+    let status = usize::from(words.get(1)?.parse::<f64>().is_err());
+    let primal = (numbers > 3 + status).then(|| words[3 + status]);
+    (numbers >= 3).then_some((*words.get(name)?, primal))
+}

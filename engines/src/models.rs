@@ -1,0 +1,239 @@
+//! Methods as models for other solvers: the model of a scenario, its file, and the way back from a solution.
+
+use crate::catalogue::{kind, method};
+use crate::formats::Subject;
+use crate::solve::apply_own;
+use crate::subject::{AnyPlan, AnyScenario};
+use lightbay_core::checked::Checked;
+use lightbay_core::kind::{Depth, Kind};
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{ParamInfo, Params, Setting};
+use lightbay_core::plan::{Objective, Plan, Provenance, Status};
+use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::run::common_params;
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::model::{Model, Size};
+use lightbay_highs::modelled::Modelled;
+use lightbay_training::Training;
+use std::sync::Arc;
+
+mod export;
+mod import;
+mod names;
+mod point;
+
+pub use export::is_model;
+pub(crate) use export::{export, exporters};
+pub(crate) use import::{SOL, import, importer};
+pub use names::SCHEMA as NAMES_SCHEMA;
+
+/// A method whose model can be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelledMethod {
+    /// Name of the method.
+    pub name: &'static str,
+    /// Its parameters that shape the model.
+    pub params: Vec<ParamInfo>,
+}
+
+/// The methods of a kind whose model can be written; empty for an unknown kind.
+pub fn modelled(kind: &str) -> Vec<ModelledMethod> {
+    fn infos<K: Kind>(all: Vec<Arc<dyn Modelled<K>>>) -> Vec<ModelledMethod> {
+        all.iter().map(|one| ModelledMethod { name: one.name(), params: one.params() }).collect()
+    }
+    if kind == Training::NAME { infos(lightbay_training::methods::models()) } else { Vec::new() }
+}
+
+/// What a model is made from: a scenario, a method and the parameters that shape its model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The scenario.
+    pub scenario: AnyScenario,
+    /// The method.
+    pub method: String,
+    /// The parameters, defaults filled in.
+    pub params: Params,
+}
+
+impl Question {
+    /// The question that settings ask of a scenario, or of a plan's scenario with the plan's own parameters.
+    /// `method` names the method; by itself it is the plan's, or the first whose model can be written.
+    ///
+    /// # Errors
+    /// A method without a model, settings that are not valid for it, and every problem of the scenario that results.
+    pub fn of(subject: Subject<'_>, settings: &[Setting]) -> Result<Self, Problems> {
+        match subject {
+            Subject::Scenario(scenario) => Self::asked(scenario, None, settings),
+            Subject::Plan(plan) => {
+                let header = plan.header();
+                Self::asked(&plan.scenario(), Some((&header.method, &header.parameters)), settings)
+            }
+        }
+    }
+
+    /// Like [`Question::of`], with method and parameters of a plan if there is one.
+    pub(crate) fn asked(
+        scenario: &AnyScenario,
+        plan: Option<(&str, &Params)>,
+        settings: &[Setting],
+    ) -> Result<Self, Problems> {
+        let kind = scenario.kind();
+        let all = modelled(kind);
+        let named = settings.iter().rev().find(|setting| setting.name == "method");
+        let own = plan.filter(|(method, _)| all.iter().any(|one| one.name == *method));
+        let name = match (named, own, all.first()) {
+            (Some(setting), _, _) => setting.text.as_str(),
+            (None, Some((method, _)), _) => method,
+            (None, None, Some(first)) => first.name,
+            (None, None, None) => "",
+        };
+        let Some(chosen) = all.iter().find(|one| one.name == name) else {
+            return Err(no_model(kind, name, &all).into());
+        };
+        let rest: Vec<Setting> =
+            settings.iter().filter(|setting| setting.name != "method").cloned().collect();
+        without_effect(kind, chosen, &scenario.knobs(), &rest)?;
+        let (scenario, given) = apply_own(scenario, chosen.name, &chosen.params, &rest)?;
+        let shaping = |name: &str| chosen.params.iter().any(|info| info.name == name);
+        let before =
+            own.filter(|(method, _)| *method == name).into_iter().flat_map(|(_, params)| params.iter());
+        let values = before
+            .filter(|(name, _)| shaping(name))
+            .chain(given.iter().map(|(name, value)| (name.as_str(), value)));
+        let params = Params::resolve(&chosen.params, values)?;
+        Ok(Self { scenario, method: chosen.name.to_owned(), params })
+    }
+
+    /// The model.
+    ///
+    /// # Errors
+    /// If the scenario or a parameter does not suit the method.
+    pub fn model(&self) -> Result<Model, Problems> {
+        match &self.scenario {
+            AnyScenario::Training(scenario) => {
+                let method = implementation(lightbay_training::methods::models(), &self.method)?;
+                method.model(scenario, &self.params).map_err(problems_of)
+            }
+        }
+    }
+
+    /// How large the model is.
+    ///
+    /// # Errors
+    /// Like [`Question::model`].
+    pub fn size(&self) -> Result<Size, Problems> {
+        Ok(self.model()?.size())
+    }
+
+    /// The checked plan that a point of the model stands for. Nothing is proven by it, so it claims no bound.
+    ///
+    /// # Errors
+    /// If the point is none of the model, or the checker finds a rule that the plan breaks.
+    pub fn plan(&self, values: &[f64], provenance: Provenance) -> Result<AnyPlan, Problems> {
+        match &self.scenario {
+            AnyScenario::Training(scenario) => {
+                let method = implementation(lightbay_training::methods::models(), &self.method)?;
+                let checked = planned(&*method, scenario, &self.params, values, provenance)?;
+                Ok(AnyPlan::Training(Arc::new(checked)))
+            }
+        }
+    }
+}
+
+fn implementation<K: Kind>(
+    all: Vec<Arc<dyn Modelled<K>>>,
+    name: &str,
+) -> Result<Arc<dyn Modelled<K>>, Problem> {
+    match all.iter().find(|one| one.name() == name) {
+        Some(one) => Ok(Arc::clone(one)),
+        None => Err(no_model(K::NAME, name, &modelled(K::NAME))),
+    }
+}
+
+fn planned<K: Kind>(
+    method: &dyn Modelled<K>,
+    scenario: &Arc<Scenario<K>>,
+    params: &Params,
+    values: &[f64],
+    mut provenance: Provenance,
+) -> Result<Checked<K>, Problems> {
+    let candidate = method.plan(scenario, params, values).map_err(problems_of)?;
+    provenance.scenario_sha256 =
+        scenario.sha256().map_err(|error| Problem::new("", error.to_string(), "mend the scenario"))?;
+    let plan = Plan {
+        scenario: Arc::clone(scenario),
+        name: scenario.name.clone(),
+        method: method.name().to_owned(),
+        parameters: params.clone(),
+        seed: 1,
+        threads: 1,
+        status: Status::Feasible,
+        limit: None,
+        objective: Objective::of::<K>(candidate.value, None),
+        metrics: candidate.metrics,
+        provenance,
+        derived_from: None,
+        notes: None,
+        result: candidate.result,
+    };
+    Checked::verify(plan, Depth::Usual).map_err(|rejected| {
+        let mut problems = Problems::new();
+        for violation in rejected.violations {
+            problems.add(
+                "",
+                format!("the plan that the solution stands for breaks {violation}"),
+                "please report this",
+            );
+        }
+        problems
+    })
+}
+
+/// What a method says, as problems of an input.
+fn problems_of(error: MethodError) -> Problems {
+    match error {
+        MethodError::Invalid(problems) => problems,
+        other => Problem::new("", other.to_string(), "").into(),
+    }
+}
+
+fn no_model(kind_name: &str, name: &str, all: &[ModelledMethod]) -> Problem {
+    let names: Vec<&str> = all.iter().map(|one| one.name).collect();
+    if method(kind_name, name).is_some() {
+        let remedy = format!("valid are {}", names.join(", "));
+        return Problem::new(
+            "method",
+            format!("'{name}' does not solve one model that could be written"),
+            remedy,
+        );
+    }
+    let of = kind(kind_name).map_or_else(String::new, |kind| format!(" of kind {}", kind.name));
+    Problem::new("method", format!("'{name}' is no method{of} with a model"), suggestion(name, &names))
+}
+
+/// Parameters of the method that leave its model as it is would do nothing here.
+fn without_effect(
+    kind: &str,
+    chosen: &ModelledMethod,
+    knobs: &[ParamInfo],
+    settings: &[Setting],
+) -> Result<(), Problems> {
+    let known = |infos: &[ParamInfo], name: &str| infos.iter().any(|info| info.name == name);
+    let mut all = method(kind, chosen.name).map_or_else(Vec::new, |info| info.params);
+    all.extend(common_params());
+    let mut problems = Problems::new();
+    for setting in settings {
+        let name = setting.name.as_str();
+        if !known(knobs, name) && !known(&chosen.params, name) && known(&all, name) {
+            problems.add(
+                name,
+                format!("does not change the model of {}", chosen.name),
+                "leave it out; it is for `lightbay solve`, the reader of the file has options of its own",
+            );
+        }
+    }
+    problems.into_result(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Models as files: MPS and the LP format, with the names beside them.
+
+use super::names::NameFile;
+use super::{Question, modelled};
+use crate::formats::{Artifact, FormatInfo, Subject, SubjectSort, file_stem, write_problem};
+use lightbay_core::json;
+use lightbay_core::param::{ParamInfo, Setting};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_highs::file::{self, Format};
+
+/// The formats of models with their names.
+const FORMATS: [(&str, Format, &str); 2] = [
+    (
+        "mps",
+        Format::Mps,
+        "The integer program of a method for any solver, as a free MPS file, with its names beside it.",
+    ),
+    (
+        "lp",
+        Format::Lp,
+        "The integer program of a method in the LP format, which people can read, with its names beside it.",
+    ),
+];
+
+/// What stands behind the name of a model file to name the file of its names.
+const NAMES_SUFFIX: &str = ".names.json";
+
+/// Whether a format is one of models, so that `method` is among its settings.
+pub fn is_model(format: &str) -> bool {
+    format_of(format).is_some()
+}
+
+/// The format of model files that a name stands for.
+fn format_of(name: &str) -> Option<Format> {
+    FORMATS.iter().find(|(known, _, _)| *known == name).map(|(_, format, _)| *format)
+}
+
+/// The exporters of models of a kind; none if no method of it shows its model.
+pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
+    let methods: Vec<&'static str> = modelled(kind).iter().map(|one| one.name).collect();
+    let Some(first) = methods.first() else { return Vec::new() };
+    let method = ParamInfo::choice(
+        "method",
+        &methods,
+        first,
+        "Method whose model is written: by itself that of the plan, or the first; its parameters and the knobs of the scenario are set alike.",
+    );
+    FORMATS
+        .iter()
+        .map(|(name, _, help)| FormatInfo {
+            name,
+            help,
+            of: SubjectSort::Either,
+            extension: name,
+            params: vec![method.clone()],
+        })
+        .collect()
+}
+
+/// Writes the model of a method if `format` is one of models: the model first, then its names.
+///
+/// # Errors
+/// Settings that are not valid, or a scenario that does not suit the method.
+pub(crate) fn export(
+    subject: Subject<'_>,
+    format: &str,
+    settings: &[Setting],
+) -> Option<Result<Vec<Artifact>, Problems>> {
+    let known = format_of(format)?;
+    Some(write(subject, format, known, settings))
+}
+
+fn write(
+    subject: Subject<'_>,
+    extension: &str,
+    format: Format,
+    settings: &[Setting],
+) -> Result<Vec<Artifact>, Problems> {
+    let question = Question::of(subject, settings)?;
+    let model = question.model()?;
+    let written = file::write(&model, format).map_err(|error| {
+        Problem::new("", error.to_string().replace('\n', "; "), "choose the other format of models")
+    })?;
+    let names = NameFile::of(&question, extension, &written.names);
+    let name = format!("{}.{}.{extension}", file_stem(question.scenario.name()), question.method);
+    let beside = json::to_pretty(&names.to_value(model.size())?).map_err(write_problem)?;
+    Ok(vec![
+        Artifact { name: name.clone(), bytes: written.text, beside: None },
+        Artifact { name: format!("{name}{NAMES_SUFFIX}"), bytes: beside, beside: Some(NAMES_SUFFIX) },
+    ])
+}

@@ -1,0 +1,238 @@
+//! Solutions of other solvers: the file, the question it answers, the plan.
+
+use super::names::NameFile;
+use super::point::{Names, Point, point};
+use super::{Question, modelled};
+use crate::catalogue::kinds;
+use crate::files::{AnyFile, read_value};
+use crate::formats::{FormatInfo, Imported, Input, Product, SubjectSort};
+use lightbay_core::param::{ParamInfo, Setting};
+use lightbay_core::plan::Provenance;
+use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::read::{parse_json, read_all};
+use lightbay_formats::detect;
+use lightbay_formats::solutions::{self, Dialect, SolutionFile};
+use lightbay_formats::{Format, Limits};
+use lightbay_highs::file;
+use lightbay_highs::model::Model;
+use serde_json::{Map, Value, json};
+
+/// Name of the importer.
+pub(crate) const SOL: &str = "sol";
+
+/// Solution files may name as many columns as a model of this size has.
+const LIMITS: Limits = Limits { content_bytes: 256 << 20, line_bytes: 1 << 16, rows: 20_000_000 };
+
+/// The importer, if any method shows its model.
+pub(crate) fn importer() -> Option<FormatInfo> {
+    let mut methods: Vec<&'static str> = Vec::new();
+    for kind in kinds() {
+        methods.extend(modelled(kind.name).iter().map(|one| one.name));
+    }
+    let first = methods.first()?;
+    Some(FormatInfo {
+        name: SOL,
+        help: "The plan that a solution of an exported model stands for, from HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK; \
+               beside the solution give the names written with the model, or the scenario or plan it was written from.",
+        of: SubjectSort::Plan,
+        extension: SOL,
+        params: vec![
+            ParamInfo::choice(
+                "method",
+                &methods,
+                first,
+                "Method whose model was solved; with the file of names it is known, and so is all else.",
+            )
+            .derived(),
+        ],
+    })
+}
+
+/// What the model was made from, and what its file called the columns.
+struct Asked {
+    question: Question,
+    names: Option<NameFile>,
+}
+
+/// Turns a solution into a plan.
+///
+/// # Errors
+/// Every problem of the files, and whatever keeps the solution from being a plan.
+pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Result<Imported, Problems> {
+    let (solution, beside) = sorted(inputs)?;
+    let file = solutions::read(solution.bytes.as_slice(), &LIMITS)
+        .map_err(|problems| problems.named(&solution.name))?;
+    let asked = asked(beside, settings)?;
+    if file.dialect == Dialect::Glpk && asked.names.as_ref().is_some_and(|names| names.format == "lp") {
+        let problem = Problem::new(
+            "",
+            "gives columns by number, which the LP format does not keep",
+            "export the model as mps and solve that",
+        );
+        return Err(Problems::from(problem).named(&solution.name));
+    }
+    let model = asked.question.model()?;
+    let (columns, rows) =
+        in_file(&asked, &model).map_err(|problem| Problems::from(problem).named(&beside.name))?;
+    let names = Names {
+        columns: columns.iter().map(String::as_str).collect(),
+        rows: rows.iter().map(String::as_str).collect(),
+    };
+    let point = point(&file, &model, &names, strict).map_err(|problems| problems.named(&solution.name))?;
+    let plan = asked
+        .question
+        .plan(&point.values, provenance(&file, &point))
+        .map_err(|problems| problems.named(&solution.name))?;
+    let value = plan.header().objective;
+    let lines = lines(&file, &model, &point, &asked.question, &value);
+    let summary = json!({
+        "solver": file.dialect.solver(),
+        "status": file.status.as_ref().map(|status| &status.what),
+        "claimed_objective": file.objective.as_ref().map(|claimed| claimed.what),
+        "model_objective": point.objective,
+        "columns": model.columns(),
+        "columns_left_out": point.left_out,
+        "rounded_by": point.rounded_by,
+        "further_points": file.further_points,
+        "method": asked.question.method,
+        "parameters": asked.question.params,
+        "plan_objective": value.value,
+    });
+    Ok(Imported { product: Product::Plan(plan), lines, summary })
+}
+
+/// Which input is the solution and which says what it is a solution of.
+fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
+    let mut solution = None;
+    let mut beside = None;
+    let mut problems = Problems::new();
+    for input in inputs {
+        let opened = detect::open(input.bytes.as_slice(), &LIMITS)
+            .map_err(|problem| Problems::from(problem).named(&input.name))?;
+        let place = match opened.format {
+            Format::Names | Format::Scenario | Format::Plan => &mut beside,
+            // Whatever else it is: the reader of solutions says so.
+            _ => &mut solution,
+        };
+        if let Some(before) = place.replace(input) {
+            problems.add(
+                input.name.clone(),
+                format!("is one too many beside {}", before.name),
+                "give one solution, and one file of names, scenario or plan",
+            );
+        }
+    }
+    problems.into_result(())?;
+    match (solution, beside) {
+        (Some(solution), Some(beside)) => Ok((solution, beside)),
+        (None, _) => {
+            Err(Problem::new("", "none of the files is a solution", "add the file that the solver wrote")
+                .into())
+        }
+        (Some(_), None) => Err(Problem::new(
+            "",
+            "nothing says which model this solves",
+            "add the .names.json file written beside the model, or the scenario or plan with --set method=",
+        )
+        .into()),
+    }
+}
+
+fn asked(beside: &Input, settings: &[Setting]) -> Result<Asked, Problems> {
+    let named = |problems: Problems| problems.named(&beside.name);
+    let value = read_all(beside.bytes.as_slice())
+        .and_then(|bytes| parse_json(&bytes))
+        .map_err(|problem| named(problem.into()))?;
+    if is_names(&value) {
+        let names = NameFile::from_value(&value).map_err(named)?;
+        let mut problems = Problems::new();
+        for setting in settings {
+            problems.add(
+                setting.name.clone(),
+                format!("is said by {} already", beside.name),
+                "leave it out, or give the scenario instead of the names",
+            );
+        }
+        problems.into_result(())?;
+        return Ok(Asked { question: names.question.clone(), names: Some(names) });
+    }
+    let question = match read_value(&value).map_err(named)? {
+        AnyFile::Scenario(scenario) => Question::asked(&scenario, None, settings)?,
+        AnyFile::Plan(plan) => {
+            let (Some(scenario), Some(header)) = (plan.scenario(), plan.header()) else {
+                let problem =
+                    Problem::new("result", "cannot be read", "see `lightbay check`, or give a scenario");
+                return Err(named(problem.into()));
+            };
+            Question::asked(&scenario, Some((&header.method, &header.parameters)), settings)?
+        }
+    };
+    Ok(Asked { question, names: None })
+}
+
+fn is_names(value: &Value) -> bool {
+    let schema = value.get("schema").and_then(Value::as_str).unwrap_or_default();
+    schema.split_once('/').is_some_and(|(family, _)| family == "lightbay.names")
+}
+
+/// Names of columns and rows in the model file: as they were written, or as they would be written now.
+fn in_file(asked: &Asked, model: &Model) -> Result<(Vec<String>, Vec<String>), Problem> {
+    if let Some(names) = &asked.names {
+        names.fits(model)?;
+        let only = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect();
+        return Ok((only(&names.columns), only(&names.rows)));
+    }
+    let written = file::write(model, file::Format::Mps)
+        .map_err(|error| Problem::new("", error.to_string(), "give the file of names"))?;
+    let only = |names: Vec<file::Name>| names.into_iter().map(|name| name.file).collect();
+    Ok((only(written.names.columns), only(written.names.rows)))
+}
+
+fn provenance(file: &SolutionFile, point: &Point) -> Provenance {
+    let mut other = Map::new();
+    other.insert("imported".to_owned(), true.into());
+    if let Some(status) = &file.status {
+        other.insert("solver_status".to_owned(), status.what.clone().into());
+    }
+    other.insert("model_objective".to_owned(), point.objective.into());
+    Provenance {
+        lightbay_version: env!("CARGO_PKG_VERSION").to_owned(),
+        solver: Some(file.dialect.solver().to_owned()),
+        reproducible: false,
+        not_reproducible_because: Some("read from the solution file of another solver".to_owned()),
+        other,
+        ..Provenance::default()
+    }
+}
+
+fn lines(
+    file: &SolutionFile,
+    model: &Model,
+    point: &Point,
+    question: &Question,
+    value: &lightbay_core::plan::Objective,
+) -> Vec<String> {
+    let solver = file.dialect.solver();
+    let mut lines = Vec::new();
+    let status = file.status.as_ref().map_or_else(String::new, |status| format!(", '{}'", status.what));
+    lines.push(format!("solution of {solver}{status}: objective {}, as its values give", point.objective));
+    let columns = counted(model.columns() as u64, "column", "columns");
+    lines.push(match point.left_out {
+        0 => format!("{columns} of the model of {}, all in the file", question.method),
+        count => format!(
+            "{columns} of the model of {}; {count} not in the file and taken as zero, as {solver} leaves out zeros",
+            question.method
+        ),
+    });
+    if point.rounded_by > 0.0 {
+        lines.push(format!("whole numbers were off by at most {:.1e} and are rounded", point.rounded_by));
+    }
+    if file.further_points > 0 {
+        lines.push(format!("the first of {} points was taken", file.further_points + 1));
+    }
+    lines.push(format!(
+        "the plan has {} {} and passed its check; no bound is claimed for it",
+        value.name, value.value
+    ));
+    lines
+}

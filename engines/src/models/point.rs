@@ -1,0 +1,188 @@
+//! From the values of a solution file to a point of the model, and what can be wrong with them.
+
+use lightbay_core::param::ParamValue;
+use lightbay_core::problem::{Problem, Problems, counted, nearest};
+use lightbay_formats::solutions::{Dialect, Key, SolutionFile};
+use lightbay_highs::model::{Domain, Model};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far a value may be outside of a bound or row, relative to the size of the bound where that is above 1.
+const TOLERANCE: f64 = 1e-6;
+/// The same for files that keep six digits.
+const COARSE: f64 = 1e-5;
+/// How far a solver may be from a whole number: the usual tolerance of Gurobi and CPLEX.
+const WHOLE: f64 = 1e-5;
+/// How far the objective of the values may be from the one that the file claims, absolute (CBC writes eight decimals).
+const OBJECTIVE_ABSOLUTE: f64 = 1e-8;
+
+/// The names of a model in its file.
+pub(super) struct Names<'a> {
+    /// Columns in the order of the model.
+    pub columns: Vec<&'a str>,
+    /// Rows, in any order.
+    pub rows: BTreeSet<&'a str>,
+}
+
+impl Names<'_> {
+    /// Whether a name is that of a row; the LP format makes two of a row with two bounds, `NAMElo` and `NAMEup`.
+    fn is_row(&self, name: &str) -> bool {
+        let half = name.strip_suffix("lo").or_else(|| name.strip_suffix("up"));
+        self.rows.contains(name) || half.is_some_and(|half| self.rows.contains(half))
+    }
+}
+
+/// A point of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Point {
+    /// One value per column, whole where it must be.
+    pub values: Vec<f64>,
+    /// Columns that the file leaves out, taken as zero.
+    pub left_out: usize,
+    /// The largest change that made a value whole.
+    pub rounded_by: f64,
+    /// The objective of the model there.
+    pub objective: f64,
+}
+
+/// Takes a point from a file.
+///
+/// # Errors
+/// A file without a point, names that are not the model's, columns without a value or with two, and whatever the
+/// point breaks. With `strict`, columns that the file leaves out are a problem too.
+pub(super) fn point(
+    file: &SolutionFile,
+    model: &Model,
+    names: &Names<'_>,
+    strict: bool,
+) -> Result<Point, Problems> {
+    if let Some(none) = &file.no_point {
+        return Err(Problem::new(
+            format!("line {}", none.line),
+            format!("{} says '{}': there is no feasible point in the file", file.dialect.solver(), none.what),
+            "give the solver more time, or ask `lightbay solve` why there is no plan",
+        )
+        .into());
+    }
+    let given = assigned(file, names)?;
+    let left_out = given.iter().filter(|value| value.is_none()).count();
+    if left_out > 0 && (strict || !file.dialect.omits_zeros()) {
+        return Err(missing(file.dialect, &given, model, names, strict).into());
+    }
+    let mut values: Vec<f64> = given.into_iter().map(Option::unwrap_or_default).collect();
+    let mut rounded_by = 0.0_f64;
+    for (value, domain) in values.iter_mut().zip(&model.domains) {
+        let off = (*value - value.round()).abs();
+        if matches!(domain, Domain::Integer | Domain::SemiInteger) && off <= WHOLE {
+            rounded_by = rounded_by.max(off);
+            *value = value.round();
+        }
+    }
+    let tolerance = if file.dialect.coarse() { COARSE } else { TOLERANCE };
+    if let Some(broken) = model.first_broken(&values, tolerance) {
+        let remedy = match file.dialect {
+            dialect if dialect.coarse() => {
+                "this style keeps six digits only; have HiGHS write the raw one (write_solution_style=0)"
+            }
+            _ => "is it the solution of this very model, solved to tolerances of 1e-6?",
+        };
+        return Err(Problem::new("", format!("the point breaks the model: {broken}"), remedy).into());
+    }
+    let objective = model.objective(&values);
+    if let Some(claimed) = &file.objective {
+        // GLPK reads the constant of an MPS objective with the opposite sign.
+        let turned = objective - 2.0 * model.offset;
+        let glpk =
+            file.dialect == Dialect::Glpk && agree(claimed.what, claimed.line, turned, tolerance).is_ok();
+        if !glpk {
+            agree(claimed.what, claimed.line, objective, tolerance)?;
+        }
+    }
+    Ok(Point { values, left_out, rounded_by, objective })
+}
+
+/// The value of each column that the file names.
+fn assigned(file: &SolutionFile, names: &Names<'_>) -> Result<Vec<Option<f64>>, Problems> {
+    let index: BTreeMap<&str, usize> =
+        names.columns.iter().enumerate().map(|(column, name)| (*name, column)).collect();
+    let mut values = vec![None; names.columns.len()];
+    let mut lines = vec![0; names.columns.len()];
+    let mut problems = Problems::new();
+    for entry in &file.entries {
+        let path = format!("line {}", entry.line);
+        let column = match &entry.key {
+            Key::Place(place) => Some(*place).filter(|place| *place < values.len()),
+            Key::Name(name) => index.get(name.as_str()).copied(),
+        };
+        let Some(column) = column else {
+            match &entry.key {
+                Key::Place(place) => problems.add(
+                    path,
+                    format!("gives a value to column {}, the model has {}", place + 1, values.len()),
+                    "is it the solution of this model?",
+                ),
+                Key::Name(name) if file.dialect.mixes_rows() && names.is_row(name) => {}
+                Key::Name(name) => {
+                    let near = nearest(name, names.columns.iter().copied().take(NEAREST_OF));
+                    let remedy = near.map_or_else(
+                        || "is it the solution of this model?".to_owned(),
+                        |near| format!("did you mean '{near}'? Is it the solution of this model?"),
+                    );
+                    problems.add(path, format!("'{name}' is no column of the model"), remedy);
+                }
+            }
+            continue;
+        };
+        if values[column].is_some() {
+            problems.add(
+                path,
+                format!(
+                    "gives '{}' a second value, {}",
+                    names.columns[column],
+                    ParamValue::Float(entry.value)
+                ),
+                format!("line {} gave it one already; have the solver write the file again", lines[column]),
+            );
+        }
+        values[column] = Some(entry.value);
+        lines[column] = entry.line;
+    }
+    problems.into_result(values)
+}
+
+/// Among how many columns a likely slip is looked for: comparing with all of a large model would take long.
+const NEAREST_OF: usize = 2000;
+
+fn missing(
+    dialect: Dialect,
+    given: &[Option<f64>],
+    model: &Model,
+    names: &Names<'_>,
+    strict: bool,
+) -> Problem {
+    let absent: Vec<usize> = (0..given.len()).filter(|column| given[*column].is_none()).collect();
+    let first = absent.first().copied().unwrap_or_default();
+    let message = format!(
+        "has no value for {}, the first of them '{}' ({})",
+        counted(absent.len() as u64, "column", "columns"),
+        names.columns[first],
+        model.column_names[first]
+    );
+    let remedy = if strict && dialect.omits_zeros() {
+        format!("{} leaves out zeros; without --strict they are taken as zero", dialect.solver())
+    } else {
+        "the file is cut short, or the solution of another model".to_owned()
+    };
+    Problem::new("", message, remedy)
+}
+
+fn agree(claimed: f64, line: usize, objective: f64, tolerance: f64) -> Result<(), Problem> {
+    let slack = tolerance * claimed.abs().max(objective.abs()) + OBJECTIVE_ABSOLUTE;
+    if (claimed - objective).abs() <= slack {
+        return Ok(());
+    }
+    Err(Problem::new(
+        format!("line {line}"),
+        format!("the file claims the objective {claimed}, its values give {objective}"),
+        "is it the solution of this very model, and complete?",
+    ))
+}
