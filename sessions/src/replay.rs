@@ -3,11 +3,11 @@
 use crate::book::PlanId;
 use crate::error::SessionError;
 use crate::log::{LogLine, LogReader, LogRecord, open_log};
-use crate::thin::{Curve, Thinner};
+use crate::thin::{Curve, NewBounds, Thinner};
 use lightbay_core::event::{Done, EventBody, RunId, Started};
 use lightbay_core::kind::Sense;
 use lightbay_core::problem::Problem;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -17,18 +17,21 @@ mod tests;
 /// How much of a log to keep in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayLimits {
-    /// Most progress records (points of curves); beyond it every curve is thinned evenly over its length.
+    /// Most progress records (points of curves); beyond it every curve is thinned evenly over its length. Bounds
+    /// that say something new do not count, up to the same number.
     pub progress: usize,
+    /// Most lines of a solver's log of each run, the newest ones.
+    pub lines: usize,
 }
 
 impl ReplayLimits {
     /// Everything there is.
-    pub const ALL: Self = Self { progress: usize::MAX };
+    pub const ALL: Self = Self { progress: usize::MAX, lines: usize::MAX };
 }
 
 impl Default for ReplayLimits {
     fn default() -> Self {
-        Self { progress: 200_000 }
+        Self { progress: 200_000, lines: 1000 }
     }
 }
 
@@ -97,12 +100,34 @@ impl Replay {
     pub fn collect<R: BufRead>(mut reader: LogReader<R>, limits: ReplayLimits) -> std::io::Result<Self> {
         let mut replay = Self::default();
         let mut kept = Thinner::new(limits.progress);
+        let mut bounds = NewBounds::default();
+        let mut new_bounds = 0;
+        let mut lines = BTreeMap::<RunId, VecDeque<(u64, LogRecord)>>::new();
+        let mut before = 0;
         while let Some(line) = reader.next_line()? {
             match line {
                 LogLine::Record(record) => {
                     replay.note(&record);
-                    let curve = Curve::of_progress(record.record.run, &record.record.body);
+                    let (run, body) = (record.record.run, &record.record.body);
+                    if let EventBody::Line(_) = body {
+                        let lines = lines.entry(run).or_default();
+                        if lines.len() >= limits.lines {
+                            lines.pop_front();
+                            replay.thinned += 1;
+                        }
+                        lines.push_back((before, *record));
+                        continue;
+                    }
+                    let new = bounds.is_new(run, body) && new_bounds < limits.progress;
+                    new_bounds += usize::from(new);
+                    let curve = if new { None } else { Curve::of_progress(run, body) };
+                    if new || matches!(body, EventBody::Incumbent(_)) {
+                        for curve in Curve::standing(run) {
+                            kept.pin(&curve);
+                        }
+                    }
                     kept.push(curve, *record);
+                    before += 1;
                 }
                 LogLine::Broken(problem) => {
                     replay.broken += 1;
@@ -114,7 +139,9 @@ impl Replay {
             }
         }
         replay.end = reader.end();
-        (replay.records, replay.thinned) = kept.finish();
+        let (records, thinned) = kept.finish();
+        replay.thinned += thinned;
+        replay.records = merge(records, lines);
         Ok(replay)
     }
 
@@ -180,4 +207,19 @@ impl Replay {
             _ => Some((plan, value)),
         })
     }
+}
+
+/// Puts lines back where they were: each came before the record of which it knows the position.
+fn merge(
+    records: Vec<(u64, LogRecord)>,
+    lines: BTreeMap<RunId, VecDeque<(u64, LogRecord)>>,
+) -> Vec<LogRecord> {
+    if lines.is_empty() {
+        return records.into_iter().map(|(_, record)| record).collect();
+    }
+    let lines = lines.into_values().flatten().map(|(before, record)| (before, false, record));
+    let records = records.into_iter().map(|(order, record)| (order, true, record));
+    let mut all: Vec<(u64, bool, LogRecord)> = lines.chain(records).collect();
+    all.sort_by_key(|(order, is_record, _)| (*order, *is_record));
+    all.into_iter().map(|(_, _, record)| record).collect()
 }

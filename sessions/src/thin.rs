@@ -1,7 +1,8 @@
 //! Fewer points of the same curves: what may be left out when there is too much to keep.
 //!
 //! Progress events may be thinned (bounds, solver and generation figures, series), each curve by itself, so
-//! that a slow one keeps its few points beside a fast one. Everything else stays.
+//! that a slow one keeps its few points beside a fast one. Everything else stays, and with an incumbent or a
+//! bound the figures that say where the search stood when it came.
 
 use lightbay_core::event::{EventBody, RunId};
 use std::collections::{HashMap, VecDeque};
@@ -19,6 +20,8 @@ enum Sort {
     Solver,
     Generation,
     Series(String),
+    /// Lines of a solver's log: no curve, but as many.
+    Line,
     /// Objective values of candidates that are not built yet; their plans follow under a number.
     Unchecked,
 }
@@ -36,9 +39,46 @@ impl Curve {
         Some(Self { run, sort })
     }
 
+    /// The same, and one for the lines of a solver's log.
+    pub(crate) fn of(run: RunId, body: &EventBody) -> Option<Self> {
+        match body {
+            EventBody::Line(_) => Some(Self { run, sort: Sort::Line }),
+            body => Self::of_progress(run, body),
+        }
+    }
+
+    /// The curves that say where a run stands: what was counted when an incumbent or a bound came.
+    pub(crate) const fn standing(run: RunId) -> [Self; 2] {
+        [Self { run, sort: Sort::Solver }, Self { run, sort: Sort::Generation }]
+    }
+
+    /// Whether it belongs to a run.
+    pub(crate) fn is_of(&self, run: RunId) -> bool {
+        self.run == run
+    }
+
     /// The curve of an incumbent that has no plan yet.
     pub(crate) fn of_unchecked(run: RunId, body: &EventBody) -> Option<Self> {
         is_unchecked(body).then_some(Self { run, sort: Sort::Unchecked })
+    }
+}
+
+/// Bounds that say something new: a repeated one may be left out like any other point.
+#[derive(Debug, Default)]
+pub(crate) struct NewBounds {
+    known: HashMap<RunId, (f64, Option<String>)>,
+}
+
+impl NewBounds {
+    /// Whether the event is a bound that differs from the one before.
+    pub(crate) fn is_new(&mut self, run: RunId, body: &EventBody) -> bool {
+        let EventBody::Bound(bound) = body else { return false };
+        let before = self.known.get(&run);
+        let new = before.is_none_or(|(value, only)| *value != bound.value || *only != bound.only);
+        if new {
+            self.known.insert(run, (bound.value, bound.only.clone()));
+        }
+        new
     }
 }
 
@@ -136,6 +176,22 @@ impl<T> Thinner<T> {
         }
     }
 
+    /// Keeps the newest point of a curve whatever follows.
+    pub(crate) fn pin(&mut self, curve: &Curve) {
+        let Some(number) = self.numbers.get(curve).copied() else { return };
+        let state = &mut self.curves[number];
+        if let Some((order, item)) = state.newest.take() {
+            self.kept.push(Kept { order, place: None, item });
+            return;
+        }
+        let newest = (number, state.seen.wrapping_sub(1));
+        let kept = self.kept.iter_mut().rev().find(|kept| kept.place.is_some_and(|place| place.0 == number));
+        if let Some(kept) = kept.filter(|kept| kept.place == Some(newest)) {
+            kept.place = None;
+            self.points -= 1;
+        }
+    }
+
     fn double_stride(&mut self) {
         self.stride *= 2;
         let stride = self.stride;
@@ -153,12 +209,12 @@ impl<T> Thinner<T> {
         }
     }
 
-    /// What is kept, in the order in which it came, and how many points were left out.
-    pub(crate) fn finish(self) -> (Vec<T>, u64) {
+    /// What is kept with its position among all that came, in that order, and how many points were left out.
+    pub(crate) fn finish(self) -> (Vec<(u64, T)>, u64) {
         let mut all: Vec<(u64, T)> = self.kept.into_iter().map(|kept| (kept.order, kept.item)).collect();
         all.extend(self.curves.into_iter().filter_map(|state| state.newest));
         all.sort_by_key(|(order, _)| *order);
-        (all.into_iter().map(|(_, item)| item).collect(), self.left_out)
+        (all, self.left_out)
     }
 }
 
@@ -192,6 +248,25 @@ mod tests {
         assert_eq!(left, [1, 3, 5, 6, 7, 8, 9]);
     }
 
+    #[test]
+    fn a_point_that_is_pinned_stays_wherever_it_is() {
+        let mut thinner = Thinner::new(4);
+        let mut pinned = Vec::new();
+        for i in 0..1000 {
+            thinner.push(bound(1), i);
+            if i % 90 == 7 {
+                thinner.pin(&bound(1).unwrap());
+                pinned.push(i);
+            }
+        }
+        thinner.pin(&bound(2).unwrap());
+        let (kept, left_out) = thinner.finish();
+        let kept: Vec<usize> = kept.into_iter().map(|(_, i)| i).collect();
+        assert!(pinned.iter().all(|i| kept.contains(i)), "{pinned:?} in {kept:?}");
+        assert!(kept.is_sorted() && kept.len() <= pinned.len() + 7, "{kept:?}");
+        assert_eq!(kept.len() as u64 + left_out, 1000);
+    }
+
     proptest! {
         #[test]
         fn thinning_keeps_order_milestones_and_both_ends(
@@ -203,6 +278,8 @@ mod tests {
                 thinner.push(if *sort == 0 { None } else { bound(*sort) }, i);
             }
             let (kept, left_out) = thinner.finish();
+            prop_assert!(kept.iter().all(|(order, i)| *order == *i as u64));
+            let kept: Vec<usize> = kept.into_iter().map(|(_, i)| i).collect();
             prop_assert!(kept.is_sorted());
             prop_assert_eq!(kept.len() as u64 + left_out, sorts.len() as u64);
             for sort in 0..4 {

@@ -1,8 +1,8 @@
 //! The thread that saves a session while it is being worked on.
 //!
 //! Engines and the shell hand over and go on; nobody waits for the disk. Milestones are written at once and
-//! never lost, progress within a second and thinned when it comes faster than the disk takes it, a run's
-//! plans at most one per second (the newest) and the last one at once. When the disk refuses, everything
+//! never lost, progress within a second and thinned when it comes faster than the disk takes it or when the run
+//! lasts very long, a run's plans at most one per second (the newest) and the last one at once. When the disk refuses, everything
 //! waits in bounded memory and is tried again every second.
 
 use crate::book::{PlanBook, PlanId};
@@ -25,6 +25,7 @@ use std::time::Duration;
 mod desk;
 mod disk;
 mod inbox;
+mod ration;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +57,8 @@ pub struct SaveStatus {
     pub plans: u64,
     /// Progress events left out because the disk could not keep up.
     pub thinned: u64,
+    /// Progress events left out because their run is so long that it is written ever more thinly.
+    pub rationed: u64,
     /// Incumbents without a plan that were left out because the disk could not keep up.
     pub merged: u64,
     /// Events and plans that cannot be written because a number in them is not finite.
@@ -319,6 +322,7 @@ fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify)
         state,
         lines: desk.lines_written,
         plans: desk.plans_written,
+        rationed: desk.rationed(),
         unwritable: desk.unwritable,
         behind,
         ..status.0.clone()

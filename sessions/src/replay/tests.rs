@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::toy;
-use lightbay_core::event::{Event, Started};
+use lightbay_core::event::{Event, LogLine, SolverStats, Started};
 
 fn log(events: &[(Event, Option<u64>)]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -79,7 +79,7 @@ fn memory_is_bounded_and_curves_keep_their_shape() {
             events.push((toy::incumbent(1, i, i / 1000 + 1, 1.0), Some(i / 1000 + 1)));
         }
     }
-    let replay = collect(&log(&events), ReplayLimits { progress: 100 });
+    let replay = collect(&log(&events), ReplayLimits { progress: 100, ..ReplayLimits::ALL });
     let points: Vec<u64> = replay
         .records
         .iter()
@@ -99,4 +99,43 @@ fn no_log_is_an_empty_replay() {
     let folder = tempfile::tempdir().unwrap();
     let replay = Replay::read(&folder.path().join("run.log"), ReplayLimits::default()).unwrap();
     assert!(replay.records.is_empty() && replay.last_run().is_none());
+}
+
+#[test]
+fn new_bounds_and_the_nodes_of_incumbents_survive_thinning_and_so_do_the_newest_lines() {
+    let nodes =
+        |seq, done| toy::event(1, seq, EventBody::Solver(SolverStats { done, ..SolverStats::default() }));
+    let mut events = vec![(started(1, "a"), None)];
+    let mut seq = 0;
+    let mut say = |make: &dyn Fn(u64) -> Event| {
+        seq += 1;
+        events.push((make(seq), None));
+    };
+    for step in 0..2000_u64 {
+        say(&|seq| nodes(seq, step));
+        match step % 100 {
+            42 => say(&|seq| toy::bound(1, seq, step as f64)),
+            77 => say(&|seq| toy::incumbent(1, seq, 0, -(step as f64))),
+            99 => say(&|seq| toy::event(1, seq, EventBody::Line(LogLine { text: format!("at {step}") }))),
+            _ => {}
+        }
+    }
+    let bytes = log(&events);
+    let replay = collect(&bytes, ReplayLimits { progress: 60, lines: 3 });
+    let mut known = 0;
+    let mut found = Vec::new();
+    let mut lines = Vec::new();
+    for line in &replay.records {
+        match &line.record.body {
+            EventBody::Solver(stats) => known = stats.done,
+            EventBody::Bound(_) | EventBody::Incumbent(_) => found.push(known),
+            EventBody::Line(line) => lines.push(line.text.clone()),
+            _ => {}
+        }
+    }
+    let expected: Vec<u64> = (0..2000).filter(|step| matches!(step % 100, 42 | 77)).collect();
+    assert_eq!(found, expected);
+    assert_eq!(lines, ["at 1799", "at 1899", "at 1999"]);
+    assert!(replay.records.is_sorted_by_key(|line| line.record.seq), "everything in its order");
+    assert_eq!(replay.records.len() as u64 + replay.thinned, events.len() as u64);
 }

@@ -2,6 +2,7 @@
 
 use super::disk::Disk;
 use super::inbox::{Inbox, Slot, Waiting, WaitingPlan};
+use super::ration::Ration;
 use crate::book::PlanBook;
 use crate::error::SessionError;
 use crate::log::LogRecord;
@@ -35,6 +36,8 @@ pub(super) struct Batch {
     recent: Option<Slot<(PathBuf, RecentEntry)>>,
     flushes: u64,
     sync: bool,
+    /// Nothing comes after this: what was held back is written too.
+    closing: bool,
 }
 
 /// What of a batch is on disk.
@@ -52,6 +55,7 @@ pub(super) struct Desk<D> {
     /// Encoded lines that the disk did not take yet.
     lines: Vec<u8>,
     line_count: u64,
+    ration: Ration,
     last_plan: BTreeMap<RunId, Duration>,
     unsynced: Option<Duration>,
     saved_session: Option<Duration>,
@@ -63,12 +67,18 @@ pub(super) struct Desk<D> {
 }
 
 impl<D: Disk> Desk<D> {
-    pub(super) const fn new(disk: D, book: Arc<PlanBook>) -> Self {
+    /// Points of curves that were left out because their run is long.
+    pub(super) const fn rationed(&self) -> u64 {
+        self.ration.left_out()
+    }
+
+    pub(super) fn new(disk: D, book: Arc<PlanBook>) -> Self {
         Self {
             disk,
             book,
             lines: Vec::new(),
             line_count: 0,
+            ration: Ration::default(),
             last_plan: BTreeMap::new(),
             unsynced: None,
             saved_session: None,
@@ -135,6 +145,7 @@ impl<D: Disk> Desk<D> {
             scenario: inbox.scenario.clone(),
             recent: inbox.recent.clone(),
             flushes: inbox.flushes,
+            closing: inbox.closing,
             sync: all || self.unsynced.is_some_and(|since| since + BEAT <= now),
         }
     }
@@ -162,9 +173,17 @@ impl<D: Disk> Desk<D> {
             }
         };
         // Here and not in `take`: nobody who reports has to wait for the encoding.
-        for waiting in batch.events {
+        let mut ration = std::mem::take(&mut self.ration);
+        let mut encode = |waiting: Waiting| {
             self.encode(LogRecord { record: waiting.event.record(), plan: waiting.plan });
+        };
+        for waiting in batch.events {
+            ration.pass(waiting, &mut encode);
         }
+        if batch.closing {
+            ration.release_all(&mut encode);
+        }
+        self.ration = ration;
         if !self.lines.is_empty() {
             try_next(self.disk.append(&self.lines).map(|()| {
                 self.lines = Vec::new();

@@ -16,8 +16,10 @@ use std::time::Duration;
 
 /// Progress events that wait before they are thinned.
 pub(super) const MOST_PROGRESS: usize = 4096;
-/// Incumbents without a plan that wait before they are thinned.
+/// Incumbents without a plan that wait before they are thinned; bounds likewise.
 pub(super) const MOST_UNCHECKED: usize = 16_384;
+/// Lines of solvers' logs that wait before the oldest go.
+pub(super) const MOST_LINES: usize = 4096;
 
 /// An event that waits.
 #[derive(Debug)]
@@ -55,6 +57,8 @@ pub(super) struct Inbox {
     /// A milestone is among the events, or so many others that they would soon be thinned.
     pub(super) urgent: bool,
     progress: usize,
+    bounds: usize,
+    lines: usize,
     unchecked: usize,
     pub(super) plans: BTreeMap<RunId, WaitingPlan>,
     pub(super) kept: BTreeMap<PlanId, WaitingPlan>,
@@ -113,25 +117,62 @@ impl Inbox {
             self.since = now;
         }
         let body = &waiting.event.body;
-        if body.is_progress() {
-            self.progress += 1;
-            self.urgent |= self.progress == MOST_PROGRESS / 2;
+        let many = match body {
+            EventBody::Bound(_) => Some((&mut self.bounds, MOST_UNCHECKED)),
+            EventBody::Line(_) => Some((&mut self.lines, MOST_LINES)),
+            body if body.is_progress() => Some((&mut self.progress, MOST_PROGRESS)),
+            _ => None,
+        };
+        let milestone = many.is_none();
+        let mut half_full = false;
+        if let Some((count, most)) = many {
+            *count += 1;
+            half_full = *count == most / 2;
         } else {
-            self.urgent = true;
             self.unchecked += usize::from(thin::is_unchecked(body));
         }
-        let wake = first || !body.is_progress() || self.progress == MOST_PROGRESS / 2;
+        self.urgent |= milestone || half_full;
+        let wake = first || milestone || half_full;
         self.events.push_back(waiting);
+        self.thin();
+        wake
+    }
+
+    /// Keeps what waits within its limits.
+    fn thin(&mut self) {
+        let is_bound = |waiting: &Waiting| matches!(waiting.event.body, EventBody::Bound(_));
         if self.progress > MOST_PROGRESS {
-            let curve = |waiting: &Waiting| Curve::of_progress(waiting.event.run, &waiting.event.body);
+            let curve = |waiting: &Waiting| {
+                Curve::of_progress(waiting.event.run, &waiting.event.body).filter(|_| !is_bound(waiting))
+            };
             let mut went = thin::halve(&mut self.events, curve);
             if went == 0 {
                 // So many curves that none has two points: the oldest point gives way.
-                let oldest = self.events.iter().position(|waiting| waiting.event.body.is_progress());
+                let oldest = self.events.iter().position(|waiting| curve(waiting).is_some());
                 went = u64::from(oldest.and_then(|at| self.events.remove(at)).is_some());
             }
             self.progress -= went as usize;
             self.thinned += went;
+        }
+        if self.bounds > MOST_UNCHECKED {
+            let curve = |waiting: &Waiting| {
+                Curve::of_progress(waiting.event.run, &waiting.event.body).filter(|_| is_bound(waiting))
+            };
+            let went = thin::halve(&mut self.events, curve);
+            self.bounds -= went as usize;
+            self.thinned += went;
+        }
+        if self.lines > MOST_LINES {
+            let mut go = MOST_LINES / 2;
+            let before = self.events.len();
+            self.events.retain(|waiting| {
+                let goes = go > 0 && matches!(waiting.event.body, EventBody::Line(_));
+                go -= usize::from(goes);
+                !goes
+            });
+            let went = before - self.events.len();
+            self.lines -= went;
+            self.thinned += went as u64;
         }
         if self.unchecked > MOST_UNCHECKED {
             let curve = |waiting: &Waiting| Curve::of_unchecked(waiting.event.run, &waiting.event.body);
@@ -139,13 +180,14 @@ impl Inbox {
             self.unchecked -= went as usize;
             self.merged += went;
         }
-        wake
     }
 
     /// Takes all events that wait.
     pub(super) fn take_events(&mut self) -> VecDeque<Waiting> {
         self.urgent = false;
         self.progress = 0;
+        self.bounds = 0;
+        self.lines = 0;
         self.unchecked = 0;
         std::mem::take(&mut self.events)
     }

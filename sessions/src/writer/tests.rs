@@ -1,14 +1,14 @@
 //! When things are written, and that nothing is lost when the disk refuses.
 
 use super::desk::{BEAT, Desk};
-use super::inbox::{MOST_PROGRESS, MOST_UNCHECKED};
+use super::inbox::{MOST_LINES, MOST_PROGRESS, MOST_UNCHECKED};
 use super::*;
 use crate::log::{LogReader, LogRecord};
 use crate::replay::{Replay, ReplayLimits};
 use crate::store::Store;
 use crate::toy;
 use lightbay_core::clock::ManualClock;
-use lightbay_core::event::{EventBody, Note, RunId, Severity};
+use lightbay_core::event::{EventBody, LogLine, ModelSize, Note, RunId, Severity};
 use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
@@ -139,7 +139,7 @@ fn milestones_are_written_at_once_and_progress_within_a_second() {
 fn fast_progress_is_written_before_it_has_to_be_thinned() {
     let mut bench = Bench::new();
     for seq in 0..10 * MOST_PROGRESS as u64 {
-        bench.say(toy::bound(1, seq, 0.5));
+        bench.say(toy::bound(1, seq, seq as f64));
         bench.settle();
     }
     assert_eq!(bench.inbox.thinned, 0);
@@ -201,6 +201,39 @@ fn a_full_disk_is_told_retried_and_loses_no_milestone() {
     assert_eq!(bench.disk.replay().runs[&RunId(1)].plans, 10);
     assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.9), (PlanId(10), 0.45)]);
     assert!(!bench.desk.behind(&bench.inbox));
+}
+
+#[test]
+fn a_full_disk_loses_neither_models_nor_the_newest_lines_of_a_solver() {
+    let mut bench = Bench::new();
+    let line = |seq: u64| toy::event(1, seq, EventBody::Line(LogLine { text: format!("line {seq}") }));
+    let model =
+        |rows| EventBody::Model(ModelSize { after: "presolve".to_owned(), rows, ..ModelSize::default() });
+    bench.say(line(0));
+    bench.settle();
+    assert!(bench.disk.state().log.is_empty(), "a line may wait for a second");
+    bench.pass(1000);
+    bench.disk.fill(true);
+    bench.say(toy::event(1, 1, model(7)));
+    bench.settle();
+    assert!(bench.desk.trouble.is_some(), "told at once");
+    let many = 3 * MOST_LINES as u64;
+    for seq in 2..many {
+        bench.say(line(seq));
+    }
+    bench.say(toy::bound(1, many, 0.5));
+    assert!(bench.inbox.events.len() <= MOST_LINES + 2, "{}", bench.inbox.events.len());
+    let before = bench.disk.replay();
+    assert_eq!((before.records.len(), before.broken), (1, 0), "what is saved stays readable");
+    bench.disk.fill(false);
+    bench.pass(1000);
+    assert_eq!(bench.desk.trouble, None);
+    let replay = bench.disk.replay();
+    let seqs: Vec<u64> = replay.records.iter().map(|line| line.record.seq).collect();
+    assert_eq!(&seqs[..2], [0, 1], "the model is there");
+    assert_eq!(&seqs[seqs.len() - 2..], [many - 1, many], "and the newest line and bound");
+    assert_eq!(seqs.len() as u64 + bench.inbox.thinned, many + 1, "what is missing is counted");
+    assert!(matches!(&replay.records[1].record.body, EventBody::Model(size) if size.rows == 7));
 }
 
 #[test]

@@ -1,0 +1,227 @@
+//! How much of a long run is written, so that its log does not grow for ever.
+//!
+//! A curve is written whole up to [`WHOLE`] points. From then on time is cut into windows that grow with the run,
+//! and of each window the lowest, the highest and the newest point are written: whenever a run has lasted twice as
+//! long, as much is added again. Incumbents, bounds that say something new and all other milestones are always
+//! written, each with the figures that said where the search stood.
+
+use super::inbox::Waiting;
+use crate::thin::{Curve, NewBounds};
+use lightbay_core::event::{EventBody, LogLine};
+use std::collections::HashMap;
+
+/// Points of a curve that are written whatever comes, and lines of a solver's log.
+pub(super) const WHOLE: u64 = 20_000;
+
+/// Length of a window as a share of the run's time.
+const WINDOW: f64 = 1.0 / 2000.0;
+
+/// The ration of all runs.
+#[derive(Debug, Default)]
+pub(super) struct Ration {
+    windows: HashMap<Curve, Window>,
+    bounds: NewBounds,
+    left_out: u64,
+}
+
+#[derive(Debug, Default)]
+struct Window {
+    written: u64,
+    until_s: f64,
+    /// Of the points since the last one that was written the lowest, the highest and the newest.
+    low: Option<(f64, Waiting)>,
+    high: Option<(f64, Waiting)>,
+    newest: Option<Waiting>,
+    /// How many points that were.
+    held: u64,
+}
+
+/// The value by which points of a curve are told apart; `None` where only the newest counts.
+fn value(body: &EventBody) -> Option<f64> {
+    match body {
+        EventBody::Generation(stats) => Some(stats.mean),
+        EventBody::Series(point) => Some(point.y),
+        _ => None,
+    }
+}
+
+impl Ration {
+    /// Points that were left out since the start.
+    pub(super) const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Passes on what is to be written of an event and of what was held back before it.
+    pub(super) fn pass(&mut self, waiting: Waiting, write: &mut impl FnMut(Waiting)) {
+        let (run, body) = (waiting.event.run, &waiting.event.body);
+        let new_bound = self.bounds.is_new(run, body);
+        let curve = Curve::of(run, body).filter(|_| !new_bound);
+        let Some(curve) = curve else {
+            if matches!(body, EventBody::Done(_)) {
+                self.release(|curve| curve.is_of(run), write);
+                self.windows.retain(|curve, _| !curve.is_of(run));
+            } else if new_bound || matches!(body, EventBody::Incumbent(_)) {
+                let standing = Curve::standing(run);
+                self.release(|curve| standing.contains(curve), write);
+            }
+            return write(waiting);
+        };
+        let at_s = waiting.event.elapsed_s;
+        let window = self.windows.entry(curve).or_default();
+        if window.written < WHOLE || at_s >= window.until_s {
+            window.release(write);
+            window.written += 1;
+            window.until_s = at_s * (1.0 + WINDOW);
+            return write(waiting);
+        }
+        self.left_out += window.hold(waiting);
+    }
+
+    /// Writes everything that was held back.
+    pub(super) fn release_all(&mut self, write: &mut impl FnMut(Waiting)) {
+        self.release(|_| true, write);
+    }
+
+    fn release(&mut self, which: impl Fn(&Curve) -> bool, write: &mut impl FnMut(Waiting)) {
+        for (curve, window) in &mut self.windows {
+            if which(curve) {
+                window.release(write);
+            }
+        }
+    }
+}
+
+impl Window {
+    /// Keeps a point back. Returns how many points that leaves out.
+    fn hold(&mut self, waiting: Waiting) -> u64 {
+        self.held += 1;
+        let mut gone = 0;
+        let before = self.newest.replace(waiting);
+        let Some(before) = before else { return 0 };
+        match value(&before.event.body) {
+            Some(value) if self.low.as_ref().is_none_or(|(low, _)| value < *low) => {
+                // What was lowest may still be the highest.
+                if let Some((value, point)) = self.low.replace((value, before)) {
+                    gone += self.hold_high(value, point);
+                }
+            }
+            Some(value) => gone += self.hold_high(value, before),
+            None => gone += 1,
+        }
+        gone
+    }
+
+    fn hold_high(&mut self, value: f64, point: Waiting) -> u64 {
+        if self.high.as_ref().is_none_or(|(high, _)| value > *high) {
+            return u64::from(self.high.replace((value, point)).is_some());
+        }
+        1
+    }
+
+    /// Writes what is held, in its order; a line of a log says how many before it are missing.
+    fn release(&mut self, write: &mut impl FnMut(Waiting)) {
+        let (low, high) = (self.low.take(), self.high.take());
+        let mut held: Vec<Waiting> =
+            low.into_iter().chain(high).map(|(_, point)| point).chain(self.newest.take()).collect();
+        held.sort_by_key(|waiting| waiting.event.seq);
+        let missing = std::mem::take(&mut self.held).saturating_sub(held.len() as u64);
+        for mut waiting in held {
+            if let (EventBody::Line(line), true) = (&mut waiting.event.body, missing > 0) {
+                *line = LogLine { text: format!("[{missing} lines left out]  {}", line.text) };
+            }
+            self.written += 1;
+            write(waiting);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+    use lightbay_core::event::{Event, SolverStats};
+
+    fn pass(events: Vec<Event>) -> (Vec<Event>, u64) {
+        let mut ration = Ration::default();
+        let mut written = Vec::new();
+        let mut write = |waiting: Waiting| written.push(waiting.event);
+        for event in events {
+            ration.pass(Waiting { event, plan: None }, &mut write);
+        }
+        ration.release_all(&mut write);
+        (written, ration.left_out())
+    }
+
+    fn nodes(seq: u64, done: u64) -> Event {
+        toy::event(1, seq, EventBody::Solver(SolverStats { done, ..SolverStats::default() }))
+    }
+
+    #[test]
+    fn a_short_run_is_written_whole() {
+        let events: Vec<Event> = (0..WHOLE).map(|seq| toy::generation(1, seq, 0.5)).collect();
+        let (written, left_out) = pass(events);
+        assert_eq!((written.len() as u64, left_out), (WHOLE, 0));
+    }
+
+    #[test]
+    fn a_long_run_is_written_ever_more_thinly_and_keeps_its_spikes() {
+        let many = 40 * WHOLE;
+        let spike = 30 * WHOLE + 17;
+        let events =
+            (0..many).map(|seq| toy::series(1, seq, "temperature", if seq == spike { 9.0 } else { 1.0 }));
+        let (written, left_out) = pass(events.collect());
+        assert!((written.len() as u64) < 3 * WHOLE, "{} of {many}", written.len());
+        assert_eq!(written.len() as u64 + left_out, many);
+        assert!(written.windows(2).all(|pair| pair[0].seq < pair[1].seq), "in order");
+        assert_eq!(written.last().map(|event| event.seq), Some(many - 1));
+        assert!(written.iter().any(|event| event.seq == spike), "the spike is there");
+        let widest = written.windows(2).map(|pair| pair[1].seq - pair[0].seq).max().unwrap();
+        assert!(widest as f64 <= many as f64 * WINDOW * 1.5, "{widest}");
+    }
+
+    #[test]
+    fn every_new_bound_and_incumbent_is_written_with_the_nodes_it_came_at() {
+        let mut events = Vec::new();
+        let mut seq = 0;
+        let mut expected = Vec::new();
+        for step in 0..3 * WHOLE {
+            events.push(nodes(seq, step));
+            seq += 1;
+            if step % 1000 == 13 {
+                events.push(if step % 2000 == 13 {
+                    toy::bound(1, seq, step as f64)
+                } else {
+                    toy::incumbent(1, seq, 0, -(step as f64))
+                });
+                seq += 1;
+                expected.push(step);
+            }
+        }
+        let (written, _) = pass(events);
+        let mut known = 0;
+        let mut found = Vec::new();
+        for event in &written {
+            match &event.body {
+                EventBody::Solver(stats) => known = stats.done,
+                _ => found.push(known),
+            }
+        }
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lines_that_are_missing_are_counted_where_they_are_missing() {
+        let line = |seq| toy::event(1, seq, EventBody::Line(LogLine { text: format!("line {seq}") }));
+        let mut events: Vec<Event> = (0..WHOLE + 40).map(line).collect();
+        events.push(toy::done(1, WHOLE + 40, None));
+        let (written, left_out) = pass(events);
+        assert_eq!(written.len() as u64 + left_out, WHOLE + 41);
+        let before_last = &written[written.len() - 2];
+        let EventBody::Line(line) = &before_last.body else { panic!("{before_last:?}") };
+        assert!(
+            line.text.starts_with('[') && line.text.ends_with(&format!("line {}", WHOLE + 39)),
+            "{}",
+            line.text
+        );
+    }
+}
