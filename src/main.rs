@@ -2,10 +2,14 @@
 #![forbid(unsafe_code)]
 
 use lightbay::cli::{self, console::Console, exit::Exit};
+use lightbay::helper;
 use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = helper::serve_if_asked(std::env::args_os()) {
+        return code;
+    }
     let Ok(mut console) = Console::open() else {
         return Exit::Failure.into();
     };

@@ -31,6 +31,7 @@ use event_loop::Shell;
 pub use event_loop::View;
 use helpers::{Finished, Helpers};
 use lightbay_core::clock::{Clock, SystemClock};
+use lightbay_core::worker::Launcher;
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_sessions::Places;
 use lightbay_widgets::Theme;
@@ -65,6 +66,8 @@ pub struct Opening {
     pub solve: Option<String>,
     /// Threads for all runs together.
     pub threads: usize,
+    /// Starts helper processes of runs.
+    pub launcher: Option<Arc<dyn Launcher>>,
     /// Colours and characters.
     pub theme: Theme,
     /// Whether the terminal is asked for its background.
@@ -149,6 +152,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
         wake: Arc::new(Notify::new()),
         between: clipboard::Between::of(env),
         threads: opening.threads,
+        launcher: opening.launcher,
         solve: opening.solve,
         request: 0,
         events_wait: false,
@@ -181,7 +185,7 @@ impl<V: View> Shell<V> {
             }
             First::Plan(plan, source) => {
                 self.app.start.opening = Some(source.clone());
-                self.hand_in(source.clone(), move |opener| opener.plan(plan, &source));
+                self.hand_in(source.clone(), move |opener| opener.plan(plan, &source, Vec::new()));
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::app::plans::PlanRef;
 use crate::app::work::Setup;
 use lightbay_core::event::RunId;
-use lightbay_core::param::ParamValue;
+use lightbay_core::param::{ParamValue, Setting};
 use lightbay_engines::AnyScenario;
 use ratatui::layout::Rect;
 use std::path::PathBuf;
@@ -152,6 +152,8 @@ pub struct ExportJob {
     pub subject: Subject,
     /// Name of the format.
     pub format: String,
+    /// Its knobs, where they are not as usual.
+    pub settings: Vec<Setting>,
     /// File or, for formats of several files, folder.
     pub path: PathBuf,
     /// Whether an existing file may be replaced.

@@ -2,13 +2,19 @@
 
 use crate::app::series::{Point, Series};
 use lightbay_core::event::{
-    Bound, Done, Edit, EndStatus, Event, EventBody, GenerationStats, HotStartReport, Incumbent, Offer, Phase,
-    RunId, SolverStats, Started,
+    Bound, Done, Edit, EndStatus, Event, EventBody, GenerationStats, HotStartReport, Incumbent, LogLine,
+    ModelSize, Offer, Phase, RunId, SolverStats, Started,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+#[cfg(test)]
+mod tests;
 
 /// Rows a search table keeps.
 const SEARCH_ROWS: usize = 256;
+
+/// Lines of a solver's log that stay in memory; all of them are in the run log.
+pub const LINES: usize = 400;
 
 /// Where a run is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +56,8 @@ pub struct BestSeen {
 /// A row of the search table: only what changed something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchRow {
+    /// Its number, from 0: stays when others give way.
+    pub number: u32,
     /// Seconds of the run's clock.
     pub at_s: f64,
     /// Figures at that moment.
@@ -70,6 +78,17 @@ pub struct Marker {
     /// Seconds of the run's clock.
     pub at_s: f64,
     /// What happened.
+    pub text: String,
+}
+
+/// A line of the solver's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SolverLine {
+    /// Its number, from 0: stays when older lines go.
+    pub number: u32,
+    /// Whole milliseconds of the run's clock.
+    pub at_ms: u64,
+    /// Its text.
     pub text: String,
 }
 
@@ -96,6 +115,20 @@ pub struct Run {
     pub bound: Option<Bound>,
     /// Newest search figures.
     pub solver: Option<SolverStats>,
+    /// When the solver entered its present stage, seconds of the run's clock.
+    pub stage_since_s: f64,
+    /// How long the solver had been silent when the run said something last, seconds.
+    pub silent_s: f64,
+    /// Which process its solver works in, once it said so.
+    pub process: Option<String>,
+    /// How large its model was, step by step; of several models the newest.
+    pub models: Vec<ModelSize>,
+    /// The newest lines of the solver's log, oldest first.
+    pub lines: VecDeque<SolverLine>,
+    /// When it was told to stop, seconds of the run's clock.
+    pub stop_asked_s: Option<f64>,
+    /// Whether a person was told that it takes long to stop.
+    pub stops_late: bool,
     /// Newest generation figures.
     pub generation: Option<GenerationStats>,
     /// What became of the plan it was started from.
@@ -138,6 +171,13 @@ impl Run {
             best: None,
             bound: None,
             solver: None,
+            stage_since_s: 0.0,
+            silent_s: 0.0,
+            process: None,
+            models: Vec::new(),
+            lines: VecDeque::new(),
+            stop_asked_s: None,
+            stops_late: false,
             generation: None,
             hot_start: None,
             offer: None,
@@ -158,6 +198,7 @@ impl Run {
     pub fn hear(&mut self, event: &Event) {
         self.elapsed_s = self.elapsed_s.max(event.elapsed_s);
         let at_s = event.elapsed_s;
+        self.silent_s = 0.0;
         match &event.body {
             EventBody::Started(started) => {
                 self.scenario_sha256.clone_from(&started.scenario_sha256);
@@ -169,6 +210,11 @@ impl Run {
             EventBody::Phase(phase) => self.phase = Some(phase.clone()),
             EventBody::Incumbent(incumbent) => self.hear_incumbent(at_s, incumbent),
             EventBody::Bound(bound) => {
+                let everything = |known: &Bound| known.only.is_none();
+                // What covers all plans says more than what covers some.
+                if bound.only.is_some() && self.bound.as_ref().is_some_and(everything) {
+                    return;
+                }
                 let changed = self.bound.as_ref().is_none_or(|known| known.value != bound.value);
                 self.bound = Some(bound.clone());
                 self.bounds.push(Point { at_s, count: self.count(), value: bound.value });
@@ -176,7 +222,16 @@ impl Run {
                     self.add_row(at_s, "bound", String::new());
                 }
             }
-            EventBody::Solver(stats) => self.solver = Some(stats.clone()),
+            EventBody::Solver(stats) => {
+                if self.solver.as_ref().is_none_or(|known| known.stage != stats.stage) {
+                    self.stage_since_s = at_s;
+                }
+                self.silent_s = stats.silent_s.filter(|silent| silent.is_finite()).unwrap_or(0.0);
+                if !stats.process.is_empty() {
+                    self.process = Some(stats.process.clone());
+                }
+                self.solver = Some(stats.clone());
+            }
             EventBody::Generation(stats) => self.hear_generation(at_s, stats),
             EventBody::Series(point) => {
                 let series = self.named.entry(point.name.clone()).or_default();
@@ -185,6 +240,7 @@ impl Run {
             EventBody::HotStart(report) => self.hot_start = Some(report.clone()),
             EventBody::Offer(offer) => {
                 if offer.taken {
+                    self.name_offer(&offer.from);
                     self.mark(at_s, format!("took a plan of {}", offer.from));
                 }
                 self.offer = Some(offer.clone());
@@ -195,6 +251,11 @@ impl Run {
                     self.state = if paused.paused { RunState::Paused } else { RunState::Running };
                 }
             }
+            EventBody::Model(size) => match self.models.iter_mut().find(|known| known.after == size.after) {
+                Some(known) => known.clone_from(size),
+                None => self.models.push(size.clone()),
+            },
+            EventBody::Line(line) => self.hear_line(at_s, line),
             EventBody::Note(_) => {}
             EventBody::Done(done) => {
                 self.state = RunState::Ended;
@@ -224,6 +285,29 @@ impl Run {
         }
     }
 
+    fn hear_line(&mut self, at_s: f64, line: &LogLine) {
+        let number = self.lines.back().map_or(0, |last| last.number.wrapping_add(1));
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        let at_ms = (at_s.max(0.0) * 1e3) as u64;
+        self.lines.push_back(SolverLine { number, at_ms, text: line.text.clone() });
+    }
+
+    /// An incumbent that came from another run is told before its origin.
+    fn name_offer(&mut self, from: &str) {
+        const UNNAMED: &str = "offer";
+        let name = || format!("{UNNAMED} of {from}");
+        if let Some(row) =
+            self.rows.iter_mut().rfind(|row| row.what == "best").filter(|row| row.source == UNNAMED)
+        {
+            row.source = name();
+        }
+        if let Some(best) = self.best.as_mut().filter(|best| best.source == UNNAMED) {
+            best.source = name();
+        }
+    }
+
     fn hear_generation(&mut self, at_s: f64, stats: &GenerationStats) {
         let count = stats.generation as f64;
         for (series, value) in [
@@ -249,7 +333,9 @@ impl Run {
             // The first rows tell how it began and the last where it is; the middle gives way.
             self.rows.remove(SEARCH_ROWS / 4);
         }
+        let number = self.rows.last().map_or(0, |last| last.number.wrapping_add(1));
         self.rows.push(SearchRow {
+            number,
             at_s,
             stats: self.solver.clone().unwrap_or_default(),
             bound: self.bound.as_ref().map(|bound| bound.value),
@@ -288,9 +374,20 @@ impl Run {
         }
     }
 
-    /// Whether it searches a tree or a list of vectors.
+    /// Whether it searches a tree or a list of vectors, or makes a model to search one.
     pub fn searches(&self) -> bool {
-        self.solver.is_some() || self.bounds.total() > 0
+        self.solver.is_some() || self.bounds.total() > 0 || !self.models.is_empty() || !self.lines.is_empty()
+    }
+
+    /// Where its solver stands: `root LP`; `None` if it has no stages or none is known.
+    pub fn stage(&self) -> Option<&str> {
+        self.solver.as_ref().map(|stats| stats.stage.as_str()).filter(|stage| !stage.is_empty())
+    }
+
+    /// Notes that it was told to stop, at this time of its clock. It works on until it hears.
+    pub fn ask_to_stop(&mut self, at_s: f64) {
+        self.state = RunState::Stopping;
+        self.stop_asked_s.get_or_insert(at_s);
     }
 
     /// Whether it goes through generations.

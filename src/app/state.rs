@@ -27,6 +27,9 @@ pub const MENU_DELAY: Duration = Duration::from_millis(300);
 /// Within this time a second C-c leaves.
 pub const LEAVE_WINDOW: Duration = Duration::from_secs(2);
 
+/// A run that was told to stop and works on for this long is spoken of.
+pub const LATE_STOP: Duration = Duration::from_secs(2);
+
 /// Quiet time after which the automatic mode solves.
 pub const AUTO_DELAY: Duration = Duration::from_millis(300);
 
@@ -428,6 +431,23 @@ impl App {
             _ => 0.0,
         };
         run.elapsed_s + since
+    }
+
+    /// Seconds since a run that works said anything; 0 for one that waits, is paused or ended.
+    pub fn silence_s(&self, run: &Run) -> f64 {
+        let since = self.elapsed_s(run) - run.elapsed_s;
+        match run.state {
+            crate::app::runs::RunState::Running | crate::app::runs::RunState::Stopping => {
+                run.silent_s + since
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Seconds since a run was told to stop, if it was and has not ended.
+    pub fn stopping_s(&self, run: &Run) -> Option<f64> {
+        let asked_s = run.stop_asked_s.filter(|_| run.state == crate::app::runs::RunState::Stopping)?;
+        Some((self.elapsed_s(run) - asked_s).max(0.0))
     }
 
     /// Seconds since the program started.

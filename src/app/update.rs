@@ -133,6 +133,7 @@ impl App {
             if self.runs.is_busy() && !self.frozen {
                 self.dirty.clock = true;
             }
+            self.note_late_stops();
         }
     }
 

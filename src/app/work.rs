@@ -248,6 +248,12 @@ impl Work {
         rows
     }
 
+    /// Methods that have a parameter of this name.
+    fn methods_with(&self, name: &str) -> Vec<&'static str> {
+        let has = |method: &&MethodInfo| method.params.iter().any(|info| info.name == name);
+        self.methods.iter().filter(has).map(|method| method.name).collect()
+    }
+
     /// One row by its identity.
     pub fn row(&self, id: ItemId) -> Option<FormRow> {
         self.rows().into_iter().find(|row| row.id == id)
@@ -271,7 +277,10 @@ impl Work {
         let Some(row) = self.row_named(&setting.name) else {
             let names = self.knob_names();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let remedy = suggestion(&setting.name, &names);
+            let remedy = match self.methods_with(&setting.name).first() {
+                Some(method) => format!("it belongs to {method}; set method={method} first"),
+                None => suggestion(&setting.name, &names),
+            };
             return Err(
                 Problem::new(setting.name.clone(), "is no knob of this scenario or method", remedy).into()
             );

@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   lightbay export preset:tiny8 --to instance -o tiny8.instance.json
   lightbay export plan.json --to expanded -o out/          the usual name, in a folder
+  lightbay export preset:tiny4 --to mps -o tiny4.mps       the model of a method, and tiny4.mps.names.json
   lightbay methods --formats                               all formats and their knobs";
 
 /// Arguments of `export`.
@@ -30,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT")]
     to: String,
 
-    /// Set a knob of the format
+    /// Set a knob of the format; of a model (mps, lp) also of its method and of the scenario
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
@@ -58,13 +59,28 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             export(Subject::Plan(&plan), &arguments.to, &arguments.set)?
         }
     };
-    match (folder, target.as_mut(), artifacts.as_slice()) {
-        (Some(folder), _, artifacts) => {
-            for name in write_all(folder, artifacts, arguments.force)? {
+    let (beside, own): (Vec<&Artifact>, Vec<&Artifact>) =
+        artifacts.iter().partition(|artifact| artifact.beside.is_some());
+    match (folder, target.as_mut(), own.as_slice()) {
+        (Some(folder), _, _) => {
+            for name in write_all(folder, &artifacts, arguments.force)? {
                 writeln!(console.out(), "{name}")?;
             }
         }
-        (None, Some(target), [one]) => target.write(&one.bytes, console)?,
+        (None, Some(Target::File(file)), [one]) => {
+            let mut others = companions(arguments.output.as_deref(), &beside, arguments.force)?;
+            file.write(&one.bytes)?;
+            for (target, artifact) in &mut others {
+                target.write(&artifact.bytes)?;
+            }
+        }
+        (None, Some(target @ Target::Stdout), [one]) => {
+            target.write(&one.bytes, console)?;
+            for artifact in beside {
+                console
+                    .say(&format!("not written: {}; give a file with -o to have it beside", artifact.name));
+            }
+        }
         (None, _, several) => {
             return Err(Failure::input(
                 "output",
@@ -74,6 +90,21 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
     }
     Ok(Exit::Done)
+}
+
+/// Where the files go that belong beside the one at `path`, found out before anything is written.
+fn companions<'a>(
+    path: Option<&Path>,
+    beside: &[&'a Artifact],
+    force: bool,
+) -> Result<Vec<(FileTarget, &'a Artifact)>, Failure> {
+    let mut targets = Vec::with_capacity(beside.len());
+    for artifact in beside {
+        let mut name = path.map(|path| path.as_os_str().to_owned()).unwrap_or_default();
+        name.push(artifact.beside.unwrap_or_default());
+        targets.push((FileTarget::prepare(Path::new(&name), force)?, *artifact));
+    }
+    Ok(targets)
 }
 
 /// Writes every file into a folder; nothing is written if one of them must not be.

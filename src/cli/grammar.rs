@@ -110,7 +110,7 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Write a scenario or plan in another format
     Export(export::Arguments),
-    /// Make a scenario from files of other tools
+    /// Make a scenario or plan from files of other tools
     Import(import::Arguments),
     /// List, show or remove saved work
     Sessions(sessions::Arguments),

@@ -1,4 +1,4 @@
-//! `lightbay import`: a scenario from files of other tools, with a summary of what was found and assumed.
+//! `lightbay import`: a scenario or plan from files of other tools, with a summary of what was found and assumed.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -9,8 +9,8 @@ use clap::{Args, ValueHint};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::read::MAX_UNPACKED_BYTES;
-use lightbay_engines::{Input, import};
-use serde_json::json;
+use lightbay_engines::{Input, Product, import, preset};
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ const EXAMPLES: &str = "\
 Examples:
   lightbay import aicb workload.txt --set gpus_per_pod=8 -o job.json
   lightbay import aicb workload.csv.gz --strict --json
+  lightbay import sol tiny4.sol tiny4.mps.names.json -o plan.json
   lightbay methods --formats                         all formats and their knobs";
 
 /// Arguments of `import`.
@@ -29,7 +30,7 @@ pub struct Arguments {
     #[arg(value_name = "FORMAT")]
     format: String,
 
-    /// Files to read, perhaps gzip-compressed; `-` is standard input
+    /// Files to read, perhaps gzip-compressed; `-` is standard input. `sol` takes preset:NAME as well
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     files: Vec<Source>,
 
@@ -41,12 +42,12 @@ pub struct Arguments {
     #[arg(long)]
     strict: bool,
 
-    /// Print one JSON object: {"schema", "summary", "scenario"}; the scenario is null if -o is given
+    /// Print one JSON object: {"schema", "summary", "scenario", "plan"}; what was made is null if -o is given
     #[arg(long)]
     json: bool,
 
-    /// File to write; the summary then goes to standard output [default: the scenario to standard output]
-    #[arg(short, long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    /// File to write; the summary then goes to standard output [default: the result to standard output]
+    #[arg(short, long, value_name = "SCENARIO|PLAN", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
     /// Overwrite an existing file
@@ -69,12 +70,20 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         })?;
     let to_file = matches!(target, Target::File(_));
     if to_file {
-        target.write(&imported.scenario.to_json()?, console)?;
+        target.write(&imported.product.to_json()?, console)?;
     }
     if arguments.json {
-        let scenario = if to_file { serde_json::Value::Null } else { imported.scenario.to_value()? };
-        let document =
-            json!({ "schema": "lightbay.import/1", "summary": imported.summary, "scenario": scenario });
+        let made = if to_file { Value::Null } else { imported.product.to_value()? };
+        let (scenario, plan) = match imported.product {
+            Product::Scenario(_) => (made, Value::Null),
+            Product::Plan(_) => (Value::Null, made),
+        };
+        let document = json!({
+            "schema": "lightbay.import/1",
+            "summary": imported.summary,
+            "scenario": scenario,
+            "plan": plan,
+        });
         serde_json::to_writer_pretty(console.out(), &document)?;
         writeln!(console.out())?;
         return Ok(Exit::Done);
@@ -87,7 +96,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
     }
     if !to_file {
-        target.write(&imported.scenario.to_json()?, console)?;
+        target.write(&imported.product.to_json()?, console)?;
     }
     Ok(Exit::Done)
 }
@@ -117,7 +126,11 @@ fn bytes_of(source: &Source) -> Result<Vec<u8>, Problem> {
     let read = match source {
         Source::Stdin => capped(io::stdin().lock()),
         Source::File(path) => File::open(path).and_then(capped),
-        Source::Preset(_) | Source::Session(_) => {
+        Source::Preset(name) => {
+            let json = preset(name)?.to_json();
+            return json.map_err(|error| Problem::new("", error.to_string(), "choose another preset"));
+        }
+        Source::Session(_) => {
             return Err(Problem::new("", "is no file", "give a file of the other tool"));
         }
     };

@@ -8,7 +8,7 @@ use super::look::{self, LookArguments, When};
 use super::{table::Table, version};
 use clap::Args;
 use lightbay_core::problem::printable;
-use lightbay_engines::{kinds, methods};
+use lightbay_engines::{kinds, methods, solver};
 use lightbay_widgets::{HEAT_STEPS, Theme, Tone};
 use ratatui::style::{Color, Modifier, Style};
 use std::fmt::Write as _;
@@ -35,6 +35,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         let names: Vec<&str> = methods(kind.name).iter().map(|method| method.name).collect();
         row(kind.name, names.join(", "));
     }
+    row("solver", solver());
     row(
         "cores",
         std::thread::available_parallelism().map_or_else(|_| "unknown".to_owned(), |cores| cores.to_string()),

@@ -5,6 +5,7 @@ use super::exit::{self, Exit, Signal};
 use super::failure::Failure;
 use super::source::Source;
 use super::value;
+use crate::helper::{self, Group};
 use clap::{Args, ValueEnum, ValueHint};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
@@ -104,10 +105,10 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     });
     let printer = progress::Printer::start(progress, request.objective, request.defaults, console)?;
     let wire = Arc::new(Wire::new(printer.inbox()));
-    let runs = Runs::new(request.threads, RunId(1), wire.clone(), Arc::new(SystemClock::start()), None)
-        .map_err(|error| {
-            Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
-        })?;
+    let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(Group::Shared));
+    let runs = Runs::new(request.threads, RunId(1), wire.clone(), clock, launcher).map_err(|error| {
+        Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
+    })?;
     let from_signals = Arc::clone(&wire);
     signals::watch(move |signal| from_signals.signal(signal))
         .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;

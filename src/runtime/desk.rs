@@ -13,6 +13,7 @@ use lightbay_core::context::Stop;
 use lightbay_core::event::{Event, EventBody, EventSink, RunId, Severity};
 use lightbay_core::param::ParamValue;
 use lightbay_core::run::Runs;
+use lightbay_core::worker::Launcher;
 use lightbay_engines::Ask;
 use lightbay_sessions::{
     Places, PlanBook, PlanId, RecentEntry, RecentPlan, Session, SessionFile, SessionWriter, Store,
@@ -23,6 +24,9 @@ use tokio::sync::Notify;
 
 /// How long leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long stopping the process waits for runs to stand still.
+const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
 /// How long a save that was asked for may take.
 const SAVE_WITHIN: Duration = Duration::from_secs(5);
@@ -43,7 +47,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Takes over what was opened, without what is for the state.
+    /// Takes over what was opened, without what is for the state. Runs start their helper processes with `launcher`.
     ///
     /// # Errors
     /// If the threads for runs cannot be started.
@@ -53,6 +57,7 @@ impl Desk {
         places: Places,
         clock: Arc<dyn Clock>,
         wake: Arc<Notify>,
+        launcher: Option<Arc<dyn Launcher>>,
     ) -> std::io::Result<(Self, crate::app::action::Opened)> {
         let Bundle { opened, book, next_run, session, writer, fresh } = bundle;
         let screen = Arc::new(ScreenSink::new(wake));
@@ -62,7 +67,7 @@ impl Desk {
             sinks.push(Arc::new(writer.sink()));
         }
         sinks.push(Arc::clone(&screen) as Arc<dyn EventSink>);
-        let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), None)?;
+        let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), launcher)?;
         let file = session.as_ref().map_or_else(SessionFile::default, |session| session.file().clone());
         let saved_sha256 = opened.scenario.sha256().unwrap_or_default();
         let session = session.map(Arc::new);
@@ -119,7 +124,8 @@ impl Desk {
         self.runs.edit(run, name, value);
     }
 
-    /// Pauses everything that works, for the time the process stands still. Returns what to resume.
+    /// Pauses everything that works, helper processes too, for the time the process stands still. Returns what to
+    /// resume.
     pub fn pause_all(&self) -> Vec<RunId> {
         let running = self
             .runs
@@ -130,6 +136,7 @@ impl Desk {
         for run in &runs {
             self.runs.pause(*run, true);
         }
+        self.runs.wait_standing(PAUSE_WITHIN);
         runs
     }
 

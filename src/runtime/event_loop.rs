@@ -16,6 +16,7 @@ use crate::runtime::terminal::Screen;
 use crate::runtime::{Ended, report};
 use lightbay_core::context::Stop;
 use lightbay_core::event::Severity;
+use lightbay_core::worker::Launcher;
 use lightbay_widgets::Background;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -58,6 +59,7 @@ pub(super) struct Shell<V> {
     pub wake: Arc<Notify>,
     pub between: Between,
     pub threads: usize,
+    pub launcher: Option<Arc<dyn Launcher>>,
     /// Method to start when the first thing is open.
     pub solve: Option<String>,
     pub request: u64,
@@ -302,7 +304,8 @@ impl<V: View> Shell<V> {
 
     fn opened(&mut self, bundle: Bundle) {
         let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
-        match Desk::new(bundle, self.threads, places, clock, Arc::clone(&self.wake)) {
+        let (wake, launcher) = (Arc::clone(&self.wake), self.launcher.clone());
+        match Desk::new(bundle, self.threads, places, clock, wake, launcher) {
             Ok((desk, mut opened)) => {
                 self.put_away();
                 self.desk = Some(desk);

@@ -11,12 +11,16 @@ pub const MILESTONES: usize = 256;
 /// Points of curves that may wait for the screen, per run.
 pub const PROGRESS: usize = 512;
 
+/// Lines of a solver's log that may wait for the screen, per run: more are not kept there anyway.
+pub const LINES: usize = crate::app::runs::LINES;
+
 #[derive(Debug, Default)]
 struct Waiting {
     /// Counts arrivals, so that what was said keeps its order.
     arrived: u64,
     milestones: VecDeque<(u64, Event)>,
     progress: BTreeMap<RunId, VecDeque<(u64, Event)>>,
+    lines: BTreeMap<RunId, VecDeque<(u64, Event)>>,
     merged: u64,
     dropped: u64,
 }
@@ -54,10 +58,11 @@ impl ScreenSink {
         let mut waiting = self.waiting();
         let milestones = std::mem::take(&mut waiting.milestones);
         let progress = std::mem::take(&mut waiting.progress);
+        let lines = std::mem::take(&mut waiting.lines);
         let (merged, dropped) = (waiting.merged, waiting.dropped);
         drop(waiting);
-        let mut all: Vec<(u64, Event)> =
-            milestones.into_iter().chain(progress.into_values().flatten()).collect();
+        let curves = progress.into_values().chain(lines.into_values()).flatten();
+        let mut all: Vec<(u64, Event)> = milestones.into_iter().chain(curves).collect();
         all.sort_unstable_by_key(|(arrived, _)| *arrived);
         Batch { events: all.into_iter().map(|(_, event)| event).collect(), merged, dropped }
     }
@@ -72,6 +77,8 @@ impl EventSink for ScreenSink {
             let arrived = waiting.arrived;
             gone = if event.body.is_progress() {
                 waiting.add_progress(arrived, event)
+            } else if matches!(event.body, EventBody::Line(_)) {
+                waiting.add_line(arrived, event)
             } else {
                 waiting.add_milestone(arrived, event)
             };
@@ -98,6 +105,15 @@ impl Waiting {
             gone = queue.pop_back();
             self.merged += u64::from(gone.is_some());
         }
+        queue.push_back((arrived, event));
+        gone
+    }
+
+    /// Newer lines take the place of older ones.
+    fn add_line(&mut self, arrived: u64, event: Event) -> Option<(u64, Event)> {
+        let queue = self.lines.entry(event.run).or_default();
+        let gone = if queue.len() >= LINES { queue.pop_front() } else { None };
+        self.merged += u64::from(gone.is_some());
         queue.push_back((arrived, event));
         gone
     }
@@ -216,6 +232,23 @@ mod tests {
         let last = batch.events.last().map(|event| event.seq);
         assert_eq!(last, Some(99_999), "the newest is always there");
         assert!(batch.events[0].seq < 1000, "the beginning is still there");
+    }
+
+    #[test]
+    fn a_talkative_solver_pushes_nothing_else_out() {
+        let sink = sink();
+        for seq in 0..4000 {
+            let text = format!("line {seq}");
+            let body = EventBody::Line(lightbay_core::event::LogLine { text });
+            sink.report(event(1, seq, if seq % 100 == 0 { incumbent(seq + 1) } else { body }));
+        }
+        let batch = sink.take();
+        let incumbents =
+            batch.events.iter().filter(|event| matches!(event.body, EventBody::Incumbent(_))).count();
+        assert_eq!(incumbents, 40);
+        assert_eq!(batch.events.len(), LINES + 40);
+        assert_eq!(batch.merged + batch.events.len() as u64, 4000);
+        assert!(batch.events.is_sorted_by_key(|event| event.seq));
     }
 
     #[test]

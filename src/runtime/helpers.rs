@@ -9,7 +9,7 @@ use crate::runtime::open::Bundle;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Depth;
 use lightbay_engines::formats::{self, Input};
-use lightbay_engines::{AnyFile, AnyScenario, files};
+use lightbay_engines::{AnyFile, Product, files};
 use lightbay_sessions::{Overwrite, SessionError, atomic_write};
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -178,29 +178,37 @@ pub fn export(job: &ExportJob) -> Fact {
         Subject::Text(text) => {
             let name =
                 job.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            Ok(vec![formats::Artifact { name, bytes: text.clone().into_bytes() }])
+            Ok(vec![formats::Artifact { name, bytes: text.clone().into_bytes(), beside: None }])
         }
         Subject::Scenario(scenario) => {
-            formats::export(formats::Subject::Scenario(scenario), &job.format, &[])
+            formats::export(formats::Subject::Scenario(scenario), &job.format, &job.settings)
         }
-        Subject::Plan(plan) => formats::export(formats::Subject::Plan(&plan.0), &job.format, &[]),
+        Subject::Plan(plan) => formats::export(formats::Subject::Plan(&plan.0), &job.format, &job.settings),
     };
     let artifacts = match artifacts {
         Ok(artifacts) => artifacts,
         Err(problems) => return Fact::Failed(problems.to_string()),
     };
-    let several = artifacts.len() > 1;
+    let several = artifacts.iter().filter(|artifact| artifact.beside.is_none()).count() > 1;
     let mut bytes = 0;
-    let target = |name: &str| if several { job.path.join(name) } else { job.path.clone() };
+    let target = |artifact: &formats::Artifact| match artifact.beside {
+        _ if several => job.path.join(&artifact.name),
+        Some(suffix) => {
+            let mut name = job.path.clone().into_os_string();
+            name.push(suffix);
+            PathBuf::from(name)
+        }
+        None => job.path.clone(),
+    };
     // All or none: a file in the way of the last must not leave the first ones written.
-    if !job.overwrite && artifacts.iter().any(|artifact| target(&artifact.name).exists()) {
+    if !job.overwrite && artifacts.iter().any(|artifact| target(artifact).exists()) {
         return Fact::InTheWay(job.clone());
     }
     if several && let Err(error) = std::fs::create_dir_all(&job.path) {
         return Fact::Failed(format!("{}: {error}; choose another folder", job.path.display()));
     }
     for artifact in &artifacts {
-        let path = target(&artifact.name);
+        let path = target(artifact);
         let overwrite = if job.overwrite { Overwrite::Allow } else { Overwrite::Refuse };
         match atomic_write(&path, &artifact.bytes, overwrite) {
             Ok(()) => bytes += artifact.bytes.len() as u64,
@@ -243,19 +251,19 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     Fact::Checked { number, passed, lines }
 }
 
-/// What an import gives: a scenario, and what to say about it.
-pub type ImportedScenario = (AnyScenario, Vec<(Severity, String)>);
+/// What an import gives: a scenario or plan, and what to say about it.
+pub type ImportedProduct = (Product, Vec<(Severity, String)>);
 
 /// Reads files of another tool.
 ///
 /// # Errors
 /// All problems.
-pub fn import(format: &str, paths: &[PathBuf]) -> Result<ImportedScenario, Vec<String>> {
+pub fn import(format: &str, paths: &[PathBuf]) -> Result<ImportedProduct, Vec<String>> {
     let inputs: Vec<Input> =
         paths.iter().map(|path| read(path)).collect::<Result<_, _>>().map_err(|text| vec![text])?;
     let imported = formats::import(format, &inputs, &[], false)
         .map_err(|problems| problems.to_string().lines().map(str::to_owned).collect::<Vec<_>>())?;
-    Ok((imported.scenario, imported.lines.into_iter().map(|line| (Severity::Info, line)).collect()))
+    Ok((imported.product, imported.lines.into_iter().map(|line| (Severity::Info, line)).collect()))
 }
 
 fn read(path: &Path) -> Result<Input, String> {

@@ -9,7 +9,7 @@ use lightbay_core::clock::Clock;
 use lightbay_core::event::{EventBody, RunId, Severity};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, files};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, Session, SessionFile, SessionWriter, Store,
@@ -90,7 +90,7 @@ impl Opener {
             AnyFile::Plan(file) => {
                 let report = file.check(Depth::Usual);
                 match report.plan {
-                    Some(plan) => Ok(self.plan(plan, &name)),
+                    Some(plan) => Ok(self.plan(plan, &name, Vec::new())),
                     None => Err(report.violations.iter().map(ToString::to_string).collect()),
                 }
             }
@@ -131,9 +131,17 @@ impl Opener {
         Bundle { opened, book, next_run: RunId(1), session, writer, fresh: true }
     }
 
+    /// What an import made, in a session of its own.
+    pub fn product(&self, product: Product, source: &str, notes: Vec<(Severity, String)>) -> Bundle {
+        match product {
+            Product::Scenario(scenario) => self.scenario(scenario, source, notes),
+            Product::Plan(plan) => self.plan(plan, source, notes),
+        }
+    }
+
     /// A plan with its scenario, in a session of its own.
-    pub fn plan(&self, plan: AnyPlan, source: &str) -> Bundle {
-        let mut bundle = self.scenario(plan.scenario(), source, Vec::new());
+    pub fn plan(&self, plan: AnyPlan, source: &str, notes: Vec<(Severity, String)>) -> Bundle {
+        let mut bundle = self.scenario(plan.scenario(), source, notes);
         let number = bundle.book.assign_loose();
         if let Some(writer) = &bundle.writer {
             writer.keep(number, plan.shared());

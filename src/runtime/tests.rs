@@ -52,7 +52,7 @@ impl Bench {
     fn open(&mut self, source: &Source) -> &mut Self {
         let bundle = self.opener.open(source).unwrap().unwrap();
         let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
-        let (desk, opened) = Desk::new(bundle, 1, places, clock, Arc::new(Notify::new())).unwrap();
+        let (desk, opened) = Desk::new(bundle, 1, places, clock, Arc::new(Notify::new()), None).unwrap();
         self.desk = Some(desk);
         self.act(Action::Fact(Fact::Opened(Box::new(opened))))
     }
@@ -232,6 +232,7 @@ fn an_export_is_read_back_and_never_replaced_unasked() {
     let mut job = ExportJob {
         subject: Subject::Plan(plan.clone()),
         format: "json".to_owned(),
+        settings: Vec::new(),
         path: path.clone(),
         overwrite: false,
     };

@@ -46,7 +46,7 @@ const TRAINING: &[PaneInfo] = &[
         ..PaneInfo::new(4, "GA", "Is the search still improving, or stuck?")
     },
     PaneInfo {
-        modes: &["over time", "over vectors"],
+        modes: &["over time", "over nodes or vectors", "solver log"],
         ..PaneInfo::new(5, "Search", "How good is the best plan, provably?")
     },
 ];
@@ -116,7 +116,7 @@ impl Presenter {
         let mut drawn = PaneDrawn::new(input.pane, area);
         match input.info.number {
             4 => self.ga.draw(input, area, buf, &mut drawn),
-            5 => self.search.draw(input, area, buf, &mut drawn),
+            5 => self.search.draw(input, area, buf, &mut drawn, out),
             number => self.draw_plan_pane(number, input, area, buf, &mut drawn, out),
         }
         out.panes.push(drawn);

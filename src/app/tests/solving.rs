@@ -20,7 +20,7 @@ fn bound(value: f64) -> EventBody {
 fn r_starts_warm_from_the_best_plan_and_a_changed_knob_carries_it_over() {
     let mut bench = Bench::open();
     bench.keys("r");
-    assert_eq!(bench.request().method, "delta-joint");
+    assert_eq!(bench.request().method, "auto");
     assert!(bench.request().hot_start.is_none() && !bench.request().replace);
     assert!(bench.last_message().contains("no plan to start from"));
     let run = bench.accept(false);
@@ -96,7 +96,7 @@ fn a_knob_of_several_methods_is_one_knob() {
     bench.act(Action::Do(Command::Set("generations=7".to_owned())));
     bench.act(Action::Do(Command::Solve { method: Some("delta-fast".to_owned()), warm: true }));
     let given = ("generations".to_owned(), ParamValue::Int(7));
-    assert!(bench.request().params.contains(&given), "set in the form of delta-joint");
+    assert!(bench.request().params.contains(&given), "set in the form of auto");
     let run = bench.accept(false);
     bench.act(Action::Do(Command::Set("generations=9".to_owned())));
     let edit = Effect::EditRun { run, name: "generations".to_owned(), value: ParamValue::Int(9) };
@@ -280,6 +280,21 @@ fn writing_fills_in_everything_and_never_overwrites_by_itself() {
     assert!(bench.effects.is_empty(), "Enter keeps the file");
     bench.fact(Fact::InTheWay(job)).keys("Tab Enter");
     assert!(matches!(&bench.effects[0], Effect::Export(job) if job.overwrite));
+}
+
+#[test]
+fn a_model_is_written_with_its_method_in_the_name() {
+    let mut bench = Bench::open();
+    bench.keys("w Down Down Down");
+    let method = bench.app.model_method(None).unwrap();
+    let Some(Layer::Export(edit)) = bench.app.layers.last() else { panic!("the pop-up") };
+    assert_eq!(
+        (edit.formats[edit.format], edit.path.text()),
+        ("mps", &*format!("tiny4.{}.mps", method.name))
+    );
+    bench.keys("Enter");
+    let Some(Effect::Export(job)) = bench.effects.first() else { panic!("{:?}", bench.effects) };
+    assert_eq!(job.settings[0].to_string(), format!("method={}", method.name));
 }
 
 #[test]

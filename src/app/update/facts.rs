@@ -443,7 +443,18 @@ fn sentence(
         }
         EventBody::Note(note) => (note.severity, note.text.clone()),
         EventBody::Done(done) => ending(done, stopping),
-        EventBody::Solver(_) | EventBody::Generation(_) | EventBody::Series(_) | EventBody::Offer(_) => {
+        EventBody::Model(size) => (
+            Severity::Info,
+            format!(
+                "model after {}: {} rows, {} columns, {} integer",
+                size.after, size.rows, size.columns, size.integers
+            ),
+        ),
+        EventBody::Solver(_)
+        | EventBody::Line(_)
+        | EventBody::Generation(_)
+        | EventBody::Series(_)
+        | EventBody::Offer(_) => {
             return None;
         }
     })

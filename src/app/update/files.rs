@@ -5,8 +5,11 @@ use crate::app::effect::{Effect, Effects, ExportJob, Source, Subject};
 use crate::app::layer::{ExportEdit, Layer, TextField};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
+use lightbay_core::param::Setting;
 use lightbay_core::problem::suggestion;
+use lightbay_engines::ModelledMethod;
 use lightbay_engines::formats::SubjectSort;
+use lightbay_engines::models::is_model;
 use std::path::{Path, PathBuf};
 
 impl App {
@@ -98,6 +101,7 @@ impl App {
             effects.push(Effect::Export(ExportJob {
                 subject: Subject::Text(table.to_markdown()),
                 format: "md".to_owned(),
+                settings: Vec::new(),
                 path: self.path(&name),
                 overwrite: false,
             }));
@@ -114,7 +118,7 @@ impl App {
         self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
     }
 
-    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`.
+    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models `NAME-plan7.METHOD.mps`.
     fn usual_path(&self, plan: Option<u64>, format: &str) -> String {
         let Some(work) = &self.work else { return String::new() };
         let extension = lightbay_engines::exporters(work.kind)
@@ -123,7 +127,14 @@ impl App {
             .map_or("json", |info| info.extension);
         let name = lightbay_sessions::store::sanitise(work.now.scenario.name());
         let number = plan.map_or_else(String::new, |number| format!("-plan{number}"));
-        let what = if format == extension { String::new() } else { format!(".{format}") };
+        let method = is_model(format).then(|| self.model_method(plan)).flatten();
+        let what = if let Some(method) = method {
+            format!(".{}", method.name)
+        } else if format == extension {
+            String::new()
+        } else {
+            format!(".{format}")
+        };
         format!("{name}{number}{what}.{extension}")
     }
 
@@ -182,6 +193,32 @@ impl App {
         }
     }
 
+    /// The method whose model would be written: that of the plan, else the chosen one, else the first with a model.
+    pub(crate) fn model_method(&self, plan: Option<u64>) -> Option<ModelledMethod> {
+        let work = self.work.as_ref()?;
+        let all = lightbay_engines::modelled(work.kind);
+        let of_plan = plan.and_then(|number| self.plans.get(number)).map(|entry| entry.method.as_str());
+        let named = |name: &str| all.iter().find(|one| one.name == name);
+        of_plan.and_then(named).or_else(|| named(&work.now.method)).or(all.first()).cloned()
+    }
+
+    /// Settings of an export of that model. A plan brings the parameters of its own method along.
+    fn model_settings(&self, plan: Option<u64>) -> Vec<Setting> {
+        let (Some(method), Some(work)) = (self.model_method(plan), self.work.as_ref()) else {
+            return Vec::new();
+        };
+        let setting = |name: &str, text: String| Setting { name: name.to_owned(), index: None, text };
+        let mut settings = vec![setting("method", method.name.to_owned())];
+        let own =
+            plan.and_then(|number| self.plans.get(number)).is_some_and(|entry| entry.method == method.name);
+        if !own && let Some(given) = work.now.params.get(method.name) {
+            let shaping =
+                given.iter().filter(|(name, _)| method.params.iter().any(|info| info.name == **name));
+            settings.extend(shaping.map(|(name, value)| setting(name, value.to_string())));
+        }
+        settings
+    }
+
     fn export_job(&self, plan: Option<u64>, format: &str, path: &Path) -> Result<ExportJob, String> {
         if path.as_os_str().is_empty() {
             return Err("type the name of a file".to_owned());
@@ -194,7 +231,8 @@ impl App {
             Subject::Scenario(work.now.scenario.clone())
         };
         let path = self.path(&path.to_string_lossy());
-        Ok(ExportJob { subject, format: format.to_owned(), path, overwrite: false })
+        let settings = if is_model(format) { self.model_settings(plan) } else { Vec::new() };
+        Ok(ExportJob { subject, format: format.to_owned(), settings, path, overwrite: false })
     }
 }
 

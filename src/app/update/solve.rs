@@ -2,9 +2,9 @@
 
 use crate::app::effect::{Effect, Effects, RunRequest};
 use crate::app::plans::PlanEntry;
-use crate::app::runs::RunState;
-use crate::app::state::{App, LEAVE_WINDOW};
-use lightbay_core::event::Severity;
+use crate::app::runs::{Run, RunState};
+use crate::app::state::{App, LATE_STOP, LEAVE_WINDOW};
+use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
 
 impl App {
@@ -92,16 +92,55 @@ impl App {
 
     /// Tells the runs that are meant to stop.
     pub(super) fn stop(&mut self, effects: &mut Effects) {
-        let runs: Vec<_> = self.meant_runs().iter().map(|run| (run.id, run.method.clone())).collect();
-        let names: Vec<&str> = runs.iter().map(|(_, method)| method.as_str()).collect();
-        let text = format!("stopping {}; the best plan is kept", names.join(", "));
-        for (id, _) in &runs {
+        let runs: Vec<RunId> = self.meant_runs().iter().map(|run| run.id).collect();
+        let of = |run: &RunId| self.runs.get(*run);
+        if runs.iter().filter_map(of).all(|run| run.state == RunState::Stopping) {
+            let text: Vec<String> = runs.iter().filter_map(of).map(|run| self.stop_awaited(run)).collect();
+            self.say(Severity::Info, text.join("; "));
+            return;
+        }
+        let names: Vec<String> =
+            runs.iter().filter_map(of).map(|run| format!("{}{}", run.method, standing(run))).collect();
+        self.tell_to_stop(&runs, effects);
+        self.say(Severity::Info, format!("stopping {}; the best plan is kept", names.join(", ")));
+    }
+
+    fn tell_to_stop(&mut self, runs: &[RunId], effects: &mut Effects) {
+        for id in runs {
+            let elapsed_s = self.runs.get(*id).map_or(0.0, |run| self.elapsed_s(run));
             if let Some(run) = self.runs.get_mut(*id) {
-                run.state = RunState::Stopping;
+                run.ask_to_stop(elapsed_s);
             }
             effects.push(Effect::StopRun(*id));
         }
-        self.say(Severity::Info, text);
+    }
+
+    /// What to say of a run that was told to stop and has not.
+    fn stop_awaited(&self, run: &Run) -> String {
+        let waited = self.stopping_s(run).unwrap_or(0.0);
+        let why = match run.stage() {
+            Some(stage) => format!("its solver is in the stage \"{stage}\", which may not listen"),
+            None => "it works on to its next checkpoint".to_owned(),
+        };
+        format!(
+            "{} was told to stop {waited:.0} s ago: {why}; its best plan is kept, C-c twice leaves",
+            run.method
+        )
+    }
+
+    /// Says of runs that do not stop where they are, once each.
+    pub(super) fn note_late_stops(&mut self) {
+        let is_late = |run: &&Run| {
+            !run.stops_late && self.stopping_s(run).is_some_and(|waited| waited >= LATE_STOP.as_secs_f64())
+        };
+        let late: Vec<(RunId, String)> =
+            self.runs.active().filter(is_late).map(|run| (run.id, self.stop_awaited(run))).collect();
+        for (id, text) in late {
+            if let Some(run) = self.runs.get_mut(id) {
+                run.stops_late = true;
+            }
+            self.say(Severity::Warning, text);
+        }
     }
 
     /// Pauses what works; resumes if nothing does.
@@ -136,13 +175,8 @@ impl App {
             self.leave(130, effects);
         } else if self.runs.is_busy() {
             self.interrupted_at = Some(self.now);
-            let runs: Vec<_> = self.runs.active().map(|run| run.id).collect();
-            for id in runs {
-                if let Some(run) = self.runs.get_mut(id) {
-                    run.state = RunState::Stopping;
-                }
-                effects.push(Effect::StopRun(id));
-            }
+            let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
+            self.tell_to_stop(&runs, effects);
             self.say(Severity::Info, "stopping, the best plan is kept; C-c again within two seconds leaves");
         } else {
             self.leave(0, effects);
@@ -157,4 +191,9 @@ impl App {
             if self.auto { "every change solves by itself after 0.3 s" } else { "changes wait for r again" };
         self.say(Severity::Info, text);
     }
+}
+
+/// Where the solver of a run stands, to put behind its name; empty if that is not known.
+fn standing(run: &Run) -> String {
+    run.stage().map_or_else(String::new, |stage| format!(" ({stage})"))
 }

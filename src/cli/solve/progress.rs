@@ -176,7 +176,14 @@ impl Plain {
                     ),
                 )
             }
-            EventBody::Series(_) => return None,
+            EventBody::Model(size) => (
+                "model",
+                format!(
+                    "after {}: {} rows, {} columns, {} integer, {} entries",
+                    size.after, size.rows, size.columns, size.integers, size.nonzeros
+                ),
+            ),
+            EventBody::Series(_) | EventBody::Line(_) => return None,
             EventBody::HotStart(report) => {
                 let value = |value: Option<f64>| {
                     value.map_or_else(|| "?".to_owned(), |value| quantity::value(name, value))

@@ -77,7 +77,7 @@ impl<V: View> Shell<V> {
                 self.helpers.spawn("import", move || {
                     let source = format!("import {format}");
                     let outcome = helpers::import(&format, &paths)
-                        .map(|(scenario, notes)| Some(Box::new(opener.scenario(scenario, &source, notes))));
+                        .map(|(product, notes)| Some(Box::new(opener.product(product, &source, notes))));
                     Finished::Opened { source, request, outcome }
                 });
             }

@@ -31,8 +31,10 @@ impl Layers {
         self.rows.clear();
         self.rows.extend(app.runs.iter().enumerate().map(|(index, run)| {
             let word = runs::word(run);
-            let note: String =
-                runs::note(run, &goal, usize::MAX >> 1).iter().map(|piece| piece.text.as_ref()).collect();
+            let note: String = runs::note(app, run, &goal, usize::MAX >> 1)
+                .iter()
+                .map(|piece| piece.text.as_ref())
+                .collect();
             TableRow::item(
                 index as u32,
                 vec![

@@ -5,6 +5,7 @@ use crate::app::drawn::Drawn;
 use crate::app::layer::{ExportEdit, KnobEdit};
 use crate::app::state::App;
 use crate::view::shell::params_shown;
+use lightbay_engines::models::is_model;
 use lightbay_widgets::{ListItem, Piece, Sentence, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -82,7 +83,12 @@ impl Layers {
         self.items.clear();
         self.items.extend(edit.formats.iter().enumerate().map(|(index, format)| {
             let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);
-            ListItem::new(index as u32, *format).detail(help)
+            let method = is_model(format).then(|| app.model_method(edit.plan)).flatten();
+            let detail = method.map_or_else(
+                || help.to_owned(),
+                |method| format!("The model of {}, with its names beside it", method.name),
+            );
+            ListItem::new(index as u32, *format).detail(detail)
         }));
         let body = top(rest, 1).1;
         let body = if body.height < formats { rest } else { body };

@@ -1,6 +1,7 @@
 //! A run in words: its state, what it does now, what it has proven.
 
 use crate::app::runs::{Run, RunState};
+use crate::app::state::App;
 use crate::view::figures::{Goal, Room};
 use lightbay_core::event::EndStatus;
 use lightbay_widgets::{Piece, RunWord, Tone, number};
@@ -75,8 +76,29 @@ pub fn failure(run: &Run) -> Option<&str> {
     (failed && !done.message.is_empty()).then_some(&done.message)
 }
 
-/// What a run does now, or how it ended, in `room` columns: counters, bound, reason.
-pub fn note(run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
+/// A solver that says nothing for this long is said to be silent, seconds.
+const SILENT_S: f64 = 2.0;
+
+/// Where a run stands that a person may have to wait for: `root LP, silent for 12 s`, `stopping (root LP), 3 s`;
+/// `None` if there is nothing to say beyond its figures.
+pub fn standing(app: &App, run: &Run) -> Option<String> {
+    let seconds = |value: f64| number::fixed(value.floor(), 0);
+    if let Some(waited_s) = app.stopping_s(run) {
+        let stage = run.stage().map_or_else(String::new, |stage| format!(" ({stage})"));
+        let since = if waited_s < 1.0 { String::new() } else { format!(", {} s", seconds(waited_s)) };
+        return Some(format!("stopping{stage}{since}"));
+    }
+    if run.state != RunState::Running {
+        return None;
+    }
+    let silent_s = app.silence_s(run);
+    let silent = (silent_s >= SILENT_S).then(|| format!("silent for {} s", seconds(silent_s)));
+    let stage = run.stage()?;
+    Some(silent.map_or_else(|| stage.to_owned(), |silent| format!("{stage}, {silent}")))
+}
+
+/// What a run does now, or how it ended, in `room` columns: where it stands, counters, bound, reason.
+pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if run.state == RunState::Queued {
         return vec![Piece::muted("waits for the running one")];
     }
@@ -84,6 +106,9 @@ pub fn note(run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
     let mut parts = Parts::default();
+    if let Some(standing) = standing(app, run) {
+        parts.0.push(vec![Piece::text(standing)]);
+    }
     if let Some(stats) = &run.solver {
         let done = number::short(stats.done);
         let count = match stats.total {
@@ -120,13 +145,14 @@ pub fn note(run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
 }
 
 /// One sentence about a run, to read and to copy.
-pub fn sentence(run: &Run, goal: &Goal, elapsed_s: f64) -> String {
-    let mut text = format!("{} {} {}", run.method, run.word(), number::duration(elapsed_s));
+pub fn sentence(app: &App, run: &Run, goal: &Goal) -> String {
+    let mut text = format!("{} {} {}", run.method, run.word(), number::duration(app.elapsed_s(run)));
     if let Some(found) = &run.best {
         text.push_str("  best ");
         text.push_str(&goal.with_unit(found.value, Room::Long));
     }
-    let note: String = note(run, goal, usize::MAX >> 1).iter().map(|piece| piece.text.as_ref()).collect();
+    let note: String =
+        note(app, run, goal, usize::MAX >> 1).iter().map(|piece| piece.text.as_ref()).collect();
     if !note.is_empty() {
         text.push_str("  ");
         text.push_str(&note);

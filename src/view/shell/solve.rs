@@ -101,7 +101,7 @@ impl Solve {
         let selected = app.pane(PaneId::Solve).selected;
         let run =
             runs.iter().find(|run| Some(run.id.0 as ItemId) == selected).copied().or_else(|| leading(app));
-        let sentence = run.map_or_else(String::new, |run| runs::sentence(run, &goal, app.elapsed_s(run)));
+        let sentence = run.map_or_else(String::new, |run| runs::sentence(app, run, &goal));
         out.panes.push(drawn(placed, self.methods.len(), visible, sentence));
     }
 
@@ -159,7 +159,7 @@ impl Solve {
             value: runs::best(run, goal, if roomy { Room::Long } else { Room::Short }).into(),
             state: runs::word(run),
             elapsed: number::duration(app.elapsed_s(run)).into(),
-            note: runs::note(run, goal, usize::from(body.width.saturating_sub(margin))),
+            note: runs::note(app, run, goal, usize::from(body.width.saturating_sub(margin))),
         }));
         self.notes.clear();
         self.notes.extend(leading(app).and_then(|run| hot_start(run, goal, roomy)));

@@ -1,0 +1,53 @@
+//! The program as its own helper process: a solver that hears nothing while it works is run in a second process, so
+//! that it can be ended at any time.
+
+use crate::cli::exit::Exit;
+use lightbay_highs::worker::{self, ServeError};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// The first argument of a helper process. No person types it, so no help mentions it.
+const ARGUMENT: &str = "__solve-in-helper";
+
+/// The running program, also when its file has been replaced by a newer version, where the system knows it.
+const MYSELF: &str = "/proc/self/exe";
+
+/// Serves as a helper process if that is what the arguments ask for. Must come before everything else.
+pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let argument = arguments.into_iter().nth(1)?;
+    (argument == ARGUMENT).then(|| match worker::serve() {
+        Ok(()) => Exit::Done.into(),
+        Err(error) => {
+            // A closed standard error is nobody's problem.
+            let _ = writeln!(std::io::stderr(), "lightbay: {ARGUMENT}: {error}");
+            match error {
+                ServeError::ByHand | ServeError::Frame(_) => Exit::Input.into(),
+                _ => Exit::Failure.into(),
+            }
+        }
+    })
+}
+
+/// Who handles the keyboard's signals for a helper process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The shell: helpers stop and go on with the job that they belong to.
+    Shared,
+    /// The workbench, which has the keys itself and pauses its runs before it stops.
+    Own,
+}
+
+/// Starts this program as a helper process. What helpers print goes where descriptor 2 leads, so point that at the
+/// log before a run begins.
+pub fn launcher(group: Group) -> Option<Arc<dyn lightbay_core::worker::Launcher>> {
+    let program =
+        if Path::new(MYSELF).exists() { PathBuf::from(MYSELF) } else { std::env::current_exe().ok()? };
+    let launcher = worker::Launcher::new(program, [ARGUMENT]).named("lightbay").errors_shared();
+    Some(Arc::new(match group {
+        Group::Shared => launcher,
+        Group::Own => launcher.own_group(),
+    }))
+}
