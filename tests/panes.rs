@@ -6,6 +6,8 @@
 
 #[path = "screens/fixture.rs"]
 mod fixture;
+#[path = "screens/searching.rs"]
+mod searching;
 
 use fixture::{Bench, Style};
 use lightbay::app::Command;
@@ -264,4 +266,76 @@ fn search_shows_what_is_proven_by_two_searches() {
             }
         }
     }
+}
+
+#[test]
+fn the_search_of_a_solver_shows_the_figures_of_its_run() {
+    for style in STYLES {
+        let mut bench = Bench::in_the_tree(style);
+        bench.app.focus.zoomed = true;
+        let screen = bench.screen("pane-5-milp", WIDTH, HEIGHT);
+        let run = bench.app.runs.latest(|run| run.method == "delta-interval").unwrap().clone();
+        let (stats, bound) = (run.solver.clone().unwrap(), run.bound.clone().unwrap());
+        let sentence = line(&screen, "tree search");
+        has(sentence, &format!("bound: {}", bound.only.unwrap()));
+        has(sentence, &format!("{}  nodes {}", stats.stage, stats.done));
+        has(sentence, &format!("open {}", stats.open.unwrap()));
+        has(sentence, &format!("LP it {} k", stats.lp_iterations.unwrap() / 1000));
+        has(sentence, &format!("cuts {}", stats.cuts.unwrap()));
+        // The gap in both units, from the figures of the events and of the plan that knows the ideal network.
+        let entry = bench.app.plans.iter().next().unwrap();
+        let gap = run.best.clone().unwrap().value - bound.value;
+        let title = line(&screen, "5 Search delta-interval");
+        has(title, &format!("gap {:.1} % NCT", 100.0 * gap / entry.metrics["comm_ideal_s"]));
+        has(title, &format!("{:.2} % of C", 100.0 * gap / run.best.clone().unwrap().value));
+        for row in &run.rows {
+            let source = if row.source.is_empty() { row.what } else { &row.source };
+            let best = format!("{:.6}", row.best.unwrap());
+            let shown = screen
+                .lines()
+                .find(|line| {
+                    line.contains(source)
+                        && line.contains(&best)
+                        && line.ends_with(&format!("{:.1}", row.at_s))
+                })
+                .unwrap_or_else(|| panic!("no row '{source}' {best} in\n{screen}"));
+            if let Some(bound) = row.bound {
+                has(shown, &format!("{bound:.6}"));
+            }
+        }
+        let times = if style == Style::Ascii { "x" } else { "×" };
+        for model in &run.models {
+            let thin = |count: u64| {
+                let text = count.to_string();
+                match text.len() {
+                    0..=3 => text,
+                    at => format!("{} {}", &text[..at - 3], &text[at - 3..]),
+                }
+            };
+            has(&screen, &format!("{} {}{times}{}", model.after, thin(model.rows), thin(model.columns)));
+        }
+        let report = run.hot_start.clone().unwrap();
+        has(&screen, &format!("hot start {}", report.fate.word()));
+        has(&screen, &format!("{:.6} s here", report.after.unwrap()));
+        bench.keys("v v");
+        let screen = bench.screen("pane-5-milp-log", WIDTH, HEIGHT);
+        for said in &run.lines {
+            has(&screen, &said.text);
+        }
+    }
+}
+
+#[test]
+fn the_integer_program_tells_its_model_its_process_and_its_log() {
+    let (mut bench, _) = bench(Style::Colour);
+    bench.solve(4, "delta-select");
+    let screen = zoomed(&mut bench, 5, 1);
+    let run = bench.app.runs.get(RunId(4)).unwrap().clone();
+    let last = run.models.last().expect("it says how large its model is");
+    has(line(&screen, "model  "), &format!("{} ", last.after));
+    has(line(&screen, "5 Search delta-select"), "own process");
+    assert!(!run.lines.is_empty(), "the solver speaks");
+    bench.keys("v v");
+    let screen = bench.screen("pane-5-select-log", WIDTH, HEIGHT);
+    has(&screen, run.lines.back().unwrap().text.trim());
 }

@@ -7,8 +7,12 @@ mod fixture;
 mod layers;
 #[path = "screens/layout.rs"]
 mod layout;
+#[path = "screens/milp.rs"]
+mod milp;
 #[path = "screens/rules.rs"]
 mod rules;
+#[path = "screens/searching.rs"]
+mod searching;
 
 use fixture::{Bench, Style, recent};
 use insta::assert_snapshot;

@@ -43,5 +43,5 @@ fn search_by(terminal: &mut Terminal, method: &str) {
 
 fn search(terminal: &mut Terminal) {
     search_by(terminal, "delta-fast");
-    terminal.until_shown(&["plan 2 delta-fast", "RUNNING", "x stop"]);
+    terminal.until_shown(&["delta-fast", "RUNNING", "x stop"]);
 }

@@ -5,6 +5,8 @@
 mod bad_input;
 mod commands;
 mod files;
+mod helpers;
+mod models;
 mod readme;
 mod signals;
 mod solving;

@@ -18,7 +18,7 @@ fn progress_as_json_is_one_event_per_line_in_order() {
     let mut best = f64::INFINITY;
     for (index, event) in events.iter().enumerate() {
         assert_eq!(event["schema"], "lightbay.event/1");
-        assert_eq!(event["method"], "delta-joint");
+        assert_eq!(event["method"], "auto");
         assert_eq!(event["run"], 1);
         assert!(event["elapsed_s"].as_f64().unwrap() >= 0.0);
         assert!(event["event"].is_string());
@@ -43,7 +43,7 @@ fn progress_as_json_is_one_event_per_line_in_order() {
 fn progress_in_plain_has_a_line_per_milestone_and_none_has_none() {
     let place = Place::new();
     place.run(&["solve", "preset:tiny8", "--progress", "plain"]).done().says(&[
-        "start      delta-joint, seed 1",
+        "start      auto, seed 1",
         "plan       makespan",
         "bound      makespan",
         "done       optimal: makespan",

@@ -40,7 +40,7 @@ fn it_comes_back_with_the_same_curves_plans_and_marks() {
     terminal.until_shown(&["═ Plans"]);
     terminal.until_quiet(std::time::Duration::from_millis(300));
     let whole = terminal.view();
-    assert!(whole.has("B 4 delta-joint"), "{}", whole.text());
+    assert!(whole.has("B 4 auto"), "{}", whole.text());
     terminal.keys("2q");
     assert_eq!(terminal.end().tidy().code, 0);
 

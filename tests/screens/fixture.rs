@@ -151,7 +151,7 @@ impl Bench {
         }
     }
 
-    fn begin(&mut self, run: u64, method: &str, queued: bool) {
+    pub fn begin(&mut self, run: u64, method: &str, queued: bool) {
         let scenario_sha256 = self.app.work.as_ref().unwrap().now.sha256.clone();
         self.fact(Fact::Submitted(Submitted {
             run: RunId(run),
@@ -166,7 +166,7 @@ impl Bench {
         }
     }
 
-    fn say(&mut self, run: u64, elapsed_s: f64, body: EventBody) {
+    pub fn say(&mut self, run: u64, elapsed_s: f64, body: EventBody) {
         let method = self.app.runs.get(RunId(run)).unwrap().method.clone();
         let event = Event { run: RunId(run), method: method.into(), seq: 0, elapsed_s, body };
         self.fact(Fact::Event(Heard::new(event, None)));

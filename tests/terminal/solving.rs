@@ -40,7 +40,7 @@ fn it_starts_solves_and_proves() {
 #[test]
 fn digits_go_to_panes_and_z_zooms() {
     let place = Place::new();
-    let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
+    let mut terminal = place.open(&["preset:megatron_177b", "--solve", "delta-joint"]);
     terminal.until_shown(&["OPTIMAL", "DP s2*"]);
     for (key, tab, content) in [
         ("2", "[2 Activity]", "lasts ms"),
@@ -63,7 +63,7 @@ fn digits_go_to_panes_and_z_zooms() {
 fn a_changed_knob_is_marked_and_solved_warm() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
-    terminal.until_shown(&["OPTIMAL", "plan 2 delta-joint"]);
+    terminal.until_shown(&["OPTIMAL", "plan 2 auto"]);
     terminal.command("set bandwidth_gbps=800");
     let changed = terminal.until_shown(&["bandwidth_gbps     800 *", "run uses 400"]);
     assert!(changed.rows[0].contains("megatron_177b *") && changed.rows[0].contains("before the changes"));
@@ -165,7 +165,7 @@ fn pausing_takes_no_processor() {
 fn marked_plans_are_compared() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
-    terminal.until_shown(&["OPTIMAL", "plan 2 delta-joint"]);
+    terminal.until_shown(&["OPTIMAL", "plan 2 auto"]);
     terminal.keys("m");
     terminal.until_shown(&["plan 2 marked"]);
     terminal.command("solve sqrt-alloc");
@@ -178,7 +178,7 @@ fn marked_plans_are_compared() {
     terminal.keys("m");
     terminal.until_shown(&[&format!("plan {number} marked")]);
     terminal.keys("c");
-    let compare = terminal.until_shown(&["═ Compare", "2 delta-joint", "sqrt-alloc", "makespan s", "NCT"]);
+    let compare = terminal.until_shown(&["═ Compare", "2 auto", "sqrt-alloc", "makespan s", "NCT"]);
     let (_, row) = compare.row_of("makespan s");
     assert!(row.contains("12.829852"), "{row}");
     terminal.escape();
@@ -189,7 +189,7 @@ fn marked_plans_are_compared() {
 fn a_plan_is_written_and_passes_the_check() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
-    terminal.until_shown(&["OPTIMAL", "plan 2 delta-joint"]);
+    terminal.until_shown(&["OPTIMAL", "plan 2 auto"]);
     terminal.keys("w");
     terminal.until_shown(&["Write plan 2", "megatron_177b-plan2.json"]);
     terminal.keys("\r");

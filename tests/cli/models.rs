@@ -1,0 +1,188 @@
+//! Models for other solvers: exported, solved elsewhere, and taken back as plans.
+
+use super::support::Place;
+use lightbay_highs::event::Unwatched;
+use lightbay_highs::file::{Format, read};
+use lightbay_highs::instance::solve_here;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Start;
+use std::fmt::Write as _;
+
+/// Exports the model of tiny4 as `tiny4.FORMAT`.
+fn export(place: &Place, format: &str) {
+    let name = format!("tiny4.{format}");
+    place
+        .run(&["export", "preset:tiny4", "--to", format, "--set", "method=delta-select", "-o", &name])
+        .done();
+}
+
+/// Solves a model file, and writes the point as Gurobi would, with another name for some column.
+fn solution(place: &Place, format: Format) -> (f64, Vec<(String, f64)>) {
+    let text = place.read(&format!("tiny4.{}", format.extension()));
+    let model = read(text.as_bytes(), format).unwrap();
+    let solved = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let values = solved.values.unwrap();
+    (solved.objective.unwrap(), model.column_names.iter().cloned().zip(values).collect())
+}
+
+fn gurobi(objective: f64, values: &[(String, f64)]) -> String {
+    let mut text = format!("# Solution for model tiny4\n# Objective value = {objective}\n");
+    for (name, value) in values {
+        let _ = writeln!(text, "{name} {value}");
+    }
+    text
+}
+
+#[test]
+fn a_model_goes_out_and_its_solution_comes_back_as_a_plan() {
+    let place = Place::new();
+    export(&place, "mps");
+    export(&place, "lp");
+    assert_eq!(place.files(), ["tiny4.lp", "tiny4.lp.names.json", "tiny4.mps", "tiny4.mps.names.json"]);
+    let names = place.json("tiny4.mps.names.json");
+    assert_eq!(
+        (names["schema"].as_str(), names["method"].as_str()),
+        (Some("lightbay.names/1"), Some("delta-select"))
+    );
+    assert_eq!(names["scenario"]["schema"], "lightbay.scenario/1");
+    let (objective, values) = solution(&place, Format::Mps);
+    let (in_lp, _) = solution(&place, Format::Lp);
+    assert!((objective - in_lp).abs() <= 1e-6 * objective.abs().max(1.0), "{objective} {in_lp}");
+    place.write("tiny4.sol", gurobi(objective, &values));
+
+    let said = place.run(&["import", "sol", "tiny4.sol", "tiny4.mps.names.json", "-o", "plan.json"]).done();
+    assert!(
+        said.out.contains("solution of Gurobi") && said.out.contains("no bound is claimed"),
+        "{}",
+        said.out
+    );
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations", "no bound is claimed"]);
+    let plan = place.json("plan.json");
+    assert_eq!(
+        (plan["method"].as_str(), plan["provenance"]["solver"].as_str()),
+        (Some("delta-select"), Some("Gurobi"))
+    );
+    assert!(plan["objective"]["bound"].is_null() && plan["status"] == "feasible");
+    // The same from the scenario instead of the names, and from standard input.
+    let again = ["import", "sol", "-", "preset:tiny4", "--set", "method=delta-select"];
+    let other: serde_json::Value = place.feed(&again, place.read("tiny4.sol").as_bytes()).done().json();
+    assert_eq!(other, plan);
+    // A plan can be asked about again: its own method and parameters.
+    place.run(&["export", "plan.json", "--to", "mps", "-o", "again.mps"]).done();
+    assert_eq!(place.read("again.mps"), place.read("tiny4.mps"));
+    let document = place.run(&["import", "sol", "tiny4.sol", "plan.json", "--json"]).done().json();
+    assert!(document["scenario"].is_null() && document["plan"]["schema"] == "lightbay.plan/1");
+    assert_eq!(document["summary"]["columns_left_out"], 0);
+}
+
+#[test]
+fn standard_output_gets_the_model_alone_and_a_folder_gets_both_files() {
+    let place = Place::new();
+    export(&place, "mps");
+    let bare = ["export", "preset:tiny4", "--to", "mps", "--set", "method=delta-select"];
+    let ran = place.run(&bare).done().says(&["tiny4.delta-select.mps.names.json", "-o"]);
+    assert_eq!(ran.out, place.read("tiny4.mps"), "the same bytes every time");
+    std::fs::create_dir(place.path("out")).unwrap();
+    place
+        .run(&[&bare[..], &["-o", "out"]].concat())
+        .done()
+        .prints(&["out/tiny4.delta-select.mps.names.json"]);
+    // Nothing is written if one of the two is in the way.
+    std::fs::remove_file(place.path("tiny4.mps")).unwrap();
+    place
+        .run(&[&bare[..], &["-o", "tiny4.mps"]].concat())
+        .exit(2)
+        .says(&["tiny4.mps.names.json: exists already"]);
+    assert!(!place.path("tiny4.mps").exists());
+}
+
+#[test]
+fn what_no_model_can_be_made_of_is_said_with_what_is_possible() {
+    let place = Place::new();
+    let export = |settings: &[&str]| {
+        let mut arguments = vec!["export", "preset:tiny4", "--to", "lp", "--set", "method=delta-select"];
+        for setting in settings {
+            arguments.extend(["--set", setting]);
+        }
+        place.run(&arguments)
+    };
+    export(&["method=delta-selct"])
+        .exit(2)
+        .says(&["'delta-selct' is no method of kind training with a model", "delta-select"]);
+    export(&["method=delta-fast"]).exit(2).says(&["does not solve one model", "valid are ", "delta-select"]);
+    export(&["time_limit_s=3"]).exit(2).says(&["time_limit_s: does not change the model", "leave it out"]);
+    export(&["micro_batchs=3"]).exit(2).says(&["did you mean 'micro_batches'?"]);
+    export(&["ports_per_pod=1"]).exit(2).says(&["port"]);
+    let wider = export(&["micro_batches=2"]).done().out;
+    assert_ne!(wider, export(&[]).done().out, "knobs of the scenario change the model");
+}
+
+#[test]
+fn solutions_that_do_not_fit_are_refused_with_file_line_and_value() {
+    let place = Place::new();
+    export(&place, "mps");
+    let (objective, values) = solution(&place, Format::Mps);
+    let import = |text: &str| {
+        place.write("bad.sol", text);
+        place.run(&["import", "sol", "bad.sol", "tiny4.mps.names.json", "-o", "plan.json"])
+    };
+    let good = gurobi(objective, &values);
+    let first = &values[0].0;
+    import(&gurobi(objective * 0.9, &values))
+        .exit(2)
+        .says(&["bad.sol: line 2: the file claims the objective"]);
+    import(&format!("{good}nobody 1\n"))
+        .exit(2)
+        .says(&["bad.sol: line", "'nobody' is no column of the model"]);
+    import(&format!("{good}{first} 1\n")).exit(2).says(&[&format!("gives '{first}' a second value")]);
+    import(&gurobi(objective, &values[1..])).exit(2).says(&["has no value for 1 column", first]);
+    import(&format!("{good}{first} nan\n")).exit(2).says(&["the value 'nan'", "is not a finite number"]);
+    import("Infeasible - objective value 0.1\n")
+        .exit(2)
+        .says(&["CBC says 'Infeasible'", "no feasible point"]);
+    import("hello")
+        .exit(2)
+        .says(&["bad.sol: this is none of the known formats", "HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK"]);
+    import(&place.read("tiny4.mps")).exit(2).says(&["this is a model for a solver", "solve it first"]);
+    assert!(!place.path("plan.json").exists());
+
+    place.write("good.sol", &good);
+    place
+        .run(&["import", "sol", "good.sol"])
+        .exit(2)
+        .says(&["nothing says which model this solves", ".names.json"]);
+    place.run(&["import", "sol", "tiny4.mps.names.json"]).exit(2).says(&["none of the files is a solution"]);
+    let names = ["import", "sol", "good.sol", "tiny4.mps.names.json"];
+    place
+        .run(&[&names[..], &["--set", "tp=2"]].concat())
+        .exit(2)
+        .says(&["is said by tiny4.mps.names.json already"]);
+    place.run(&[&names[..], &["preset:tiny4"]].concat()).exit(2).says(&["preset:tiny4: is one too many"]);
+    place
+        .run(&["import", "sol", "good.sol", "preset:tiny8", "--set", "method=delta-select"])
+        .exit(2)
+        .says(&["good.sol"]);
+    let mut changed = place.json("tiny4.mps.names.json");
+    changed["scenario"]["job"]["run"]["micro_batches"] = 2.into();
+    place.write("changed.json", changed.to_string());
+    place
+        .run(&["import", "sol", "good.sol", "changed.json"])
+        .exit(2)
+        .says(&["scenario_sha256", "export the model again"]);
+    let mut changed = place.json("tiny4.mps.names.json");
+    let columns = changed["columns"].as_object_mut().unwrap();
+    columns.insert(first.clone(), "something else".into());
+    place.write("changed.json", changed.to_string());
+    place.run(&["import", "sol", "good.sol", "changed.json"]).exit(2).says(&["'something else' there and"]);
+}
+
+#[test]
+fn formats_of_models_are_listed_and_the_solver_is_named() {
+    let place = Place::new();
+    place.run(&["methods", "--formats"]).done().prints(&[
+        "mps (.mps, of a scenario or plan)",
+        "lp (.lp",
+        "sol (.sol",
+    ]);
+    place.run(&["info"]).done().prints(&["HiGHS 1.", "HiPO"]);
+}
