@@ -41,7 +41,10 @@ fn search_by(terminal: &mut Terminal, method: &str) {
     terminal.keys("r");
 }
 
+/// The same, and waits until it has a plan and breeds.
 fn search(terminal: &mut Terminal) {
     search_by(terminal, "delta-fast");
-    terminal.until_shown(&["delta-fast", "RUNNING", "x stop"]);
+    terminal.until("a search with a plan", |view| {
+        ["RUNNING", "x stop", "gen "].iter().all(|text| view.has(text)) && view.rows[0].contains("delta-fast")
+    });
 }
