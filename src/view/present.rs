@@ -1,59 +1,66 @@
 //! Engine data to widget data: the only place that knows both.
 //!
-//! A presenter belongs to one screen. It keeps what was made for a plan (on a helper thread where that takes more
-//! than two milliseconds) and refills its own vectors when plan, run or selection change; drawing only reads them.
+//! Each kind has a folder here and a row in [`KINDS`]: its panes as data, and what draws them ([`KindPanes`]). What
+//! draws belongs to one screen. It keeps what was made for a plan (on a helper thread where that takes more than two
+//! milliseconds) and refills its own vectors when plan, run or selection change; drawing only reads them.
 
-mod activity;
-mod compare;
-mod dag;
+mod compared;
+mod desk;
 mod explained;
-mod ga;
-mod links;
-mod pieces;
-mod ports;
-mod search;
+mod training;
 
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{PaneId, PaneInfo, PaneState};
+use crate::app::plans::PlanEntry;
 use crate::app::state::App;
-pub use compare::{CompareBlocks, CompareRow};
-use explained::Explained;
+pub use compared::{CompareBlocks, CompareRow};
+use explained::{Explain, Explanations};
 use lightbay_widgets::{Pane, PaneState as Shown, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
+use std::fmt;
 
-/// Panes of kind `training`.
-const TRAINING: &[PaneInfo] = &[
-    PaneInfo {
-        modes: &["folded", "whole", "full graph"],
-        zooms: true,
-        ..PaneInfo::new(1, "DAG", "Where does the time go, and what dictates it?")
-    },
-    PaneInfo {
-        modes: &["tail, equal columns", "tail, to scale", "all, equal columns", "all, to scale"],
-        overlay: "index windows",
-        zooms: true,
-        steps: "interval",
-        ..PaneInfo::new(2, "Activity", "Who waits for whom, and which link is full?")
-    },
-    PaneInfo {
-        modes: &["circuits", "useful circuits", "busy, per cent", "flows at peak"],
-        ..PaneInfo::new(3, "Ports", "Who has how many circuits, and who could give some?")
-    },
-    PaneInfo {
-        modes: &["log axes", "even axes"],
-        ..PaneInfo::new(4, "GA", "Is the search still improving, or stuck?")
-    },
-    PaneInfo {
-        modes: &["over time", "over nodes or vectors", "solver log"],
-        ..PaneInfo::new(5, "Search", "How good is the best plan, provably?")
-    },
-];
+/// What every kind shows.
+const KINDS: &[KindScreens] = &[training::SCREENS];
+
+/// What a kind shows.
+#[derive(Clone, Copy)]
+struct KindScreens {
+    /// Name of the kind.
+    kind: &'static str,
+    /// Its panes, in the order of their numbers.
+    panes: &'static [PaneInfo],
+    /// Makes what draws them, with nothing kept yet.
+    make: fn() -> Box<dyn KindPanes>,
+}
+
+/// Draws the panes of one kind.
+trait KindPanes: fmt::Debug {
+    /// Takes in the result of a job that drawing asked for. Late results for what nobody shows are dropped.
+    fn accept(&mut self, key: JobKey, result: JobResult);
+
+    /// Draws a pane with its title, and says what is where.
+    fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    );
+
+    /// What two plans differ in beyond their figures.
+    fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks;
+}
+
+fn screens(kind: &str) -> Option<&'static KindScreens> {
+    KINDS.iter().find(|screens| screens.kind == kind)
+}
 
 /// The panes of a kind; empty for an unknown one.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
-    if kind == "training" { TRAINING } else { &[] }
+    screens(kind).map_or(&[], |screens| screens.panes)
 }
 
 /// What a pane is drawn from.
@@ -89,12 +96,8 @@ struct Title {
 /// Draws the panes of the kind that is open.
 #[derive(Debug, Default)]
 pub struct Presenter {
-    explained: explained::Cache,
-    dag: dag::DagPane,
-    activity: activity::ActivityPane,
-    ports: ports::PortsPane,
-    ga: ga::GaPane,
-    search: search::SearchPane,
+    /// Made when a scenario of the kind is drawn for the first time, dropped when one of another kind is.
+    open: Option<(&'static str, Box<dyn KindPanes>)>,
 }
 
 impl Presenter {
@@ -103,9 +106,19 @@ impl Presenter {
         Self::default()
     }
 
-    /// Takes in the result of a job that drawing asked for. Late results for plans nobody shows are dropped.
+    fn of(&mut self, app: &App) -> Option<&mut (dyn KindPanes + 'static)> {
+        let screens = screens(app.work.as_ref()?.kind)?;
+        if self.open.as_ref().is_none_or(|(kind, _)| *kind != screens.kind) {
+            self.open = Some((screens.kind, (screens.make)()));
+        }
+        self.open.as_mut().map(|(_, panes)| &mut **panes)
+    }
+
+    /// Takes in the result of a job that drawing asked for.
     pub fn accept(&mut self, key: JobKey, result: JobResult) {
-        self.explained.accept(key, result);
+        if let Some((_, panes)) = &mut self.open {
+            panes.accept(key, result);
+        }
     }
 
     /// Draws a pane with its title, and says what is where.
@@ -114,67 +127,15 @@ impl Presenter {
             return;
         }
         let mut drawn = PaneDrawn::new(input.pane, area);
-        match input.info.number {
-            4 => self.ga.draw(input, area, buf, &mut drawn),
-            5 => self.search.draw(input, area, buf, &mut drawn, out),
-            number => self.draw_plan_pane(number, input, area, buf, &mut drawn, out),
+        if let Some(panes) = self.of(input.app) {
+            panes.draw(input, area, buf, &mut drawn, out);
         }
         out.panes.push(drawn);
     }
 
-    /// The panes that show a plan: they need it explained first.
-    fn draw_plan_pane(
-        &mut self,
-        number: u8,
-        input: &PaneInput<'_>,
-        area: Rect,
-        buf: &mut Buffer,
-        drawn: &mut PaneDrawn,
-        out: &mut Drawn,
-    ) {
-        let explained = match self.explained.of_shown(input.app, &mut out.jobs) {
-            explained::Lookup::Ready(explained) => explained,
-            explained::Lookup::NoPlan => {
-                let failed = input.app.runs.latest(|_| true).and_then(|run| {
-                    let why = crate::view::shell::runs::failure(run)?;
-                    Some(format!("{} {}: {why}", run.method, run.word().to_lowercase()))
-                });
-                let state = match &failed {
-                    _ if input.app.runs.is_busy() => Shown::Waiting("the first plan"),
-                    Some(what) => {
-                        Shown::Failed { what, remedy: "L shows the log; change parameters and press r" }
-                    }
-                    None => Shown::Empty { what: "no plan yet", remedy: "press r to solve" },
-                };
-                return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
-            }
-            explained::Lookup::Making => {
-                let state = Shown::Waiting("the plan to be explained");
-                return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
-            }
-            explained::Lookup::Failed(why) => {
-                let state = Shown::Failed { what: &why, remedy: "press V to check the plan" };
-                return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
-            }
-        };
-        match number {
-            1 => self.dag.draw(input, &explained, area, buf, drawn, out),
-            2 => self.activity.draw(input, &explained, area, buf, drawn, out),
-            _ => {
-                let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
-                self.ports.draw(input, &explained, baseline.as_deref(), area, buf, drawn, out);
-            }
-        }
-    }
-
     /// What two plans of the kind differ in beyond their figures.
-    pub fn compare(
-        &mut self,
-        app: &App,
-        a: &crate::app::plans::PlanEntry,
-        b: &crate::app::plans::PlanEntry,
-    ) -> CompareBlocks {
-        compare::blocks(app, a, b)
+    pub fn compare(&mut self, app: &App, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
+        self.of(app).map_or_else(CompareBlocks::default, |panes| panes.compare(a, b))
     }
 }
 
@@ -207,5 +168,7 @@ fn below(body: Rect) -> Rect {
     Rect { y: body.y.saturating_add(body.height), height: 1, ..body }
 }
 
-/// The plan shown together with its explanation.
-type Facts = std::sync::Arc<Explained>;
+/// The text of a row of pieces, for copying.
+fn plain(pieces: &[Piece]) -> String {
+    pieces.iter().map(|piece| piece.text.as_ref()).collect()
+}

@@ -57,6 +57,11 @@ pub struct Glyphs {
     pub frame: [&'static str; 6],
     /// Lower eighths, from one eighth to a full cell. Shorter steps of the ASCII set repeat.
     pub eighths: [&'static str; 8],
+    /// Left eighths, from one eighth to a full cell. The ASCII set has whole cells only.
+    pub left_eighths: [&'static str; 8],
+    /// On an axis: where the mean of a distribution is, and where its largest value is.
+    pub mean: &'static str,
+    pub most: &'static str,
     pub replacement: &'static str,
 }
 
@@ -92,6 +97,9 @@ const BRAILLE: Glyphs = Glyphs {
     up: "▲",
     frame: ["╔", "╗", "╝", "╚", "═", "║"],
     eighths: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+    left_eighths: ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
+    mean: "┴",
+    most: "╵",
     replacement: "\u{fffd}",
 };
 
@@ -129,6 +137,9 @@ const ASCII: Glyphs = Glyphs {
     up: "^",
     frame: ["+", "+", "+", "+", "=", "|"],
     eighths: ["_", "_", ".", "-", "-", "=", "#", "#"],
+    left_eighths: ["|", "#", "#", "#", "#", "#", "#", "#"],
+    mean: "+",
+    most: "!",
     replacement: "?",
 };
 
@@ -169,7 +180,7 @@ pub const fn ascii_of(c: char) -> &'static str {
         '┊' => ":",
         '■' | '█' | '▀' | '▄' => "#",
         '⋯' => "~",
-        '└' | '┌' | '┐' | '┘' | '┬' => "+",
+        '└' | '┌' | '┐' | '┘' | '┬' | '┴' => "+",
         '✓' => "ok",
         '≤' => "<=",
         '≥' => ">=",
@@ -224,6 +235,8 @@ mod tests {
         ];
         out.extend(set.frame);
         out.extend(set.eighths);
+        out.extend(set.left_eighths);
+        out.extend([set.mean, set.most]);
         out
     }
 
@@ -242,7 +255,8 @@ mod tests {
     #[test]
     fn every_unicode_glyph_has_a_close_ascii_sign() {
         for glyph in all(GlyphSet::Braille.glyphs()) {
-            for c in glyph.chars().filter(|c| !"░▁▂▃▅▆▇╔╗╝╚\u{fffd}".contains(*c)) {
+            for c in glyph.chars().filter(|c| !"░▁▂▃▅▆▇╔╗╝╚▏▎▍▌▋▊▉╵\u{fffd}".contains(*c))
+            {
                 assert_ne!(ascii_of(c), "?", "{c}");
             }
         }

@@ -36,6 +36,9 @@
 //! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph at true time | [`TimelineState`] |
 //! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
 //! | [`Waterfall`], [`Histogram`] | where a loss comes from; spread of values | |
+//! | [`Meter`] of [`Part`] | one bar of stacked parts, to an eighth of a cell | |
+//! | [`Columns`] of [`Spread`] | how loads are spread, upright, mean and largest on the axis | |
+//! | [`Tiles`] of [`Tile`] | groups of short marks on shades: switches by cube, faults by face | [`TilesState`] |
 //! | [`PairedBars`] of [`PairRow`] | two schedules on one scale | |
 //! | [`Popup`] | frame, dims what is behind | |
 //! | [`List`] of [`ListItem`] | palette, sessions, examples | [`ListState`] |
@@ -48,6 +51,7 @@ mod activity;
 mod axis;
 mod bars;
 mod chart;
+mod columns;
 mod compare;
 mod confirm;
 mod footer;
@@ -60,6 +64,7 @@ mod input;
 mod list;
 mod logline;
 mod matrix;
+mod meter;
 pub mod number;
 mod pane;
 mod pen;
@@ -72,6 +77,7 @@ mod table;
 mod tabs;
 pub mod text;
 mod theme;
+mod tiles;
 mod timeline;
 mod too_small;
 
@@ -79,6 +85,7 @@ pub use activity::{Activity, ActivityKind, ActivityRow, ActivityScale, ActivityS
 pub use axis::{Range, Scale, Ticks};
 pub use bars::{Bin, Histogram, Waterfall, WaterfallRow};
 pub use chart::{Axis, Baseline, Chart, Event, Series};
+pub use columns::{Columns, Spread};
 pub use compare::{PairRow, PairedBars, pair_legend};
 pub use confirm::Confirm;
 pub use footer::{Footer, KeyHint};
@@ -91,6 +98,7 @@ pub use input::Input;
 pub use list::{List, ListItem, ListState};
 pub use logline::{LogEntry, LogLines, Severity};
 pub use matrix::{CellFlag, Matrix, MatrixCell, MatrixState, RowSum};
+pub use meter::{Meter, Part};
 pub use number::Num;
 pub use pane::{Pane, PaneState};
 pub use pen::{Label, Pen, Piece, pieces_width};
@@ -102,6 +110,7 @@ pub use table::{Align, Column, RowKind, Table, TableRow, TableState};
 pub use tabs::{Tab, Tabs};
 pub use text::Cut;
 pub use theme::{Background, ColorDepth, HEAT_STEPS, Palette, Theme, Tone};
+pub use tiles::{Tile, TileFlag, Tiles, TilesState};
 pub use timeline::{AxisPart, Edge, ItemShape, Lane, Timeline, TimelineItem, TimelineState};
 pub use too_small::TooSmall;
 

@@ -106,6 +106,8 @@ pub enum Tone {
     Changed,
     /// One of several curves, by number.
     Series(u8),
+    /// The same curve or bar of another plan: before a change, or of a baseline.
+    SeriesDim(u8),
     /// Area in one of eight steps of amount, 0 to 7, with a readable foreground.
     Heat(u8),
     /// Area of one layer of a stack, 0 to 3 repeating, with a readable foreground.
@@ -202,11 +204,31 @@ impl Theme {
             Tone::Bad => fg(c.bad),
             Tone::Changed => fg(c.changed),
             Tone::Series(n) => fg(c.series[usize::from(n) % c.series.len()]),
+            Tone::SeriesDim(n) => self.dimmed(c.series[usize::from(n) % c.series.len()]),
             Tone::Heat(level) => area(c.heat[usize::from(level.min(HEAT_STEPS - 1))]),
             Tone::Stack(n) => area(c.stack[usize::from(n) % c.stack.len()]),
             Tone::GradientDim => area(c.gradient_dim),
             Tone::GradientFull => area(c.gradient_full).add_modifier(Modifier::BOLD),
         }
+    }
+
+    /// A colour at three fifths of its strength; dim where colours cannot be mixed.
+    fn dimmed(&self, colour: Color) -> Style {
+        let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
+        match (colour::rgb_of(colour), ground) {
+            (Some(full), Some(ground)) => {
+                Style::new().fg(to_depth(colour::mix(full, ground, 0.6), self.depth))
+            }
+            _ => Style::new().fg(colour).add_modifier(Modifier::DIM),
+        }
+    }
+
+    /// The ground of the empty part of a bar.
+    pub fn track(&self) -> Style {
+        if matches!(self.palette, Palette::Ansi | Palette::Mono) {
+            return Style::new();
+        }
+        Style::new().bg(self.colours.selected)
     }
 
     /// [`Theme::style`], in bold if asked.

@@ -1,11 +1,11 @@
 //! The table of the search: only what changed something, with the figures of that moment.
 
-use super::super::PaneInput;
 use super::{GapOf, hit, unit_of};
 use crate::app::drawn::{Drawn, Item, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::runs::{Run, SearchRow};
 use crate::view::figures::open_percent;
+use crate::view::present::PaneInput;
 use lightbay_widgets::{Column, Cut, Piece, Table, TableRow, TableState, Theme, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

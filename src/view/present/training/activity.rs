@@ -3,10 +3,11 @@
 
 use super::dag::chosen_task;
 use super::explained::Explained;
-use super::{Facts, PaneInput, Title, below, body, frame, pieces};
+use super::{Facts, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::plan::RateControl;
 use lightbay_widgets::{
     Activity, ActivityKind, ActivityRow, ActivityScale, ActivityState, Interval, Label, PaneState as Shown,
@@ -304,7 +305,7 @@ impl ActivityPane {
         drawn.offset = self.state.row_offset;
         drawn.column = self.state.column_offset;
         drawn.steps = self.intervals.len() as u32;
-        drawn.sentence = pieces::plain(sentence);
+        drawn.sentence = plain(sentence);
         drawn.details = selected.map(|task| pieces::details(facts, task)).unwrap_or_default();
         if facts.analysis.rate_control == RateControl::Fair {
             drawn.details.push("rates are max-min fair".to_owned());

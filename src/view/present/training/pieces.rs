@@ -6,11 +6,6 @@ use lightbay_engines::training::instance::TaskKind;
 use lightbay_engines::training::plan::RateControl;
 use lightbay_widgets::{Piece, Tone, number};
 
-/// The text of a row of pieces, for copying.
-pub fn plain(pieces: &[Piece]) -> String {
-    pieces.iter().map(|piece| piece.text.as_ref()).collect()
-}
-
 /// Meaning of a kind of task.
 pub const fn tone(kind: TaskKind) -> Tone {
     match kind {

@@ -8,12 +8,12 @@ mod solver_log;
 mod steps;
 
 use super::ga::nct_of;
-use super::{PaneInput, Title, below, body, frame, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, PaneDrawn};
 use crate::app::pane::PaneId;
 use crate::app::runs::Run;
 use crate::view::figures::open_percent;
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use crate::view::shell::runs::standing;
 use curves::Curves;
 use lightbay_core::event::RunId;
@@ -157,7 +157,7 @@ impl SearchPane {
             self.steps.report(input.pane, drawn, out, table);
         }
         Sentence::new(theme, &sentence).render(below(inner), buf);
-        drawn.sentence = format!("{} {}", run.method, pieces::plain(&sentence));
+        drawn.sentence = format!("{} {}", run.method, plain(&sentence));
     }
 
     fn title(input: &PaneInput<'_>, run: &Run, width: u16) -> Title {
@@ -255,7 +255,7 @@ impl SearchPane {
             None => facts::sentence(input, run),
         };
         Sentence::new(theme, &sentence).render(below(inner), buf);
-        drawn.sentence = format!("{} {}", run.method, pieces::plain(&sentence));
+        drawn.sentence = format!("{} {}", run.method, plain(&sentence));
     }
 }
 

@@ -1,10 +1,11 @@
 //! Pane 3: circuits from pod to pod, what each pod has left, and what each link is used for. Cells can be edited.
 
 use super::explained::Explained;
-use super::{Facts, PaneInput, Title, below, body, frame, links, pieces};
+use super::{Facts, links, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::training::instance::LinkKind;
 use lightbay_widgets::{
@@ -365,14 +366,14 @@ impl PortsPane {
         drawn.page = usize::from(inner.height.saturating_sub(1));
         drawn.offset = self.state.row_offset;
         drawn.column = self.state.column_offset;
-        drawn.sentence = pieces::plain(sentence);
+        drawn.sentence = plain(sentence);
         drawn.edit.clone_from(&self.editing);
         if let Some(link) = link {
             let network = &facts.analysis.setting.evaluator.network;
             drawn.details = [2 * link, 2 * link + 1]
                 .into_iter()
                 .flat_map(|direction| network.carried[direction as usize].iter())
-                .map(|task| pieces::plain(&pieces::timing(facts, *task)))
+                .map(|task| plain(&pieces::timing(facts, *task)))
                 .collect();
         }
         let pane = drawn.pane;

@@ -2,35 +2,15 @@
 
 use super::links;
 use crate::app::plans::PlanEntry;
-use crate::app::state::App;
+use crate::view::present::{CompareBlocks, CompareRow};
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::instance::{Instance, TaskKind};
 use lightbay_engines::training::plan::TrainingResult;
 use lightbay_widgets::{PairRow, Piece, Tone, number};
 
-/// A row of numbers for both plans, with a name for each column.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CompareRow {
-    /// What the columns are.
-    pub names: Vec<String>,
-    /// Values of the first plan.
-    pub a: Vec<i64>,
-    /// Values of the second plan.
-    pub b: Vec<i64>,
-}
-
-/// What a kind adds to a comparison.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CompareBlocks {
-    /// Heading and entries of the row of numbers.
-    pub row: Option<(&'static str, CompareRow)>,
-    /// Heading and pairs of bars.
-    pub bars: Option<(&'static str, Vec<PairRow>)>,
-}
-
 /// Circuits and gradients of two plans. Empty where the plans have different links or are not in memory.
-pub fn blocks(_: &App, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
+pub fn blocks(a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
     let (Some(a), Some(b)) = (parts(a), parts(b)) else { return CompareBlocks::default() };
     let (instance, a, b) = (a.0, a.1, b.1);
     let mut blocks = CompareBlocks::default();

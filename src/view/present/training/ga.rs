@@ -1,10 +1,10 @@
 //! Pane 4: how a genetic search converges. Loss over the ideal network on a log axis, so that best, mean and
 //! baselines fit one picture.
 
-use super::{PaneInput, Title, below, body, frame, pieces};
 use crate::app::drawn::PaneDrawn;
 use crate::app::plans::PlanEntry;
 use crate::app::runs::Run;
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::event::RunId;
 use lightbay_widgets::{
     Axis, Baseline, Chart, Event, PaneState as Shown, Piece, Sentence, Series, Tone, number,
@@ -109,7 +109,7 @@ impl GaPane {
             ];
             Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
         }
-        drawn.sentence = format!("{} {}", run.method, pieces::plain(&sentence));
+        drawn.sentence = format!("{} {}", run.method, plain(&sentence));
         drawn.details = details(run);
     }
 

@@ -1,9 +1,9 @@
 //! Incumbent and bound as curves over time or over nodes.
 
-use super::super::PaneInput;
 use super::super::ga::baselines;
 use crate::app::plans::PlanEntry;
 use crate::app::runs::Run;
+use crate::view::present::PaneInput;
 use lightbay_widgets::{Baseline, Event, Series, Tone, number};
 
 /// A first bound or incumbent further than this many gaps from the present ones is not what the axis is made for.

@@ -1,11 +1,12 @@
 //! Pane 1: the graph of tasks at true time, its steady state folded, the critical path marked, one task's edges.
 
 use super::explained::Explained;
-use super::{Facts, PaneInput, Title, below, body, frame, links, pieces};
+use super::{Facts, links, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::{PaneId, SizeClass};
 use crate::app::state::App;
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::full_dag::NodeKind;
 use lightbay_engines::training::instance::{LinkKind, TaskKind};
 use lightbay_widgets::{
@@ -108,7 +109,7 @@ impl DagPane {
             let under = below(inner);
             Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
         }
-        drawn.sentence = pieces::plain(&sentence);
+        drawn.sentence = plain(&sentence);
         drawn.details = selected
             .filter(|id| (*id as usize) < facts.analysis.tasks.len())
             .map(|task| pieces::details(facts, task))

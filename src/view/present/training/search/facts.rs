@@ -1,8 +1,8 @@
 //! A search in words: its models, its hot start, where its solver stands, what its bound covers.
 
-use super::super::PaneInput;
 use super::unit_of;
 use crate::app::runs::{Run, RunState};
+use crate::view::present::PaneInput;
 use crate::view::shell::runs::standing;
 use lightbay_core::event::{HotStartFate, ModelSize};
 use lightbay_widgets::{Piece, Tone, number};

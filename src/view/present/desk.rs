@@ -1,0 +1,126 @@
+//! Work of helper threads by key: asked for while drawing, kept for a while, never done on the loop.
+
+use crate::app::drawn::{JobKey, JobResult, ViewJob};
+use std::sync::Arc;
+
+/// What came of a job: shared data, or why there is none.
+pub type Made<T> = Result<Arc<T>, String>;
+
+/// Results of one sort of job.
+///
+/// A result that is not there is asked for by every frame that wants it: the helpers do nothing twice, and a job that
+/// had to make room for a newer one comes back when it is looked for again.
+#[derive(Debug)]
+pub struct Desk<K, T> {
+    /// Which sort: no two desks of a kind share one.
+    sort: u64,
+    /// The results, the one used last at the end.
+    made: Vec<(K, Made<T>)>,
+    keep: usize,
+}
+
+impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Desk<K, T> {
+    /// A desk that keeps this many results.
+    pub const fn new(sort: u64, keep: usize) -> Self {
+        Self { sort, made: Vec::new(), keep }
+    }
+
+    /// The result for a key if it is there; asks for it otherwise. `number` is the plan it is about, 0 for none.
+    pub fn look(
+        &mut self,
+        key: &K,
+        job: JobKey,
+        jobs: &mut Vec<ViewJob>,
+        work: impl Fn() -> Result<T, String> + Send + Sync + 'static,
+    ) -> Option<Made<T>> {
+        if let Some(made) = self.known(key) {
+            return Some(made);
+        }
+        let key = key.clone();
+        let job = JobKey { variant: self.sort, ..job };
+        if !jobs.iter().any(|other| other.key == job) {
+            let work = move || Box::new((key.clone(), work().map(Arc::new))) as JobResult;
+            jobs.push(ViewJob { key: job, work: Arc::new(work) });
+        }
+        None
+    }
+
+    /// The result for a key if it is there.
+    pub fn known(&mut self, key: &K) -> Option<Made<T>> {
+        let at = self.made.iter().position(|(known, _)| known == key)?;
+        let used = self.made.remove(at);
+        let made = used.1.clone();
+        self.made.push(used);
+        Some(made)
+    }
+
+    /// Takes in what a helper thread made; gives back what is of another desk.
+    ///
+    /// # Errors
+    /// The result, if it is not for this desk.
+    pub fn accept(&mut self, job: JobKey, result: JobResult) -> Result<(), JobResult> {
+        if job.variant != self.sort {
+            return Err(result);
+        }
+        let (key, made) = *result.downcast::<(K, Made<T>)>()?;
+        self.made.retain(|(known, _)| *known != key);
+        self.made.push((key, made));
+        if self.made.len() > self.keep {
+            drop(self.made.remove(0));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::pane::PaneId;
+
+    const JOB: JobKey = JobKey { pane: PaneId::Kind(1), plan: 0, size: (0, 0), variant: 0 };
+
+    fn ask(desk: &mut Desk<u32, u32>, key: u32) -> (Option<Made<u32>>, Vec<ViewJob>) {
+        let mut jobs = Vec::new();
+        let job = JobKey { plan: u64::from(key), ..JOB };
+        let made = desk
+            .look(&key, job, &mut jobs, move || if key == 0 { Err("zero".to_owned()) } else { Ok(key * 2) });
+        (made, jobs)
+    }
+
+    fn done(desk: &mut Desk<u32, u32>, key: u32) {
+        let (made, jobs) = ask(desk, key);
+        assert!(made.is_none());
+        desk.accept(jobs[0].key, (jobs[0].work)()).unwrap();
+    }
+
+    #[test]
+    fn a_result_is_asked_for_until_it_is_there() {
+        let mut desk = Desk::new(7, 2);
+        assert_eq!(ask(&mut desk, 3).1.len(), 1);
+        assert_eq!(ask(&mut desk, 3).1[0].key.variant, 7, "a job that was dropped comes back");
+        done(&mut desk, 3);
+        done(&mut desk, 0);
+        let (made, jobs) = ask(&mut desk, 3);
+        assert_eq!((made.unwrap().map(|two| *two), jobs.len()), (Ok(6), 0));
+        assert_eq!(ask(&mut desk, 0).0.unwrap(), Err("zero".to_owned()));
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_goes() {
+        let mut desk = Desk::new(0, 2);
+        done(&mut desk, 1);
+        done(&mut desk, 2);
+        assert!(desk.known(&1).is_some());
+        done(&mut desk, 3);
+        assert!(desk.known(&2).is_none() && desk.known(&1).is_some());
+    }
+
+    #[test]
+    fn results_of_other_desks_are_given_back() {
+        let (mut one, mut other) = (Desk::<u32, u32>::new(1, 2), Desk::<u32, String>::new(2, 2));
+        let (_, jobs) = ask(&mut one, 5);
+        let result = other.accept(jobs[0].key, (jobs[0].work)());
+        one.accept(jobs[0].key, result.unwrap_err()).unwrap();
+        assert!(one.known(&5).is_some());
+    }
+}

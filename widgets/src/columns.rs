@@ -1,0 +1,196 @@
+//! How values are spread, upright: one column per bin, ticks on the axis where the mean and the largest value are.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::Widget;
+
+use crate::number::Num;
+use crate::pen::{Label, Pen};
+use crate::text;
+use crate::theme::{Theme, Tone};
+
+/// Values of a distribution, counted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Spread {
+    /// How much falls into each bin, lowest first.
+    pub amounts: Vec<f64>,
+    /// The value at the right end of the last bin; the first begins at zero.
+    pub end: f64,
+    /// Mean of the values.
+    pub mean: f64,
+    /// Largest value.
+    pub most: f64,
+}
+
+impl Spread {
+    /// Counts values in `bins` bins from zero to `end`. What lies beyond goes into the last one.
+    pub fn of(values: impl Iterator<Item = f64>, end: f64, bins: usize) -> Self {
+        let bins = bins.max(1);
+        let mut spread = Self { amounts: vec![0.0; bins], end, mean: 0.0, most: 0.0 };
+        let mut count = 0u64;
+        for value in values.filter(|value| value.is_finite()) {
+            let share = if end > 0.0 { value / end } else { 0.0 };
+            // A value on the right end of the scale belongs to the last bin.
+            let at = ((share * bins as f64).floor().max(0.0) as usize).min(bins - 1);
+            spread.amounts[at] += 1.0;
+            spread.mean += value;
+            spread.most = spread.most.max(value);
+            count += 1;
+        }
+        spread.mean /= count.max(1) as f64;
+        spread
+    }
+
+    /// The largest bin.
+    pub fn tallest(&self) -> f64 {
+        self.amounts.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// The columns, with an axis and its labels below.
+///
+/// ```
+/// # use lightbay_widgets::{Columns, GlyphSet, Spread, Theme, Tone, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let spread = Spread::of([2.0, 3.0, 3.0, 7.0].into_iter(), 10.0, 10);
+/// let area = Rect::new(0, 0, 12, 4);
+/// let mut buf = Buffer::empty(area);
+/// Columns::new(&theme, &spread, 2.0, Tone::Series(1), '#').ticks(&[(0.0, "0".into()), (5.0, "5".into())]).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "   #\n  ##   #\n---+---!----\n0    5");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Columns<'a> {
+    theme: &'a Theme,
+    spread: &'a Spread,
+    top: f64,
+    tone: Tone,
+    letter: char,
+    ticks: &'a [(f64, Label)],
+}
+
+impl<'a> Columns<'a> {
+    /// Below this height there is no axis.
+    pub const MIN_HEIGHT: u16 = 3;
+
+    /// A distribution, and the amount that fills the height. In ASCII columns are drawn with `letter`.
+    pub const fn new(theme: &'a Theme, spread: &'a Spread, top: f64, tone: Tone, letter: char) -> Self {
+        Self { theme, spread, top, tone, letter, ticks: &[] }
+    }
+
+    /// Values written below the axis.
+    #[must_use]
+    pub const fn ticks(mut self, ticks: &'a [(f64, Label)]) -> Self {
+        self.ticks = ticks;
+        self
+    }
+
+    /// How many cells one bin is wide in an area of this width.
+    fn pitch(&self, width: i32) -> i32 {
+        (width / (self.spread.amounts.len().max(1) as i32)).max(1)
+    }
+
+    fn column(&self, pen: &mut Pen<'_>, x: i32, width: i32, rows: i32, amount: f64) {
+        if !(amount > 0.0 && self.top > 0.0) {
+            return;
+        }
+        let glyphs = pen.glyphs();
+        let style = self.theme.style(self.tone);
+        let ascii = self.theme.is_ascii();
+        let over = amount > self.top * (1.0 + 1e-9);
+        let steps = if ascii { 1 } else { 8 };
+        let height = ((amount / self.top).min(1.0) * f64::from(rows * steps)).round() as i32;
+        // What is there is seen.
+        let height = height.max(1);
+        let mut letter = [0; 4];
+        let full = if ascii { &*self.letter.encode_utf8(&mut letter) } else { glyphs.eighths[7] };
+        for at in 0..width {
+            for row in 0..height / steps {
+                pen.glyph(x + at, rows - 1 - row, full, style);
+            }
+            let rest = height % steps;
+            if rest > 0 {
+                pen.glyph(x + at, rows - 1 - height / steps, glyphs.eighths[rest as usize - 1], style);
+            }
+        }
+        if over {
+            pen.glyph(x, 0, glyphs.up, style);
+        }
+    }
+}
+
+impl Widget for &Columns<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        let pitch = self.pitch(pen.width());
+        let bins = self.spread.amounts.len() as i32;
+        let used = (bins * pitch).min(pen.width());
+        let axis = pen.height() >= i32::from(Columns::MIN_HEIGHT);
+        let labels = axis && !self.ticks.is_empty() && pen.height() >= 4;
+        let rows = pen.height() - i32::from(axis) - i32::from(labels);
+        for (at, amount) in (0..).zip(&self.spread.amounts) {
+            self.column(&mut pen, at * pitch, pitch, rows, *amount);
+        }
+        let glyphs = pen.glyphs();
+        let place = |value: f64| {
+            let share = if self.spread.end > 0.0 { value / self.spread.end } else { 0.0 };
+            ((share * f64::from(used)).floor() as i32).clamp(0, (used - 1).max(0))
+        };
+        if axis {
+            pen.line(0, rows, pen.width(), glyphs.rule, self.theme.style(Tone::Rule));
+            let answer = self.theme.style(Tone::Answer);
+            pen.glyph(place(self.spread.mean), rows, glyphs.mean, answer);
+            pen.glyph(place(self.spread.most), rows, glyphs.most, answer);
+        }
+        if labels {
+            let mut free = 0;
+            for (value, label) in self.ticks {
+                let width = i32::from(text::width(label, glyphs));
+                let at = place(*value).min(pen.width() - width);
+                if at >= free {
+                    pen.text(at, rows + 1, label, self.theme.style(Tone::Muted));
+                    free = at + width + 1;
+                }
+            }
+        }
+        // A column beyond the scale says how much it is.
+        for (at, amount) in (0..).zip(&self.spread.amounts) {
+            if *amount > self.top * (1.0 + 1e-9) && self.top > 0.0 {
+                let label = Num::of(format_args!("{amount:.0}"));
+                pen.right(at * pitch, 0, &label, self.theme.style(Tone::Text));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::text_of;
+
+    #[test]
+    fn values_are_counted_from_zero_to_the_end() {
+        let spread = Spread::of([0.0, 9.99, 10.0, 20.0, f64::NAN].into_iter(), 10.0, 5);
+        assert_eq!(spread.amounts, [1.0, 0.0, 0.0, 0.0, 3.0]);
+        assert_eq!((spread.mean, spread.most, spread.tallest()), (39.99 / 4.0, 20.0, 3.0));
+        assert_eq!(
+            Spread::of(std::iter::empty(), 0.0, 0),
+            Spread { amounts: vec![0.0], ..Spread::default() }
+        );
+    }
+
+    #[test]
+    fn columns_stand_on_the_axis_and_say_what_lies_beyond_the_scale() {
+        let theme = Theme::mono(GlyphSet::Braille);
+        let spread = Spread { amounts: vec![1.0, 0.0, 4.0, 9.0], end: 4.0, mean: 2.5, most: 3.9 };
+        let area = Rect::new(0, 0, 8, 4);
+        let mut buf = Buffer::empty(area);
+        let ticks = [(0.0, "0".into()), (3.0, "3".into())];
+        Columns::new(&theme, &spread, 4.0, Tone::Series(1), '#').ticks(&ticks).render(area, &mut buf);
+        assert_eq!(text_of(&buf), "    █9▲█\n▄▄  ████\n─────┴─╵\n0     3");
+    }
+}

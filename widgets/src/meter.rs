@@ -1,0 +1,149 @@
+//! One bar: parts one after another on a scale, drawn to an eighth of a cell.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::Widget;
+
+use crate::pen::Pen;
+use crate::theme::{Theme, Tone};
+
+/// One part of a bar.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Part {
+    /// How long it is, in units of the scale; what is not finite or negative has no length.
+    pub amount: f64,
+    /// Its meaning.
+    pub tone: Tone,
+    /// What it is drawn with in ASCII.
+    pub letter: char,
+}
+
+impl Part {
+    /// A part.
+    pub const fn new(amount: f64, tone: Tone, letter: char) -> Self {
+        Self { amount, tone, letter }
+    }
+}
+
+/// A bar of one row.
+///
+/// ```
+/// # use lightbay_widgets::{GlyphSet, Meter, Part, Theme, Tone, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let parts = [Part::new(4.0, Tone::Text, '#'), Part::new(2.0, Tone::Text, 'o')];
+/// let area = Rect::new(0, 0, 8, 1);
+/// let mut buf = Buffer::empty(area);
+/// Meter::new(&theme, &parts, 8.0).track(true).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), "####oo--");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Meter<'a> {
+    theme: &'a Theme,
+    parts: &'a [Part],
+    full: f64,
+    track: bool,
+}
+
+impl<'a> Meter<'a> {
+    /// Parts in order, and the value at the right end.
+    pub const fn new(theme: &'a Theme, parts: &'a [Part], full: f64) -> Self {
+        Self { theme, parts, full, track: false }
+    }
+
+    /// Shows where the scale ends.
+    #[must_use]
+    pub const fn track(mut self, track: bool) -> Self {
+        self.track = track;
+        self
+    }
+}
+
+impl Widget for &Meter<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        let width = pen.width();
+        let glyphs = pen.glyphs();
+        let ascii = self.theme.is_ascii();
+        if self.track {
+            let empty = if self.theme.shades() && !ascii { " " } else { glyphs.free };
+            pen.line(0, 0, width, empty, self.theme.style(Tone::Faint).patch(self.theme.track()));
+        }
+        let per_cell = if ascii { 1 } else { 8 };
+        let room = f64::from(width * per_cell);
+        let mut sum = 0.0;
+        // Where the parts drawn so far end, in eighths, and in which style the last one was drawn.
+        let (mut end, mut last) = (0, None);
+        for part in self.parts {
+            if !(part.amount.is_finite() && part.amount > 0.0 && self.full > 0.0) {
+                continue;
+            }
+            sum += part.amount;
+            // Something that is there is never invisible.
+            let to = ((sum / self.full * room).round() as i32).max(end + 1).min(width * per_cell);
+            let style = self.theme.style(part.tone);
+            let mut letter = [0; 4];
+            let full = if ascii { &*part.letter.encode_utf8(&mut letter) } else { glyphs.left_eighths[7] };
+            let mut first = end / per_cell;
+            if end % per_cell > 0 {
+                // The cell shared with the part before keeps its glyph; this part is its ground.
+                if let Some(colour) = style.fg
+                    && let Some(last) = last
+                {
+                    let shared: ratatui_core::style::Style = last;
+                    pen.paint(first, 0, 1, 1, shared.bg(colour));
+                }
+                first += 1;
+            }
+            pen.line(first, 0, to / per_cell - first, full, style);
+            let rest = to % per_cell;
+            if rest > 0 && to / per_cell >= first {
+                pen.glyph(to / per_cell, 0, glyphs.left_eighths[rest as usize - 1], style);
+            }
+            end = to;
+            last = Some(style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::text_of;
+
+    fn drawn(theme: &Theme, parts: &[Part], full: f64, width: u16) -> String {
+        let area = Rect::new(0, 0, width, 1);
+        let mut buf = Buffer::empty(area);
+        Meter::new(theme, parts, full).render(area, &mut buf);
+        text_of(&buf)
+    }
+
+    #[test]
+    fn lengths_are_exact_to_an_eighth() {
+        let theme = Theme::mono(GlyphSet::Braille);
+        let bar = |amount: f64| drawn(&theme, &[Part::new(amount, Tone::Text, '#')], 10.0, 10);
+        assert_eq!(bar(3.0), "███");
+        assert_eq!(bar(3.5), "███▌");
+        assert_eq!(bar(3.125), "███▏");
+        assert_eq!(bar(1e-9), "▏", "what is there is seen");
+        assert_eq!(bar(99.0), "██████████");
+        assert_eq!(bar(f64::NAN), "");
+        assert_eq!(bar(-1.0), "");
+    }
+
+    #[test]
+    fn a_shared_cell_shows_both_parts() {
+        let theme = Theme::default();
+        let parts = [Part::new(1.5, Tone::Series(1), '#'), Part::new(1.5, Tone::Series(2), 'o')];
+        let area = Rect::new(0, 0, 4, 1);
+        let mut buf = Buffer::empty(area);
+        Meter::new(&theme, &parts, 4.0).render(area, &mut buf);
+        assert_eq!(text_of(&buf), "█▌█");
+        assert_eq!(buf[(1, 0)].fg, theme.style(Tone::Series(1)).fg.unwrap());
+        assert_eq!(buf[(1, 0)].bg, theme.style(Tone::Series(2)).fg.unwrap());
+    }
+}

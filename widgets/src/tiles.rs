@@ -1,0 +1,296 @@
+//! Groups of short marks on shades: switches by cube, failed switches by face. The mark is the meaning, the shade
+//! is decoration.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::widgets::StatefulWidget;
+
+use crate::hit::Hits;
+use crate::pen::{Label, Pen, Piece};
+use crate::scroll;
+use crate::text::{self, Cut};
+use crate::theme::{Theme, Tone};
+
+/// What is special about a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TileFlag {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// Changed by hand and not yet kept: `*`.
+    Changed,
+    /// Something is wrong with it: `!`.
+    Bad,
+    /// Not as in the plan it is compared with: underlined.
+    Differs,
+}
+
+/// One tile.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tile {
+    /// Its mark: a digit or two.
+    pub text: Label,
+    /// Its ground, mostly a step of heat.
+    pub tone: Tone,
+    /// What is special about it.
+    pub flag: TileFlag,
+}
+
+/// What tiles keep from frame to frame.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TilesState {
+    /// Selected row and column.
+    pub selected: Option<(usize, usize)>,
+    /// First row shown.
+    pub row_offset: usize,
+    /// Rows shown.
+    pub rows_shown: usize,
+    /// What can be hit: id is the row, part the column.
+    pub hits: Hits,
+}
+
+/// Rows and columns of tiles; columns stand in groups with a gap between.
+///
+/// ```
+/// # use lightbay_widgets::{GlyphSet, Label, Piece, Theme, Tile, Tiles, TilesState, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::StatefulWidget};
+/// let theme = Theme::mono(GlyphSet::Ascii);
+/// let tiles: Vec<Tile> = "1234".chars().map(|c| Tile { text: c.to_string().into(), ..Tile::default() }).collect();
+/// let (rows, groups) = ([Label::from("0")], [vec![Piece::answer("X")], vec![Piece::answer("Y")]]);
+/// let area = Rect::new(0, 0, 9, 2);
+/// let mut buf = Buffer::empty(area);
+/// Tiles::new(&theme, &rows, 4, &tiles).groups(&groups).render(area, &mut buf, &mut TilesState::default());
+/// assert_eq!(text_of(&buf), "  X   Y\n0 12  34");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Tiles<'a> {
+    theme: &'a Theme,
+    rows: &'a [Label],
+    columns: usize,
+    tiles: &'a [Tile],
+    groups: &'a [Vec<Piece>],
+    heads: &'a [Label],
+    editing: bool,
+    whole_columns: bool,
+}
+
+/// Columns between two groups.
+const GAP: i32 = 2;
+
+impl<'a> Tiles<'a> {
+    /// Names of the rows, the number of columns, and the tiles row by row.
+    pub const fn new(theme: &'a Theme, rows: &'a [Label], columns: usize, tiles: &'a [Tile]) -> Self {
+        Self { theme, rows, columns, tiles, groups: &[], heads: &[], editing: false, whole_columns: false }
+    }
+
+    /// Headings of the groups, which share the columns evenly.
+    #[must_use]
+    pub const fn groups(mut self, groups: &'a [Vec<Piece>]) -> Self {
+        self.groups = groups;
+        self
+    }
+
+    /// Headings of the columns, shown where each tile is wide enough or every few columns.
+    #[must_use]
+    pub const fn heads(mut self, heads: &'a [Label]) -> Self {
+        self.heads = heads;
+        self
+    }
+
+    /// The edit layer is open: the selected tile stands in brackets.
+    #[must_use]
+    pub const fn editing(mut self, editing: bool) -> Self {
+        self.editing = editing;
+        self
+    }
+
+    /// A selection marks its whole column.
+    #[must_use]
+    pub const fn whole_columns(mut self, whole: bool) -> Self {
+        self.whole_columns = whole;
+        self
+    }
+
+    fn group_size(&self) -> usize {
+        self.columns.div_ceil(self.groups.len().max(1)).max(1)
+    }
+
+    /// Rows of headings.
+    pub fn heading_rows(&self) -> u16 {
+        u16::from(!self.groups.is_empty()) + u16::from(!self.heads.is_empty())
+    }
+
+    /// Columns that all tiles take with a pitch, and the pitch that fits best.
+    fn places(&self, width: i32) -> (i32, i32, i32) {
+        let glyphs = self.theme.glyphs;
+        let names = self.rows.iter().map(|name| i32::from(text::width(name, glyphs))).max().unwrap_or(0);
+        let left = if names > 0 { names + 1 } else { 0 };
+        let digits = self
+            .tiles
+            .iter()
+            .map(|tile| i32::from(text::width(&tile.text, glyphs)))
+            .max()
+            .unwrap_or(1)
+            .max(1);
+        let gaps = (self.groups.len().max(1) as i32 - 1) * GAP;
+        let columns = self.columns as i32;
+        let room = (width - left - gaps) / columns.max(1);
+        // Wider tiles are easier to read, up to a blank on each side.
+        let pitch = room.clamp(digits, digits + 2);
+        (left, pitch, digits)
+    }
+
+    fn x_of(&self, column: usize, left: i32, pitch: i32) -> i32 {
+        left + column as i32 * pitch + (column / self.group_size()) as i32 * GAP
+    }
+
+    /// Whether all columns fit into a width.
+    pub fn fits(&self, width: u16) -> bool {
+        let (left, pitch, _) = self.places(i32::from(width));
+        self.columns == 0 || self.x_of(self.columns - 1, left, pitch) + pitch <= i32::from(width)
+    }
+
+    fn headings(&self, pen: &mut Pen<'_>, left: i32, pitch: i32, selected: Option<usize>) -> i32 {
+        let mut y = 0;
+        if !self.groups.is_empty() {
+            let size = self.group_size();
+            for (group, pieces) in self.groups.iter().enumerate() {
+                let x = self.x_of(group * size, left, pitch);
+                pen.pieces(x, y, size as i32 * pitch, pieces);
+            }
+            y += 1;
+        }
+        if !self.heads.is_empty() {
+            let widest =
+                self.heads.iter().map(|head| i32::from(text::width(head, pen.glyphs()))).max().unwrap_or(1);
+            // Every heading where there is room, else every fourth.
+            let every = if widest < pitch || widest == 1 { 1 } else { 4 };
+            for (column, head) in self.heads.iter().enumerate() {
+                let chosen = selected == Some(column);
+                if column % self.group_size() % every != 0 {
+                    continue;
+                }
+                let x = self.x_of(column, left, pitch) + (pitch - 1) / 2;
+                let tone = if chosen { Tone::Answer } else { Tone::Muted };
+                pen.cut(x, y, widest, head, Cut::End, self.theme.style(tone));
+            }
+            y += 1;
+        }
+        y
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "where it goes and how it looks")]
+    fn tile(&self, pen: &mut Pen<'_>, x: i32, y: i32, pitch: i32, digits: i32, tile: &Tile, chosen: bool) {
+        let style = match tile.tone {
+            Tone::Heat(_) if !self.theme.shades() => self.theme.style(Tone::Text),
+            tone => self.theme.style(tone),
+        };
+        pen.line(x, y, pitch, " ", style);
+        let end = x + (pitch + digits).div_euclid(2).max(digits).min(pitch);
+        let bold = if tile.flag == TileFlag::Differs { Theme::bold() } else { style };
+        let start = pen.right(end, y, &tile.text, style.patch(bold));
+        if chosen {
+            pen.paint(x, y, pitch, 1, self.theme.cursor());
+            if self.editing && pitch >= digits + 2 {
+                pen.glyph(start - 1, y, "[", self.theme.cursor());
+                pen.glyph(end, y, "]", self.theme.cursor());
+            }
+        }
+        let mark = match tile.flag {
+            TileFlag::Changed => Some(("*", Tone::Changed)),
+            TileFlag::Bad => Some(("!", Tone::Bad)),
+            TileFlag::Plain | TileFlag::Differs => None,
+        };
+        if let Some((mark, tone)) = mark {
+            // Where a tile has no room beside its digits the sign takes its colour only.
+            if pitch > digits {
+                pen.glyph(x + pitch - 1, y, mark, self.theme.ink(tone, true));
+            } else if self.theme.shades() {
+                pen.paint(x, y, pitch, 1, self.theme.ink(tone, true));
+            }
+        }
+    }
+}
+
+impl StatefulWidget for &Tiles<'_> {
+    type State = TilesState;
+
+    fn render(self, area: Rect, buf: &mut Buffer, state: &mut TilesState) {
+        state.hits.clear();
+        state.rows_shown = 0;
+        let mut pen = Pen::new(buf, area, self.theme);
+        if pen.is_empty() || self.columns == 0 {
+            return;
+        }
+        let (left, pitch, digits) = self.places(pen.width());
+        let top = if pen.height() > i32::from(self.heading_rows()) {
+            self.headings(&mut pen, left, pitch, state.selected.map(|at| at.1))
+        } else {
+            0
+        };
+        let height = (pen.height() - top).max(0) as usize;
+        state.row_offset =
+            scroll::follow(state.row_offset, state.selected.map(|at| at.0), height, self.rows.len());
+        let end = self.rows.len().min(state.row_offset + height);
+        state.rows_shown = end.saturating_sub(state.row_offset);
+        for row in state.row_offset..end {
+            let y = top + (row - state.row_offset) as i32;
+            let in_row = state.selected.is_some_and(|(selected, _)| selected == row);
+            let tone = if in_row && !self.whole_columns { Tone::Answer } else { Tone::Muted };
+            pen.cut(0, y, left - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
+            for column in 0..self.columns {
+                let Some(tile) = self.tiles.get(row * self.columns + column) else { continue };
+                let in_column = state.selected.is_some_and(|(_, selected)| selected == column);
+                let chosen = in_column && (in_row || self.whole_columns);
+                let x = self.x_of(column, left, pitch);
+                self.tile(&mut pen, x, y, pitch, digits, tile, chosen);
+                state.hits.push(pen.rect(x, y, pitch, 1), row as u32, column as u32);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::text_of;
+
+    fn tiles(count: usize) -> Vec<Tile> {
+        (0..count).map(|at| Tile { text: (at % 10).to_string().into(), ..Tile::default() }).collect()
+    }
+
+    #[test]
+    fn tiles_grow_with_the_room_and_stay_in_their_groups() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let (rows, all) = ([Label::from("0"), Label::from("1")], tiles(8));
+        let groups = [vec![Piece::answer("X")], vec![Piece::answer("Y")]];
+        let heads: Vec<Label> = ["0", "1", "0", "1"].map(Label::from).to_vec();
+        let drawn = |width: u16| {
+            let area = Rect::new(0, 0, width, 4);
+            let mut buf = Buffer::empty(area);
+            let mut state = TilesState { selected: Some((1, 2)), ..TilesState::default() };
+            let tiles = Tiles::new(&theme, &rows, 4, &all).groups(&groups).heads(&heads).editing(true);
+            (&tiles).render(area, &mut buf, &mut state);
+            (text_of(&buf), state.hits.len(), tiles.fits(width))
+        };
+        assert_eq!(drawn(8), ("  X   Y\n  01  01\n0 01  23\n1 45  67".to_owned(), 8, true));
+        let (wide, hits, _) = drawn(40);
+        assert_eq!(wide, "  X       Y\n   0  1    0  1\n0  0  1    2  3\n1  4  5   [6] 7");
+        assert_eq!(hits, 8);
+        assert!(!drawn(7).2);
+    }
+
+    #[test]
+    fn the_selected_row_is_scrolled_to() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let rows: Vec<Label> = (0..9).map(|row: i32| row.to_string().into()).collect();
+        let all = tiles(9);
+        let area = Rect::new(0, 0, 8, 3);
+        let mut buf = Buffer::empty(area);
+        let mut state = TilesState { selected: Some((5, 0)), ..TilesState::default() };
+        (&Tiles::new(&theme, &rows, 1, &all)).render(area, &mut buf, &mut state);
+        assert_eq!((state.row_offset, state.rows_shown), (3, 3));
+        assert!(text_of(&buf).starts_with('3'));
+    }
+}
