@@ -1,5 +1,7 @@
 //! Finite groups as multiplication tables: the symmetry of a pod numbers its cubes by one.
 
+mod parse;
+
 use lightbay_core::problem::Problem;
 
 /// A finite group of at most 65 535 elements. Element 0 is the identity.
@@ -130,6 +132,23 @@ impl Group {
             }
         }
         Ok(Self::sealed(order, table, format!("group of order {order}")))
+    }
+
+    /// The group of a table that is one by construction.
+    pub(crate) fn of_sound_table(rows: &[Vec<u16>], name: String) -> Self {
+        Self::sealed(rows.len(), rows.concat(), name)
+    }
+
+    /// The same group under another name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Whether a·b = b·a for all elements.
+    pub fn is_abelian(&self) -> bool {
+        (0..self.order).all(|a| (0..a).all(|b| self.times(a, b) == self.times(b, a)))
     }
 
     fn sealed(order: usize, table: Vec<u16>, name: String) -> Self {

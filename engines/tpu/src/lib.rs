@@ -6,15 +6,29 @@
 //! | [`group`], [`topology`] | what the switches are set to; symmetric pods as voltage graphs |
 //! | [`metrics`] | distances and what bounds the throughput |
 //! | [`scenario`] | the input |
+//! | [`scenario`], [`presets`] | the input |
 //! | [`plan`] | the result: topology, claims, certificates, routes, faults |
+//! | [`baselines`] | the tori that designs are measured against |
+//! | [`assemble`] | from parts to what plans hold, and back |
+//! | [`check`] | the independent checker |
+//! | [`kind`] | all of it behind the contract of the core |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod assemble;
+pub mod baselines;
+pub mod check;
 pub mod group;
 pub mod metrics;
+pub mod kind;
 pub mod plan;
 pub mod pod;
+pub mod presets;
 pub mod scenario;
 pub mod topology;
 pub mod watch;
+
+pub use kind::Tpu;
+pub use plan::TpuResult;
+pub use scenario::TpuScenario;

@@ -1,5 +1,7 @@
 //! The result of a pod's plan: topology, what it claims to reach, its certificates, routes and faults.
 
+pub(crate) mod read;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 

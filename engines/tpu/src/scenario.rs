@@ -1,8 +1,24 @@
 //! The scenario of a pod: how many cubes, which topology, how it is to be routed.
 
+mod knobs;
+mod read;
+mod validate;
+
+pub use knobs::knobs;
+
+use crate::baselines;
+use crate::group::Group;
 use crate::plan::TopologyRecord;
+use crate::pod::{CHIPS, MAX_CUBES};
+use crate::topology::Topology;
+use lightbay_core::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// Chips from which on routes may be 2 hops longer than the shortest allowed, unless the scenario says otherwise.
+pub const SLACK_FROM_CHIPS: usize = 512;
+/// Most virtual channels of a link.
+pub const MAX_VCS: u8 = 8;
 
 /// Fields of a scenario of kind `tpu`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -14,9 +30,9 @@ pub struct TpuScenario {
     pub job_shape: Option<[u16; 3]>,
     /// What the pod is wired as.
     pub topology: TopologyChoice,
-    /// Cyclic factors of the group that numbers the cubes; the most square product if absent.
+    /// The group that numbers the cubes of a design; the most square product of cyclic groups if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<Vec<u16>>,
+    pub group: Option<GroupChoice>,
     /// Virtual channels that routes may use.
     pub vc_count: u8,
     /// Order in which turns are tried.
@@ -32,6 +48,16 @@ pub struct TpuScenario {
     /// Run the flit simulator on the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulate: Option<SimulationSettings>,
+}
+
+/// A group, by its cyclic factors or by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum GroupChoice {
+    /// Cyclic factors: `[2, 2]`.
+    Factors(Vec<u16>),
+    /// A name: `D6`, `Z2 x Z4`, `S3`.
+    Named(String),
 }
 
 /// What the pod is wired as.
@@ -98,6 +124,130 @@ pub struct SimulationSettings {
     pub traffic: Traffic,
 }
 
+impl TpuScenario {
+    /// A pod to be designed, with the usual settings of everything else.
+    pub const fn design(cubes: u16) -> Self {
+        Self {
+            cubes,
+            job_shape: None,
+            topology: TopologyChoice::Design,
+            group: None,
+            vc_count: 2,
+            turn_priority: TurnPriority::Apl,
+            slack_hops: None,
+            tolerated_ocs_faults: 0,
+            failed_ocs: Vec::new(),
+            simulate: None,
+        }
+    }
+
+    /// Number of chips.
+    pub fn nodes(&self) -> usize {
+        CHIPS * usize::from(self.cubes)
+    }
+
+    /// Hops by which a route may be longer than the shortest allowed.
+    pub fn slack(&self) -> u8 {
+        self.slack_hops.unwrap_or(if self.nodes() >= SLACK_FROM_CHIPS { 2 } else { 0 })
+    }
+
+    /// The group that numbers the cubes of a design.
+    ///
+    /// # Errors
+    /// A name that is none, or a group of another order than there are cubes.
+    pub fn group(&self) -> Result<Group, Problem> {
+        let cubes = usize::from(self.cubes);
+        let group = match &self.group {
+            None => Group::most_square(cubes),
+            Some(GroupChoice::Factors(factors)) => {
+                let factors: Vec<usize> = factors.iter().map(|&factor| usize::from(factor)).collect();
+                if factors.iter().product::<usize>() > MAX_CUBES {
+                    return Err(wrong_order(&format!("{factors:?}"), cubes));
+                }
+                Group::abelian(&factors)?
+            }
+            Some(GroupChoice::Named(name)) => Group::parse(name)?,
+        };
+        if group.order() == cubes { Ok(group) } else { Err(wrong_order(group.name(), cubes)) }
+    }
+
+    /// The job shape of the plain torus: the one given, or the usual one of the size.
+    pub fn pt_shape(&self) -> [u16; 3] {
+        self.job_shape.unwrap_or_else(|| baselines::usual_shape(usize::from(self.cubes)))
+    }
+
+    /// The job shape of the doubly twisted torus: the one given, or the one of the size.
+    ///
+    /// # Errors
+    /// A shape or a size for which it is not defined.
+    pub fn pdtt_shape(&self) -> Result<[u16; 3], Problem> {
+        let cubes = usize::from(self.cubes);
+        match self.job_shape {
+            Some(shape) => baselines::pdtt(shape).map(|_| shape),
+            None => baselines::usual_pdtt(cubes).ok_or_else(|| {
+                Problem::new(
+                    "topology",
+                    format!("a doubly twisted torus is not defined for {cubes} cubes"),
+                    "use 'pt', the plain torus; 'pdtt' needs n x n x 2n or n x 2n x 2n chips, such as 2, 4, 16, 32 \
+                     or 128 cubes",
+                )
+            }),
+        }
+    }
+
+    /// The pod that the scenario names; `None` if it is to be designed.
+    ///
+    /// # Errors
+    /// A shape or a topology that does not exist.
+    pub fn named_topology(&self) -> Result<Option<Topology>, Problem> {
+        match &self.topology {
+            TopologyChoice::Design => Ok(None),
+            TopologyChoice::Pt => baselines::pt(self.pt_shape()).map(Some),
+            TopologyChoice::Pdtt => self.pdtt_shape().and_then(baselines::pdtt).map(Some),
+            TopologyChoice::Given(record) => record.topology().map(Some),
+        }
+    }
+}
+
+impl TopologyChoice {
+    /// The word for it in messages and knobs; a given topology has none of its own.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Design => "design",
+            Self::Pt => "pt",
+            Self::Pdtt => "pdtt",
+            Self::Given(_) => "given",
+        }
+    }
+}
+
+impl TurnPriority {
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("apl", Self::Apl), ("cpl", Self::Cpl), ("random", Self::Random), ("best", Self::Best)];
+
+    /// The name in files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Apl => "apl",
+            Self::Cpl => "cpl",
+            Self::Random => "random",
+            Self::Best => "best",
+        }
+    }
+}
+
+fn wrong_order(group: &str, cubes: usize) -> Problem {
+    Problem::new(
+        "group",
+        format!("{group} does not have as many elements as there are cubes, {cubes}"),
+        format!(
+            "give a group of order {cubes}, such as '{}', or leave it out",
+            Group::most_square(cubes).name()
+        ),
+    )
+}
+
 impl Default for SimulationSettings {
     fn default() -> Self {
         Self {
@@ -127,3 +277,6 @@ pub enum Traffic {
     /// Everybody to everybody else, with equal probability.
     Uniform,
 }
+
+#[cfg(test)]
+mod tests;

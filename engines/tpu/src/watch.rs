@@ -1,7 +1,10 @@
 //! The connection of long work to its run.
 
+use crate::kind::Tpu;
+use lightbay_core::context::Context;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
+use std::sync::Arc;
 
 /// What the algorithms of this crate need from whoever runs them.
 pub trait Watch {
@@ -58,5 +61,36 @@ impl Watch for Unwatched {
 
     fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
         Box::new(|| false)
+    }
+}
+
+impl Watch for Context<'_, Tpu> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        Context::checkpoint(self)
+    }
+
+    fn report(&mut self, body: EventBody) {
+        Context::report(self, body);
+    }
+
+    fn count(&mut self, units: u64) {
+        self.count_work(units);
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        Context::elapsed_s(self)
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        let control = Arc::clone(self.control());
+        Box::new(move || control.stopping().is_some())
+    }
+
+    fn threads(&self) -> usize {
+        Context::threads(self)
+    }
+
+    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        Context::parallel(self, work)
     }
 }

@@ -53,3 +53,37 @@ fn tables_that_are_no_group_are_refused() {
     let loop5 = [[0, 1, 2, 3, 4], [1, 0, 3, 4, 2], [2, 4, 0, 1, 3], [3, 2, 4, 0, 1], [4, 3, 1, 2, 0]];
     assert!(said(&loop5.map(|row| row.to_vec())).contains("associative"));
 }
+
+#[test]
+fn names_are_read_as_groups() {
+    let orders = ["Z4", "D6", "Z2 x D3", "S3", "A4", "Q8", "Z2^3", "2,2", "z2*z3", "[4,4]", "S4 x Z2"]
+        .map(|name| Group::parse(name).unwrap())
+        .map(|group| (group.order(), group.is_abelian()));
+    let expected = [
+        (4, true),
+        (12, false),
+        (12, false),
+        (6, false),
+        (12, false),
+        (8, false),
+        (8, true),
+        (4, true),
+        (6, true),
+        (16, true),
+        (48, false),
+    ];
+    assert_eq!(orders, expected);
+    for name in ["Z4", "D6", "Z2 x D3", "S3", "A4", "Q12", "Z2^3", "S4 x Z2"] {
+        let group = Group::parse(name).unwrap();
+        Group::from_table(&group.rows()).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+    }
+    assert_eq!(Group::parse("Z2 x D3").unwrap().name(), "Z2 x D3");
+    assert_eq!(Group::parse("Z2^3").unwrap(), Group::abelian(&[2, 2, 2]).unwrap());
+}
+
+#[test]
+fn texts_that_are_no_groups_are_refused() {
+    for text in ["", "E8", "Z", "D0", "Q6", "S9", "Z200", "Z12 x Z13", "2,,2", "0", "Z2^99"] {
+        assert!(Group::parse(text).is_err(), "{text}");
+    }
+}

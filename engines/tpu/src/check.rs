@@ -1,0 +1,151 @@
+//! The independent checker of pods.
+//!
+//! It shares with the rest of the crate the types of scenarios and plans and nothing else: it derives the wiring
+//! from the states of the switches with its own arithmetic, searches its own shortest paths, follows every route
+//! and sorts every dependency between channels itself.
+
+mod claims;
+mod cover;
+mod faults;
+mod group;
+mod routes;
+mod scenario;
+mod wiring;
+
+#[cfg(test)]
+mod tests;
+
+use crate::plan::TpuResult;
+use crate::scenario::TpuScenario;
+use lightbay_core::checked::{BoundTrust, Verdict, Violation};
+use lightbay_core::kind::Depth;
+use std::collections::BTreeMap;
+
+/// Rules that a plan can break.
+pub mod code {
+    /// A number of the plan is not finite.
+    pub const SCHEMA: &str = "schema";
+    /// The pod is not the one that the scenario names.
+    pub const SCENARIO: &str = "scenario";
+    /// A switch is missing, listed twice, out of order or in the wrong place.
+    pub const TOPOLOGY: &str = "topology";
+    /// The state of a switch is no permutation of the cubes.
+    pub const PERMUTATION: &str = "permutation";
+    /// Two links join the same chips.
+    pub const PARALLEL: &str = "parallel_links";
+    /// The symmetry is no group, or does not give the states of the switches.
+    pub const SYMMETRY: &str = "symmetry";
+    /// Some chips cannot be reached.
+    pub const CONNECTED: &str = "connected";
+    /// The claimed sum of hops, diameter or average is wrong.
+    pub const HOPS: &str = "hops";
+    /// The claimed ends of the MCF contradict each other or the hop bound.
+    pub const MCF: &str = "mcf";
+    /// The claimed upper end of the MCF is below what its certificate proves.
+    pub const CERTIFICATE: &str = "certificate";
+    /// The objective or a metric is not the figure of the result that it repeats.
+    pub const METRICS: &str = "metrics";
+    /// The claimed bound is below what a pod of the size can reach.
+    pub const BOUND: &str = "bound";
+    /// A pair of chips has no route, or several.
+    pub const PAIR: &str = "pair";
+    /// A route uses a port or virtual channel that does not exist, ends elsewhere, or visits a chip twice.
+    pub const ROUTE: &str = "route";
+    /// A route crosses a switch that is out of order.
+    pub const FAILED: &str = "failed_switch";
+    /// The routes can wait for each other in a circle.
+    pub const DEADLOCK: &str = "deadlock";
+    /// The claimed loads or hops of routes are wrong.
+    pub const LOAD: &str = "load";
+    /// The cases of failed switches are incomplete or contradict themselves.
+    pub const FAULTS: &str = "faults";
+    /// Figures of the simulator cannot be.
+    pub const SIMULATION: &str = "simulation";
+}
+
+/// What a plan claims outside its result.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope<'a> {
+    /// Objective value.
+    pub value: f64,
+    /// Claimed upper bound of the objective over all pods of the size.
+    pub bound: Option<f64>,
+    /// Who claims it.
+    pub method: &'a str,
+    /// Figures of the envelope; those that can be recomputed are compared, all others ignored.
+    pub metrics: &'a BTreeMap<String, f64>,
+}
+
+/// Most violations of one rule that are spelled out.
+const MOST_OF_A_RULE: usize = 20;
+/// Relative tolerance of figures that are sums and quotients of whole numbers.
+const EXACT: f64 = 1e-9;
+/// Relative tolerance of what solvers make.
+const SOLVED: f64 = 1e-6;
+
+/// Violations in the order in which they are found.
+#[derive(Debug, Default)]
+struct Findings {
+    list: Vec<Violation>,
+    of_rule: BTreeMap<&'static str, usize>,
+}
+
+impl Findings {
+    fn add(&mut self, code: &'static str, message: impl Into<String>) {
+        let seen = self.of_rule.entry(code).or_default();
+        *seen += 1;
+        if *seen <= MOST_OF_A_RULE {
+            self.list.push(Violation::new(code, message));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All violations; rules that were broken more often than is spelled out say so.
+    fn finish(mut self) -> Vec<Violation> {
+        for (code, count) in self.of_rule {
+            if count > MOST_OF_A_RULE {
+                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
+                self.list.push(Violation::new(code, message));
+            }
+        }
+        self.list
+    }
+}
+
+/// Checks a plan for a pod.
+pub fn check(scenario: &TpuScenario, result: &TpuResult, envelope: &Envelope<'_>, depth: Depth) -> Verdict {
+    let mut found = Findings::default();
+    let mut remarks = Vec::new();
+    claims::finite(result, envelope, &mut found);
+    if !found.is_empty() {
+        return refused(found);
+    }
+    let Some(wiring) = wiring::of(&result.topology, usize::from(scenario.cubes), &mut found) else {
+        return refused(found);
+    };
+    let group = group::of(&result.topology, &wiring, &mut found);
+    scenario::compare(scenario, &wiring, &mut found);
+    let hops = claims::hops(&wiring, group, &result.claims, &mut found);
+    if let Some(hops) = hops {
+        claims::mcf(&wiring, group, hops, result, &mut found);
+    }
+    claims::envelope(&wiring, result, envelope, &mut found);
+    let bound = claims::bound(&wiring, envelope, &mut found, &mut remarks);
+    if let Some(routing) = &result.routing {
+        let avoided = &scenario.failed_ocs;
+        let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
+        routes::check(&pod, routing, avoided, result.claims.mcf_upper, "routing", &mut found);
+    }
+    let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
+    faults::check(&pod, scenario, result, &mut found, &mut remarks);
+    claims::simulation(result, &mut found);
+    let _ = depth;
+    Verdict { violations: found.finish(), bound, remarks }
+}
+
+fn refused(found: Findings) -> Verdict {
+    Verdict { violations: found.finish(), bound: BoundTrust::None, remarks: Vec::new() }
+}

@@ -1,0 +1,95 @@
+//! What is claimed to remain when a switch fails.
+
+use super::routes::{self, Pod};
+use super::wiring::SWITCHES;
+use super::{Findings, SOLVED, code};
+use crate::plan::TpuResult;
+use crate::scenario::TpuScenario;
+
+/// Checks the cases: each switch at most once, and the routes and figures of those that list routes.
+pub(super) fn check(
+    pod: &Pod<'_>,
+    scenario: &TpuScenario,
+    result: &TpuResult,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) {
+    let pairs = (pod.wiring.nodes() * (pod.wiring.nodes() - 1)) as f64;
+    let mut seen = [false; SWITCHES];
+    let mut unreachable = Vec::new();
+    let mut claimed = 0;
+    for case in &result.faults {
+        let id = case.failed_ocs;
+        match seen.get_mut(usize::from(id)) {
+            None => {
+                found.add(code::FAULTS, format!("switch {id} does not exist, it cannot fail"));
+                continue;
+            }
+            Some(seen) if *seen => {
+                found.add(code::FAULTS, format!("the failure of switch {id} is listed twice"));
+            }
+            Some(seen) => *seen = true,
+        }
+        let mut fault = |what: String| found.add(code::FAULTS, format!("failure of switch {id}: {what}"));
+        if case.max_channel_load.is_none() == case.unreachable.is_empty() {
+            fault("pairs are unreachable exactly if there is no load".to_owned());
+        }
+        if let Some(load) = case.max_channel_load {
+            // All pairs over the links that are left: no routing can be below the mean.
+            let links = (6 * pod.wiring.nodes() - 2 * pod.wiring.cubes) as f64;
+            let least = case.avg_hops * pairs / links;
+            if case.avg_hops < result.claims.avg_hops * (1.0 - SOLVED) {
+                fault(format!("routes of {} hops are shorter than shortest paths without it", case.avg_hops));
+            }
+            if (load as f64) < least * (1.0 - SOLVED) {
+                fault(format!("a load of {load} is below the mean load {least:.3} of its routes"));
+            }
+        } else {
+            unreachable.push(id);
+        }
+        let Some(routing) = &case.routing else {
+            claimed += 1;
+            continue;
+        };
+        let mut avoided = scenario.failed_ocs.clone();
+        avoided.push(id);
+        let place = format!("faults of switch {id}");
+        let sums = routes::check(pod, routing, &avoided, result.claims.mcf_upper, &place, found);
+        if let Some(sums) = sums {
+            if case.max_channel_load != Some(sums.max_load) {
+                found.add(
+                    code::FAULTS,
+                    format!(
+                        "failure of switch {id}: the load is {:?}, the routes give {}",
+                        case.max_channel_load, sums.max_load
+                    ),
+                );
+            }
+            let average = sums.hops as f64 / pairs;
+            if (case.avg_hops - average).abs() > SOLVED * average {
+                found.add(
+                    code::FAULTS,
+                    format!(
+                        "failure of switch {id}: 'avg_hops' is {}, the routes give {average}",
+                        case.avg_hops
+                    ),
+                );
+            }
+        }
+    }
+    if claimed > 0 {
+        remarks.push(format!(
+            "the figures of {claimed} failed switches are claimed: their routes are not in the plan (with_faults=true)"
+        ));
+    }
+    if !unreachable.is_empty() {
+        let ids: Vec<String> = unreachable.iter().map(ToString::to_string).collect();
+        remarks.push(format!("without switch {} some pairs have no route", ids.join(" or ")));
+    }
+    if scenario.tolerated_ocs_faults > 0 {
+        let missing = seen.iter().filter(|seen| !**seen).count();
+        if missing > 0 {
+            remarks.push(format!("{missing} of the 48 failures to be tolerated have not been looked at"));
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Routes: every pair once, to the right place, with the claimed loads, and never in a circle.
+//!
+//! Routes that are listed for cube 0 only stand for their translations by the group, which the checker has
+//! confirmed to keep the wiring. Their loads are then equal on all arcs of a class, and their dependencies are
+//! those of cube 0 lifted to every cube; the graph that has to be free of circles is the expanded one in any case.
+
+use super::group::Symmetric;
+use super::wiring::{CHIPS, PORTS, Wiring};
+use super::{EXACT, Findings, code};
+use crate::plan::{Expansion, Route, Routing};
+
+/// What routes are judged against.
+#[derive(Debug)]
+pub(super) struct Pod<'a> {
+    pub wiring: &'a Wiring,
+    pub group: Option<Symmetric>,
+    /// Virtual channels that the scenario allows.
+    pub vc_count: u8,
+}
+
+/// What the routes add up to.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// Routes over the fullest arc.
+    pub max_load: u64,
+    /// Hops of all routes.
+    pub hops: u64,
+}
+
+/// Checks a set of routes; `None` if they are too damaged to add up. `place` is where they stand in the plan.
+pub(super) fn check(
+    pod: &Pod<'_>,
+    routing: &Routing,
+    avoided: &[u8],
+    mcf_upper: f64,
+    place: &str,
+    found: &mut Findings,
+) -> Option<Sums> {
+    let wiring = pod.wiring;
+    let vcs = usize::from(routing.vc_count);
+    if routing.vc_count == 0 || routing.vc_count > pod.vc_count {
+        found.add(
+            code::ROUTE,
+            format!(
+                "{place} uses {} virtual channels, the scenario allows {}",
+                routing.vc_count, pod.vc_count
+            ),
+        );
+        return None;
+    }
+    let (sources, copies) = match routing.expand {
+        Expansion::None => (wiring.nodes(), 1),
+        Expansion::Translation if pod.group.is_some() => (CHIPS, wiring.cubes as u64),
+        Expansion::Translation => {
+            found.add(code::SYMMETRY, format!("{place} is to be translated, but the pod states no symmetry"));
+            return None;
+        }
+    };
+    let before = found.list.len();
+    pairs(wiring, routing, sources, place, found);
+    let mut tally = Tally::new(wiring, sources, vcs);
+    for route in &routing.routes {
+        tally.follow(wiring, route, avoided, place, found);
+    }
+    if found.list.len() > before {
+        return None;
+    }
+    let max_load = tally.loads.iter().copied().max().unwrap_or(0);
+    let vc_hops: Vec<u64> = tally.vc_hops.iter().map(|hops| hops * copies).collect();
+    let hops: u64 = vc_hops.iter().sum();
+    let claims = &routing.claims;
+    if claims.max_channel_load != max_load {
+        found.add(
+            code::LOAD,
+            format!("{place}: 'max_channel_load' is {}, the routes give {max_load}", claims.max_channel_load),
+        );
+    }
+    if claims.vc_hops != vc_hops {
+        found.add(
+            code::LOAD,
+            format!("{place}: 'vc_hops' is {:?}, the routes give {vc_hops:?}", claims.vc_hops),
+        );
+    }
+    if claims.route_hop_sum != hops {
+        found.add(
+            code::LOAD,
+            format!("{place}: 'route_hop_sum' is {}, the routes give {hops}", claims.route_hop_sum),
+        );
+    }
+    if max_load > 0 && 1.0 / max_load as f64 > mcf_upper * (1.0 + EXACT) {
+        found.add(
+            code::MCF,
+            format!(
+                "{place}: one route for each pair at load {max_load} is more than 'mcf_upper' {mcf_upper}"
+            ),
+        );
+    }
+    before_balancing(routing, &tally, copies, place, found);
+    if let Some(circle) = tally.turns.circle(wiring) {
+        found.add(code::DEADLOCK, format!("{place}: {circle}"));
+    }
+    Some(Sums { max_load, hops })
+}
+
+/// Every pair of a listed source and another chip exactly once.
+fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found: &mut Findings) {
+    let nodes = wiring.nodes();
+    let mut seen = vec![false; sources * nodes];
+    for route in &routing.routes {
+        let (source, target) = (route.source as usize, route.target as usize);
+        if source >= sources || target >= nodes || source == target {
+            found.add(code::PAIR, format!("{place}: {source} to {target} is no pair of listed chips"));
+        } else if std::mem::replace(&mut seen[source * nodes + target], true) {
+            found.add(code::PAIR, format!("{place}: the pair {source} to {target} has several routes"));
+        }
+    }
+    for source in 0..sources {
+        for target in (0..nodes).filter(|&target| target != source) {
+            if !seen[source * nodes + target] {
+                found.add(code::PAIR, format!("{place}: the pair {source} to {target} has no route"));
+            }
+        }
+    }
+}
+
+/// Sums over routes as they are followed.
+struct Tally {
+    /// Routes over each arc: of cube 0's classes if only its routes are listed, else of the pod.
+    loads: Vec<u64>,
+    vc_hops: Vec<u64>,
+    turns: Turns,
+    per_cube: bool,
+}
+
+impl Tally {
+    fn new(wiring: &Wiring, sources: usize, vcs: usize) -> Self {
+        let per_cube = sources < wiring.nodes();
+        let chips = if per_cube { CHIPS } else { wiring.nodes() };
+        Self { loads: vec![0; PORTS * chips], vc_hops: vec![0; vcs], turns: Turns::new(chips, vcs), per_cube }
+    }
+
+    fn place_of(&self, node: usize) -> usize {
+        if self.per_cube { node % CHIPS } else { node }
+    }
+
+    fn follow(&mut self, wiring: &Wiring, route: &Route, avoided: &[u8], place: &str, found: &mut Findings) {
+        let (source, target) = (route.source as usize, route.target as usize);
+        if source >= wiring.nodes() || target >= wiring.nodes() {
+            return; // Said as a pair that does not exist.
+        }
+        let mut fault = |code, what: String| {
+            found.add(code, format!("{place}: the route from {source} to {target} {what}"));
+        };
+        if route.ports.len() != route.vcs.len() {
+            fault(
+                code::ROUTE,
+                format!("has {} ports but {} virtual channels", route.ports.len(), route.vcs.len()),
+            );
+            return;
+        }
+        if let Some(port) = route.ports.iter().find(|&&port| usize::from(port) >= PORTS) {
+            fault(code::ROUTE, format!("leaves by port {port}, ports are 0 to 5"));
+            return;
+        }
+        if let Some(vc) = route.vcs.iter().find(|&&vc| usize::from(vc) >= self.vc_hops.len()) {
+            fault(code::ROUTE, format!("uses virtual channel {vc} of {}", self.vc_hops.len()));
+            return;
+        }
+        let mut visited = vec![source];
+        let mut last: Option<(usize, usize)> = None;
+        let mut node = source;
+        for (&port, &vc) in route.ports.iter().zip(&route.vcs) {
+            let (port, vc) = (usize::from(port), usize::from(vc));
+            if let Some(switch) = wiring.switch_at(node, port)
+                && avoided.contains(&switch)
+            {
+                fault(code::FAILED, format!("crosses switch {switch}, which is out of order"));
+            }
+            let arc = PORTS * self.place_of(node) + port;
+            self.loads[arc] += 1;
+            self.vc_hops[vc] += 1;
+            if let Some((arc, from_vc)) = last {
+                self.turns.note(arc, from_vc, port, vc);
+            }
+            last = Some((arc, vc));
+            node = wiring.next[node][port] as usize;
+            if visited.contains(&node) {
+                fault(code::ROUTE, format!("visits chip {node} twice"));
+                return;
+            }
+            visited.push(node);
+        }
+        if node != target {
+            fault(code::ROUTE, format!("ends at chip {node}"));
+        }
+    }
+}
+
+/// Which channel follows which: for each channel (arc, virtual channel) the ports and virtual channels next.
+struct Turns {
+    vcs: usize,
+    /// Chips whose arcs are numbered: 64 if the others follow by translation.
+    chips: usize,
+    /// A bit for each port and virtual channel next, by arc and virtual channel.
+    next: Vec<u64>,
+}
+
+impl Turns {
+    fn new(chips: usize, vcs: usize) -> Self {
+        Self { vcs, chips, next: vec![0; chips * PORTS * vcs] }
+    }
+
+    fn note(&mut self, arc: usize, vc: usize, port: usize, next_vc: usize) {
+        // Ten channels at most (one digit each) and six ports fit a word.
+        self.next[arc * self.vcs + vc] |= 1 << (port * self.vcs + next_vc);
+    }
+
+    /// A circle of channels of the expanded pod, if there is one: all channels are sorted by who waits for whom.
+    fn circle(&self, wiring: &Wiring) -> Option<String> {
+        let (vcs, nodes) = (self.vcs, wiring.nodes());
+        let channels = nodes * PORTS * vcs;
+        let successors = |channel: usize| {
+            let (arc, vc) = (channel / vcs, channel % vcs);
+            let (node, port) = (arc / PORTS, arc % PORTS);
+            let mut bits = self.next[(PORTS * (node % self.chips) + port) * vcs + vc];
+            let head = wiring.next[node][port] as usize;
+            std::iter::from_fn(move || {
+                (bits != 0).then(|| {
+                    let bit = bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    (PORTS * head + bit / vcs) * vcs + bit % vcs
+                })
+            })
+        };
+        let mut waiting = vec![0_u32; channels];
+        for channel in 0..channels {
+            for next in successors(channel) {
+                waiting[next] += 1;
+            }
+        }
+        let mut free: Vec<usize> = (0..channels).filter(|&channel| waiting[channel] == 0).collect();
+        let mut sorted = 0;
+        while let Some(channel) = free.pop() {
+            sorted += 1;
+            for next in successors(channel) {
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    free.push(next);
+                }
+            }
+        }
+        if sorted == channels {
+            return None;
+        }
+        // Every channel left over waits for another one left over: walk back until one repeats.
+        let mut before = vec![usize::MAX; channels];
+        for channel in (0..channels).filter(|&channel| waiting[channel] > 0) {
+            for next in successors(channel).filter(|&next| waiting[next] > 0) {
+                before[next] = channel;
+            }
+        }
+        let mut at = (0..channels).find(|&channel| waiting[channel] > 0 && before[channel] != usize::MAX)?;
+        let mut step = vec![usize::MAX; channels];
+        let mut path = Vec::new();
+        while step[at] == usize::MAX {
+            step[at] = path.len();
+            path.push(at);
+            at = before[at];
+        }
+        let circle: Vec<String> = path[step[at]..]
+            .iter()
+            .rev()
+            .take(8)
+            .map(|channel| {
+                let (arc, vc) = (channel / vcs, channel % vcs);
+                format!("chip {} port {} channel {vc}", arc / PORTS, arc % PORTS)
+            })
+            .collect();
+        let length = path.len() - step[at];
+        let more = if length > circle.len() { ", …" } else { "" };
+        Some(format!("{length} channels wait for each other in a circle: {}{more}", circle.join(", ")))
+    }
+}
+
+/// The figures before balancing are of the same paths: the same hops in sum, and the same load on every arc.
+fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, found: &mut Findings) {
+    let Some(unbalanced) = &routing.unbalanced else { return };
+    let mut fault = |what: String| found.add(code::LOAD, format!("{place}: 'unbalanced' {what}"));
+    let vcs = tally.vc_hops.len();
+    if unbalanced.vc_hops.len() != vcs || unbalanced.loads.len() != vcs {
+        return fault(format!("does not list {vcs} virtual channels"));
+    }
+    if unbalanced.loads.iter().any(|loads| loads.len() != tally.loads.len()) {
+        return fault(format!("does not list {} arcs for every virtual channel", tally.loads.len()));
+    }
+    for (vc, (loads, hops)) in unbalanced.loads.iter().zip(&unbalanced.vc_hops).enumerate() {
+        let sum: u64 = copies * loads.iter().map(|&load| u64::from(load)).sum::<u64>();
+        if sum != *hops {
+            fault(format!("has {hops} hops on virtual channel {vc}, its loads add up to {sum}"));
+        }
+    }
+    let differs = (0..tally.loads.len()).find(|&arc| {
+        unbalanced.loads.iter().map(|loads| u64::from(loads[arc])).sum::<u64>() != tally.loads[arc]
+    });
+    if let Some(arc) = differs {
+        fault(format!(
+            "loads port {} of chip {} otherwise than the routes do, but balancing moves labels, not paths",
+            arc % PORTS,
+            arc / PORTS
+        ));
+    }
+}

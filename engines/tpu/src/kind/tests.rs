@@ -1,0 +1,63 @@
+use super::*;
+use crate::baselines;
+use crate::presets;
+
+fn result(pod: &crate::topology::Topology) -> TpuResult {
+    candidate(Parts {
+        topology: pod.clone(),
+        hop_sum: 1,
+        diameter: 1,
+        mcf_lower: 0.5,
+        mcf_upper: 0.6,
+        class_lengths: None,
+        routing: None,
+        faults: Vec::new(),
+        simulation: None,
+    })
+    .result
+}
+
+#[test]
+fn circuits_between_cubes_are_counted_once() {
+    let pod = baselines::pdtt([4, 8, 8]).unwrap();
+    let matrix = circuits(&result(&pod)).unwrap();
+    // Cubes 0 to 3 at (y, z): X joins the diagonal, Y and Z the sides, both ways over 16 switches each.
+    assert_eq!(matrix.circuits, [(0, 1, 32), (0, 2, 32), (0, 3, 32), (1, 2, 32), (1, 3, 32), (2, 3, 32)]);
+    assert_eq!(matrix.ports_used(), [96; 4]);
+    // The plain torus wraps X inside every cube: those ports are used, but by no link between cubes.
+    let matrix = circuits(&result(&baselines::pt([4, 8, 8]).unwrap())).unwrap();
+    assert_eq!(matrix.ports_used(), [64; 4]);
+}
+
+#[test]
+fn the_network_has_the_delays_of_its_links() {
+    let scenario = presets::scenario("pt-4x4x8").unwrap();
+    let pod = baselines::pt([4, 4, 8]).unwrap();
+    let graph = graph(&scenario, &result(&pod)).unwrap();
+    assert_eq!((graph.nodes.len(), graph.links.len()), (128, 768));
+    assert_eq!(graph.nodes[64 + 39], "cube 1 chip 3,1,2");
+    let slow = graph.links.iter().filter(|link| (link.latency_s - 75.0 / 1.05e9).abs() < 1e-15).count();
+    let fast = graph.links.iter().filter(|link| (link.latency_s - 50.0 / 1.05e9).abs() < 1e-15).count();
+    assert_eq!((slow, fast), (2 * 2 * 144, 2 * 2 * 48));
+    assert!(graph.links.iter().all(|link| link.capacity_gbps == 1024.0));
+}
+
+#[test]
+fn wirings_are_carried_where_they_are_wanted() {
+    let pod = baselines::pt([4, 8, 8]).unwrap();
+    let plan = result(&pod);
+    let (pt, design) = (presets::scenario("pt-4x8x8").unwrap(), presets::scenario("tpu-256").unwrap());
+    let carried = carry(&plan, &pt, &design).unwrap();
+    assert_eq!((carried.candidate.result.clone(), carried.repairs.len()), (plan.clone(), 0));
+    let twisted = presets::scenario("pdtt-4x8x8").unwrap();
+    assert!(carry(&plan, &pt, &twisted).unwrap_err().contains("another way"));
+    let larger = presets::scenario("tpu-512").unwrap();
+    assert!(carry(&plan, &pt, &larger).unwrap_err().contains("4 cubes, the scenario has 8"));
+}
+
+#[test]
+fn every_topology_has_a_method_that_suits_it() {
+    let suited = |name: &str| suited_method(&presets::scenario(name).unwrap());
+    let names = ["tpu-128", "pt-4x4x8", "pdtt-4x4x8", "tpu-random-256"].map(suited);
+    assert_eq!(names, ["tons-fast", "pt", "pdtt", "evaluate"]);
+}
