@@ -1,6 +1,7 @@
 //! From the parts that algorithms make to what files and plans hold, and back.
 
 use crate::group::Group;
+use crate::metrics::Hops;
 use crate::plan::{
     Certificates, Claims, Dimension, FaultCase, OcsState, Routing, Simulation, SymmetryRecord,
     TopologyRecord, TpuResult,
@@ -16,10 +17,8 @@ use std::collections::BTreeMap;
 pub struct Parts {
     /// What the switches are set to.
     pub topology: Topology,
-    /// Sum of hop distances over ordered pairs.
-    pub hop_sum: u64,
-    /// Largest hop distance.
-    pub diameter: u32,
+    /// Its distances.
+    pub hops: Hops,
     /// A flow of this many flits per cycle and ordered pair exists.
     pub mcf_lower: f64,
     /// No flow is larger.
@@ -36,8 +35,7 @@ pub struct Parts {
 
 /// The one way from parts to a candidate: result, objective and the figures that plans are compared by.
 pub fn candidate(parts: Parts) -> Candidate<TpuResult> {
-    let claims =
-        claims(parts.topology.nodes(), (parts.hop_sum, parts.diameter), (parts.mcf_lower, parts.mcf_upper));
+    let claims = claims(parts.topology.nodes(), parts.hops, (parts.mcf_lower, parts.mcf_upper));
     let result = TpuResult {
         topology: TopologyRecord::of(&parts.topology),
         claims,
@@ -49,13 +47,12 @@ pub fn candidate(parts: Parts) -> Candidate<TpuResult> {
     Candidate { value: claims.mcf_lower, metrics: metrics(parts.topology.nodes(), &result), result }
 }
 
-/// The claims of a pod of `nodes` chips with its hop sum and diameter, and the two ends of its MCF.
-pub fn claims(nodes: usize, hops: (u64, u32), mcf: (f64, f64)) -> Claims {
-    let pairs = nodes as f64 * (nodes as f64 - 1.0);
+/// The claims of a pod of `nodes` chips with its distances and the two ends of its MCF.
+pub fn claims(nodes: usize, hops: Hops, mcf: (f64, f64)) -> Claims {
     Claims {
-        hop_sum: hops.0,
-        diameter: hops.1,
-        avg_hops: hops.0 as f64 / pairs,
+        hop_sum: hops.hop_sum,
+        diameter: hops.diameter,
+        avg_hops: hops.average(nodes),
         mcf_lower: mcf.0,
         mcf_upper: mcf.1,
     }

@@ -2,6 +2,7 @@
 
 use crate::assemble::{Parts, candidate};
 use crate::check::{self, Envelope};
+use crate::metrics::Hops;
 use crate::plan::TpuResult;
 use crate::pod::{self, CHIPS, PORTS};
 use crate::scenario::{self, SimulationSettings, TopologyChoice, TpuScenario};
@@ -108,8 +109,7 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     let simulation = drop(result.simulation.is_some(), simulated, "figures of the simulator were");
     let parts = Parts {
         topology,
-        hop_sum: result.claims.hop_sum,
-        diameter: result.claims.diameter,
+        hops: Hops { hop_sum: result.claims.hop_sum, diameter: result.claims.diameter },
         mcf_lower: result.claims.mcf_lower,
         mcf_upper: result.claims.mcf_upper,
         class_lengths: result.certificates.class_lengths.clone(),

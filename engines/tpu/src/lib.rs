@@ -5,7 +5,6 @@
 //! | [`pod`] | chips, ports, arcs, links and switches of one cube: the numbering of all files |
 //! | [`group`], [`topology`] | what the switches are set to; symmetric pods as voltage graphs |
 //! | [`metrics`] | distances and what bounds the throughput |
-//! | [`scenario`] | the input |
 //! | [`scenario`], [`presets`] | the input |
 //! | [`plan`] | the result: topology, claims, certificates, routes, faults |
 //! | [`baselines`] | the tori that designs are measured against |
@@ -20,8 +19,8 @@ pub mod assemble;
 pub mod baselines;
 pub mod check;
 pub mod group;
-pub mod metrics;
 pub mod kind;
+pub mod metrics;
 pub mod plan;
 pub mod pod;
 pub mod presets;

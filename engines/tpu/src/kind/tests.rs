@@ -5,8 +5,7 @@ use crate::presets;
 fn result(pod: &crate::topology::Topology) -> TpuResult {
     candidate(Parts {
         topology: pod.clone(),
-        hop_sum: 1,
-        diameter: 1,
+        hops: Hops { hop_sum: 1, diameter: 1 },
         mcf_lower: 0.5,
         mcf_upper: 0.6,
         class_lengths: None,
