@@ -11,6 +11,9 @@
 //! | [`assemble`] | from parts to what plans hold, and back |
 //! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
+//! | [`routing`] | allowed turns, routes, virtual channels |
+//! | [`dor`] | dimension-order routes of tori |
+//! | [`faults`] | what remains if a switch fails |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -18,12 +21,15 @@
 pub mod assemble;
 pub mod baselines;
 pub mod check;
+pub mod dor;
+pub mod faults;
 pub mod group;
 pub mod kind;
 pub mod metrics;
 pub mod plan;
 pub mod pod;
 pub mod presets;
+pub mod routing;
 pub mod scenario;
 pub mod topology;
 pub mod watch;

@@ -1,0 +1,448 @@
+//! Static routes without deadlock: allowed turns, one route for every pair, virtual channels for its hops.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`frame`] | a pod laid out for routing: one cube for all, or every arc for itself |
+//! | [`order`] | a topological order kept while edges are added |
+//! | [`turns`], [`priority`], [`trees`] | which turns are allowed, in which order they are tried, seeds that connect everything |
+//! | [`steps`], [`path`] | distances under the turns, the cheapest route of a pair |
+//! | [`select`] | one route for every pair with small loads, by prices |
+//! | [`label`] | virtual channels, evenly used |
+//! | [`memory`] | what a request would take |
+//!
+//! A symmetric pod is routed from the 64 chips of cube 0; the group carries the routes to all cubes, so that the
+//! turns cost the same for 128 and for 8192 chips.
+
+use crate::plan::{Expansion, Route, Routing, RoutingClaims, Unbalanced};
+use crate::pod::SWITCHES;
+use crate::scenario::{TpuScenario, TurnPriority};
+use crate::topology::Topology;
+use crate::watch::Watch;
+use frame::{Frame, MAX_VCS};
+use label::Labeller;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::random::Streams;
+use select::{Effort, Selection, Ways};
+use steps::Steps;
+use turns::{Builder, Turns};
+
+pub mod frame;
+pub mod label;
+pub mod memory;
+pub mod order;
+pub mod path;
+pub mod priority;
+pub mod select;
+pub mod steps;
+pub mod trees;
+pub mod turns;
+
+/// Chips from which on routes may be two hops longer than the shortest if nobody says otherwise.
+pub const SLACK_FROM_NODES: usize = 512;
+
+/// Pairs without a route that are named.
+const NAMED_PAIRS: usize = 20;
+
+/// Other random orders of turns that are tried for a symmetric pod before its symmetry is given up.
+const RESCUES: u64 = 6;
+
+/// Streams of random numbers: orders of turns, then selections.
+const TURN_STREAM: u64 = 1 << 32;
+
+/// How routes are selected among the allowed ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RouteSelection {
+    /// By prices that grow with the load.
+    #[default]
+    Prices,
+    /// By prices, then by an exact integer program.
+    Ilp,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Virtual channels that routes may use, 1 to 8.
+    pub vc_count: u8,
+    /// Order in which turns are tried.
+    pub priority: TurnPriority,
+    /// Hops by which a route may be longer than the shortest allowed, 0 or 2.
+    pub slack_hops: u8,
+    /// Whether virtual channels are to be used evenly; else the first has priority.
+    pub balance: bool,
+    /// Passes of the route selection over the flows.
+    pub passes: u32,
+    /// Switches that are out of order.
+    pub failed: Vec<u8>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How routes are selected.
+    pub selection: RouteSelection,
+    /// Failed switches at once that shared turns have to survive: decides the seeds where seeds are needed.
+    pub tolerated_faults: u8,
+    /// Most memory that a request may take.
+    pub memory_limit_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            vc_count: 2,
+            priority: TurnPriority::Apl,
+            slack_hops: 0,
+            balance: true,
+            passes: 12,
+            failed: Vec::new(),
+            seed: 0,
+            selection: RouteSelection::Prices,
+            tolerated_faults: 0,
+            memory_limit_bytes: 8 << 30,
+        }
+    }
+}
+
+impl Settings {
+    /// What a scenario asks for.
+    pub fn of(scenario: &TpuScenario, seed: u64) -> Self {
+        let nodes = crate::pod::CHIPS * usize::from(scenario.cubes);
+        Self {
+            vc_count: scenario.vc_count,
+            priority: scenario.turn_priority,
+            slack_hops: scenario.slack_hops.unwrap_or(Self::usual_slack(nodes)),
+            failed: scenario.failed_ocs.clone(),
+            seed,
+            tolerated_faults: scenario.tolerated_ocs_faults,
+            ..Self::default()
+        }
+    }
+
+    /// Slack of a pod of this many chips if nobody says otherwise.
+    pub const fn usual_slack(nodes: usize) -> u8 {
+        if nodes >= SLACK_FROM_NODES { 2 } else { 0 }
+    }
+
+    fn check(&self) -> Result<(), Problem> {
+        if !(1..=MAX_VCS).contains(&self.vc_count) {
+            return Err(Problem::new(
+                "vc_count",
+                format!("{} virtual channels cannot be routed", self.vc_count),
+                format!("give 1 to {MAX_VCS}"),
+            ));
+        }
+        if !matches!(self.slack_hops, 0 | 2) {
+            return Err(Problem::new(
+                "slack_hops",
+                format!("a slack of {} hops is not possible", self.slack_hops),
+                "give 0 or 2: all routes between two chips have lengths of the same parity",
+            ));
+        }
+        if let Some(switch) = self.failed.iter().find(|switch| usize::from(**switch) >= SWITCHES) {
+            return Err(Problem::new(
+                "failed_ocs",
+                format!("switch {switch} does not exist"),
+                format!("switches are 0 to {}", SWITCHES - 1),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Pairs without a route.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Source and target of the first twenty.
+    pub named: Vec<(u32, u32)>,
+    /// How many there are; of a symmetric pod from the sources of cube 0.
+    pub total: usize,
+}
+
+/// Why there are no routes.
+#[derive(Debug, thiserror::Error)]
+pub enum RouteError {
+    /// Some pairs cannot be connected.
+    #[error("{}", unreachable_words(.0))]
+    Unreachable(Missing),
+    /// What was asked for is not possible.
+    #[error("{0}")]
+    Invalid(Problem),
+    /// The watch says stop.
+    #[error("{0}")]
+    Stopped(#[from] MethodError),
+}
+
+fn unreachable_words(missing: &Missing) -> String {
+    let named: Vec<String> =
+        missing.named.iter().map(|(source, target)| format!("{source} to {target}")).collect();
+    let rest = missing.total.saturating_sub(missing.named.len());
+    let more = if rest > 0 { format!(" and {rest} more pairs") } else { String::new() };
+    format!("no route leads from {}{more}", named.join(", "))
+}
+
+impl From<RouteError> for MethodError {
+    fn from(error: RouteError) -> Self {
+        match error {
+            RouteError::Stopped(why) => why,
+            RouteError::Invalid(problem) => Self::Invalid(Problems::one(problem)),
+            RouteError::Unreachable(missing) => Self::Invalid(Problems::one(Problem::new(
+                "failed_ocs",
+                unreachable_words(&missing),
+                "name fewer failed switches, allow more virtual channels, or change the topology",
+            ))),
+        }
+    }
+}
+
+/// Turns and selected routes of a pod, before they are written down.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The pod as it was routed.
+    pub frame: Frame,
+    /// What the routes may do.
+    pub turns: Turns,
+    /// One route for every pair.
+    pub selection: Selection,
+    /// Order of turns that gave the best routes.
+    pub priority: TurnPriority,
+    /// Whether up/down turns of spanning trees were allowed first.
+    pub seeded: bool,
+}
+
+/// Routes, and what they were made of.
+#[derive(Clone, Debug)]
+pub struct Routed {
+    /// The routes with claims, for a plan.
+    pub routing: Routing,
+    /// Turns and loads by class.
+    pub found: Found,
+}
+
+impl Routed {
+    /// Mean hops of the routes of all pairs.
+    pub fn avg_hops(&self) -> f64 {
+        let nodes = self.found.frame.nodes() as f64;
+        self.routing.claims.route_hop_sum as f64 / (nodes * (nodes - 1.0)).max(1.0)
+    }
+}
+
+/// Routes every pair of a pod without deadlock. Symmetric pods give routes from cube 0 that translations expand,
+/// unless only seeds that are not symmetric connect all pairs.
+///
+/// # Errors
+/// [`RouteError`].
+pub fn route(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Result<Routed, RouteError> {
+    let found = find(pod, settings, watch)?;
+    let routing = write(&found, settings.balance)?;
+    Ok(Routed { routing, found })
+}
+
+/// Turns and one route for every pair.
+///
+/// # Errors
+/// [`RouteError`].
+pub fn find(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Result<Found, RouteError> {
+    settings.check().map_err(RouteError::Invalid)?;
+    let frame = Frame::new(pod, &settings.failed, false);
+    memory::check(&frame, settings).map_err(RouteError::Invalid)?;
+    let priorities: &[TurnPriority] = match settings.priority {
+        TurnPriority::Best => &[TurnPriority::Apl, TurnPriority::Cpl, TurnPriority::Random],
+        TurnPriority::Apl => &[TurnPriority::Apl],
+        TurnPriority::Cpl => &[TurnPriority::Cpl],
+        TurnPriority::Random => &[TurnPriority::Random],
+    };
+    let mut best: Option<Found> = None;
+    let mut missing = Missing::default();
+    for &priority in priorities {
+        let turns = allowed_turns(&frame, priority, settings, watch)?;
+        match select_under(&frame, turns, settings, watch)? {
+            Ok((turns, selection)) => {
+                if best.as_ref().is_none_or(|best| selection.rank() < best.selection.rank()) {
+                    best = Some(Found { frame: frame.clone(), turns, selection, priority, seeded: false });
+                }
+            }
+            Err(pairs) => missing = pairs,
+        }
+    }
+    if let Some(found) = best {
+        return Ok(found);
+    }
+    rescue(pod, frame, settings, missing, watch)
+}
+
+/// Turns in an order of priority, without seeds.
+///
+/// # Errors
+/// The watch says stop.
+pub fn allowed_turns(
+    frame: &Frame,
+    priority: TurnPriority,
+    settings: &Settings,
+    watch: &mut impl Watch,
+) -> Result<Turns, MethodError> {
+    let order = turn_order(frame, priority, settings, watch)?;
+    Ok(Builder::new(frame, settings.vc_count).fill(&order))
+}
+
+fn turn_order(
+    frame: &Frame,
+    priority: TurnPriority,
+    settings: &Settings,
+    watch: &mut impl Watch,
+) -> Result<Vec<(usize, u8)>, MethodError> {
+    let mut stream = Streams::new(settings.seed).stream(TURN_STREAM);
+    let worths = match priority {
+        TurnPriority::Apl | TurnPriority::Best => priority::all_paths(frame, watch)?,
+        TurnPriority::Cpl => priority::chosen_paths(frame, &effort(settings), watch)?,
+        TurnPriority::Random => priority::random(frame, &mut stream),
+    };
+    Ok(priority::ordered(frame, &worths, &mut stream))
+}
+
+fn effort(settings: &Settings) -> Effort {
+    Effort {
+        slack: u16::from(settings.slack_hops),
+        passes: settings.passes,
+        stream: settings.seed,
+        speak: true,
+    }
+}
+
+/// Selects routes under a set of turns; the pairs without one if there are any.
+fn select_under(
+    frame: &Frame,
+    turns: Turns,
+    settings: &Settings,
+    watch: &mut impl Watch,
+) -> Result<Result<(Turns, Selection), Missing>, MethodError> {
+    let steps = Steps::new(frame, &turns);
+    let reaches = select::reaches(frame, &steps, watch)?;
+    let ways = Ways { frame, steps: &steps, reaches: &reaches };
+    let (named, total) = ways.missing(NAMED_PAIRS);
+    if total > 0 {
+        return Ok(Err(Missing { named, total }));
+    }
+    let selection = select::select(ways, effort(settings), None, watch)?;
+    let missing = unrouted(&selection, frame);
+    Ok(if missing.total > 0 { Err(missing) } else { Ok((turns, selection)) })
+}
+
+/// Pairs that a selection leaves without a route.
+pub(crate) fn unrouted(selection: &Selection, frame: &Frame) -> Missing {
+    let mut missing = Missing::default();
+    for source in 0..frame.sources() as u32 {
+        for target in (0..frame.nodes() as u32).filter(|target| *target != source) {
+            if selection.route(source, target).is_empty() {
+                missing.total += 1;
+                if missing.named.len() < NAMED_PAIRS {
+                    missing.named.push((source, target));
+                }
+            }
+        }
+    }
+    missing
+}
+
+/// Tries what remains if some pair has no route: other orders of turns, then spanning trees on all arcs.
+fn rescue(
+    pod: &Topology,
+    frame: Frame,
+    settings: &Settings,
+    missing: Missing,
+    watch: &mut impl Watch,
+) -> Result<Found, RouteError> {
+    if trees::breadth_first(&frame, 0).is_none() {
+        return Err(RouteError::Unreachable(missing));
+    }
+    if frame.is_symmetric() {
+        for attempt in 1..=RESCUES {
+            let other = Settings { seed: settings.seed ^ attempt << 48, ..settings.clone() };
+            let turns = allowed_turns(&frame, TurnPriority::Random, &other, watch)?;
+            if let Ok((turns, selection)) = select_under(&frame, turns, settings, watch)? {
+                let priority = TurnPriority::Random;
+                return Ok(Found { frame, turns, selection, priority, seeded: false });
+            }
+        }
+    }
+    let frame = Frame::new(pod, &settings.failed, true);
+    if let Err(problem) = memory::check(&frame, settings) {
+        // Small wonder: without symmetry there are as many routes as pairs.
+        return Err(if missing.total > 0 {
+            RouteError::Unreachable(missing)
+        } else {
+            RouteError::Invalid(problem)
+        });
+    }
+    let priority = match settings.priority {
+        TurnPriority::Best => TurnPriority::Apl,
+        priority => priority,
+    };
+    let order = turn_order(&frame, priority, settings, watch)?;
+    let mut builder = Builder::new(&frame, settings.vc_count);
+    let pair = (settings.tolerated_faults > 0 && settings.vc_count > 1).then(|| trees::disjoint(&frame));
+    match pair.flatten() {
+        Some(pair) => {
+            for (vc, tree) in pair.iter().enumerate() {
+                trees::seed(&mut builder, &frame, tree, vc);
+            }
+        }
+        None => {
+            if let Some(tree) = trees::breadth_first(&frame, 0) {
+                trees::seed(&mut builder, &frame, &tree, 0);
+            }
+        }
+    }
+    let turns = builder.fill(&order);
+    match select_under(&frame, turns, settings, watch)? {
+        Ok((turns, selection)) => Ok(Found { frame, turns, selection, priority, seeded: true }),
+        Err(missing) => Err(RouteError::Unreachable(missing)),
+    }
+}
+
+/// Gives the routes labels and writes them with their claims.
+///
+/// # Errors
+/// A route that the turns do not allow, which would be a defect.
+pub fn write(found: &Found, balance: bool) -> Result<Routing, MethodError> {
+    let Found { frame, turns, selection, .. } = found;
+    let refused = || MethodError::Failed("a selected route is not allowed by the turns".to_owned());
+    let mut labeller = Labeller::new(turns, balance);
+    let mut routes = Vec::with_capacity(frame.sources() * (frame.nodes() - 1));
+    for (source, target, ports) in selection.routes() {
+        let vcs = labeller.label(frame, source, ports).ok_or_else(refused)?.to_vec();
+        routes.push(Route { source, target, ports: ports.to_vec(), vcs });
+    }
+    let copies = frame.copies() as u64;
+    let expanded = |hops: &[u64]| hops.iter().map(|hops| hops * copies).collect::<Vec<u64>>();
+    let unbalanced = if balance {
+        let mut plain = Labeller::new(turns, false);
+        let mut loads = vec![vec![0; frame.classes()]; turns.vcs()];
+        for (source, _, ports) in selection.routes() {
+            let vcs = plain.label(frame, source, ports).ok_or_else(refused)?;
+            let mut node = source;
+            for (port, vc) in ports.iter().zip(vcs) {
+                let arc = Frame::arc(node, *port);
+                loads[usize::from(*vc)][frame.class(arc)] += 1;
+                node = frame.head(arc);
+            }
+        }
+        Some(Unbalanced { vc_hops: expanded(&plain.hops), loads })
+    } else {
+        None
+    };
+    Ok(Routing {
+        vc_count: turns.vcs() as u8,
+        expand: if frame.is_symmetric() { Expansion::Translation } else { Expansion::None },
+        claims: RoutingClaims {
+            max_channel_load: u64::from(selection.max_load()),
+            vc_hops: expanded(&labeller.hops),
+            route_hop_sum: selection.hop_sum * copies,
+        },
+        routes,
+        unbalanced,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

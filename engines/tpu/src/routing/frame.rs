@@ -1,0 +1,118 @@
+//! A pod laid out for routing: arcs by number, and which of them share a class.
+
+use crate::pod::{self, ARC_CLASSES, CHIPS, PORTS, SWITCHES};
+use crate::topology::Topology;
+
+/// Most virtual channels of a link: labelled versions of a turn fill the bits of a word.
+pub const MAX_VCS: u8 = 8;
+
+/// Arcs of a pod and their classes. In a symmetric frame there are 384 classes, one for each chip and port of a
+/// cube, sources are the chips of cube 0, and whatever holds for them is carried to all cubes by the group. In a
+/// full frame every arc is its own class and every node a source.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    nodes: usize,
+    symmetric: bool,
+    /// Node at the end of every arc.
+    head: Vec<u32>,
+    /// `into[6 * node + port]`: the arc that arrives at the node through the port.
+    into: Vec<u32>,
+    /// Arc classes of a cube whose switch is out of order.
+    failed: [bool; ARC_CLASSES],
+}
+
+impl Frame {
+    /// A pod without its failed switches. Not symmetric if the pod is not, or if `full` asks for it.
+    pub fn new(topology: &Topology, failed: &[u8], full: bool) -> Self {
+        let nodes = topology.nodes();
+        let head: Vec<u32> = topology.neighbours().concat();
+        let into = (0..PORTS * nodes).map(|end| Self::arc(head[end], pod::opposite((end % PORTS) as u8)));
+        let into = into.collect();
+        let mut frame = Self {
+            nodes,
+            symmetric: topology.symmetry().is_some() && !full,
+            head,
+            into,
+            failed: [false; ARC_CLASSES],
+        };
+        for &switch in failed {
+            frame.fail(usize::from(switch));
+        }
+        frame
+    }
+
+    /// Takes a switch out of order.
+    pub fn fail(&mut self, switch: usize) {
+        if switch < SWITCHES {
+            for plus in [true, false] {
+                let class = pod::arc_class(pod::face_chip(switch, plus), pod::face_port(switch, plus));
+                self.failed[class] = true;
+            }
+        }
+    }
+
+    /// Number of chips.
+    pub const fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Number of arcs of the pod.
+    pub const fn arcs(&self) -> usize {
+        PORTS * self.nodes
+    }
+
+    /// Whether cube 0 stands for all.
+    pub const fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// Sources whose routes are to be found; node classes as well.
+    pub const fn sources(&self) -> usize {
+        if self.symmetric { CHIPS } else { self.nodes }
+    }
+
+    /// Number of classes of arcs.
+    pub const fn classes(&self) -> usize {
+        PORTS * self.sources()
+    }
+
+    /// Arcs of a class: one for each cube, or the arc itself.
+    pub const fn copies(&self) -> usize {
+        self.nodes / self.sources()
+    }
+
+    /// Class of an arc.
+    pub const fn class(&self, arc: u32) -> usize {
+        if self.symmetric { arc as usize % ARC_CLASSES } else { arc as usize }
+    }
+
+    /// Whether the switch of an arc works; electrical links always do.
+    pub const fn is_open(&self, arc: u32) -> bool {
+        !self.failed[arc as usize % ARC_CLASSES]
+    }
+
+    /// Node at the end of an arc.
+    pub fn head(&self, arc: u32) -> u32 {
+        self.head[arc as usize]
+    }
+
+    /// Node at the start of an arc.
+    pub const fn tail(arc: u32) -> u32 {
+        arc / PORTS as u32
+    }
+
+    /// Port by which an arc leaves.
+    pub const fn port(arc: u32) -> u8 {
+        (arc % PORTS as u32) as u8
+    }
+
+    /// The arc that leaves a node by a port.
+    pub const fn arc(node: u32, port: u8) -> u32 {
+        PORTS as u32 * node + port as u32
+    }
+
+    /// The arc that arrives at a node through a port.
+    pub fn into(&self, node: u32, port: u8) -> u32 {
+        self.into[PORTS * node as usize + port as usize]
+    }
+}

@@ -1,0 +1,110 @@
+//! What routes take in memory, said before any is made.
+
+use super::Settings;
+use super::frame::Frame;
+use super::path::LONGER;
+use crate::plan::Route;
+use lightbay_core::problem::Problem;
+
+/// Bytes of a block on the heap beside its content.
+const HEAP_BYTES: u64 = 16;
+
+/// Bytes that a request would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Distances of all states from all sources.
+    pub distance_bytes: u64,
+    /// Routes while they are selected: the present and the best selection.
+    pub selection_bytes: u64,
+    /// Routes as they are handed over.
+    pub route_bytes: u64,
+}
+
+impl Estimate {
+    /// An estimate for routes of at most `longest` hops from `sources` to all other nodes.
+    pub fn new(sources: u64, nodes: u64, vcs: u64, longest: u64) -> Self {
+        let routes = sources * nodes;
+        let stride = longest + u64::from(LONGER);
+        Self {
+            distance_bytes: 2 * sources * 6 * nodes * vcs.next_power_of_two(),
+            selection_bytes: 2 * routes * (stride + 2),
+            route_bytes: routes
+                * (size_of::<Route>() as u64 + 2 * (HEAP_BYTES + longest.next_multiple_of(8))),
+        }
+    }
+
+    /// All of it.
+    pub const fn total_bytes(&self) -> u64 {
+        self.distance_bytes + self.selection_bytes + self.route_bytes
+    }
+
+    /// # Errors
+    /// More than a limit, with what to do.
+    pub fn within(&self, limit_bytes: u64, remedy: &str) -> Result<(), Problem> {
+        if self.total_bytes() <= limit_bytes {
+            return Ok(());
+        }
+        Err(Problem::new(
+            "routing",
+            format!(
+                "would take {} in memory, and {} are allowed",
+                words(self.total_bytes()),
+                words(limit_bytes)
+            ),
+            remedy,
+        ))
+    }
+}
+
+/// A number of bytes for people: `3.2 GB`.
+fn words(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        ..1e6 => format!("{:.1} kB", bytes / 1e3),
+        ..1e9 => format!("{:.1} MB", bytes / 1e6),
+        _ => format!("{:.1} GB", bytes / 1e9),
+    }
+}
+
+/// Refuses what would take more than the settings allow.
+///
+/// # Errors
+/// How much it is, and what to do.
+pub fn check(frame: &Frame, settings: &Settings) -> Result<(), Problem> {
+    let remedy = if frame.is_symmetric() {
+        "allow more memory, or route a smaller pod"
+    } else {
+        "route a symmetric pod, which needs the routes of 64 sources only, or allow more memory"
+    };
+    of(frame, settings).within(settings.memory_limit_bytes, remedy)
+}
+
+/// Estimate for a pod and settings. The longest route is not known yet: it is taken to be as long as the distance
+/// to the farthest chip from chip 0, and the slack.
+pub fn of(frame: &Frame, settings: &Settings) -> Estimate {
+    let longest = u64::from(farthest(frame)) + u64::from(settings.slack_hops);
+    Estimate::new(frame.sources() as u64, frame.nodes() as u64, u64::from(settings.vc_count), longest)
+}
+
+/// Hops from chip 0 to the chip farthest from it.
+fn farthest(frame: &Frame) -> u32 {
+    let mut hops = vec![u32::MAX; frame.nodes()];
+    hops[0] = 0;
+    let mut queue = vec![0u32];
+    let mut at = 0;
+    while at < queue.len() {
+        let node = queue[at];
+        at += 1;
+        for port in 0..6 {
+            let next = frame.head(Frame::arc(node, port));
+            if hops[next as usize] == u32::MAX {
+                hops[next as usize] = hops[node as usize] + 1;
+                queue.push(next);
+            }
+        }
+    }
+    queue.last().map_or(0, |node| hops[*node as usize])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! A topological order kept while edges are added (Pearce and Kelly 2006): whether a turn closes a cycle of channels
+//! is known from the part of the order between its ends.
+
+/// A directed graph without cycles and one of its topological orders.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Place of every node in the order.
+    rank: Vec<u32>,
+    ahead: Vec<Vec<u32>>,
+    behind: Vec<Vec<u32>>,
+    /// Round in which a node was last seen.
+    seen: Vec<u32>,
+    round: u32,
+    /// Nodes found behind the first and ahead of the second end of a new edge, and a stack.
+    before: Vec<u32>,
+    after: Vec<u32>,
+    places: Vec<u32>,
+    stack: Vec<u32>,
+}
+
+impl Order {
+    /// No edges yet.
+    pub fn new(nodes: usize) -> Self {
+        Self {
+            rank: (0..nodes as u32).collect(),
+            ahead: vec![Vec::new(); nodes],
+            behind: vec![Vec::new(); nodes],
+            seen: vec![0; nodes],
+            round: 0,
+            before: Vec::new(),
+            after: Vec::new(),
+            places: Vec::new(),
+            stack: Vec::new(),
+        }
+    }
+
+    /// Place of a node: every edge leads to a larger one.
+    pub fn rank(&self, node: u32) -> u32 {
+        self.rank[node as usize]
+    }
+
+    /// Adds an edge unless it would close a cycle; whether it was added. An edge that is there already may be
+    /// added again.
+    pub fn try_add(&mut self, from: u32, to: u32) -> bool {
+        if from == to {
+            return false;
+        }
+        let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
+        if low < high {
+            self.round += 1;
+            if !self.search_ahead(to, from, high) {
+                return false;
+            }
+            self.search_behind(from, low);
+            self.reorder();
+        }
+        self.ahead[from as usize].push(to);
+        self.behind[to as usize].push(from);
+        true
+    }
+
+    /// Collects what is reached from `start` up to rank `high`; `false` if `end` is.
+    fn search_ahead(&mut self, start: u32, end: u32, high: u32) -> bool {
+        self.after.clear();
+        self.stack.clear();
+        self.stack.push(start);
+        self.seen[start as usize] = self.round;
+        while let Some(node) = self.stack.pop() {
+            self.after.push(node);
+            for &next in &self.ahead[node as usize] {
+                if next == end {
+                    return false;
+                }
+                if self.rank[next as usize] < high && self.seen[next as usize] != self.round {
+                    self.seen[next as usize] = self.round;
+                    self.stack.push(next);
+                }
+            }
+        }
+        true
+    }
+
+    /// Collects what reaches `start` down to rank `low`. Disjoint from what was found ahead: else there was a cycle.
+    fn search_behind(&mut self, start: u32, low: u32) {
+        self.before.clear();
+        self.stack.clear();
+        self.stack.push(start);
+        self.seen[start as usize] = self.round;
+        while let Some(node) = self.stack.pop() {
+            self.before.push(node);
+            for &previous in &self.behind[node as usize] {
+                if self.rank[previous as usize] > low && self.seen[previous as usize] != self.round {
+                    self.seen[previous as usize] = self.round;
+                    self.stack.push(previous);
+                }
+            }
+        }
+    }
+
+    /// Gives the places of both parts to what is before, then to what is after, each part in its old order.
+    fn reorder(&mut self) {
+        let rank = &mut self.rank;
+        self.before.sort_unstable_by_key(|node| rank[*node as usize]);
+        self.after.sort_unstable_by_key(|node| rank[*node as usize]);
+        self.places.clear();
+        self.places.extend(self.before.iter().chain(&self.after).map(|node| rank[*node as usize]));
+        self.places.sort_unstable();
+        for (node, place) in self.before.iter().chain(&self.after).zip(&self.places) {
+            rank[*node as usize] = *place;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

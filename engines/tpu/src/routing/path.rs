@@ -1,0 +1,267 @@
+//! The cheapest route of one pair among all whose length is the shortest allowed or a few hops more.
+
+use super::frame::Frame;
+use super::steps::{FAR, Reach, Steps};
+use crate::pod::PORTS;
+
+/// Hops by which a route may exceed the shortest allowed walk when every walk in between passes a node twice.
+pub const LONGER: u16 = 8;
+
+/// Steps that the search for a route without repeated nodes may take.
+const PATIENCE: u32 = 20_000;
+
+/// A state with so many hops to go.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    state: u32,
+    /// Where the route goes on, among all entries.
+    next: u32,
+    cost: f64,
+}
+
+/// Searches routes backwards from their target, layer by layer of remaining hops: a state takes part if the shortest
+/// walk to it and the hops that remain make one of the allowed lengths. Never lists routes one by one.
+#[derive(Clone, Debug)]
+pub struct Finder {
+    entries: Vec<Entry>,
+    /// Entry of a state in the layer that is being made; valid if the stamp is of this layer.
+    slot: Vec<u32>,
+    stamp: Vec<u32>,
+    layer: u32,
+    /// The route found: out ports from source to target.
+    ports: Vec<u8>,
+    /// Nodes of the route that is tested or searched.
+    nodes: Vec<u32>,
+}
+
+impl Finder {
+    /// A finder for pods with so many states.
+    pub fn new(states: usize) -> Self {
+        Self {
+            entries: Vec::new(),
+            slot: vec![0; states],
+            stamp: vec![0; states],
+            layer: 0,
+            ports: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
+
+    /// The cheapest route from `source` to `target` at a price for each arc class, as out ports. It passes no node
+    /// twice and is at most `slack` hops longer than the shortest; longer only if nothing else is allowed. `None` if
+    /// there is none at all.
+    #[allow(clippy::too_many_arguments, reason = "one pair, seen from everywhere")]
+    pub fn cheapest(
+        &mut self,
+        frame: &Frame,
+        steps: &Steps,
+        reach: &Reach,
+        source: u32,
+        target: u32,
+        slack: u16,
+        prices: &[f64],
+    ) -> Option<&[u8]> {
+        let shortest = reach.to(frame, steps, target);
+        if shortest == FAR {
+            return None;
+        }
+        let found = self.sweep(frame, steps, reach, (source, target), shortest, slack, prices);
+        if found && self.is_simple(frame, source) {
+            return Some(&self.ports);
+        }
+        self.without_repeats(frame, steps, reach, (source, target), shortest, slack, prices)
+            .then_some(&self.ports[..])
+    }
+
+    /// The cheapest walk of length `shortest` to `shortest + slack` with the same parity.
+    #[allow(clippy::too_many_arguments, reason = "as above")]
+    fn sweep(
+        &mut self,
+        frame: &Frame,
+        steps: &Steps,
+        reach: &Reach,
+        (source, target): (u32, u32),
+        shortest: u16,
+        slack: u16,
+        prices: &[f64],
+    ) -> bool {
+        let longest = shortest + slack;
+        self.entries.clear();
+        self.next_layer();
+        let mut best = (f64::INFINITY, u32::MAX);
+        for port in 0..PORTS as u8 {
+            let arc = frame.into(target, port);
+            let cost = prices[frame.class(arc)];
+            for vc in 0..steps.vcs() {
+                let state = steps.state(arc, vc);
+                let hops = reach.hops[state as usize];
+                // Every pod is bipartite: lengths of the wrong parity do not occur.
+                if hops <= longest {
+                    self.entries.push(Entry { state, next: u32::MAX, cost });
+                    if hops == 1 && cost < best.0 {
+                        best = (cost, self.entries.len() as u32 - 1);
+                    }
+                }
+            }
+        }
+        let (mut from, mut to_go) = (0, 1);
+        while from < self.entries.len() && to_go < longest {
+            self.next_layer();
+            let end = self.entries.len();
+            for at in from..end {
+                let Entry { state, cost, .. } = self.entries[at];
+                let tail = Frame::tail(steps.arc(state));
+                // A dearer way than one that is complete; or one that would come through an end twice.
+                if cost >= best.0 || tail == source || tail == target {
+                    continue;
+                }
+                for before in steps.before(frame, state) {
+                    let hops = reach.hops[before as usize];
+                    if hops == FAR || hops + to_go > longest {
+                        continue;
+                    }
+                    let cost = cost + prices[frame.class(steps.arc(before))];
+                    let (stamp, slot) = (&mut self.stamp[before as usize], &mut self.slot[before as usize]);
+                    if *stamp == self.layer {
+                        let known = &mut self.entries[*slot as usize];
+                        if cost < known.cost {
+                            known.cost = cost;
+                            known.next = at as u32;
+                        }
+                    } else {
+                        *stamp = self.layer;
+                        *slot = self.entries.len() as u32;
+                        self.entries.push(Entry { state: before, next: at as u32, cost });
+                    }
+                }
+            }
+            to_go += 1;
+            for at in end..self.entries.len() {
+                let entry = self.entries[at];
+                if reach.hops[entry.state as usize] == 1 && entry.cost < best.0 {
+                    best = (entry.cost, at as u32);
+                }
+            }
+            from = end;
+        }
+        self.ports.clear();
+        let mut at = best.1;
+        while at != u32::MAX {
+            let entry = self.entries[at as usize];
+            self.ports.push(Frame::port(steps.arc(entry.state)));
+            at = entry.next;
+        }
+        best.1 != u32::MAX
+    }
+
+    fn next_layer(&mut self) {
+        if self.layer == u32::MAX {
+            self.stamp.fill(0);
+            self.layer = 0;
+        }
+        self.layer += 1;
+    }
+
+    /// Whether the route found passes every node at most once.
+    fn is_simple(&mut self, frame: &Frame, source: u32) -> bool {
+        self.nodes.clear();
+        self.nodes.push(source);
+        let mut node = source;
+        for &port in &self.ports {
+            node = frame.head(Frame::arc(node, port));
+            if self.nodes.contains(&node) {
+                return false;
+            }
+            self.nodes.push(node);
+        }
+        true
+    }
+
+    /// Depth-first search backwards over routes without repeated nodes, length by length. Rarely needed: a circle
+    /// has four hops or more, so only pairs whose shortest allowed walk is a detour can have one.
+    #[allow(clippy::too_many_arguments, reason = "as above")]
+    fn without_repeats(
+        &mut self,
+        frame: &Frame,
+        steps: &Steps,
+        reach: &Reach,
+        (source, target): (u32, u32),
+        shortest: u16,
+        slack: u16,
+        prices: &[f64],
+    ) -> bool {
+        let mut best: Option<(f64, Vec<u8>)> = None;
+        for longest in (shortest..=shortest + slack + LONGER).step_by(2) {
+            if best.is_some() && longest > shortest + slack {
+                break;
+            }
+            let mut patience = PATIENCE;
+            self.nodes.clear();
+            self.nodes.push(target);
+            self.ports.clear();
+            let search = Search { frame, steps, reach, source, longest, prices };
+            for port in 0..PORTS as u8 {
+                for vc in 0..steps.vcs() {
+                    let state = steps.state(frame.into(target, port), vc);
+                    search.descend(state, 0.0, &mut self.nodes, &mut self.ports, &mut best, &mut patience);
+                }
+            }
+        }
+        match best {
+            Some((_, ports)) => {
+                self.ports = ports;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// What a search without repeats knows all the time.
+struct Search<'a> {
+    frame: &'a Frame,
+    steps: &'a Steps,
+    reach: &'a Reach,
+    source: u32,
+    longest: u16,
+    prices: &'a [f64],
+}
+
+impl Search<'_> {
+    /// Follows walks backwards into `state`. `nodes` and `ports` hold what comes after it, last first.
+    fn descend(
+        &self,
+        state: u32,
+        cost: f64,
+        nodes: &mut Vec<u32>,
+        ports: &mut Vec<u8>,
+        best: &mut Option<(f64, Vec<u8>)>,
+        patience: &mut u32,
+    ) {
+        let hops = self.reach.hops[state as usize];
+        let arc = self.steps.arc(state);
+        let tail = Frame::tail(arc);
+        let cost = cost + self.prices[self.frame.class(arc)];
+        let dear = best.as_ref().is_some_and(|(known, _)| cost >= *known);
+        if hops == FAR
+            || hops as usize + ports.len() > self.longest as usize
+            || dear
+            || *patience == 0
+            || nodes.contains(&tail)
+        {
+            return;
+        }
+        *patience -= 1;
+        ports.push(Frame::port(arc));
+        if tail == self.source {
+            *best = Some((cost, ports.iter().rev().copied().collect()));
+        } else {
+            nodes.push(tail);
+            for before in self.steps.before(self.frame, state) {
+                self.descend(before, cost, nodes, ports, best, patience);
+            }
+            nodes.pop();
+        }
+        ports.pop();
+    }
+}

@@ -1,0 +1,105 @@
+//! In which order turns are tried: the first ones have the best chance to be allowed.
+
+use super::frame::Frame;
+use super::select::{self, Effort, Ways};
+use super::steps::Steps;
+use super::turns::{self, Turns};
+use crate::pod::PORTS;
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+/// A worth for each turn, `6 * class + port`.
+pub type Worths = Vec<f64>;
+
+/// All-paths load: how many shortest paths of all pairs use each turn. For each source, the paths that reach the
+/// tail of the arc times the paths that go on from the head of the next, stopping there included.
+///
+/// # Errors
+/// The watch says stop.
+pub fn all_paths(frame: &Frame, watch: &mut impl Watch) -> Result<Worths, MethodError> {
+    let mut worths = vec![0.0; PORTS * frame.classes()];
+    let nodes = frame.nodes();
+    let (mut hops, mut queue) = (vec![u32::MAX; nodes], Vec::with_capacity(nodes));
+    let (mut reaching, mut onward) = (vec![0.0; nodes], vec![0.0; nodes]);
+    for source in 0..frame.sources() as u32 {
+        watch.checkpoint()?;
+        hops.fill(u32::MAX);
+        reaching.fill(0.0);
+        onward.fill(1.0);
+        queue.clear();
+        queue.push(source);
+        hops[source as usize] = 0;
+        reaching[source as usize] = 1.0;
+        let open = |node: u32| {
+            (0..PORTS as u8).map(move |port| Frame::arc(node, port)).filter(|arc| frame.is_open(*arc))
+        };
+        let mut at = 0;
+        while at < queue.len() {
+            let node = queue[at];
+            at += 1;
+            for arc in open(node) {
+                let next = frame.head(arc) as usize;
+                if hops[next] == u32::MAX {
+                    hops[next] = hops[node as usize] + 1;
+                    queue.push(next as u32);
+                }
+                if hops[next] == hops[node as usize] + 1 {
+                    reaching[next] += reaching[node as usize];
+                }
+            }
+        }
+        for &node in queue.iter().rev() {
+            for arc in open(node) {
+                let middle = frame.head(arc);
+                if hops[middle as usize] != hops[node as usize] + 1 {
+                    continue;
+                }
+                onward[node as usize] += onward[middle as usize];
+                for next in open(middle) {
+                    let end = frame.head(next) as usize;
+                    if hops[end] == hops[middle as usize] + 1 {
+                        let turn = PORTS * frame.class(arc) + usize::from(Frame::port(next));
+                        worths[turn] += reaching[node as usize] * onward[end];
+                    }
+                }
+            }
+        }
+    }
+    Ok(worths)
+}
+
+/// A random worth for each turn.
+pub fn random(frame: &Frame, stream: &mut impl rand::Rng) -> Worths {
+    (0..PORTS * frame.classes()).map(|_| stream.random()).collect()
+}
+
+/// All turns, the worthiest first; ties in an order drawn from `stream`.
+pub fn ordered(frame: &Frame, worths: &Worths, stream: &mut impl rand::Rng) -> Vec<(usize, u8)> {
+    let mut order: Vec<(usize, u8)> = turns::all(frame).collect();
+    order.shuffle(stream);
+    let worth = |turn: &(usize, u8)| worths[PORTS * turn.0 + usize::from(turn.1)];
+    order.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
+    order
+}
+
+/// Chosen-path load: how many routes use each turn if routes are selected as if nothing could wait in a circle.
+///
+/// # Errors
+/// The watch says stop.
+pub fn chosen_paths(frame: &Frame, effort: &Effort, watch: &mut impl Watch) -> Result<Worths, MethodError> {
+    let steps = Steps::new(frame, &Turns::free(frame));
+    let reaches = select::reaches(frame, &steps, watch)?;
+    let ways = Ways { frame, steps: &steps, reaches: &reaches };
+    let free = select::select(ways, Effort { speak: false, ..*effort }, None, watch)?;
+    let mut worths = vec![0.0; PORTS * frame.classes()];
+    for (source, _, ports) in free.routes() {
+        let mut arc = Frame::arc(source, ports[0]);
+        for &port in &ports[1..] {
+            worths[PORTS * frame.class(arc) + usize::from(port)] += 1.0;
+            arc = Frame::arc(frame.head(arc), port);
+        }
+    }
+    Ok(worths)
+}

@@ -1,0 +1,198 @@
+//! Spanning trees whose up/down turns connect every pair: the seeds of a turn set where nothing else does.
+
+use super::frame::Frame;
+use super::turns::Builder;
+use crate::pod::{self, PORTS, SWITCHES};
+use crate::topology::Topology;
+
+/// A spanning tree: the port of every node to its parent; `None` at the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// Where all ways lead.
+    pub root: u32,
+    /// Port to the parent by node.
+    pub parent: Vec<Option<u8>>,
+}
+
+impl Tree {
+    /// The switches that the tree uses.
+    pub fn switches(&self) -> [bool; SWITCHES] {
+        let mut used = [false; SWITCHES];
+        for (node, port) in self.parent.iter().enumerate() {
+            if let Some(switch) = port.and_then(|port| pod::switch((node % pod::CHIPS) as u8, port)) {
+                used[switch] = true;
+            }
+        }
+        used
+    }
+}
+
+/// A tree of shortest ways to `root` over links that work; `None` if some node has no way.
+pub fn breadth_first(frame: &Frame, root: u32) -> Option<Tree> {
+    let mut parent = vec![None; frame.nodes()];
+    let mut seen = vec![false; frame.nodes()];
+    let mut queue = vec![root];
+    seen[root as usize] = true;
+    let mut at = 0;
+    while at < queue.len() {
+        let node = queue[at];
+        at += 1;
+        for port in 0..PORTS as u8 {
+            let arc = Frame::arc(node, port);
+            let next = frame.head(arc);
+            if frame.is_open(arc) && !seen[next as usize] {
+                seen[next as usize] = true;
+                parent[next as usize] = Some(pod::opposite(port));
+                queue.push(next);
+            }
+        }
+    }
+    (queue.len() == frame.nodes()).then_some(Tree { root, parent })
+}
+
+/// A node farthest from another.
+pub fn antipode(frame: &Frame, node: u32) -> u32 {
+    let mut seen = vec![false; frame.nodes()];
+    let mut queue = vec![node];
+    seen[node as usize] = true;
+    let mut at = 0;
+    while at < queue.len() {
+        for port in 0..PORTS as u8 {
+            let arc = Frame::arc(queue[at], port);
+            if frame.is_open(arc) && !std::mem::replace(&mut seen[frame.head(arc) as usize], true) {
+                queue.push(frame.head(arc));
+            }
+        }
+        at += 1;
+    }
+    queue.last().copied().unwrap_or(node)
+}
+
+/// Two spanning trees that share no switch, grown from two antipodes in turn: a switch belongs to the tree that
+/// used it first. `None` if that leaves a node out of a tree.
+pub fn disjoint(frame: &Frame) -> Option<[Tree; 2]> {
+    let first = antipode(frame, 0);
+    let roots = [first, antipode(frame, first)];
+    let mut owner: [Option<usize>; SWITCHES] = [None; SWITCHES];
+    let mut parents = [vec![None; frame.nodes()], vec![None; frame.nodes()]];
+    let mut seen = [vec![false; frame.nodes()], vec![false; frame.nodes()]];
+    let mut queues = roots.map(|root| vec![root]);
+    for (seen, root) in seen.iter_mut().zip(roots) {
+        seen[root as usize] = true;
+    }
+    // One switch is claimed at a time: ways over links that a tree may use anyway come first.
+    loop {
+        let mut grown = false;
+        for tree in 0..2 {
+            let mut at = 0;
+            let mut claim = None;
+            while at < queues[tree].len() {
+                let node = queues[tree][at];
+                at += 1;
+                for port in 0..PORTS as u8 {
+                    let arc = Frame::arc(node, port);
+                    let next = frame.head(arc);
+                    if !frame.is_open(arc) || seen[tree][next as usize] {
+                        continue;
+                    }
+                    let switch = pod::switch((node as usize % pod::CHIPS) as u8, port);
+                    if switch.is_none_or(|switch| owner[switch] == Some(tree)) {
+                        seen[tree][next as usize] = true;
+                        parents[tree][next as usize] = Some(pod::opposite(port));
+                        queues[tree].push(next);
+                        grown = true;
+                    } else if claim.is_none() && switch.is_some_and(|switch| owner[switch].is_none()) {
+                        claim = switch;
+                    }
+                }
+            }
+            if let Some(switch) = claim {
+                owner[switch] = Some(tree);
+                grown = true;
+            }
+        }
+        if !grown {
+            break;
+        }
+    }
+    let whole = queues.iter().all(|queue| queue.len() == frame.nodes());
+    let [one, other] = parents;
+    whole.then_some([Tree { root: roots[0], parent: one }, Tree { root: roots[1], parent: other }])
+}
+
+/// Whether two disjoint sets of switches each connect the cubes of a pod, and which: for a symmetric pod, whether
+/// the voltages of each set generate the group. Switches are given to the set that they bring further, in order.
+pub fn disjoint_switches(topology: &Topology) -> Option<[Vec<u8>; 2]> {
+    let mut sets = [Cubes::new(topology.cubes()), Cubes::new(topology.cubes())];
+    let mut used = [Vec::new(), Vec::new()];
+    for switch in 0..SWITCHES {
+        // The set with more parts needs the switch more.
+        let mut order = [0, 1];
+        order.sort_by_key(|set| std::cmp::Reverse(sets[*set].parts));
+        for set in order {
+            if sets[set].join(topology, switch) {
+                used[set].push(switch as u8);
+                break;
+            }
+        }
+    }
+    sets.iter().all(|set| set.parts == 1).then_some(used)
+}
+
+/// Cubes that are connected so far.
+struct Cubes {
+    leader: Vec<usize>,
+    parts: usize,
+}
+
+impl Cubes {
+    fn new(cubes: usize) -> Self {
+        Self { leader: (0..cubes).collect(), parts: cubes }
+    }
+
+    fn find(&self, mut cube: usize) -> usize {
+        while self.leader[cube] != cube {
+            cube = self.leader[cube];
+        }
+        cube
+    }
+
+    /// Adds the circuits of a switch; whether they connect anything new.
+    fn join(&mut self, topology: &Topology, switch: usize) -> bool {
+        let before = self.parts;
+        for cube in 0..topology.cubes() {
+            let (one, other) = (self.find(cube), self.find(topology.to(switch, cube)));
+            if one != other {
+                self.leader[one] = other;
+                self.parts -= 1;
+            }
+        }
+        self.parts < before
+    }
+}
+
+/// Allows the turns of ways that go up a tree and then down, on one virtual channel. Whether all fitted.
+pub fn seed(builder: &mut Builder<'_>, frame: &Frame, tree: &Tree, vc: usize) -> bool {
+    let is_up = |arc: u32| tree.parent[Frame::tail(arc) as usize] == Some(Frame::port(arc));
+    let is_down = |arc: u32| {
+        let child = frame.head(arc);
+        tree.parent[child as usize] == Some(pod::opposite(Frame::port(arc)))
+    };
+    let mut all_fit = true;
+    for arc in 0..frame.arcs() as u32 {
+        let (up, down) = (is_up(arc), is_down(arc));
+        if !up && !down {
+            continue;
+        }
+        for port in (0..PORTS as u8).filter(|port| *port != pod::opposite(Frame::port(arc))) {
+            let next = Frame::arc(frame.head(arc), port);
+            if is_down(next) || (up && is_up(next)) {
+                all_fit &= builder.try_allow(frame.class(arc), port, vc, vc);
+            }
+        }
+    }
+    all_fit
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Which turns from one channel to the next a route may take, such that no channels wait for each other in a circle.
+//!
+//! A *turn* leads from an arc to an out port of its head, and has one *version* for each pair of virtual channels.
+//! The set of all allowed versions is safe if the graph of channels (arc class, virtual channel) has no cycle. For
+//! a symmetric pod it is enough to look at the 384 classes: a cycle of the pod projects to a closed walk of classes,
+//! and a cycle of classes, repeated as often as the group has elements, closes in the pod.
+
+use super::frame::Frame;
+use super::order::Order;
+use crate::pod::{self, PORTS};
+
+/// The allowed versions of all turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turns {
+    vcs: usize,
+    /// Bit `v1 * vcs + v2` of `versions[6 * class + port]`.
+    versions: Vec<u64>,
+}
+
+impl Turns {
+    /// No turn is allowed.
+    pub fn none(classes: usize, vcs: u8) -> Self {
+        Self { vcs: usize::from(vcs), versions: vec![0; PORTS * classes] }
+    }
+
+    /// All turns but back, on one virtual channel: what routes could be if nothing could wait in a circle.
+    pub fn free(frame: &Frame) -> Self {
+        let mut turns = Self::none(frame.classes(), 1);
+        for (class, port) in all(frame) {
+            turns.allow(class, port, 0, 0);
+        }
+        turns
+    }
+
+    /// Virtual channels of a link.
+    pub const fn vcs(&self) -> usize {
+        self.vcs
+    }
+
+    /// The versions of a turn as bits `v1 * vcs + v2`.
+    pub fn versions(&self, class: usize, port: u8) -> u64 {
+        self.versions[PORTS * class + usize::from(port)]
+    }
+
+    /// Whether a version is allowed.
+    pub fn allows(&self, class: usize, port: u8, first: usize, second: usize) -> bool {
+        self.versions(class, port) >> (first * self.vcs + second) & 1 == 1
+    }
+
+    /// Allows a version.
+    pub fn allow(&mut self, class: usize, port: u8, first: usize, second: usize) {
+        self.versions[PORTS * class + usize::from(port)] |= 1 << (first * self.vcs + second);
+    }
+
+    /// How many versions are allowed.
+    pub fn count(&self) -> usize {
+        self.versions.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// The class that a turn leads to.
+    pub fn next_class(frame: &Frame, class: usize, port: u8) -> usize {
+        // The first arc of a class has its number.
+        frame.class(Frame::arc(frame.head(class as u32), port))
+    }
+
+    /// Whether no channels wait for each other in a circle, by plain search.
+    pub fn is_safe(&self, frame: &Frame) -> bool {
+        let channels = self.versions.len() / PORTS * self.vcs;
+        let mut ahead: Vec<Vec<u32>> = vec![Vec::new(); channels];
+        let mut open = vec![0u32; channels];
+        for (class, port) in all(frame) {
+            let next = Self::next_class(frame, class, port);
+            for first in 0..self.vcs {
+                for second in (0..self.vcs).filter(|second| self.allows(class, port, first, *second)) {
+                    ahead[class * self.vcs + first].push((next * self.vcs + second) as u32);
+                    open[next * self.vcs + second] += 1;
+                }
+            }
+        }
+        let mut ready: Vec<usize> = (0..channels).filter(|channel| open[*channel] == 0).collect();
+        let mut done = 0;
+        while let Some(channel) = ready.pop() {
+            done += 1;
+            for &next in &ahead[channel] {
+                open[next as usize] -= 1;
+                if open[next as usize] == 0 {
+                    ready.push(next as usize);
+                }
+            }
+        }
+        done == channels
+    }
+}
+
+/// All turns of a frame but those back and those over failed switches: class of the arc, out port.
+pub fn all(frame: &Frame) -> impl Iterator<Item = (usize, u8)> + '_ {
+    (0..frame.classes() as u32).filter(|class| frame.is_open(*class)).flat_map(move |class| {
+        (0..PORTS as u8)
+            .filter(move |port| *port != pod::opposite(Frame::port(class)))
+            .filter(move |port| frame.is_open(Frame::arc(frame.head(class), *port)))
+            .map(move |port| (class as usize, port))
+    })
+}
+
+/// Grows a safe set of turns.
+pub struct Builder<'f> {
+    frame: &'f Frame,
+    turns: Turns,
+    order: Order,
+}
+
+impl<'f> Builder<'f> {
+    /// Nothing allowed yet.
+    pub fn new(frame: &'f Frame, vcs: u8) -> Self {
+        let order = Order::new(frame.classes() * usize::from(vcs));
+        Self { frame, turns: Turns::none(frame.classes(), vcs), order }
+    }
+
+    /// Allows a version unless it closes a circle; whether it is allowed now.
+    pub fn try_allow(&mut self, class: usize, port: u8, first: usize, second: usize) -> bool {
+        let vcs = self.turns.vcs;
+        if self.turns.allows(class, port, first, second) {
+            return true;
+        }
+        let next = Turns::next_class(self.frame, class, port);
+        let fits = self.order.try_add((class * vcs + first) as u32, (next * vcs + second) as u32);
+        if fits {
+            self.turns.allow(class, port, first, second);
+        }
+        fits
+    }
+
+    /// Goes through turns in order of priority twice: one version of each where any fits, on virtual channels that
+    /// take turns, then all versions that still fit.
+    pub fn fill(mut self, by_priority: &[(usize, u8)]) -> Turns {
+        let vcs = self.turns.vcs;
+        for (at, &(class, port)) in by_priority.iter().enumerate() {
+            let first = at % vcs;
+            let staying = (0..vcs).map(|step| (first + step) % vcs).map(|vc| (vc, vc));
+            let rising = (0..vcs).flat_map(|low| (low + 1..vcs).map(move |high| (low, high)));
+            let falling = (0..vcs).flat_map(|high| (0..high).map(move |low| (high, low)));
+            let mut versions = staying.chain(rising).chain(falling);
+            let _ = versions.any(|(first, second)| self.try_allow(class, port, first, second));
+        }
+        for &(class, port) in by_priority {
+            for first in 0..vcs {
+                for second in 0..vcs {
+                    self.try_allow(class, port, first, second);
+                }
+            }
+        }
+        self.turns
+    }
+}
+
+#[cfg(test)]
+mod tests;
