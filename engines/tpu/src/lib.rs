@@ -14,6 +14,7 @@
 //! | [`routing`] | allowed turns, routes, virtual channels |
 //! | [`dor`] | dimension-order routes of tori |
 //! | [`faults`] | what remains if a switch fails |
+//! | [`mcf`] | what a pod carries: the maximum concurrent flow between two certificates |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -25,6 +26,7 @@ pub mod dor;
 pub mod faults;
 pub mod group;
 pub mod kind;
+pub mod mcf;
 pub mod metrics;
 pub mod plan;
 pub mod pod;

@@ -120,6 +120,55 @@ impl Instance {
         Ok(column)
     }
 
+    /// Adds many continuous columns of the same bounds at once: cost and factors in rows that exist, each row named
+    /// once. Returns the first. Much quicker than one by one.
+    ///
+    /// # Errors
+    /// If a row is missing or named twice, or a number is not one.
+    pub fn add_columns(
+        &mut self,
+        name: &str,
+        lower: f64,
+        upper: f64,
+        columns: &[(f64, Vec<(Row, f64)>)],
+    ) -> Result<Column, Error> {
+        bounds(lower, upper)?;
+        let first = self.model.columns() as u32;
+        let count = columns.iter().map(|(_, entries)| entries.len()).sum();
+        let (mut starts, mut rows, mut values) =
+            (Vec::with_capacity(columns.len()), Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut by_row: Vec<Vec<(Column, f64)>> = vec![Vec::new(); self.model.rows()];
+        for (at, (cost, entries)) in columns.iter().enumerate() {
+            finite("cost", *cost)?;
+            starts.push(rows.len() as u32);
+            let column = Column(first + at as u32);
+            for &(row, value) in entries {
+                self.has_row(row)?;
+                finite("factor", value)?;
+                let of_row = &mut by_row[row.index()];
+                if of_row.last().is_some_and(|(last, _)| *last == column) {
+                    let row = &self.model.row_names[row.index()];
+                    return Err(Error::Model(format!("a column names '{row}' twice")));
+                }
+                if value != 0.0 {
+                    rows.push(row.0);
+                    values.push(value);
+                    of_row.push((column, value));
+                }
+            }
+        }
+        let costs: Vec<f64> = columns.iter().map(|(cost, _)| *cost).collect();
+        self.highs.add_columns(&costs, (lower, upper), &starts, &rows, &values)?;
+        for (at, cost) in costs.iter().enumerate() {
+            self.model.column(format!("{name}{}", first as usize + at), lower, upper, *cost);
+            if let Some(part) = &mut self.model.quadratic {
+                part.starts.push(part.indices.len() as u32);
+            }
+        }
+        self.model.insert_all(&by_row);
+        Ok(Column(first))
+    }
+
     /// Deletes rows; those behind them move up.
     ///
     /// # Errors

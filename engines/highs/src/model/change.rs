@@ -46,6 +46,25 @@ impl Model {
         (self.starts, self.indices, self.values) = (starts, indices, values);
     }
 
+    /// Adds the factors of columns in rows: for each row the columns that have one, ascending.
+    pub(crate) fn insert_all(&mut self, added: &[Vec<(Column, f64)>]) {
+        let count: usize = added.iter().map(Vec::len).sum();
+        let mut indices = Vec::with_capacity(self.indices.len() + count);
+        let mut values = Vec::with_capacity(indices.capacity());
+        let mut starts = Vec::with_capacity(self.starts.len());
+        for row in 0..self.rows() {
+            let (from, to) = self.span(Row(row as u32));
+            starts.push(indices.len() as u32);
+            indices.extend_from_slice(&self.indices[from..to]);
+            values.extend_from_slice(&self.values[from..to]);
+            for (column, value) in added.get(row).into_iter().flatten() {
+                indices.push(column.0);
+                values.push(*value);
+            }
+        }
+        (self.starts, self.indices, self.values) = (starts, indices, values);
+    }
+
     /// Deletes rows; those behind them move up.
     pub fn delete_rows(&mut self, rows: &[Row]) {
         let mut keep = vec![true; self.rows()];

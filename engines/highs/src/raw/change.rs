@@ -64,6 +64,35 @@ impl Highs {
         fine(status, "add the column")
     }
 
+    /// Adds columns with the same bounds. `starts` says where the entries of each begin.
+    pub fn add_columns(
+        &mut self,
+        costs: &[f64],
+        bounds: (f64, f64),
+        starts: &[u32],
+        rows: &[u32],
+        values: &[f64],
+    ) -> Result<(), Error> {
+        Error::length("starts of the columns", starts.len(), costs.len())?;
+        Error::length("entries of the columns", values.len(), rows.len())?;
+        let (lower, upper) = (vec![bounds.0; costs.len()], vec![bounds.1; costs.len()]);
+        // SAFETY: one cost, bound and start per column, and as many values as rows; HiGHS checks the positions.
+        let status = unsafe {
+            sys::Highs_addCols(
+                self.at(),
+                count(costs.len())?,
+                costs.as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+                count(rows.len())?,
+                signed(starts)?,
+                signed(rows)?,
+                values.as_ptr(),
+            )
+        };
+        fine(status, "add the columns")
+    }
+
     /// Deletes rows; ascending and each once.
     pub fn delete_rows(&mut self, rows: &[u32]) -> Result<(), Error> {
         // SAFETY: the array has the length that is passed.

@@ -85,6 +85,8 @@ fn a_wrong_change_is_refused_and_changes_nothing() {
     assert!(instance.add_row("row", 0.0, 1.0, [(Column(5), 1.0)]).is_err());
     assert!(instance.add_row("row", f64::NAN, 1.0, [(Column(0), 1.0)]).is_err());
     assert!(instance.add_column("z", 0.0, 1.0, 0.0, [(Row(0), 1.0), (Row(0), 2.0)]).is_err());
+    assert!(instance.add_columns("z", 0.0, 1.0, &[(0.0, vec![(Row(1), 1.0), (Row(1), 1.0)])]).is_err());
+    assert!(instance.add_columns("z", 0.0, 1.0, &[(0.0, vec![(Row(2), 1.0)])]).is_err());
     assert!(instance.delete_rows(&[Row(2)]).is_err());
     assert!(instance.delete_columns(&[Column(2)]).is_err());
     assert_eq!(instance.model(), &before);
@@ -99,6 +101,7 @@ enum Change {
     Factor(u32, u32, f64),
     AddRow(u64),
     AddColumn(u64),
+    AddColumns(u64),
     DropRow(u32),
     DropColumn(u32),
     Solve,
@@ -116,6 +119,7 @@ fn change() -> impl Strategy<Value = Change> {
         )),
         any::<u64>().prop_map(Change::AddRow),
         any::<u64>().prop_map(Change::AddColumn),
+        any::<u64>().prop_map(Change::AddColumns),
         any::<u32>().prop_map(Change::DropRow),
         any::<u32>().prop_map(Change::DropColumn),
         Just(Change::Solve),
@@ -150,6 +154,16 @@ proptest! {
                     let mut numbers = Numbers(seed);
                     let entries: Vec<_> = (0..rows).map(|at| (Row(at), (numbers.draw() % 3.0).floor())).collect();
                     instance.add_column("added", 0.0, 1.0 + numbers.draw() % 5.0, numbers.draw() % 7.0, entries).unwrap();
+                }
+                Change::AddColumns(seed) => {
+                    let mut numbers = Numbers(seed);
+                    let mut column = || {
+                        let entries = (0..rows).map(|at| (Row(at), (numbers.draw() % 3.0).floor())).collect();
+                        (numbers.draw() % 7.0, entries)
+                    };
+                    let added: Vec<(f64, Vec<(Row, f64)>)> = (0..3).map(|_| column()).collect();
+                    let first = instance.add_columns("many", 0.0, 2.0, &added).unwrap();
+                    prop_assert_eq!(first, Column(columns));
                 }
                 Change::DropRow(at) if rows > 1 => instance.delete_rows(&[Row(at % rows)]).unwrap(),
                 Change::DropColumn(at) if columns > 1 => instance.delete_columns(&[Column(at % columns)]).unwrap(),

@@ -1,0 +1,239 @@
+//! Column generation: flows along shortest paths, mixed by a linear program whose prices give the next lengths.
+
+use super::master::{Master, Piece, Prices, Trouble};
+use super::network::Network;
+use super::sweep::{Sweep, sweep, upper};
+use super::weights::{Weights, mean_flow};
+use super::{Flow, Settings, Tree, tell};
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+
+/// Between which bounds a flow is known to lie.
+#[derive(Clone, Debug)]
+pub struct Interval {
+    /// A flow of this size exists.
+    pub lower: f64,
+    /// No flow is larger.
+    pub upper: f64,
+    /// The lengths that certify `upper`.
+    pub lengths: Vec<u32>,
+    /// Sweeps made.
+    pub rounds: u32,
+    /// The flow of size `lower`.
+    pub flow: Flow,
+}
+
+/// What is known so far, and what ended the work before the gap was reached.
+#[derive(Debug)]
+pub struct Ending {
+    /// What is known.
+    pub known: Option<Interval>,
+    /// Why no more.
+    pub trouble: Option<Trouble>,
+}
+
+/// Rounds without use after which a column is forgotten.
+const PATIENCE: u32 = 6;
+
+/// Sweeps by multiplicative weights before the first program: their columns are far more diverse than those that the
+/// prices of an empty program give.
+const SEEDS: u32 = 15;
+
+/// Shares of the best metric known in the lengths of a round; the rest are the prices of the program, which alone
+/// jump too far.
+const MIXES: [f64; 2] = [0.5, 0.0];
+
+/// Narrows the interval until the gap or the number of rounds of the settings.
+pub fn generate<W: Watch>(network: &Network, settings: &Settings, start: &[f64], watch: &mut W) -> Ending {
+    let mut work = Generation {
+        network,
+        settings,
+        watch,
+        trees: Vec::new(),
+        master: None,
+        prices: None,
+        known: None,
+        apart: false,
+    };
+    let trouble = work.run(start).err();
+    Ending { known: work.known, trouble }
+}
+
+struct Generation<'w, W> {
+    network: &'w Network,
+    settings: &'w Settings,
+    watch: &'w mut W,
+    /// Lengths of every sweep.
+    trees: Vec<Vec<u32>>,
+    master: Option<Master>,
+    /// Of the last solution.
+    prices: Option<Prices>,
+    known: Option<Interval>,
+    /// Whether some pairs cannot reach each other.
+    apart: bool,
+}
+
+impl<W: Watch> Generation<'_, W> {
+    fn run(&mut self, start: &[f64]) -> Result<(), Trouble> {
+        let mut weights = Weights::new(self.network.class_count());
+        let mut lengths = Network::whole(start);
+        for _ in 0..SEEDS.min(self.settings.max_rounds.max(1)) {
+            let swept = self.sweep(lengths)?;
+            if self.apart {
+                return Ok(());
+            }
+            lengths = weights.next(&swept);
+            let value = weights.value(self.network);
+            if let Some(known) = self.known.as_mut().filter(|known| value > known.lower) {
+                known.lower = value;
+                known.flow = mean_flow(value, &self.trees, self.network.groups());
+                tell(self.watch, known.lower, known.upper);
+                if known.gap() <= self.settings.gap {
+                    return Ok(());
+                }
+            }
+        }
+        loop {
+            let narrow = self.solve()?;
+            let Some(known) =
+                self.known.as_ref().filter(|known| !narrow && known.rounds < self.settings.max_rounds)
+            else {
+                return Ok(());
+            };
+            let next = MIXES
+                .map(|share| mixed(share, &known.lengths, self.prices.as_ref(), self.network.capacity()));
+            for lengths in next {
+                self.sweep(lengths)?;
+            }
+        }
+    }
+
+    /// Shortest paths under some lengths: a bound, and columns.
+    fn sweep(&mut self, lengths: Vec<u32>) -> Result<Sweep, Trouble> {
+        let swept = sweep(self.network, &lengths, self.watch).map_err(Trouble::Run)?;
+        let known = self.known.get_or_insert_with(Interval::unknown);
+        if !known.metric(self.network, &lengths, swept.distance) {
+            self.apart = true;
+            return Ok(swept);
+        }
+        let master = match &mut self.master {
+            Some(master) => master,
+            None => self.master.insert(Master::new(self.network, fullest(self.network, &swept))?),
+        };
+        let columns = swept.loads.chunks(self.network.class_count()).enumerate();
+        let useful: Vec<(usize, &[f64])> =
+            columns.filter(|(group, loads)| useful(self.prices.as_ref(), *group, loads)).collect();
+        master.add(self.trees.len() as u32, &useful)?;
+        self.trees.push(lengths);
+        Ok(swept)
+    }
+
+    /// Mixes the columns; whether the gap is reached.
+    fn solve(&mut self) -> Result<bool, Trouble> {
+        let (Some(master), Some(known)) = (&mut self.master, &mut self.known) else { return Ok(true) };
+        if known.gap() <= self.settings.gap {
+            return Ok(true);
+        }
+        self.prices = Some(master.solve(self.watch)?);
+        let flow = flow_of(self.network, master.pieces(), &self.trees);
+        if flow.value > known.lower {
+            known.lower = flow.value;
+            known.flow = flow;
+        }
+        tell(self.watch, known.lower, known.upper);
+        master.prune(PATIENCE)?;
+        Ok(known.gap() <= self.settings.gap)
+    }
+}
+
+/// Whether a column can make the flow larger at the prices of the last solution.
+fn useful(prices: Option<&Prices>, group: usize, loads: &[f64]) -> bool {
+    let Some(prices) = prices else { return true };
+    let cost: f64 = loads.iter().zip(&prices.classes).map(|(load, price)| load * price).sum();
+    cost < prices.groups[group] * (1.0 - 1e-9)
+}
+
+fn fullest(network: &Network, swept: &Sweep) -> f64 {
+    let mut sums = vec![0.0; network.class_count()];
+    for loads in swept.loads.chunks(sums.len()) {
+        for (sum, load) in sums.iter_mut().zip(loads) {
+            *sum += load;
+        }
+    }
+    sums.into_iter().fold(0.0, f64::max).max(1.0) / network.capacity()
+}
+
+/// The flow that the program mixed, with its size recomputed from the loads of its columns.
+fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
+    let mut sums = vec![0.0; network.groups()];
+    for piece in pieces {
+        sums[piece.group as usize] += piece.weight;
+    }
+    let mut loads = vec![0.0; network.class_count()];
+    let mut trees: Vec<Option<Vec<f64>>> = vec![None; rounds.len()];
+    for piece in pieces.iter().filter(|piece| piece.weight > 0.0) {
+        // Shares that sum up to 1 exactly carry all demands exactly.
+        let share = piece.weight / sums[piece.group as usize];
+        for (load, more) in loads.iter_mut().zip(&piece.loads) {
+            *load += share * more;
+        }
+        let shares = trees[piece.round as usize].get_or_insert_with(|| vec![0.0; network.groups()]);
+        shares[piece.group as usize] = share;
+    }
+    let fullest = loads.iter().copied().fold(0.0, f64::max);
+    let trees = trees
+        .into_iter()
+        .zip(rounds)
+        .filter_map(|(shares, lengths)| shares.map(|shares| Tree { lengths: lengths.clone(), shares }))
+        .collect();
+    let whole = sums.iter().all(|sum| *sum > 0.0);
+    let value =
+        if whole && fullest > 0.0 { network.capacity() / fullest * (1.0 - super::SAFETY) } else { 0.0 };
+    Flow { value, trees }
+}
+
+/// The next lengths, between the best metric known and the prices of the program.
+fn mixed(share: f64, best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
+    let Some(prices) = prices else { return best.to_vec() };
+    let sum: f64 = best.iter().map(|length| capacity * f64::from(*length)).sum();
+    let priced: f64 = prices.classes.iter().map(|price| capacity * price).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mix: Vec<f64> = best
+        .iter()
+        .zip(&prices.classes)
+        .map(|(length, price)| share * f64::from(*length) / sum + (1.0 - share) * price / priced)
+        .collect();
+    Network::whole(&mix)
+}
+
+impl Interval {
+    /// Nothing is known yet.
+    pub fn unknown() -> Self {
+        let flow = Flow::default();
+        Self { lower: 0.0, upper: f64::INFINITY, lengths: Vec::new(), rounds: 0, flow }
+    }
+
+    /// Takes what a metric proves, from the sum of its distances; false if some pairs cannot reach each other, so that
+    /// no flow is possible.
+    pub fn metric(&mut self, network: &Network, lengths: &[u32], distance: Option<u64>) -> bool {
+        self.rounds += 1;
+        let bound = distance.map_or(0.0, |distance| upper(network, lengths, distance));
+        if bound < self.upper {
+            self.upper = bound;
+            self.lengths = lengths.to_vec();
+        }
+        distance.is_some()
+    }
+
+    /// Relative width.
+    pub fn gap(&self) -> f64 {
+        if self.upper <= self.lower { 0.0 } else { self.upper / self.lower - 1.0 }
+    }
+}
+
+/// The reason to stop, if that is what ended the work.
+pub fn stop_of(trouble: Trouble) -> Result<String, MethodError> {
+    match trouble {
+        Trouble::Run(error) => Err(error),
+        Trouble::Solver(words) => Ok(words),
+    }
+}

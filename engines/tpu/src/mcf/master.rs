@@ -1,0 +1,176 @@
+//! The linear program of column generation: how much of each column every group of sources uses.
+
+use super::network::Network;
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+use lightbay_highs::error::Error;
+use lightbay_highs::event::{Flow, SolverEvent, Watch as Hearing};
+use lightbay_highs::instance::Instance;
+use lightbay_highs::model::{Column, Model, Row};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{BasisStatus, Status};
+
+/// A fractional flow of one group: what it puts on every class.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The group.
+    pub group: u32,
+    /// The round whose lengths gave its paths.
+    pub round: u32,
+    /// Units over each class.
+    pub loads: Vec<f64>,
+    /// Its share in the last solution.
+    pub weight: f64,
+    /// Solutions in a row that did not use it.
+    idle: u32,
+}
+
+/// What the program says after a run.
+#[derive(Clone, Debug)]
+pub struct Prices {
+    /// Price of each class, not negative; times the capacity they sum up to 1.
+    pub classes: Vec<f64>,
+    /// What a column of each group costs at these prices at most if it is of use.
+    pub groups: Vec<f64>,
+}
+
+/// Rows: one for each class (loads at most capacity times `t`), one for each group (shares sum up to 1). Column 0 is
+/// `t`, in units of `unit`.
+pub struct Master {
+    instance: Instance,
+    pieces: Vec<Piece>,
+    classes: usize,
+    /// Flow of the first columns: the program is written in its terms, so that its entries are near 1.
+    unit: f64,
+}
+
+/// Why a run of the program gave nothing.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The run is to stop, or failed.
+    Run(MethodError),
+    /// The solver failed.
+    Solver(String),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Solver(error.to_string())
+    }
+}
+
+/// Asks the run whether to go on.
+struct Patience<'w, W> {
+    watch: &'w mut W,
+    stopped: Option<MethodError>,
+}
+
+impl<W: Watch> Hearing for Patience<'_, W> {
+    fn event(&mut self, _: &SolverEvent) -> Flow {
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.stopped.is_none() {
+            self.stopped = self.watch.checkpoint().err();
+        }
+        if self.stopped.is_some() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl Master {
+    /// The program without columns. `unit` is about what the fullest class carries for each unit of capacity.
+    ///
+    /// # Errors
+    /// If the solver fails.
+    pub fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
+        let mut model = Model::new("concurrent flow");
+        let t = model.column("t", 0.0, f64::INFINITY, 1.0);
+        for class in 0..network.class_count() {
+            model.at_most(format!("class{class}"), 0.0, [(t, -network.capacity())]);
+        }
+        for group in 0..network.groups() {
+            model.equal(format!("group{group}"), 1.0, []);
+        }
+        let mut instance = Instance::new(&model)?;
+        let options = Options::new()
+            .set("output_flag", false)
+            .set("solver", "simplex")
+            .set("presolve", "off")
+            .set("simplex_strategy", 4);
+        instance.apply(&options)?;
+        Ok(Self { instance, pieces: Vec::new(), classes: network.class_count(), unit })
+    }
+
+    /// Adds a column for every group.
+    ///
+    /// # Errors
+    /// If the solver fails.
+    pub fn add(&mut self, round: u32, columns: &[(usize, &[f64])]) -> Result<(), Trouble> {
+        let mut added = Vec::with_capacity(columns.len());
+        for (group, loads) in columns {
+            let entry = |(class, load): (usize, &f64)| (Row(class as u32), load / self.unit);
+            let mut entries: Vec<(Row, f64)> =
+                loads.iter().enumerate().filter(|(_, load)| **load != 0.0).map(entry).collect();
+            entries.push((Row((self.classes + group) as u32), 1.0));
+            added.push((0.0, entries));
+            self.pieces.push(Piece {
+                group: *group as u32,
+                round,
+                loads: loads.to_vec(),
+                weight: 0.0,
+                idle: 0,
+            });
+        }
+        self.instance.add_columns("flow", 0.0, f64::INFINITY, &added)?;
+        Ok(())
+    }
+
+    /// Solves from the last basis.
+    ///
+    /// # Errors
+    /// A stop, or a failure of the solver.
+    pub fn solve<W: Watch>(&mut self, watch: &mut W) -> Result<Prices, Trouble> {
+        let mut patience = Patience { watch, stopped: None };
+        let solution = self.instance.run(&mut patience)?;
+        if let Some(stopped) = patience.stopped {
+            return Err(Trouble::Run(stopped));
+        }
+        let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
+            return Err(Trouble::Solver(format!("the flow program ended as {:?}", solution.status)));
+        };
+        for (piece, value) in self.pieces.iter_mut().zip(&values[1..]) {
+            piece.weight = value.max(0.0);
+        }
+        if let Some(basis) = &solution.basis {
+            for (piece, status) in self.pieces.iter_mut().zip(&basis.columns[1..]) {
+                piece.idle = if *status == BasisStatus::Basic { 0 } else { piece.idle + 1 };
+            }
+        }
+        let classes = solution.row_duals[..self.classes].iter().map(|dual| (-dual).max(0.0)).collect();
+        let groups = solution.row_duals[self.classes..].iter().map(|dual| dual * self.unit).collect();
+        Ok(Prices { classes, groups })
+    }
+
+    /// Forgets columns that the last `patience` solutions did not use.
+    ///
+    /// # Errors
+    /// If the solver fails.
+    pub fn prune(&mut self, patience: u32) -> Result<(), Trouble> {
+        let idle: Vec<Column> = (0..self.pieces.len())
+            .filter(|at| self.pieces[*at].idle > patience)
+            .map(|at| Column(at as u32 + 1))
+            .collect();
+        if idle.len() < 64 {
+            return Ok(());
+        }
+        self.instance.delete_columns(&idle)?;
+        self.pieces.retain(|piece| piece.idle <= patience);
+        Ok(())
+    }
+
+    /// The columns with their shares.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+}

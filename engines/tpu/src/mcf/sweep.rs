@@ -1,0 +1,164 @@
+//! Shortest paths from all sources of a network under one length per class, and the loads of their equal split.
+
+use super::network::Network;
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Bits of a node in an entry of the queue.
+const NODE_BITS: u32 = 20;
+
+/// Distance of a node that was not reached.
+pub const FAR: u64 = u64::MAX;
+
+/// What is kept between sources.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Distance of every node.
+    pub distance: Vec<u64>,
+    /// Nodes by distance, the source first.
+    pub order: Vec<u32>,
+    queue: BinaryHeap<Reverse<u64>>,
+    amount: Vec<f64>,
+    tight: Vec<u32>,
+}
+
+/// What all sources see under some lengths.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Sum of the distances of all pairs that start at a source; `None` if a pair is not connected.
+    pub distance: Option<u64>,
+    /// `loads[group * classes + class]`: units over each class if one unit goes from every source of the group to
+    /// every other node.
+    pub loads: Vec<f64>,
+}
+
+/// Distances from one source.
+pub fn distances(network: &Network, lengths: &[u32], source: usize, scratch: &mut Scratch) {
+    let Scratch { distance, order, queue, .. } = scratch;
+    distance.clear();
+    distance.resize(network.nodes(), FAR);
+    order.clear();
+    queue.clear();
+    distance[source] = 0;
+    queue.push(Reverse(source as u64));
+    while let Some(Reverse(entry)) = queue.pop() {
+        let (at, node) = (entry >> NODE_BITS, (entry & ((1 << NODE_BITS) - 1)) as usize);
+        if at > distance[node] {
+            continue;
+        }
+        order.push(node as u32);
+        for arc in network.out(node) {
+            let head = network.head(arc);
+            let there = at + u64::from(lengths[network.class(arc)]);
+            if there < distance[head] {
+                distance[head] = there;
+                queue.push(Reverse((there << NODE_BITS) | head as u64));
+            }
+        }
+    }
+}
+
+/// Sends what every node wants back along all shortest paths to it, split equally at each node; `on` hears every
+/// arc and what crosses it. Needs the distances of the source.
+pub fn split(
+    network: &Network,
+    lengths: &[u32],
+    scratch: &mut Scratch,
+    want: impl Fn(usize) -> f64,
+    mut on: impl FnMut(usize, f64),
+) {
+    let Scratch { distance, order, amount, tight, .. } = scratch;
+    amount.clear();
+    amount.extend((0..network.nodes()).map(want));
+    for &node in order[1..].iter().rev() {
+        let node = node as usize;
+        let sent = amount[node];
+        if sent == 0.0 {
+            continue;
+        }
+        tight.clear();
+        tight.extend(network.into(node).iter().filter(|&&arc| {
+            let tail = network.tail(arc as usize);
+            distance[tail] != FAR
+                && distance[tail] + u64::from(lengths[network.class(arc as usize)]) == distance[node]
+        }));
+        let share = sent / tight.len() as f64;
+        for &arc in tight.iter() {
+            amount[network.tail(arc as usize)] += share;
+            on(arc as usize, share);
+        }
+    }
+}
+
+fn of_source(
+    network: &Network,
+    lengths: &[u32],
+    source: usize,
+    scratch: &mut Scratch,
+    loads: &mut [f64],
+) -> Option<u64> {
+    distances(network, lengths, source, scratch);
+    if scratch.order.len() < network.nodes() {
+        return None;
+    }
+    let sum = scratch.distance.iter().sum();
+    split(network, lengths, scratch, |_| 1.0, |arc, load| loads[network.class(arc)] += load);
+    Some(sum)
+}
+
+/// Shortest paths from all sources, on the threads of the run; the same for any number of them.
+///
+/// # Errors
+/// The reason to stop.
+pub fn sweep<W: Watch>(network: &Network, lengths: &[u32], watch: &mut W) -> Result<Sweep, MethodError> {
+    let classes = network.class_count();
+    let by_group = |group: usize, scratch: &mut Scratch, loads: &mut [f64]| -> Option<u64> {
+        let mut sum = 0;
+        for source in (0..network.sources().len()).filter(|source| network.group_of(*source) == group) {
+            sum += of_source(network, lengths, network.sources()[source] as usize, scratch, loads)?;
+        }
+        Some(sum)
+    };
+    loop {
+        watch.checkpoint()?;
+        let mut loads = vec![0.0; network.groups() * classes];
+        let mut sums: Vec<Option<u64>> = vec![None; network.groups()];
+        let mut whole = true;
+        if watch.threads() > 1 {
+            let stop = watch.stop_test();
+            watch.parallel(|| {
+                loads.par_chunks_mut(classes).zip(sums.par_iter_mut()).enumerate().for_each_init(
+                    Scratch::default,
+                    |scratch, (group, (loads, sum))| {
+                        if !stop() {
+                            *sum = by_group(group, scratch, loads);
+                        }
+                    },
+                );
+            });
+            whole = !stop();
+        } else {
+            let mut scratch = Scratch::default();
+            for (group, (loads, sum)) in loads.chunks_mut(classes).zip(sums.iter_mut()).enumerate() {
+                *sum = by_group(group, &mut scratch, loads);
+                watch.checkpoint()?;
+            }
+        }
+        if whole {
+            watch.count(network.sources().len() as u64);
+            return Ok(Sweep { distance: sums.into_iter().sum(), loads });
+        }
+    }
+}
+
+/// What a metric certifies: no flow is larger. Exact up to rounding of one division.
+pub fn upper(network: &Network, lengths: &[u32], distance: u64) -> f64 {
+    let cost: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
+    if distance == 0 {
+        return f64::INFINITY;
+    }
+    network.capacity() * cost as f64 / distance as f64 * (1.0 + 1e-12)
+}

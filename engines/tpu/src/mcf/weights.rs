@@ -1,0 +1,141 @@
+//! Multiplicative weights: the interval without a solver. Every phase sends all demands along shortest paths and makes
+//! classes longer the more they have carried so far. Close on tori, some per cent wide on pods without structure.
+
+use super::columns::Interval;
+use super::network::Network;
+use super::sweep::{Sweep, sweep};
+use super::{Flow, SAFETY, Settings, Tree, tell};
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+
+/// Phases at most.
+const PHASES: u32 = 600;
+
+/// How strongly lengths react to loads in the first phase; grows with the root of the phases, while a single phase
+/// counts for less and less.
+const FORCE: f64 = 2.0;
+
+/// Phases between two looks at the mean of all metrics so far, which is often better than each of them.
+const MEANS: u32 = 10;
+
+/// Lengths by what classes have carried so far.
+#[derive(Clone, Debug)]
+pub struct Weights {
+    /// Units over each class, over all phases.
+    carried: Vec<f64>,
+    phases: u32,
+}
+
+impl Weights {
+    /// Nothing is carried yet.
+    pub fn new(classes: usize) -> Self {
+        Self { carried: vec![0.0; classes], phases: 0 }
+    }
+
+    /// Counts the loads of a phase; the lengths of the next.
+    pub fn next(&mut self, swept: &Sweep) -> Vec<u32> {
+        for loads in swept.loads.chunks(self.carried.len()) {
+            for (sum, load) in self.carried.iter_mut().zip(loads) {
+                *sum += load;
+            }
+        }
+        self.phases += 1;
+        let (force, fullest) = (FORCE * f64::from(self.phases).sqrt(), self.fullest());
+        let weight = |load: &f64| (force * (load / fullest - 1.0)).exp();
+        Network::whole(&self.carried.iter().map(weight).collect::<Vec<f64>>())
+    }
+
+    /// Size of the flow that is the mean of all phases.
+    pub fn value(&self, network: &Network) -> f64 {
+        f64::from(self.phases) * network.capacity() / self.fullest() * (1.0 - SAFETY)
+    }
+
+    /// Load of the fullest class, over all phases.
+    fn fullest(&self) -> f64 {
+        self.carried.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// Narrows what is known until the gap of the settings or the last phase.
+///
+/// # Errors
+/// The reason to stop; what is known by then stays.
+pub fn narrow<W: Watch>(
+    network: &Network,
+    settings: &Settings,
+    start: &[f64],
+    watch: &mut W,
+    known: &mut Option<Interval>,
+) -> Result<(), MethodError> {
+    let mut phases = Phases { trees: Vec::new(), best: 0 };
+    let outcome = phases.run(network, settings, start, watch, known);
+    if let Some(interval) = known.as_mut().filter(|_| phases.best > 0) {
+        let shares = vec![1.0 / phases.best as f64; network.groups()];
+        phases.trees.truncate(phases.best);
+        let trees =
+            phases.trees.into_iter().map(|lengths| Tree { lengths, shares: shares.clone() }).collect();
+        interval.flow = Flow { value: interval.lower, trees };
+    }
+    outcome
+}
+
+/// The mean of shortest path flows.
+pub fn mean_flow(value: f64, trees: &[Vec<u32>], groups: usize) -> Flow {
+    let shares = vec![1.0 / trees.len() as f64; groups];
+    let tree = |lengths: &Vec<u32>| Tree { lengths: lengths.clone(), shares: shares.clone() };
+    Flow { value, trees: trees.iter().map(tree).collect() }
+}
+
+struct Phases {
+    /// Lengths of each phase.
+    trees: Vec<Vec<u32>>,
+    /// Number of phases whose mean is the flow of the lower end; 0 if that is not from here.
+    best: usize,
+}
+
+impl Phases {
+    fn run<W: Watch>(
+        &mut self,
+        network: &Network,
+        settings: &Settings,
+        start: &[f64],
+        watch: &mut W,
+        known: &mut Option<Interval>,
+    ) -> Result<(), MethodError> {
+        let mut weights = Weights::new(network.class_count());
+        let mut mean = vec![0.0; network.class_count()];
+        let mut lengths = Network::whole(start);
+        let phases = PHASES.min(settings.max_rounds.max(1));
+        for phase in 1..=phases {
+            let swept = sweep(network, &lengths, watch)?;
+            let interval = known.get_or_insert_with(Interval::unknown);
+            if !interval.metric(network, &lengths, swept.distance) {
+                return Ok(());
+            }
+            let next = weights.next(&swept);
+            let sum: f64 = lengths.iter().map(|length| f64::from(*length)).sum();
+            for (mean, length) in mean.iter_mut().zip(&lengths) {
+                *mean += f64::from(*length) / sum;
+            }
+            self.trees.push(std::mem::replace(&mut lengths, next));
+            let value = weights.value(network);
+            if value > interval.lower {
+                interval.lower = value;
+                self.best = self.trees.len();
+            }
+            if phase % MEANS == 0 {
+                let mean = Network::whole(&mean);
+                let distance = sweep(network, &mean, watch)?.distance;
+                interval.metric(network, &mean, distance);
+            }
+            let narrow = interval.gap() <= settings.gap;
+            if narrow || phase == phases || phase % MEANS == 0 {
+                tell(watch, interval.lower, interval.upper);
+            }
+            if narrow {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
