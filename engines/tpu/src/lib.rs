@@ -15,6 +15,7 @@
 //! | [`dor`] | dimension-order routes of tori |
 //! | [`faults`] | what remains if a switch fails |
 //! | [`mcf`] | what a pod carries: the maximum concurrent flow between two certificates |
+//! | [`simulator`] | flits on the routes, cycle by cycle: saturation and latency |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -33,6 +34,7 @@ pub mod pod;
 pub mod presets;
 pub mod routing;
 pub mod scenario;
+pub mod simulator;
 pub mod topology;
 pub mod watch;
 

@@ -1,0 +1,35 @@
+//! A flit-level simulator of a routed pod (tons.md 8): wormhole switching, virtual channels with escape labels,
+//! credits, and the offered rate at which the network saturates.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`Network`] | a pod with routes and settings, prepared once and shared by all runs |
+//! | [`Simulator`] | the state of one run, cycle by cycle |
+//! | [`measure`] | one run at one offered rate: warm-up, window, figures |
+//! | [`simulate`] | the saturation point and the curve from many runs, in parallel |
+//!
+//! # Model
+//! Every cycle, in this order: packets are generated (Bernoulli; more than one per cycle and node is possible) and
+//! join the source queue of their first port; flits whose route has ended leave the network when they have arrived;
+//! every output link sends at most one flit, chosen by rotating priority among the heads of the input buffers and
+//! the source queue of the port, at most one flit per input port and cycle. A flit needs a free slot downstream,
+//! where flits in flight count as present. It takes the emptier of the free lanes, or the lane of its planned label
+//! if those have no room.
+//!
+//! # Why it cannot deadlock
+//! The labels of a route increase in one order of all channels. The highest occupied escape lane can always drain;
+//! by induction so do all others, whatever happens on the free lanes in between. For packets of several flits that
+//! needs one more rule: a head enters a free lane only if the whole packet fits, or the lane is empty. Otherwise a
+//! packet could hold an escape lane while its head waits behind another packet that needs a lower one.
+
+mod engine;
+mod network;
+mod search;
+mod wheel;
+
+pub use engine::{Counts, Simulator};
+pub use network::Network;
+pub use search::{Point, Search, measure, simulate};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! A calendar of arrivals within a bounded number of cycles.
+
+use super::engine::Flit;
+
+/// A flit on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// The lane it arrives in, or, behind all lanes, the output whose source queue it joins.
+    pub(super) at: u32,
+    pub(super) flit: Flit,
+}
+
+/// Slots of a circular calendar; an arrival lies at most `slots - 1` cycles ahead.
+#[derive(Clone, Debug)]
+pub(super) struct Wheel {
+    slots: Vec<Vec<Arrival>>,
+    mask: u32,
+    /// Emptied list, kept for its memory.
+    spare: Vec<Arrival>,
+}
+
+impl Wheel {
+    /// A calendar for delays of up to `longest` cycles.
+    pub(super) fn new(longest: u32) -> Self {
+        let slots = (longest + 1).next_power_of_two();
+        Self { slots: vec![Vec::new(); slots as usize], mask: slots - 1, spare: Vec::new() }
+    }
+
+    pub(super) fn schedule(&mut self, cycle: u32, arrival: Arrival) {
+        self.slots[(cycle & self.mask) as usize].push(arrival);
+    }
+
+    /// The arrivals of a cycle; hand the list back by [`Self::recycle`].
+    pub(super) fn take(&mut self, cycle: u32) -> Vec<Arrival> {
+        std::mem::replace(&mut self.slots[(cycle & self.mask) as usize], std::mem::take(&mut self.spare))
+    }
+
+    pub(super) fn recycle(&mut self, mut list: Vec<Arrival>) {
+        list.clear();
+        self.spare = list;
+    }
+
+    /// All arrivals to come.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Arrival> {
+        self.slots.iter().flatten()
+    }
+}
