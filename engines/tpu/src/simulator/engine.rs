@@ -25,53 +25,32 @@ const TAIL: u32 = 1 << 31;
 pub(super) const MAX_LABELS: usize = 4;
 /// Lanes of a link at most.
 pub(super) const MAX_LANES: usize = 8;
-/// Hops that a flit carries with it, 6 bits each, below an end mark.
-const CARRIED: u32 = 5;
-/// The end mark alone: the next hops must be looked up.
-const EXHAUSTED: u32 = 1;
+/// Slots of a ring buffer that lie side by side: as many flits as a cache line holds.
+const BLOCK: usize = 4;
 
 /// A flit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flit {
-    /// Its next hop in the hops of the network.
-    hop: u32,
-    /// Cycle in which its packet was generated, and [`TAIL`].
+    /// Cycle in which its packet joined its source queue, and [`TAIL`].
     birth: u32,
-    /// Its next hop and those after it.
-    codes: u32,
+    /// What is left of its route, as the network codes it; in halves, so that a flit has 12 bytes.
+    codes: [u32; 2],
 }
 
 impl Flit {
-    fn new(net: &Network, hop: u32, birth: u32) -> Self {
-        let mut flit = Self { hop, birth, codes: EXHAUSTED };
-        flit.look_up(net);
-        flit
-    }
-
-    fn look_up(&mut self, net: &Network) {
-        let mut codes = EXHAUSTED << (6 * CARRIED);
-        for (index, &code) in net.hops[self.hop as usize..].iter().take(CARRIED as usize).enumerate() {
-            codes |= u32::from(code) << (6 * index);
-            if code == EJECT {
-                break;
-            }
-        }
-        self.codes = codes;
+    const fn new(birth: u32, codes: u64) -> Self {
+        Self { birth, codes: [codes as u32, (codes >> 32) as u32] }
     }
 
     /// Port and label of its next hop.
     const fn code(self) -> u8 {
-        (self.codes & 63) as u8
+        self.codes[0] as u8 & 31
     }
 
     /// The same flit after a hop.
-    fn advanced(mut self, net: &Network) -> Self {
-        self.hop += 1;
-        self.codes >>= 6;
-        if self.codes == EXHAUSTED {
-            self.look_up(net);
-        }
-        self
+    fn advanced(self, net: &Network) -> Self {
+        let codes = u64::from(self.codes[0]) | u64::from(self.codes[1]) << 32;
+        Self::new(self.birth, net.after_hop(codes))
     }
 }
 
@@ -119,7 +98,8 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets whose last flit left the network.
     pub packets: u64,
-    /// Sum of the latencies of these packets, cycles.
+    /// Sum of the latencies of these packets, cycles. The injection latency is the same for all, so it is added here
+    /// instead of holding packets back.
     pub latency_cycles: u64,
     /// Flits sent over links.
     pub hops: u64,
@@ -133,7 +113,7 @@ pub struct Simulator<'a> {
     net: &'a Network,
     now: u32,
     lanes: Vec<Lane>,
-    /// All flits of a lane but the first, [`Network::buffer`] slots for each lane.
+    /// All flits of a lane but the first.
     ring: Vec<Flit>,
     outputs: Vec<Output>,
     /// Outputs of a node that somebody wants.
@@ -152,8 +132,6 @@ pub struct Simulator<'a> {
     whole: u32,
     chance: u64,
     counts: Counts,
-    /// Cycle of the last movement.
-    moved: u32,
 }
 
 impl<'a> Simulator<'a> {
@@ -175,7 +153,7 @@ impl<'a> Simulator<'a> {
             net,
             now: 0,
             lanes: vec![Lane::default(); lanes],
-            ring: vec![Flit::default(); lanes * usize::from(net.buffer)],
+            ring: vec![Flit::default(); lanes * usize::from(net.buffer).next_multiple_of(BLOCK)],
             outputs: (0..outputs).map(output).collect(),
             active: vec![0; net.nodes],
             queues: vec![VecDeque::new(); outputs],
@@ -187,7 +165,6 @@ impl<'a> Simulator<'a> {
             whole: per_cycle as u32,
             chance: (per_cycle.fract() * 4_294_967_296.0) as u64,
             counts: Counts::default(),
-            moved: 0,
         }
     }
 
@@ -214,8 +191,7 @@ impl<'a> Simulator<'a> {
     /// Flits in buffers and on links.
     pub fn in_network(&self) -> u64 {
         let buffered: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();
-        buffered
-            + self.wheel.pending().filter(|arrival| (arrival.at as usize) < self.lanes.len()).count() as u64
+        buffered + self.wheel.pending() as u64
     }
 
     /// Slots that outputs hold to be occupied: the same as [`Self::in_network`] if no credit was lost.
@@ -230,14 +206,7 @@ impl<'a> Simulator<'a> {
     pub fn at_sources(&self) -> u64 {
         let packet_flits = self.net.packet;
         let queued = |packet: &Packet| u64::from(packet_flits - packet.sent);
-        let waiting: u64 = self.queues.iter().flatten().map(queued).sum();
-        let coming = self.wheel.pending().filter(|arrival| arrival.at as usize >= self.lanes.len()).count();
-        waiting + coming as u64 * u64::from(packet_flits)
-    }
-
-    /// Whether flits are in the network, but none has moved for longer than any delay.
-    pub fn is_stuck(&self) -> bool {
-        self.now - self.moved > 2 * self.net.longest_delay + self.net.cycles_per_flit && self.in_network() > 0
+        self.queues.iter().flatten().map(queued).sum()
     }
 
     /// Stops generating packets: what is in the network drains.
@@ -257,16 +226,19 @@ impl<'a> Simulator<'a> {
         let local = source % net.sources;
         let candidate = (0..net.nodes).find(|&at| at != local && self.lands(source, local, at) == target);
         if let Some(at) = candidate {
-            self.enqueue(source, net.start[local * net.nodes + at]);
+            self.enqueue::<true>(source, local, at);
         }
     }
 
     /// Where the route from `local` to `at`, walked from `source`, ends.
     fn lands(&self, source: usize, local: usize, at: usize) -> usize {
         let net = self.net;
-        let start = net.start[local * net.nodes + at] as usize;
-        let hops = net.hops[start..].iter().take_while(|&&code| code != EJECT);
-        hops.fold(source, |node, &code| net.pairs[node * PORTS + usize::from(code & 7)] as usize / PORTS)
+        let (mut node, mut codes) = (source, net.starts[local * net.nodes + at]);
+        while codes as u8 & 7 != EJECT {
+            node = net.pairs[node * PORTS + (codes & 7) as usize] as usize / PORTS;
+            codes = net.after_hop(codes);
+        }
+        node
     }
 
     /// Simulates some cycles.
@@ -282,7 +254,7 @@ impl<'a> Simulator<'a> {
 
     /// One cycle. `GENERAL`: packets of several flits or slow links; without, the quick path of single flits.
     fn cycle<const GENERAL: bool>(&mut self) {
-        self.generate();
+        self.generate::<GENERAL>();
         let arrivals = self.wheel.take(self.now);
         for &arrival in &arrivals {
             self.arrive::<GENERAL>(arrival);
@@ -296,7 +268,7 @@ impl<'a> Simulator<'a> {
         self.now += 1;
     }
 
-    fn generate(&mut self) {
+    fn generate<const GENERAL: bool>(&mut self) {
         let others = self.net.nodes as u64 - 1;
         if self.whole == 0 && self.chance == 0 || others == 0 {
             return;
@@ -311,7 +283,7 @@ impl<'a> Simulator<'a> {
                 }
                 let pick = (((draw >> 32) * others) >> 32) as usize;
                 let target = pick + usize::from(pick >= local);
-                self.enqueue(node, self.net.start[local * self.net.nodes + target]);
+                self.enqueue::<GENERAL>(node, local, target);
             }
             local += 1;
             if local == self.net.sources {
@@ -320,30 +292,26 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    fn enqueue(&mut self, node: usize, hop: u32) {
-        let flit = Flit::new(self.net, hop, self.now);
+    /// Generates a packet at a node, on the stored route from `local` to `target`.
+    fn enqueue<const GENERAL: bool>(&mut self, node: usize, local: usize, target: usize) {
+        let net = self.net;
+        let start = net.starts[local * net.nodes + target];
+        let flit = Flit::new(self.now, start);
         let output = node * PORTS + usize::from(flit.code() & 7);
         self.counts.offered += u64::from(self.net.packet);
         if self.queues[output].len() >= SOURCE_LIMIT {
             self.counts.refused += u64::from(self.net.packet);
             return;
         }
-        let at = (self.lanes.len() + output) as u32;
-        self.wheel.schedule(self.now + self.net.injection, Arrival { at, flit });
+        self.queues[output].push_back(Packet { flit, sent: 0 });
+        if self.queues[output].len() == 1 {
+            self.request_source::<GENERAL>(output);
+        }
     }
 
-    /// A flit reaches its lane, or a packet its source queue.
+    /// A flit reaches its lane.
     fn arrive<const GENERAL: bool>(&mut self, arrival: Arrival) {
         let at = arrival.at as usize;
-        if at >= self.lanes.len() {
-            let output = at - self.lanes.len();
-            self.queues[output].push_back(Packet { flit: arrival.flit, sent: 0 });
-            if self.queues[output].len() == 1 {
-                self.request_source::<GENERAL>(output);
-            }
-            return;
-        }
-        let buffer = usize::from(self.net.buffer);
         let lane = &mut self.lanes[at];
         lane.present += 1;
         if lane.present == 1 {
@@ -352,32 +320,39 @@ impl<'a> Simulator<'a> {
             self.expose::<GENERAL>(at);
         } else {
             let mut slot = usize::from(lane.next) + usize::from(lane.present) - 2;
-            if slot >= buffer {
-                slot -= buffer;
+            if slot >= usize::from(self.net.buffer) {
+                slot -= usize::from(self.net.buffer);
             }
-            self.ring[at * buffer + slot] = arrival.flit;
+            let place = self.place(at, slot);
+            self.ring[place] = arrival.flit;
         }
     }
 
     /// Looks at the head of a lane, which is not empty: flits that end here leave, one that goes on wants its output.
     fn expose<const GENERAL: bool>(&mut self, at: usize) {
+        let net = self.net;
         loop {
             let flit = self.lanes[at].first;
             let code = flit.code();
-            if code != EJECT {
+            if code & 7 != EJECT {
                 self.request::<GENERAL>(at, code);
                 return;
             }
             self.counts.delivered += 1;
             if flit.birth & TAIL != 0 {
                 self.counts.packets += 1;
-                self.counts.latency_cycles += u64::from(self.now - (flit.birth & !TAIL));
+                self.counts.latency_cycles += u64::from(self.now - (flit.birth & !TAIL) + net.injection);
             }
-            self.moved = self.now;
             if !self.pop(at) {
                 return;
             }
         }
+    }
+
+    /// Where a slot of a lane's ring buffer is. The first slots of all lanes lie together, so that short queues share
+    /// few pages.
+    fn place(&self, at: usize, slot: usize) -> usize {
+        ((slot / BLOCK) * self.lanes.len() + at) * BLOCK + slot % BLOCK
     }
 
     /// Takes the head from a lane and returns its slot to the sender. Whether another flit is there.
@@ -385,12 +360,13 @@ impl<'a> Simulator<'a> {
         let net = self.net;
         let pair = self.outputs[at >> net.shift].pair as usize;
         self.outputs[pair].room[at & net.lane_mask] += 1;
+        let place = self.place(at, usize::from(self.lanes[at].next));
         let lane = &mut self.lanes[at];
         lane.present -= 1;
         if lane.present == 0 {
             return false;
         }
-        lane.first = self.ring[at * usize::from(net.buffer) + usize::from(lane.next)];
+        lane.first = self.ring[place];
         lane.next += 1;
         if lane.next == net.buffer {
             lane.next = 0;
@@ -471,10 +447,10 @@ impl<'a> Simulator<'a> {
         let net = self.net;
         let Output { heads, room, taken, .. } = &self.outputs[output];
         let (mut best, mut most) = (NO_LANE, 0);
-        for lane in net.escapes..net.lanes {
-            let fits = room[lane] == net.buffer || u32::from(room[lane]) >= net.packet;
-            if taken >> lane & 1 == 0 && fits && room[lane] > most {
-                (best, most) = (lane as u8, room[lane]);
+        for (lane, &room) in room.iter().enumerate().take(net.lanes).skip(net.escapes) {
+            let fits = room == net.buffer || u32::from(room) >= net.packet;
+            if taken >> lane & 1 == 0 && fits && room > most {
+                (best, most) = (lane as u8, room);
             }
         }
         let mut eligible = 0;
@@ -483,9 +459,10 @@ impl<'a> Simulator<'a> {
                 eligible |= heads[label];
             }
         }
-        for lane in 0..net.lanes {
-            if room[lane] > 0 {
-                eligible |= self.bodies[(output << net.shift) + lane];
+        let bodies = &self.bodies[output << net.shift..(output + 1) << net.shift];
+        for (mask, &room) in bodies.iter().zip(room) {
+            if room > 0 {
+                eligible |= mask;
             }
         }
         (best, eligible)
@@ -558,7 +535,6 @@ impl<'a> Simulator<'a> {
         let arrival = Arrival { at, flit: flit.advanced(net) };
         self.wheel.schedule(self.now + u32::from(record.delay), arrival);
         self.counts.hops += 1;
-        self.moved = self.now;
     }
 }
 

@@ -13,8 +13,18 @@ const MAX_DELAY: u64 = 1 << 16;
 const MAX_CYCLES: u64 = 1 << 30;
 /// Memory for buffers beyond which a simulation is refused.
 const MAX_BYTES: u64 = 8 << 30;
-/// Code of "the route ends here" in place of a port.
+/// In place of the first word of a route.
+const NO_ROUTE: u64 = u64::MAX;
+/// Bits of a hop: `port + 8 * label`.
+const CODE_BITS: u32 = 5;
+/// "The route ends here" in place of a port.
 pub(super) const EJECT: u8 = 7;
+/// "The route goes on" in place of a port, in word number `code >> 5` of the network.
+const MORE: u64 = 6;
+/// Hops of a word that ends with the number of the next one.
+const HOPS_BEFORE_MORE: usize = 5;
+/// Hops of a word that ends with the route.
+const HOPS_OF_LAST: usize = 12;
 
 /// A pod, its routes and the settings of a simulation. Immutable: runs at different rates share it.
 #[derive(Clone, Debug)]
@@ -22,10 +32,10 @@ pub struct Network {
     pub(super) nodes: usize,
     /// Sources whose routes are stored: 64 under translation, else all.
     pub(super) sources: usize,
-    /// First hop of the route of a source and target: index into `hops`.
-    pub(super) start: Vec<u32>,
-    /// `port + 8 * label` per hop, [`EJECT`] at the end of each route.
-    pub(super) hops: Vec<u8>,
+    /// The first word of the route of a source and target, lowest hop first.
+    pub(super) starts: Vec<u64>,
+    /// The other words of routes that are too long for one.
+    words: Vec<u64>,
     /// For each output `6 * node + port`: the same number at the other end of the link.
     pub(super) pairs: Vec<u32>,
     /// Cycles from a send to the arrival, by output.
@@ -95,8 +105,8 @@ impl Network {
         let mut network = Self {
             nodes,
             sources,
-            start: vec![u32::MAX; sources * nodes],
-            hops: Vec::new(),
+            starts: vec![NO_ROUTE; sources * nodes],
+            words: Vec::new(),
             pairs,
             delays,
             shift,
@@ -118,15 +128,8 @@ impl Network {
     fn read_routes(&mut self, routing: &Routing, neighbours: &[[u32; PORTS]]) -> Result<(), Problem> {
         let classes = self.sources == CHIPS && self.nodes > CHIPS;
         let mut loads = vec![0u64; if classes { pod::ARC_CLASSES } else { self.nodes * PORTS }];
-        let total: usize = routing.routes.iter().map(|route| route.ports.len() + 1).sum();
-        if total >= u32::MAX as usize {
-            return Err(Problem::new(
-                "routing",
-                "has more hops than can be simulated",
-                "simulate a smaller pod",
-            ));
-        }
-        self.hops.reserve_exact(total);
+        let mut turns = Turns::new(loads.len());
+        let mut codes = Vec::new();
         for (index, route) in routing.routes.iter().enumerate() {
             let refuse =
                 |what: String| Problem::new(format!("routing.routes[{index}]"), what, "route the pod again");
@@ -137,12 +140,12 @@ impl Network {
             if route.ports.is_empty() || route.ports.len() != route.vcs.len() {
                 return Err(refuse("does not name one virtual channel for each of its hops".to_owned()));
             }
-            let start = &mut self.start[source * self.nodes + target];
-            if *start != u32::MAX {
+            let pair = source * self.nodes + target;
+            if self.starts[pair] != NO_ROUTE {
                 return Err(refuse(format!("is a second route from {source} to {target}")));
             }
-            *start = self.hops.len() as u32;
-            let mut at = route.source;
+            codes.clear();
+            let (mut at, mut last) = (route.source, 0);
             for (&port, &label) in route.ports.iter().zip(&route.vcs) {
                 if usize::from(port) >= PORTS {
                     return Err(refuse(format!("leaves by port {port}")));
@@ -157,17 +160,21 @@ impl Network {
                 let arc = at as usize * PORTS + usize::from(port);
                 let class = if classes { arc % pod::ARC_CLASSES } else { arc };
                 loads[class] += 1;
-                self.hops.push(port + 8 * label);
+                if let Some(&before) = codes.last() {
+                    turns.add(last, (before >> 3) as usize, usize::from(port), usize::from(label));
+                }
+                last = class;
+                codes.push(u64::from(port + 8 * label));
                 at = neighbours[at as usize][usize::from(port)];
             }
-            self.hops.push(EJECT);
+            self.starts[pair] = self.word(&codes);
             if at != route.target {
                 return Err(refuse(format!("ends at {at} instead of {target}")));
             }
         }
         for source in 0..self.sources {
-            let row = &self.start[source * self.nodes..(source + 1) * self.nodes];
-            if let Some(target) = (0..self.nodes).find(|&target| target != source && row[target] == u32::MAX)
+            let row = &self.starts[source * self.nodes..(source + 1) * self.nodes];
+            if let Some(target) = (0..self.nodes).find(|&target| target != source && row[target] == NO_ROUTE)
             {
                 return Err(Problem::new(
                     "routing.routes",
@@ -176,8 +183,27 @@ impl Network {
                 ));
             }
         }
-        self.max_load = loads.into_iter().max().unwrap_or(0);
-        Ok(())
+        self.max_load = loads.iter().copied().max().unwrap_or(0);
+        turns.check(|arc| self.pairs[arc] as usize / PORTS * PORTS)
+    }
+
+    /// Codes a route, or the rest of one.
+    fn word(&mut self, codes: &[u64]) -> u64 {
+        let pack =
+            |codes: &[u64], end: u64| codes.iter().rev().fold(end, |word, code| word << CODE_BITS | code);
+        if codes.len() <= HOPS_OF_LAST {
+            return pack(codes, u64::from(EJECT));
+        }
+        let (now, later) = codes.split_at(HOPS_BEFORE_MORE);
+        let rest = self.word(later);
+        self.words.push(rest);
+        pack(now, MORE | (self.words.len() as u64 - 1) << CODE_BITS)
+    }
+
+    /// What is left of a route after its next hop.
+    pub(super) fn after_hop(&self, codes: u64) -> u64 {
+        let rest = codes >> CODE_BITS;
+        if rest & 7 == MORE { self.words[(rest >> CODE_BITS) as usize] } else { rest }
     }
 
     /// Chips of the pod.
@@ -194,6 +220,62 @@ impl Network {
     /// `(n - 1) / max channel load`, fewer if a flit takes several cycles on a link.
     pub fn ideal_rate(&self) -> f64 {
         (self.nodes - 1) as f64 / (self.max_load.max(1) * u64::from(self.cycles_per_flit)) as f64
+    }
+}
+
+/// The turns that routes take from channel to channel, a channel being an arc (or class of arcs) with a label.
+struct Turns {
+    /// `taken[(arc * labels + label) * 6 * labels + port * labels + label of the next hop]`.
+    taken: Vec<bool>,
+    channels: usize,
+}
+
+impl Turns {
+    fn new(arcs: usize) -> Self {
+        let channels = arcs * MAX_LABELS;
+        Self { taken: vec![false; channels * PORTS * MAX_LABELS], channels }
+    }
+
+    fn add(&mut self, arc: usize, label: usize, port: usize, next: usize) {
+        self.taken[(arc * MAX_LABELS + label) * PORTS * MAX_LABELS + port * MAX_LABELS + next] = true;
+    }
+
+    /// Whether the channels can be put in order: if not, flits can wait for each other in a circle. For classes of arcs
+    /// that holds exactly if it holds in the pod (tons.md 6.1). `arrives` gives the first arc of the node that an arc
+    /// leads to.
+    fn check(&self, arrives: impl Fn(usize) -> usize) -> Result<(), Problem> {
+        let arcs = self.channels / MAX_LABELS;
+        let next = |channel: usize| {
+            let from = arrives(channel / MAX_LABELS) % arcs * MAX_LABELS;
+            let row = &self.taken[channel * PORTS * MAX_LABELS..(channel + 1) * PORTS * MAX_LABELS];
+            row.iter().enumerate().filter(|(_, taken)| **taken).map(move |(turn, _)| from + turn)
+        };
+        let mut before = vec![0u32; self.channels];
+        (0..self.channels).flat_map(next).for_each(|channel| before[channel] += 1);
+        let mut ready: Vec<usize> = (0..self.channels).filter(|&channel| before[channel] == 0).collect();
+        let mut ordered = 0;
+        while let Some(channel) = ready.pop() {
+            ordered += 1;
+            for after in next(channel) {
+                before[after] -= 1;
+                if before[after] == 0 {
+                    ready.push(after);
+                }
+            }
+        }
+        if ordered == self.channels {
+            return Ok(());
+        }
+        let channel = before.iter().position(|&count| count > 0).unwrap_or(0);
+        let (node, port) = (channel / MAX_LABELS / PORTS, channel / MAX_LABELS % PORTS);
+        Err(Problem::new(
+            "routing.routes",
+            format!(
+                "can wait for each other in a circle, for example by port {port} of chip {node} on virtual channel {}",
+                channel % MAX_LABELS
+            ),
+            "route the pod again",
+        ))
     }
 }
 

@@ -32,8 +32,6 @@ pub struct Point {
     pub mean_latency_cycles: f64,
     /// Fewer than 98.5 % of the flits generated in the window left, or a source queue overflowed.
     pub saturated: bool,
-    /// Nothing moved any more although flits were in the network.
-    pub stuck: bool,
 }
 
 /// How the saturation point is looked for.
@@ -68,14 +66,12 @@ pub fn measure(net: &Network, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + S
     }
     let measured = f64::from(simulator.now().saturating_sub(settings.warmup_cycles)).max(1.0);
     let counts = simulator.counts();
-    let stuck = simulator.is_stuck();
     let short = (counts.delivered as f64) < DELIVERED_SHARE * counts.offered as f64;
     Some(Point {
         offered: rate,
         delivered: counts.delivered as f64 / (measured * net.nodes() as f64),
         mean_latency_cycles: counts.latency_cycles as f64 / counts.packets.max(1) as f64,
-        saturated: overflowed || short || stuck,
-        stuck,
+        saturated: overflowed || short,
     })
 }
 
@@ -148,12 +144,6 @@ impl Runs<'_> {
             let Some(point) = point else {
                 return Err(MethodError::Failed("the simulation was abandoned".to_owned()));
             };
-            if point.stuck {
-                return Err(MethodError::Failed(format!(
-                    "the routes deadlock at {:.3} flits per cycle and node: check the plan",
-                    point.offered
-                )));
-            }
             watch.count(1);
             for (name, value) in
                 [("delivered", point.delivered), ("latency_cycles", point.mean_latency_cycles)]

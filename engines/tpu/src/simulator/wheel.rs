@@ -5,7 +5,7 @@ use super::engine::Flit;
 /// A flit on its way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// The lane it arrives in, or, behind all lanes, the output whose source queue it joins.
+    /// The lane it arrives in.
     pub(super) at: u32,
     pub(super) flit: Flit,
 }
@@ -40,8 +40,8 @@ impl Wheel {
         self.spare = list;
     }
 
-    /// All arrivals to come.
-    pub(super) fn pending(&self) -> impl Iterator<Item = &Arrival> {
-        self.slots.iter().flatten()
+    /// How many arrivals are to come.
+    pub(super) fn pending(&self) -> usize {
+        self.slots.iter().map(Vec::len).sum()
     }
 }
