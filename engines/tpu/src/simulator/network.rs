@@ -150,6 +150,13 @@ impl Network {
                 if usize::from(port) >= PORTS {
                     return Err(refuse(format!("leaves by port {port}")));
                 }
+                if usize::from(label) >= MAX_LABELS {
+                    return Err(Problem::new(
+                        "vc_count",
+                        format!("lets routes use virtual channel {label}"),
+                        format!("simulate a plan that is routed with at most {MAX_LABELS}"),
+                    ));
+                }
                 if usize::from(label) >= self.escapes {
                     return Err(Problem::new(
                         "simulate.escape_vc_count",
