@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod anneal;
 pub mod assemble;
 pub mod baselines;
 pub mod check;

@@ -56,6 +56,11 @@ impl LinearCut {
                 .sum::<f64>()
     }
 
+    /// The part of the bound that no switch changes.
+    pub const fn constant(&self) -> f64 {
+        self.constant
+    }
+
     /// What one switch with one voltage adds to the bound.
     pub fn part(&self, switch: usize, voltage: usize) -> f64 {
         self.by_voltage[switch * self.order + voltage]
@@ -104,6 +109,11 @@ impl CubeSymmetry {
         AXES.into_iter().flat_map(|axes| {
             (0..8u8).map(move |bits| Self { axes, reflected: std::array::from_fn(|d| bits >> d & 1 == 1) })
         })
+    }
+
+    /// The third of a turn about a diagonal: X becomes Y, Y becomes Z, Z becomes X.
+    pub const fn diagonal() -> Self {
+        Self { axes: [1, 2, 0], reflected: [false; 3] }
     }
 
     /// Where a chip goes.

@@ -11,7 +11,7 @@
 
 use super::Lengths;
 use crate::group::Group;
-use crate::pod::{self, CHIPS, PORTS, SWITCHES};
+use crate::pod::{self, CHIPS, LINK_CLASSES, PORTS, SWITCHES};
 use crate::topology::Topology;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -34,11 +34,14 @@ pub struct Wavefront {
     /// `lane[(2 * switch + side) * lanes + at]`: lane whose word arrives at lane `at` by the plus (side 0) or
     /// minus (side 1) port.
     lane: Vec<u8>,
-    /// Words of the past: `ring[(slot * 64 + chip) * lanes + lane]`, and some room so that a row can be read as
-    /// a power of two.
-    ring: Vec<u64>,
+    /// Words of the past by slot: `ring[slot][chip * lanes + lane]`, and some room so that a row can be read as a
+    /// power of two. The slot after those in use stays zero: the time before the start.
+    ring: Vec<Vec<u64>>,
     found: Vec<Option<Found>>,
 }
+
+/// Words behind the last row of a slot.
+const ROOM: usize = 256;
 
 /// Row widths that the wavefront is compiled for.
 const WIDTHS: [usize; 9] = [8, 16, 24, 32, 48, 64, 96, 128, 256];
@@ -97,11 +100,12 @@ impl Wavefront {
     /// never reached.
     pub fn run(&mut self, lengths: &Lengths, source: usize) -> &[Option<Found>] {
         let slots = usize::from(lengths.longest()) + 1;
-        let needed = slots * CHIPS * self.lanes + 256;
-        if self.ring.len() < needed {
-            self.ring.resize(needed, 0);
+        let size = CHIPS * self.lanes + ROOM;
+        while self.ring.len() <= slots {
+            self.ring.push(vec![0; size]);
         }
-        let start = &mut self.ring[..CHIPS * self.lanes];
+        self.ring[slots].fill(0);
+        let start = &mut self.ring[0];
         start.fill(0);
         for chip in 0..CHIPS {
             let row = &mut start[chip * self.lanes..(chip + 1) * self.lanes];
@@ -140,7 +144,7 @@ struct Job<'a> {
     cubes: usize,
     slots: usize,
     lane: &'a [u8],
-    ring: &'a mut [u64],
+    ring: &'a mut [Vec<u64>],
     found: &'a mut [Option<Found>],
 }
 
@@ -155,11 +159,10 @@ struct Inlet {
     class: u8,
 }
 
-/// The links of a chip, electrical ones first.
+/// The links of a chip; the first electrical one stands for those that are absent.
 #[derive(Clone, Copy)]
 struct Inlets {
     electrical: [Inlet; PORTS],
-    electrical_count: usize,
     optical: [Inlet; 3],
     /// Table of lanes of each optical port: `2 * switch + side`.
     table: [u8; 3],
@@ -170,23 +173,18 @@ const INLETS: [Inlets; CHIPS] = inlets();
 
 const fn inlets() -> [Inlets; CHIPS] {
     const NONE: Inlet = Inlet { chip: 0, class: 0 };
-    const EMPTY: Inlets = Inlets {
-        electrical: [NONE; PORTS],
-        electrical_count: 0,
-        optical: [NONE; 3],
-        table: [0; 3],
-        optical_count: 0,
-    };
+    const EMPTY: Inlets =
+        Inlets { electrical: [NONE; PORTS], optical: [NONE; 3], table: [0; 3], optical_count: 0 };
     let mut all = [EMPTY; CHIPS];
     let mut chip = 0;
     while chip < CHIPS {
-        let mut port = 0;
+        let (mut port, mut electrical) = (0, 0);
         while port < PORTS as u8 {
             let at = &mut all[chip];
             let class = pod::LINK_OF_ARC[pod::arc_class(chip as u8, port)];
             if let Some(near) = pod::electrical(chip as u8, port) {
-                at.electrical[at.electrical_count] = Inlet { chip: near, class };
-                at.electrical_count += 1;
+                at.electrical[electrical] = Inlet { chip: near, class };
+                electrical += 1;
             } else if let Some(switch) = pod::switch(chip as u8, port) {
                 let plus = pod::is_plus(port);
                 at.optical[at.optical_count] = Inlet { chip: pod::face_chip(switch, !plus), class };
@@ -194,6 +192,12 @@ const fn inlets() -> [Inlets; CHIPS] {
                 at.optical_count += 1;
             }
             port += 1;
+        }
+        let at = &mut all[chip];
+        let mut rest = electrical;
+        while rest < PORTS {
+            at.electrical[rest] = at.electrical[0];
+            rest += 1;
         }
         chip += 1;
     }
@@ -204,9 +208,9 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _simd: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
+        let vectors = LANES / S::U64_LANES;
         let Job { lengths, cubes, slots, lane, ring, found } = self.0;
-        let lengths_of = lengths.classes();
         let mut missing = [0u64; LANES];
         let mut sums = [0u64; LANES];
         let mut ticks = [0u64; LANES];
@@ -214,8 +218,9 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
         let mut left = u64::MAX;
         let mut since_change = 0;
         let mut tick = 0usize;
+        let mut slot_of = [0u8; LINK_CLASSES];
         loop {
-            count_missing::<LANES>(&ring[now * CHIPS * LANES..(now + 1) * CHIPS * LANES], &mut missing);
+            count_missing(simd, S::as_simd_u64s(&ring[now]).0, vectors, &mut missing);
             let mut total = 0;
             for at in 0..LANES {
                 total += missing[at];
@@ -231,34 +236,40 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
             let before = now;
             now = if now + 1 == slots { 0 } else { now + 1 };
             tick += 1;
-            let slot_of = |class: u8| {
-                let length = usize::from(lengths_of[usize::from(class)]);
-                let slot = if now >= length { now - length } else { now + slots - length };
-                (length <= tick).then_some(slot)
-            };
-            for (chip, inlets) in INLETS.iter().enumerate() {
-                let mut word: [u64; LANES] = *row::<LANES>(ring, before, chip);
-                for inlet in &inlets.electrical[..inlets.electrical_count] {
-                    if let Some(slot) = slot_of(inlet.class) {
-                        let other = row::<LANES>(ring, slot, usize::from(inlet.chip));
-                        for at in 0..LANES {
-                            word[at] |= other[at];
-                        }
-                    }
-                }
-                for (inlet, &table) in inlets.optical[..inlets.optical_count].iter().zip(&inlets.table) {
-                    if let Some(slot) = slot_of(inlet.class) {
-                        let other = wide_row::<LANES, POWER>(ring, slot, usize::from(inlet.chip));
-                        let from = usize::from(table) * LANES;
-                        let lane: &[u8; LANES] = chunk(&lane[from..from + LANES]);
-                        for at in 0..LANES {
-                            word[at] |= other[usize::from(lane[at]) & (POWER - 1)];
-                        }
-                    }
-                }
-                let at = (now * CHIPS + chip) * LANES;
-                ring[at..at + LANES].copy_from_slice(&word);
+            for (slot, &length) in slot_of.iter_mut().zip(lengths.classes()) {
+                let length = usize::from(length);
+                let past = if now >= length { now - length } else { now + slots - length };
+                *slot = if length <= tick { past } else { slots } as u8;
             }
+            let mut current = std::mem::take(&mut ring[now]);
+            for (chip, inlets) in INLETS.iter().enumerate() {
+                let slot = |inlet: Inlet| &ring[usize::from(slot_of[usize::from(inlet.class)])];
+                let read_from = |which: usize| {
+                    let inlet = inlets.electrical[which];
+                    (S::as_simd_u64s(slot(inlet)).0, usize::from(inlet.chip) * vectors)
+                };
+                let (a, b, c) = (read_from(0), read_from(1), read_from(2));
+                let (d, e, f) = (read_from(3), read_from(4), read_from(5));
+                let (old, _) = S::as_simd_u64s(&ring[before]);
+                let (now, _) = S::as_mut_simd_u64s(&mut current);
+                for at in 0..vectors {
+                    let one =
+                        simd.or_u64s(old[chip * vectors + at], simd.or_u64s(a.0[a.1 + at], b.0[b.1 + at]));
+                    let two = simd.or_u64s(c.0[c.1 + at], d.0[d.1 + at]);
+                    let three = simd.or_u64s(e.0[e.1 + at], f.0[f.1 + at]);
+                    now[chip * vectors + at] = simd.or_u64s(one, simd.or_u64s(two, three));
+                }
+                // In place, word by word: reading a vector back right after its words were written would stall.
+                let row: &mut [u64; LANES] = chunk_mut(&mut current[chip * LANES..]);
+                for (&inlet, &table) in inlets.optical[..inlets.optical_count].iter().zip(&inlets.table) {
+                    let other: &[u64; POWER] = chunk(&slot(inlet)[usize::from(inlet.chip) * LANES..]);
+                    let lane: &[u8; LANES] = chunk(&lane[usize::from(table) * LANES..]);
+                    for at in 0..LANES {
+                        row[at] |= other[usize::from(lane[at]) & (POWER - 1)];
+                    }
+                }
+            }
+            ring[now] = current;
         }
         for (which, found) in found.iter_mut().enumerate() {
             let lanes = which * cubes..(which + 1) * cubes;
@@ -270,45 +281,52 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
     }
 }
 
-const EMPTY_ROW: [u64; 256] = [0; 256];
-
+/// The first words of a slice that is known to have them.
 #[inline(always)]
 fn chunk<T, const N: usize>(slice: &[T]) -> &[T; N] {
     match slice.first_chunk::<N>() {
         Some(chunk) => chunk,
-        None => unreachable!("slices are cut to their length"),
+        None => unreachable!("rows end before the room behind the last"),
     }
 }
 
 #[inline(always)]
-fn row<const LANES: usize>(ring: &[u64], slot: usize, chip: usize) -> &[u64; LANES] {
-    let at = (slot * CHIPS + chip) * LANES;
-    ring[at..].first_chunk::<LANES>().unwrap_or_else(|| chunk(&EMPTY_ROW))
+fn chunk_mut<T, const N: usize>(slice: &mut [T]) -> &mut [T; N] {
+    match slice.first_chunk_mut::<N>() {
+        Some(chunk) => chunk,
+        None => unreachable!("rows end before the room behind the last"),
+    }
 }
 
-#[inline(always)]
-fn wide_row<const LANES: usize, const POWER: usize>(ring: &[u64], slot: usize, chip: usize) -> &[u64; POWER] {
-    let at = (slot * CHIPS + chip) * LANES;
-    ring[at..].first_chunk::<POWER>().unwrap_or_else(|| chunk(&EMPTY_ROW))
-}
-
-/// Counts the missing bits of 64 rows by lane. Carry-save adders take eight rows to one word of eights, so that
+/// Counts the missing bits of 64 rows by lane. Carry-save adders take eight rows to one vector of eights, so that
 /// one word in six has its bits counted.
 #[inline(always)]
-fn count_missing<const LANES: usize>(rows: &[u64], missing: &mut [u64; LANES]) {
-    const GROUP: usize = 8;
-    for from in (0..LANES).step_by(GROUP) {
-        let read = |chip: usize| {
-            let at = chip * LANES + from;
-            let words: &[u64; GROUP] = chunk(&rows[at..at + GROUP]);
-            let mut not = [0; GROUP];
-            for lane in 0..GROUP {
-                not[lane] = !words[lane];
-            }
-            not
+fn count_missing<S: Simd, const LANES: usize>(
+    simd: S,
+    rows: &[S::u64s],
+    vectors: usize,
+    missing: &mut [u64; LANES],
+) {
+    let none = simd.splat_u64s(0);
+    for at in 0..vectors {
+        let read = |chip: usize| simd.not_u64s(rows[chip * vectors + at]);
+        // Full adders on vectors of bits: keep the sum, return the carry.
+        let add = |sum: &mut S::u64s, a: S::u64s, b: S::u64s| {
+            let half = simd.xor_u64s(*sum, a);
+            let carry = simd.or_u64s(simd.and_u64s(*sum, a), simd.and_u64s(half, b));
+            *sum = simd.xor_u64s(half, b);
+            carry
         };
-        let (mut ones, mut twos, mut fours) = ([0u64; GROUP], [0u64; GROUP], [0u64; GROUP]);
-        let mut counted = [0u64; GROUP];
+        let (mut ones, mut twos, mut fours) = (none, none, none);
+        let from = at * S::U64_LANES;
+        let counts = &mut missing[from..from + S::U64_LANES];
+        counts.fill(0);
+        let mut count = |vector: S::u64s, weight: u64| {
+            let words: &[u64] = pulp::bytemuck::cast_slice(std::slice::from_ref(&vector));
+            for (count, word) in counts.iter_mut().zip(words) {
+                *count += weight * u64::from(word.count_ones());
+            }
+        };
         for chip in (0..CHIPS).step_by(8) {
             let two_a = add(&mut ones, read(chip), read(chip + 1));
             let two_b = add(&mut ones, read(chip + 2), read(chip + 3));
@@ -316,30 +334,12 @@ fn count_missing<const LANES: usize>(rows: &[u64], missing: &mut [u64; LANES]) {
             let two_a = add(&mut ones, read(chip + 4), read(chip + 5));
             let two_b = add(&mut ones, read(chip + 6), read(chip + 7));
             let four_b = add(&mut twos, two_a, two_b);
-            let eight = add(&mut fours, four_a, four_b);
-            for lane in 0..GROUP {
-                counted[lane] += 8 * u64::from(eight[lane].count_ones());
-            }
+            count(add(&mut fours, four_a, four_b), 8);
         }
-        for lane in 0..GROUP {
-            missing[from + lane] = counted[lane]
-                + u64::from(ones[lane].count_ones())
-                + 2 * u64::from(twos[lane].count_ones())
-                + 4 * u64::from(fours[lane].count_ones());
-        }
+        count(ones, 1);
+        count(twos, 2);
+        count(fours, 4);
     }
-}
-
-/// Full adders on vectors of bits: keeps the sum, returns the carry.
-#[inline(always)]
-fn add<const N: usize>(sum: &mut [u64; N], a: [u64; N], b: [u64; N]) -> [u64; N] {
-    let mut carry = [0; N];
-    for lane in 0..N {
-        let half = sum[lane] ^ a[lane];
-        carry[lane] = (sum[lane] & a[lane]) | (half & b[lane]);
-        sum[lane] = half ^ b[lane];
-    }
-    carry
 }
 
 #[cfg(test)]

@@ -81,3 +81,28 @@ fn position_classes_have_their_sizes() {
     }
     assert_eq!(sizes, [24, 48, 24, 12, 24, 12, 12, 24, 12]);
 }
+
+#[test]
+fn cuts_bound_what_other_pods_carry() {
+    use crate::mcf;
+    let mut random = Streams::new(21).stream(0);
+    let group = Group::abelian(&[2]).unwrap();
+    let settings = mcf::Settings { gap: 0.01, ..mcf::Settings::default() };
+    let certify =
+        |pod: &Topology| mcf::certify(pod, &settings, None, &mut crate::watch::Unwatched::default()).unwrap();
+    let first = random_pod(&group, &mut random);
+    let certificate = certify(&first);
+    let lengths = certificate.class_lengths.clone().unwrap_or_else(|| vec![1.0; LINK_CLASSES]);
+    let cuts = LinearCut::new(&first, &lengths).unwrap().images(&group);
+    let own = cuts[0].bound(&first.symmetry().unwrap().voltage);
+    assert!((own / certificate.upper - 1.0).abs() < 1e-6, "{own} {certificate:?}");
+    for _ in 0..4 {
+        let pod = random_pod(&group, &mut random);
+        if metrics::hops(&pod).is_none() {
+            continue;
+        }
+        let lower = certify(&pod).lower;
+        let voltage = pod.symmetry().unwrap().voltage;
+        assert!(cuts.iter().all(|cut| cut.bound(&voltage) >= lower));
+    }
+}

@@ -1,0 +1,184 @@
+//! Groups and symmetries that designs of a size may have: which one is best is found by trying.
+
+use super::ties::{self, Ties};
+use crate::group::Group;
+use crate::metrics::cuts::CubeSymmetry;
+use lightbay_core::random::Stream;
+
+/// Designs of one group that look the same after one turn of the cube, or after none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    /// What it is, for people.
+    pub name: String,
+    /// Numbers the cubes.
+    pub group: Group,
+    /// Which voltages move together.
+    pub ties: Ties,
+}
+
+/// Which symmetry of the cube designs may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// Whatever is best.
+    Any,
+    /// None is asked for.
+    Free,
+    /// The third of a turn about a diagonal of the cube, which carries X to Y to Z.
+    Diagonal,
+}
+
+/// Groups with more factors give many chips the same few neighbours.
+const MOST_FACTORS: usize = 3;
+/// Up to as many cubes, designs without any further symmetry are found as easily as those with it.
+const FREE_UP_TO: usize = 8;
+
+impl Family {
+    /// Designs of a group without further symmetry.
+    pub fn free(group: Group) -> Self {
+        let ties = Ties::free(&group);
+        Self { name: group.name().to_owned(), group, ties }
+    }
+
+    /// Designs that a third of a turn about a diagonal, followed by a random automorphism of order 3, maps onto
+    /// themselves; `None` if the group does not seem to have one.
+    pub fn turning(group: Group, random: &mut Stream) -> Option<Self> {
+        let automorphism = ties::automorphism(&group, 3, random)?;
+        Some(Self::turned(group, automorphism, "turning"))
+    }
+
+    /// The same where the three axes are wired alike.
+    pub fn alike(group: Group) -> Self {
+        let identity = (0..group.order() as u16).collect();
+        Self::turned(group, identity, "alike")
+    }
+
+    fn turned(group: Group, automorphism: Vec<u16>, word: &str) -> Self {
+        let ties = Ties::new(&group, &[(CubeSymmetry::diagonal(), automorphism)]);
+        Self { name: format!("{} {word}", group.name()), group, ties }
+    }
+}
+
+/// Families of `cubes` cubes that are worth a try; of one group only if it is given.
+pub fn families(cubes: usize, given: Option<&Group>, turns: Turns, random: &mut Stream) -> Vec<Family> {
+    let groups = given.map_or_else(|| groups(cubes), |group| vec![group.clone()]);
+    let mut found = Vec::new();
+    for group in groups {
+        let free = turns == Turns::Free || (turns == Turns::Any && cubes <= FREE_UP_TO);
+        if free {
+            found.push(Family::free(group.clone()));
+        }
+        if turns != Turns::Free {
+            match Family::turning(group.clone(), random) {
+                Some(family) => found.push(family),
+                None if turns == Turns::Any && !free => found.push(Family::free(group.clone())),
+                None => (),
+            }
+            if cubes <= FREE_UP_TO || turns == Turns::Diagonal {
+                found.push(Family::alike(group));
+            }
+        }
+    }
+    found
+}
+
+/// Abelian groups of few factors, and extensions by Z3, whose own turn goes well with that of the cube.
+fn groups(order: usize) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut add = |group: Option<Group>| {
+        if let Some(group) = group {
+            groups.push(group);
+        }
+    };
+    let mut lists = invariant_factors(order, 1);
+    lists.sort_by_key(|factors| (factors.last().copied(), factors.len()));
+    let few = |factors: &Vec<usize>| factors.len() <= MOST_FACTORS && (order < 8 || factors.len() > 1);
+    let some = lists.iter().any(few);
+    for factors in lists.iter().filter(|factors| few(factors) || !some) {
+        add(Group::abelian(factors).ok());
+    }
+    for side in 2..=6 {
+        if order.is_multiple_of(3 * side * side) && order / (3 * side * side) <= 4 {
+            add(turned_square(side, order / (3 * side * side)));
+        }
+    }
+    if order.is_multiple_of(24) && order / 24 <= 4 {
+        add(binary_tetrahedral(order / 24));
+    }
+    groups
+}
+
+/// Lists of factors, each a multiple of the one before it, whose product is `order`: one for each abelian group.
+fn invariant_factors(order: usize, least: usize) -> Vec<Vec<usize>> {
+    if order == 1 {
+        return vec![Vec::new()];
+    }
+    let mut lists = Vec::new();
+    for first in (2..=order).filter(|first| order.is_multiple_of(*first) && first.is_multiple_of(least)) {
+        for rest in invariant_factors(order / first, first) {
+            let mut list = vec![first];
+            list.extend(rest);
+            lists.push(list);
+        }
+    }
+    lists
+}
+
+/// (Z_side x Z_side) : Z3, where Z3 turns the plane, times Z_rest.
+fn turned_square(side: usize, rest: usize) -> Option<Group> {
+    let order = 3 * side * side * rest;
+    let turn = |mut at: (usize, usize), times: usize| {
+        for _ in 0..times {
+            at = ((side - at.1) % side, (at.0 + side - at.1) % side);
+        }
+        at
+    };
+    let parts = |e: usize| (e % side, e / side % side, e / (side * side) % 3, e / (3 * side * side));
+    let rows: Vec<Vec<u16>> = (0..order)
+        .map(|a| {
+            let (x, y, turns, other) = parts(a);
+            (0..order)
+                .map(|b| {
+                    let (u, v, more, another) = parts(b);
+                    let (u, v) = turn((u, v), turns);
+                    let plane = (x + u) % side + side * ((y + v) % side);
+                    let above = (turns + more) % 3 + 3 * ((other + another) % rest);
+                    (plane + side * side * above) as u16
+                })
+                .collect()
+        })
+        .collect();
+    let times = if rest > 1 { format!(" x Z{rest}") } else { String::new() };
+    Some(Group::from_table(&rows).ok()?.named(format!("Z{side}^2:Z3{times}")))
+}
+
+/// The binary tetrahedral group, 2 by 2 matrices of determinant 1 over three elements, times Z_rest.
+fn binary_tetrahedral(rest: usize) -> Option<Group> {
+    type Matrix = [usize; 4];
+    let product = |a: Matrix, b: Matrix| -> Matrix {
+        std::array::from_fn(|at| (a[at / 2 * 2] * b[at % 2] + a[at / 2 * 2 + 1] * b[2 + at % 2]) % 3)
+    };
+    let mut all: Vec<Matrix> = vec![[1, 0, 0, 1]];
+    for code in 0..81usize {
+        let matrix = [code % 3, code / 3 % 3, code / 9 % 3, code / 27];
+        if (matrix[0] * matrix[3] + 2 * matrix[1] * matrix[2]) % 3 == 1 && matrix != all[0] {
+            all.push(matrix);
+        }
+    }
+    let order = all.len() * rest;
+    let rows: Option<Vec<Vec<u16>>> = (0..order)
+        .map(|a| {
+            (0..order)
+                .map(|b| {
+                    let matrix = product(all[a % all.len()], all[b % all.len()]);
+                    let at = all.iter().position(|&other| other == matrix)?;
+                    Some((at + all.len() * ((a / all.len() + b / all.len()) % rest)) as u16)
+                })
+                .collect()
+        })
+        .collect();
+    let times = if rest > 1 { format!(" x Z{rest}") } else { String::new() };
+    Some(Group::from_table(&rows?).ok()?.named(format!("SL(2,3){times}")))
+}
+
+#[cfg(test)]
+mod tests;
