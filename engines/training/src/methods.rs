@@ -1,6 +1,7 @@
 //! The methods of kind `training`, one file each, and what they share.
 
 mod allocate;
+mod approach;
 mod auto;
 mod carry;
 mod evolve;
@@ -21,6 +22,7 @@ mod topo;
 use crate::baselines::Baseline;
 use crate::evaluate::Rates;
 use crate::kind::Training;
+use approach::By;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
@@ -32,18 +34,18 @@ pub use session::{candidate, planned};
 pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     let mut methods: Vec<Arc<dyn Method<Training>>> = Vec::new();
     for baseline in Baseline::ALL {
-        methods.push(Arc::new(allocate::Allocate(baseline)));
+        methods.push(Arc::new(By(allocate::Allocate(baseline))));
     }
-    methods.push(Arc::new(evolve::Evolve { name: "delta-fast", rates: Rates::Fair }));
-    methods.push(Arc::new(evolve::Evolve { name: "delta-level", rates: Rates::Level }));
-    methods.push(Arc::new(topo::Topo));
-    methods.push(Arc::new(joint::Joint));
-    methods.push(Arc::new(order::Ordered));
-    methods.push(Arc::new(select::Select));
-    methods.push(Arc::new(interval::Interval));
-    methods.push(Arc::new(fixed_step::FixedSteps));
-    methods.push(Arc::new(auto::Auto));
-    methods.push(Arc::new(simulate::Simulate));
+    methods.push(Arc::new(By(evolve::Evolve { name: "delta-fast", rates: Rates::Fair })));
+    methods.push(Arc::new(By(evolve::Evolve { name: "delta-level", rates: Rates::Level })));
+    methods.push(Arc::new(By(topo::Topo)));
+    methods.push(Arc::new(By(joint::Joint)));
+    methods.push(Arc::new(By(order::Ordered)));
+    methods.push(Arc::new(By(select::Select)));
+    methods.push(Arc::new(By(interval::Interval)));
+    methods.push(Arc::new(By(fixed_step::FixedSteps)));
+    methods.push(Arc::new(By(auto::Auto)));
+    methods.push(Arc::new(By(simulate::Simulate)));
     methods
 }
 

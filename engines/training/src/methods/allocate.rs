@@ -1,19 +1,17 @@
 //! `prop-alloc`, `sqrt-alloc`, `iter-halve`: the traffic matrix decides, fair rates judge.
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use crate::baselines::Baseline;
 use crate::evaluate::Rates;
-use crate::kind::Training;
-use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
-use lightbay_core::scenario::Scenario;
 
 /// A traffic-matrix method.
 pub(super) struct Allocate(pub Baseline);
 
-impl Method<Training> for Allocate {
+impl Approach for Allocate {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: self.0.name(),
@@ -30,16 +28,11 @@ impl Method<Training> for Allocate {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        _params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Fair, false, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Fair
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, _params: &Params) -> Result<Outcome, MethodError> {
         session.cx.phase("allocation", self.0.name());
         let x = self.0.allocate(&session.evaluator.network);
         session.evaluate(x, self.0.name())?;

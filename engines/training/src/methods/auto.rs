@@ -1,18 +1,16 @@
 //! `auto`: everything that helps, in the order in which it pays. Quick searches first, then what proves; as soon as
 //! a bound meets the best plan, the rest is left out.
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use super::{evolve, joint, knobs, prove, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga::Settings;
-use crate::kind::Training;
 use crate::selection::Range;
-use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Limit, Status, gap};
-use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// All methods one after the other.
@@ -24,7 +22,7 @@ const CLOSED: f64 = 1e-9;
 /// Generations without improvement after which a genetic search gives way to what follows.
 const STALL: i64 = 25;
 
-impl Method<Training> for Auto {
+impl Approach for Auto {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports(), knobs::prover()];
         params.extend(knobs::solver(&["mip_gap", "solver_process"]));
@@ -41,18 +39,13 @@ impl Method<Training> for Auto {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Best, true, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
-        let mut start = start::start(&mut session)?;
-        let (status, limit) = search(&mut session, params, &mut start)?;
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Best
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        let mut start = start::start(session)?;
+        let (status, limit) = search(session, params, &mut start)?;
         session.fewest_ports(&mut start.best, &start.caps)?;
         Ok(Outcome::Done { status, limit })
     }

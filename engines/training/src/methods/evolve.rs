@@ -1,16 +1,14 @@
 //! `delta-fast` and `delta-level`: the genetic search, judged by fair or by level-first rates.
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use super::{knobs, start};
 use crate::evaluate::Rates;
 use crate::ga::{self, Evolved};
-use crate::kind::Training;
-use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
 use lightbay_core::random::Stream;
-use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// A genetic method.
@@ -21,7 +19,7 @@ pub(super) struct Evolve {
     pub rates: Rates,
 }
 
-impl Method<Training> for Evolve {
+impl Approach for Evolve {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports()];
         params.extend(knobs::genetic());
@@ -39,18 +37,13 @@ impl Method<Training> for Evolve {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, self.rates, false, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
-        let start = start::start(&mut session)?;
-        let evolved = evolve(&mut session, params, &start, None)?;
+    fn rates(&self, _params: &Params) -> Rates {
+        self.rates
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        let start = start::start(session)?;
+        let evolved = evolve(session, params, &start, None)?;
         let mut best = if evolved.best.better_than(&start.best) { evolved.best } else { start.best };
         session.fewest_ports(&mut best, &start.caps)?;
         Ok(Outcome::Done { status: Status::Heuristic, limit: evolved.limit })

@@ -1,7 +1,8 @@
 //! `delta-fixed-step`: circuits by the integer program over slots of fixed length, for comparison.
 
+use super::approach::Approach;
 use super::interval::{report_size, solver_knobs};
-use super::session::{Opened, Session, candidate, compile};
+use super::session::{Session, candidate, compile};
 use super::start;
 use crate::baselines::Baseline;
 use crate::circuit_bounds::circuit_bounds;
@@ -16,7 +17,7 @@ use crate::windows::Windows;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
 use lightbay_core::kind::Candidate;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::{Problem, Problems};
@@ -58,7 +59,7 @@ fn shape_knobs() -> Vec<ParamInfo> {
     ]
 }
 
-impl Method<Training> for FixedSteps {
+impl Approach for FixedSteps {
     fn info(&self) -> MethodInfo {
         let mut params = shape_knobs();
         params.extend(solver_knobs(&["solver_process", "presolve"]));
@@ -71,20 +72,15 @@ impl Method<Training> for FixedSteps {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Best, false, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Best
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         // The size is known before anything else is done.
         let network = &session.evaluator.network;
         schedule(network, &Baseline::ALL[0].allocate(network), params)?;
-        let start = start::start(&mut session)?;
+        let start = start::start(session)?;
         let evaluator = Arc::clone(&session.evaluator);
         let names = Names::new(&session.instance);
         let mut caps = start.caps;

@@ -4,7 +4,8 @@ mod ask;
 mod modelled;
 mod reading;
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use super::{given, joint, knobs, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga;
@@ -15,11 +16,10 @@ use crate::sim::Trace;
 pub(super) use ask::solver_knobs;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, ModelSize, Severity};
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::random::Stream;
-use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::{Start, Status as Ending};
 use lightbay_highs::solve;
@@ -40,7 +40,7 @@ const EQUAL: f64 = 1e-7;
 /// Most times that a pinned model is laid around a better run.
 const ROUNDS: u32 = 50;
 
-impl Method<Training> for Interval {
+impl Approach for Interval {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports()];
         params.extend(ask::shape_knobs());
@@ -55,25 +55,19 @@ impl Method<Training> for Interval {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let rates = ask::rates(params);
-        let mut session = match Session::open(&scenario.body, rates, true, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
+    fn rates(&self, params: &Params) -> Rates {
+        ask::rates(params)
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        let rates = session.rates;
         let fixed = given::circuits(&session.evaluator.network, params, "circuits")?;
-        let mut start = start::start(&mut session)?;
-        let mut best = begin(&mut session, params, &start, fixed.as_deref())?;
+        let mut start = start::start(session)?;
+        let mut best = begin(session, params, &start, fixed.as_deref())?;
         for (cap, circuits) in start.caps.iter_mut().zip(&best.x) {
             *cap = (*cap).max(*circuits);
         }
-        let least_s =
-            if params.bool("relaxation") { joint::relax(&mut session, params, &start)? } else { 0.0 };
+        let least_s = if params.bool("relaxation") { joint::relax(session, params, &start)? } else { 0.0 };
         let shape = ask::shape(params);
         let names = Names::new(&session.instance);
         let evaluator = Arc::clone(&session.evaluator);

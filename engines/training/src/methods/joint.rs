@@ -3,19 +3,17 @@
 //! reach, beside a genetic search judged by fair and level-first schedules and, where that is not enough, linear
 //! programs over event orders.
 
-use super::session::{Opened, Relaxed, Session};
+use super::approach::Approach;
+use super::session::{Relaxed, Session};
 use super::{evolve, knobs, order, prove, start, topo};
 use crate::evaluate::Rates;
 use crate::general::{self, Closed};
-use crate::kind::Training;
 use crate::outer;
 use crate::search::Found;
-use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
-use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// The search with proof at joint rates.
@@ -24,7 +22,7 @@ pub(super) struct Joint;
 /// Gap up to which a proof of ours is complete.
 const PROVEN: f64 = 1e-9;
 
-impl Method<Training> for Joint {
+impl Approach for Joint {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports(), knobs::prover()];
         params.extend(knobs::solver(&["mip_gap", "solver_process"]));
@@ -41,23 +39,18 @@ impl Method<Training> for Joint {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Best, true, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
-        let mut start = start::start(&mut session)?;
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Best
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        let mut start = start::start(session)?;
         if session.evaluator.exact(Rates::Best) {
-            let complete = prove::prove(&mut session, params, &mut start, false)?;
+            let complete = prove::prove(session, params, &mut start, false)?;
             session.fewest_ports(&mut start.best, &start.caps)?;
             return Ok(topo::ending(complete));
         }
-        let (status, limit) = contended(&mut session, params, &mut start, false)?;
+        let (status, limit) = contended(session, params, &mut start, false)?;
         session.fewest_ports(&mut start.best, &start.caps)?;
         Ok(Outcome::Done { status, limit })
     }

@@ -1,24 +1,22 @@
 //! `delta-order`: the best schedule of given circuits by linear programs over event orders.
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use super::{carry, given, knobs, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga;
 use crate::general;
-use crate::kind::Training;
 use crate::order::{self, Improved, Limits};
 use crate::plan::TrainingResult;
 use crate::polish::polish;
 use crate::repair;
 use crate::search::{Found, Watch};
 use crate::sim::{Piece, Trace};
-use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, Severity};
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::random::Stream;
-use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// Which plans the bound of this method covers.
@@ -33,7 +31,7 @@ const LPS_EACH: u64 = 60;
 /// The search over event orders.
 pub(super) struct Ordered;
 
-impl Method<Training> for Ordered {
+impl Approach for Ordered {
     fn info(&self) -> MethodInfo {
         let mut params = vec![ParamInfo::int_list(
             "circuits",
@@ -57,30 +55,25 @@ impl Method<Training> for Ordered {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Best, false, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Best
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         let mut best = match given::circuits(&session.evaluator.network, params, "circuits")? {
             Some(x) => session.evaluate(x, "given circuits")?,
-            None => short_search(&mut session)?,
+            None => short_search(session)?,
         };
         let floor = session.evaluator.bound(&best.x, &mut Scratch::default()) * (1.0 - 1e-12);
         session.cx.partial_bound(floor, ONLY);
-        let improved = improve(&mut session, &best.x)?;
+        let improved = improve(session, &best.x)?;
         let mut cut_short = improved.cut_short;
         best.makespan = best.makespan.min(improved.makespan);
         if best.makespan > floor * (1.0 + PROVEN) {
-            cut_short &= !prove(&mut session, &mut best, floor)?;
+            cut_short &= !prove(session, &mut best, floor)?;
         }
         if matches!(session.cx.params().get("exchange"), Some(ParamValue::Bool(true))) {
-            cut_short |= exchange(&mut session, &mut best)?;
+            cut_short |= exchange(session, &mut best)?;
         }
         Ok(Outcome::Done { status: Status::Heuristic, limit: cut_short.then_some(Limit::Work) })
     }

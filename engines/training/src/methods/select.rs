@@ -1,6 +1,7 @@
 //! `delta-select`: the best circuits at joint rates by an integer program over circuit counts.
 
-use super::session::{self, Opened, Session, candidate};
+use super::approach::Approach;
+use super::session::{self, Session, candidate};
 use super::{carry, knobs, start, topo};
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::kind::Training;
@@ -8,10 +9,9 @@ use crate::search::Found;
 use crate::selection::{Ask, Goal, Selection, Writing};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize, Severity};
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
-use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::{Solution, Start, Status as Ending};
 use lightbay_highs::solve::{self, Reader};
@@ -33,7 +33,7 @@ const SLIP: f64 = 1e-8;
 /// Number of the random stream that seeds the solver; islands count from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 2;
 
-impl Method<Training> for Select {
+impl Approach for Select {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports(), knobs::writing()];
         params.extend(knobs::solver(&["mip_gap", "solver_process", "presolve", "lp_method"]));
@@ -46,25 +46,20 @@ impl Method<Training> for Select {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Best, true, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Best
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         if let Some(reason) = session.evaluator.contention.loose.first() {
             session
                 .cx
                 .note(Severity::Warning, format!("not tail-exact, so the bound is a relaxation: {reason}"));
         }
-        let start = start::start(&mut session)?;
+        let start = start::start(session)?;
         let mut best = start.best;
-        topo::climb(&mut session, &start.caps, &mut best)?;
-        let proven = prove(&mut session, params, &mut best, &start.caps)?;
+        topo::climb(session, &start.caps, &mut best)?;
+        let proven = prove(session, params, &mut best, &start.caps)?;
         session.fewest_ports(&mut best, &start.caps)?;
         Ok(proven.ending(session.cx))
     }

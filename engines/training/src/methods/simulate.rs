@@ -1,20 +1,18 @@
 //! `simulate`: what given circuits are worth.
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use super::{carry, given};
 use crate::evaluate::Rates;
-use crate::kind::Training;
-use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::scenario::Scenario;
 
 /// Simulation of one circuit vector.
 pub(super) struct Simulate;
 
-impl Method<Training> for Simulate {
+impl Approach for Simulate {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "simulate",
@@ -38,20 +36,14 @@ impl Method<Training> for Simulate {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let rates = if params.text("rates") == Some("level") { Rates::Level } else { Rates::Fair };
-        let mut session = match Session::open(&scenario.body, rates, false, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
+    fn rates(&self, params: &Params) -> Rates {
+        if params.text("rates") == Some("level") { Rates::Level } else { Rates::Fair }
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         let x = match given::circuits(&session.evaluator.network, params, "topology")? {
             Some(x) => x,
-            None => of_plan(&session)?,
+            None => of_plan(session)?,
         };
         session.cx.phase("simulation", format!("{x:?}"));
         session.evaluate(x, "given circuits")?;

@@ -1,24 +1,22 @@
 //! `delta-topo`: the best circuits at fair rates, by search with proof.
 
-use super::session::{Opened, Session};
+use super::approach::Approach;
+use super::session::Session;
 use super::{evolve, knobs, start};
 use crate::evaluate::{Evaluator, Rates};
-use crate::kind::Training;
 use crate::outer;
 use crate::polish::polish;
 use crate::repair::Limits;
 use crate::search::{Found, Watch};
-use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status};
-use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
 /// The search with proof at fair rates.
 pub(super) struct Topo;
 
-impl Method<Training> for Topo {
+impl Approach for Topo {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports()];
         params.extend(knobs::proving());
@@ -32,21 +30,16 @@ impl Method<Training> for Topo {
         }
     }
 
-    fn solve(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        cx: &mut Context<'_, Training>,
-    ) -> Result<Outcome, MethodError> {
-        let mut session = match Session::open(&scenario.body, Rates::Fair, true, cx)? {
-            Opened::Session(session) => session,
-            Opened::Done(outcome) => return Ok(outcome),
-        };
-        let mut start = start::start(&mut session)?;
-        let complete = prove(&mut session, params, &mut start, false)?;
+    fn rates(&self, _params: &Params) -> Rates {
+        Rates::Fair
+    }
+
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        let mut start = start::start(session)?;
+        let complete = prove(session, params, &mut start, false)?;
         let mut best = start.best;
         if !complete {
-            climb(&mut session, &start.caps, &mut best)?;
+            climb(session, &start.caps, &mut best)?;
         }
         session.fewest_ports(&mut best, &start.caps)?;
         Ok(ending(complete))

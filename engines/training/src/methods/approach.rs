@@ -1,0 +1,42 @@
+//! What every method begins with: the scenario is compiled, and where nothing crosses pods the plan is made.
+
+use super::session::{Opened, Session};
+use crate::evaluate::Rates;
+use crate::kind::Training;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::scenario::Scenario;
+
+/// What tells methods apart.
+pub(super) trait Approach: Send + Sync {
+    /// What the method is and takes.
+    fn info(&self) -> MethodInfo;
+
+    /// Rates at which it judges circuits.
+    fn rates(&self, params: &Params) -> Rates;
+
+    /// Plans a scenario in which something crosses pods.
+    fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError>;
+}
+
+/// The method that takes an approach.
+pub(super) struct By<A>(pub A);
+
+impl<A: Approach> Method<Training> for By<A> {
+    fn info(&self) -> MethodInfo {
+        self.0.info()
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        match Session::open(&scenario.body, self.0.rates(params), self.info().proves, cx)? {
+            Opened::Session(mut session) => self.0.run(&mut session, params),
+            Opened::Done(outcome) => Ok(outcome),
+        }
+    }
+}
