@@ -16,6 +16,7 @@ mod prove;
 mod select;
 mod session;
 mod simulate;
+mod solver;
 mod start;
 mod topo;
 
@@ -25,6 +26,7 @@ use crate::kind::Training;
 use approach::By;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
+use modelled::Of;
 use std::sync::Arc;
 
 pub use carry::carry;
@@ -51,5 +53,5 @@ pub fn all() -> Vec<Arc<dyn Method<Training>>> {
 
 /// The methods whose question is one model, for other solvers.
 pub fn models() -> Vec<Arc<dyn Modelled<Training>>> {
-    vec![Arc::new(modelled::Selected), Arc::new(interval::Written), Arc::new(fixed_step::Written)]
+    vec![Arc::new(Of(select::Written)), Arc::new(Of(interval::Written)), Arc::new(Of(fixed_step::Written))]
 }

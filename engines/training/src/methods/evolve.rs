@@ -4,7 +4,7 @@ use super::approach::Approach;
 use super::session::Session;
 use super::{knobs, start};
 use crate::evaluate::Rates;
-use crate::ga::{self, Evolved};
+use crate::ga::{self, Evolved, Settings};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
@@ -65,12 +65,21 @@ pub(super) fn evolve(
             settings.islands, settings.population, settings.generations
         ),
     );
+    session.evolving_since_s = Some(session.cx.elapsed_s());
+    let evolved = search(session, &settings, start, target);
+    session.evolving_since_s = None;
+    evolved
+}
+
+/// The genetic search alone; island n takes random stream n.
+pub(super) fn search(
+    session: &mut Session<'_, '_>,
+    settings: &Settings,
+    start: &start::Start,
+    target: Option<f64>,
+) -> Result<Evolved, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
     let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target };
     let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
-    session.evolving_since_s = Some(session.cx.elapsed_s());
-    let evolved =
-        ga::evolve(task, &settings, &start.seeds, |island| streams[island as usize].clone(), session);
-    session.evolving_since_s = None;
-    evolved
+    ga::evolve(task, settings, &start.seeds, |island| streams[island as usize].clone(), session)
 }

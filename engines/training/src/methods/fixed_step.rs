@@ -1,32 +1,26 @@
 //! `delta-fixed-step`: circuits by the integer program over slots of fixed length, for comparison.
 
+mod modelled;
+
 use super::approach::Approach;
-use super::interval::{report_size, solver_knobs};
-use super::session::{Session, candidate, compile};
-use super::start;
+use super::session::{Session, candidate};
+use super::{knobs, solver, start};
 use crate::baselines::Baseline;
-use crate::circuit_bounds::circuit_bounds;
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::fixed_step::{FixedStep, Question, SlotWindows, Slots};
 use crate::interval::Names;
 use crate::kind::Training;
 use crate::network::Network;
-use crate::plan::TrainingResult;
 use crate::search::Found;
-use crate::windows::Windows;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
-use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::scenario::Scenario;
-use lightbay_highs::model::Model;
-use lightbay_highs::modelled::Modelled;
 use lightbay_highs::solution::{Start, Status as Ending};
-use lightbay_highs::solve::{self, Reader};
-use rand::RngExt;
+use lightbay_highs::solve::Reader;
+pub(super) use modelled::Written;
 use std::sync::Arc;
 
 /// The integer program over slots.
@@ -62,7 +56,7 @@ fn shape_knobs() -> Vec<ParamInfo> {
 impl Approach for FixedSteps {
     fn info(&self) -> MethodInfo {
         let mut params = shape_knobs();
-        params.extend(solver_knobs(&["solver_process", "presolve"]));
+        params.extend(knobs::solver(&["solver_process", "presolve"]));
         MethodInfo {
             name: "delta-fixed-step",
             help: "Circuits by the integer program over slots of fixed length; small scenarios, for comparison.",
@@ -84,11 +78,8 @@ impl Approach for FixedSteps {
         let evaluator = Arc::clone(&session.evaluator);
         let names = Names::new(&session.instance);
         let mut caps = start.caps;
-        for (cap, circuits) in caps.iter_mut().zip(&start.best.x) {
-            *cap = (*cap).max(*circuits);
-        }
-        let written = write(&evaluator.network, &names, &caps, &start.best.x, params)?;
-        let (model, slots) = written;
+        start::admit(&mut caps, &start.best.x);
+        let (model, slots) = write(&evaluator.network, &names, &caps, &start.best.x, params)?;
         session.cx.phase(
             "slots",
             format!(
@@ -97,7 +88,7 @@ impl Approach for FixedSteps {
                 model.slot_s * 1e3
             ),
         );
-        report_size(session.cx, &model.model, "slot windows");
+        solver::report_size(session.cx, &model.model, "slot windows");
         let given = model.point(&slots).and_then(|point| {
             model.model.first_broken(&point, 1e-6).map_or(Ok(point), |b| Err(b.to_string()))
         });
@@ -117,14 +108,7 @@ impl Approach for FixedSteps {
             scratch: Scratch::default(),
             points: 0,
         };
-        let seed = session.cx.stream(SOLVER_STREAM).random::<u64>();
-        let ask = solve::Ask {
-            model: &model.model,
-            options: solve::options_of(params, seed),
-            start: given,
-            isolated: solve::isolated(params),
-        };
-        let solution = solve::run(ask, &mut reading, session.cx)?;
+        let solution = solver::run(session.cx, params, SOLVER_STREAM, (&model.model, given), &mut reading)?;
         if let Some(values) = &solution.values {
             let claimed_s = model.claimed_s(values);
             let text = format!(
@@ -223,69 +207,4 @@ impl Reader<Training> for Reading<'_> {
     fn meaning(&self, _slots: f64) -> Option<f64> {
         None
     }
-}
-
-/// The model of `delta-fixed-step` for other solvers, with the best baseline as its horizon.
-pub(super) struct Written;
-
-/// Feasibility of points that other solvers wrote with few digits.
-const TOLERANCE: f64 = 1e-5;
-
-impl Modelled<Training> for Written {
-    fn name(&self) -> &'static str {
-        "delta-fixed-step"
-    }
-
-    fn params(&self) -> Vec<ParamInfo> {
-        shape_knobs()
-    }
-
-    fn model(&self, scenario: &Scenario<Training>, params: &Params) -> Result<Model, MethodError> {
-        Ok(prepared(scenario, params)?.1.model)
-    }
-
-    fn plan(
-        &self,
-        scenario: &Scenario<Training>,
-        params: &Params,
-        values: &[f64],
-    ) -> Result<Candidate<TrainingResult>, MethodError> {
-        let (evaluator, model) = prepared(scenario, params)?;
-        let columns = model.model.columns();
-        if values.len() != columns {
-            return Err(MethodError::Failed(format!(
-                "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
-                values.len()
-            )));
-        }
-        if let Some(broken) = model.model.first_broken(values, TOLERANCE) {
-            return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
-        }
-        Ok(candidate(&evaluator, &model.circuits(values), Rates::Best))
-    }
-}
-
-fn prepared(scenario: &Scenario<Training>, params: &Params) -> Result<(Evaluator, FixedStep), MethodError> {
-    let built = scenario.body.build()?;
-    let evaluator = compile(&built)?;
-    if built.instance.tasks.is_empty() {
-        return Err(MethodError::Failed("nothing crosses pods, so there is nothing to decide".to_owned()));
-    }
-    let network = &evaluator.network;
-    let mut scratch = Scratch::default();
-    let mut best: Option<(f64, Vec<u32>)> = None;
-    for baseline in Baseline::ALL {
-        let x = baseline.allocate(network);
-        let fair = evaluator.makespan(&x, Rates::Fair, &mut scratch);
-        if best.as_ref().is_none_or(|(makespan, _)| fair < *makespan) {
-            best = Some((fair, x));
-        }
-    }
-    let (fair, x) = best.unwrap_or_default();
-    let mut caps = circuit_bounds(network, &Windows::new(network, fair * (1.0 + 1e-4)));
-    for (cap, circuits) in caps.iter_mut().zip(&x) {
-        *cap = (*cap).max(*circuits);
-    }
-    let (model, _) = write(network, &Names::new(&built.instance), &caps, &x, params)?;
-    Ok((evaluator, model))
 }

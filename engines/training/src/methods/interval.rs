@@ -6,25 +6,21 @@ mod reading;
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{given, joint, knobs, start};
+use super::{evolve, given, joint, knobs, solver, start};
 use crate::evaluate::{Rates, Scratch};
-use crate::ga;
 use crate::interval::{Names, Pruning, Shape, Shaped, Subject};
 use crate::kind::Training;
 use crate::search::Found;
 use crate::sim::Trace;
-pub(super) use ask::solver_knobs;
+use ask::solver_knobs;
 use lightbay_core::context::Context;
-use lightbay_core::event::{EventBody, HotStartFate, ModelSize, Severity};
+use lightbay_core::event::{HotStartFate, Severity};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
-use lightbay_core::random::Stream;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::{Start, Status as Ending};
-use lightbay_highs::solve;
 pub(super) use modelled::Written;
-use rand::RngExt;
 use reading::{Goal, Reading};
 use std::sync::Arc;
 
@@ -64,9 +60,7 @@ impl Approach for Interval {
         let fixed = given::circuits(&session.evaluator.network, params, "circuits")?;
         let mut start = start::start(session)?;
         let mut best = begin(session, params, &start, fixed.as_deref())?;
-        for (cap, circuits) in start.caps.iter_mut().zip(&best.x) {
-            *cap = (*cap).max(*circuits);
-        }
+        start::admit(&mut start.caps, &best.x);
         let least_s = if params.bool("relaxation") { joint::relax(session, params, &start)? } else { 0.0 };
         let shape = ask::shape(params);
         let names = Names::new(&session.instance);
@@ -137,12 +131,7 @@ fn begin(
         return Ok(start.best.clone());
     }
     session.cx.phase("genetic search", format!("{generations} generations, for a run to start from"));
-    let evaluator = Arc::clone(&session.evaluator);
-    let settings = ask::genetic(generations);
-    let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target: None };
-    let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
-    let evolved =
-        ga::evolve(task, &settings, &start.seeds, |island| streams[island as usize].clone(), session)?;
+    let evolved = evolve::search(session, &ask::genetic(generations), start, None)?;
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best.clone() })
 }
 
@@ -204,21 +193,9 @@ fn announce(
             form: shape.form,
         })
         .model;
-        report_size(cx, &size, "written in full");
+        solver::report_size(cx, &size, "written in full");
     }
-    report_size(cx, &shaped.model.model, "index windows");
-}
-
-/// Says how large a model is.
-pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: &str) {
-    let size = model.size();
-    cx.report(EventBody::Model(ModelSize {
-        after: after.to_owned(),
-        columns: u64::from(size.columns),
-        rows: u64::from(size.rows),
-        nonzeros: u64::from(size.nonzeros),
-        integers: u64::from(size.integers),
-    }));
+    solver::report_size(cx, &shaped.model.model, "index windows");
 }
 
 /// Solves a model from a point, or says which row makes it none.
@@ -238,10 +215,7 @@ fn run(
             Start::None
         }
     };
-    let seed = cx.stream(SOLVER_STREAM).random::<u64>();
-    let options = solve::options_of(params, seed);
-    let ask = solve::Ask { model, options, start, isolated: solve::isolated(params) };
-    Ok(solve::run(ask, reading, cx)?.status)
+    Ok(solver::run(cx, params, SOLVER_STREAM, (model, start), reading)?.status)
 }
 
 /// The second goal (Eq. 4): the same model with the fewest ports at the makespan reached.

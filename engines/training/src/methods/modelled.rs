@@ -1,15 +1,13 @@
-//! The integer program of `delta-select` for other solvers, and the way back from their points.
+//! The integer programs of methods for other solvers, and the way back from their points.
 
-use super::session::{candidate, compile};
-use super::{knobs, select};
+use super::session::compile;
+use super::start;
 use crate::baselines::Baseline;
-use crate::circuit_bounds::circuit_bounds;
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::instance::Instance;
 use crate::kind::Training;
 use crate::plan::TrainingResult;
-use crate::selection::{Ask, Goal, Selection};
-use crate::windows::Windows;
+use crate::search::Found;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};
@@ -17,24 +15,83 @@ use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
 use lightbay_highs::modelled::Modelled;
 
-/// The model of `delta-select`, with the best baseline as what has to be beaten.
-pub(super) struct Selected;
-
 /// Feasibility of points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-impl Modelled<Training> for Selected {
+/// What tells the programs apart.
+pub(super) trait Program: Send + Sync {
+    /// A model and where its columns are.
+    type Written;
+
+    /// Name of the method.
+    fn name(&self) -> &'static str;
+
+    /// The parameters that shape the model.
+    fn params(&self) -> Vec<ParamInfo>;
+
+    /// Writes the model.
+    fn write(&self, ground: &Ground, params: &Params) -> Result<Self::Written, MethodError>;
+
+    /// The model that was written.
+    fn model(written: &Self::Written) -> &Model;
+
+    /// The plan that a point of it stands for.
+    fn plan(
+        evaluator: &Evaluator,
+        written: &Self::Written,
+        params: &Params,
+        values: &[f64],
+    ) -> Candidate<TrainingResult>;
+}
+
+/// What a program is written from where no search has come before it.
+pub(super) struct Ground {
+    pub evaluator: Evaluator,
+    pub instance: Instance,
+    /// The baselines at fair rates, in their order.
+    pub baselines: Vec<Found>,
+    /// Most circuits of every link that a plan as good as the best of them can use.
+    pub caps: Vec<u32>,
+}
+
+impl Ground {
+    fn of(scenario: &Scenario<Training>) -> Result<Self, MethodError> {
+        let built = scenario.body.build()?;
+        let evaluator = compile(&built)?;
+        if built.instance.tasks.is_empty() {
+            return Err(MethodError::Failed(
+                "nothing crosses pods, so there is nothing to decide".to_owned(),
+            ));
+        }
+        let network = &evaluator.network;
+        let mut scratch = Scratch::default();
+        let mut judge = |baseline: Baseline| {
+            let x = baseline.allocate(network);
+            let makespan = evaluator.makespan(&x, Rates::Fair, &mut scratch);
+            Found { ports: network.budget.total(&x), makespan, x }
+        };
+        let baselines = Baseline::ALL.map(&mut judge).to_vec();
+        let fair_s = baselines.iter().map(|found| found.makespan).fold(f64::INFINITY, f64::min);
+        let caps = start::useful(network, fair_s);
+        Ok(Self { evaluator, instance: built.instance, baselines, caps })
+    }
+}
+
+/// The program of a method.
+pub(super) struct Of<P>(pub P);
+
+impl<P: Program> Modelled<Training> for Of<P> {
     fn name(&self) -> &'static str {
-        "delta-select"
+        self.0.name()
     }
 
     fn params(&self) -> Vec<ParamInfo> {
-        vec![knobs::writing()]
+        self.0.params()
     }
 
     fn model(&self, scenario: &Scenario<Training>, params: &Params) -> Result<Model, MethodError> {
-        let (evaluator, instance) = prepared(scenario)?;
-        Ok(written(&evaluator, &instance, params)?.model().clone())
+        let written = self.0.write(&Ground::of(scenario)?, params)?;
+        Ok(P::model(&written).clone())
     }
 
     fn plan(
@@ -43,42 +100,19 @@ impl Modelled<Training> for Selected {
         params: &Params,
         values: &[f64],
     ) -> Result<Candidate<TrainingResult>, MethodError> {
-        let (evaluator, instance) = prepared(scenario)?;
-        let selection = written(&evaluator, &instance, params)?;
-        let columns = selection.model().columns();
+        let ground = Ground::of(scenario)?;
+        let written = self.0.write(&ground, params)?;
+        let model = P::model(&written);
+        let columns = model.columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(
                 "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
                 values.len()
             )));
         }
-        if let Some(broken) = selection.model().first_broken(values, TOLERANCE) {
+        if let Some(broken) = model.first_broken(values, TOLERANCE) {
             return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
         }
-        Ok(candidate(&evaluator, &selection.circuits(values), Rates::Best))
+        Ok(P::plan(&ground.evaluator, &written, params, values))
     }
-}
-
-fn prepared(scenario: &Scenario<Training>) -> Result<(Evaluator, Instance), MethodError> {
-    let built = scenario.body.build()?;
-    let evaluator = compile(&built)?;
-    if built.instance.tasks.is_empty() {
-        return Err(MethodError::Failed("nothing crosses pods, so there is nothing to decide".to_owned()));
-    }
-    Ok((evaluator, built.instance))
-}
-
-fn written(evaluator: &Evaluator, instance: &Instance, params: &Params) -> Result<Selection, MethodError> {
-    let mut scratch = Scratch::default();
-    let (mut fair, mut best) = (f64::INFINITY, f64::INFINITY);
-    for baseline in Baseline::ALL {
-        let x = baseline.allocate(&evaluator.network);
-        fair = fair.min(evaluator.makespan(&x, Rates::Fair, &mut scratch));
-        best = best.min(evaluator.makespan(&x, Rates::Best, &mut scratch));
-    }
-    let caps = circuit_bounds(&evaluator.network, &Windows::new(&evaluator.network, fair * (1.0 + 1e-4)));
-    let limit_s = best * (1.0 + select::ROOM);
-    let writing = knobs::writing_of(params);
-    Selection::new(Ask { evaluator, instance, caps: &caps, limit_s, goal: Goal::Makespan, writing })
-        .ok_or_else(|| MethodError::Failed("one circuit for every link does not fit the pods".to_owned()))
 }

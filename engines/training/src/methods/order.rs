@@ -2,7 +2,7 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{carry, given, knobs, start};
+use super::{carry, evolve, given, knobs, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga;
 use crate::general;
@@ -16,7 +16,6 @@ use lightbay_core::event::{EventBody, Severity};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Limit, Status};
-use lightbay_core::random::Stream;
 use std::sync::Arc;
 
 /// Which plans the bound of this method covers.
@@ -87,12 +86,8 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Found, MethodError> {
     }
     session.cx.phase("genetic search", "a short one, for circuits");
     let settings = ga::Settings { generations: 60, stall_generations: 20, ..ga::Settings::default() };
-    let evaluator = Arc::clone(&session.evaluator);
-    let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target: None };
-    let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
     // The limits of a long search, which live edits change, are none of this one's.
-    let evolved =
-        ga::evolve(task, &settings, &start.seeds, |island| streams[island as usize].clone(), session)?;
+    let evolved = evolve::search(session, &settings, &start, None)?;
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best })
 }
 

@@ -1,28 +1,29 @@
 //! `delta-select`: the best circuits at joint rates by an integer program over circuit counts.
 
+mod modelled;
+
 use super::approach::Approach;
 use super::session::{self, Session, candidate};
-use super::{carry, knobs, start, topo};
+use super::{carry, knobs, solver, start, topo};
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::kind::Training;
 use crate::search::Found;
 use crate::selection::{Ask, Goal, Selection, Writing};
 use lightbay_core::context::Context;
-use lightbay_core::event::{EventBody, ModelSize, Severity};
+use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
-use lightbay_highs::model::Model;
-use lightbay_highs::solution::{Solution, Start, Status as Ending};
-use lightbay_highs::solve::{self, Reader};
-use rand::RngExt;
+use lightbay_highs::solution::{Start, Status as Ending};
+use lightbay_highs::solve::Reader;
+pub(super) use modelled::Written;
 use std::sync::Arc;
 
 /// The integer program with proof.
 pub(super) struct Select;
 
 /// Room above the best known makespan within which the program looks for plans, relative.
-pub(super) const ROOM: f64 = 1e-6;
+const ROOM: f64 = 1e-6;
 
 /// What the solver's tolerances may add to a bound, relative.
 const TOLERANCE: f64 = 5e-10;
@@ -107,7 +108,7 @@ pub(super) fn prove(
     };
     let full = Selection::new(ask(&session.instance, Writing::Full));
     if let Some(full) = &full {
-        report_size(session.cx, full.model(), "written in full");
+        solver::report_size(session.cx, full.model(), "written in full");
     }
     let selection = match writing {
         Writing::Full => full,
@@ -119,24 +120,13 @@ pub(super) fn prove(
         return Ok(Proven { complete: true, limited: false });
     };
     if writing == Writing::Reduced {
-        report_size(session.cx, selection.model(), "without what cannot matter");
+        solver::report_size(session.cx, selection.model(), "without what cannot matter");
     }
     let ending = run(session, params, &selection, (Goal::Makespan, limit_s), best)?;
     let close_enough = params.float("mip_gap").unwrap_or(0.0).max(SLIP) + SLIP;
     let closed = session.cx.best_bound().is_some_and(|bound| gap(best.makespan, bound) <= close_enough);
     let ended = matches!(ending, Ending::Optimal | Ending::Infeasible);
     Ok(Proven { complete: ended && closed && selection.exact(), limited: !ended })
-}
-
-fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: &str) {
-    let size = model.size();
-    cx.report(EventBody::Model(ModelSize {
-        after: after.to_owned(),
-        columns: u64::from(size.columns),
-        rows: u64::from(size.rows),
-        nonzeros: u64::from(size.nonzeros),
-        integers: u64::from(size.integers),
-    }));
 }
 
 /// The fewest ports within a makespan, by the program with the other objective; says whether that is proven.
@@ -160,7 +150,7 @@ pub(super) fn fewest_ports(
     let instance = &session.instance;
     let ask = Ask { evaluator: &evaluator, instance, caps, limit_s, goal: Goal::Ports, writing };
     let Some(selection) = Selection::new(ask) else { return Ok(false) };
-    report_size(session.cx, selection.model(), "without what cannot matter");
+    solver::report_size(session.cx, selection.model(), "without what cannot matter");
     let ending = run(session, &params, &selection, (Goal::Ports, limit_s), best)?;
     let counted = selection.range().low.iter().enumerate();
     let least: u64 = counted.map(|(link, low)| evaluator.network.budget.cost(link) * u64::from(*low)).sum();
@@ -202,14 +192,7 @@ fn run(
             Start::None
         }
     };
-    let seed = session.cx.stream(SOLVER_STREAM).random::<u64>();
-    let ask = solve::Ask {
-        model: selection.model(),
-        options: solve::options_of(params, seed),
-        start,
-        isolated: solve::isolated(params),
-    };
-    let solution: Solution = solve::run(ask, &mut reading, session.cx)?;
+    let solution = solver::run(session.cx, params, SOLVER_STREAM, (selection.model(), start), &mut reading)?;
     Ok(solution.status)
 }
 

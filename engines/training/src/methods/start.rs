@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::baselines::Baseline;
 use crate::circuit_bounds::circuit_bounds;
 use crate::evaluate::{Rates, Scratch};
+use crate::network::Network;
 use crate::search::Found;
 use crate::windows::Windows;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
@@ -35,11 +36,8 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
         (found, limit, false)
     };
     let network = &session.evaluator.network;
-    let caps = circuit_bounds(network, &Windows::new(network, limit * (1.0 + ROOM)));
-    let mut seeds: Vec<Vec<u32>> = found
-        .iter()
-        .map(|found| found.x.iter().zip(&caps).map(|(&circuits, &cap)| circuits.min(cap)).collect())
-        .collect();
+    let caps = useful(network, limit);
+    let mut seeds: Vec<Vec<u32>> = found.iter().map(|found| within(&found.x, &caps)).collect();
     seeds.dedup();
     let mut best = found[0].clone();
     for other in &found[1..] {
@@ -48,6 +46,23 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
         }
     }
     Ok(Start { best, caps, seeds, hot })
+}
+
+/// Most circuits of every link that a plan about as good as one of `fair_s` seconds can use.
+pub(super) fn useful(network: &Network, fair_s: f64) -> Vec<u32> {
+    circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
+}
+
+/// Circuits cut down to the caps.
+pub(super) fn within(x: &[u32], caps: &[u32]) -> Vec<u32> {
+    x.iter().zip(caps).map(|(&circuits, &cap)| circuits.min(cap)).collect()
+}
+
+/// Raises caps until they admit circuits.
+pub(super) fn admit(caps: &mut [u32], x: &[u32]) {
+    for (cap, circuits) in caps.iter_mut().zip(x) {
+        *cap = (*cap).max(*circuits);
+    }
 }
 
 /// The plan the run was started from, on this scenario.

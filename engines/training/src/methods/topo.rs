@@ -111,7 +111,7 @@ pub(super) fn climb(
     session.cx.phase("polish", "exchanges of single circuits");
     let evaluator = Arc::clone(&session.evaluator);
     let limits = Limits { budget: &evaluator.network.budget, caps };
-    let mut x: Vec<u32> = best.x.iter().zip(caps).map(|(&circuits, &cap)| circuits.min(cap)).collect();
+    let mut x = start::within(&best.x, caps);
     let mut scratch = crate::evaluate::Scratch::default();
     let mut stopped = Ok(());
     let rates = session.rates;

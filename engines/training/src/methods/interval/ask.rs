@@ -3,9 +3,9 @@
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::ga::Settings;
 use crate::interval::{Form, Pruning, Shape};
+use crate::methods::knobs;
 use crate::sim::Trace;
 use lightbay_core::param::{Effect, ParamInfo, Params};
-use lightbay_highs::solve;
 use std::sync::Arc;
 
 /// What shapes the model.
@@ -71,7 +71,7 @@ pub(super) fn relaxation_knob() -> ParamInfo {
 
 /// Those of the solver's knobs that bear on these models, with the gap that suits a makespan. Starts are always
 /// complete, so knobs about completing them are left out.
-pub(in crate::methods) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
+pub(super) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
     let gap = ParamInfo::float(
         "mip_gap",
         0.0,
@@ -79,8 +79,7 @@ pub(in crate::methods) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
         1e-4,
         "Relative gap of plan and bound at which the solver calls a plan optimal.",
     );
-    let mut knobs = solve::knobs();
-    knobs.retain(|knob| names.contains(&knob.name.as_ref()));
+    let mut knobs = knobs::solver(names);
     for knob in knobs.iter_mut().filter(|knob| knob.name == "mip_gap") {
         *knob = gap.clone().effect(Effect::Warm);
     }
@@ -88,7 +87,7 @@ pub(in crate::methods) fn solver_knobs(names: &[&str]) -> Vec<ParamInfo> {
 }
 
 /// Who decides the rates.
-pub(in crate::methods) fn rates(params: &Params) -> Rates {
+pub(super) fn rates(params: &Params) -> Rates {
     if params.text("rates") == Some("fair") { Rates::Fair } else { Rates::Best }
 }
 

@@ -4,7 +4,6 @@ use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::interval::{Grid, Shaped};
 use crate::kind::Training;
 use crate::methods::{carry, session};
-use crate::plan::RateControl;
 use crate::search::Found;
 use crate::sim::Trace;
 use lightbay_core::context::Context;
@@ -67,7 +66,7 @@ impl<'s> Reading<'s> {
         if better {
             let trace = Arc::new(trace);
             let (evaluator, x, run) = (Arc::clone(self.evaluator), found.x.clone(), Arc::clone(&trace));
-            let control = if self.rates == Rates::Fair { RateControl::Fair } else { RateControl::Joint };
+            let control = self.rates.control();
             let build = move || session::planned(&evaluator, &x, control, &run);
             match self.goal {
                 Goal::Makespan => session::hand_over(cx, &found, source, build)?,

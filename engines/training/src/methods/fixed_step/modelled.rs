@@ -1,0 +1,51 @@
+//! The integer program of `delta-fixed-step` for other solvers.
+
+use super::{shape_knobs, write};
+use crate::evaluate::{Evaluator, Rates};
+use crate::fixed_step::FixedStep;
+use crate::interval::Names;
+use crate::methods::modelled::{Ground, Program};
+use crate::methods::session::candidate;
+use crate::methods::start;
+use crate::plan::TrainingResult;
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_highs::model::Model;
+
+/// The model of `delta-fixed-step`, with the best baseline as its horizon.
+pub(in crate::methods) struct Written;
+
+impl Program for Written {
+    type Written = FixedStep;
+
+    fn name(&self) -> &'static str {
+        "delta-fixed-step"
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        shape_knobs()
+    }
+
+    fn write(&self, ground: &Ground, params: &Params) -> Result<FixedStep, MethodError> {
+        let best = ground.baselines.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan));
+        let x = best.map(|found| found.x.clone()).unwrap_or_default();
+        let mut caps = ground.caps.clone();
+        start::admit(&mut caps, &x);
+        let names = Names::new(&ground.instance);
+        write(&ground.evaluator.network, &names, &caps, &x, params).map(|(model, _)| model)
+    }
+
+    fn model(written: &FixedStep) -> &Model {
+        &written.model
+    }
+
+    fn plan(
+        evaluator: &Evaluator,
+        written: &FixedStep,
+        _params: &Params,
+        values: &[f64],
+    ) -> Candidate<TrainingResult> {
+        candidate(evaluator, &written.circuits(values), Rates::Best)
+    }
+}

@@ -1,0 +1,51 @@
+//! The integer program of `delta-select` for other solvers.
+
+use super::ROOM;
+use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::methods::knobs;
+use crate::methods::modelled::{Ground, Program};
+use crate::methods::session::candidate;
+use crate::plan::TrainingResult;
+use crate::selection::{Ask, Goal, Selection};
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_highs::model::Model;
+
+/// The model of `delta-select`, with the best baseline as what has to be beaten.
+pub(in crate::methods) struct Written;
+
+impl Program for Written {
+    type Written = Selection;
+
+    fn name(&self) -> &'static str {
+        "delta-select"
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        vec![knobs::writing()]
+    }
+
+    fn write(&self, ground: &Ground, params: &Params) -> Result<Selection, MethodError> {
+        let Ground { evaluator, instance, baselines, caps } = ground;
+        let mut scratch = Scratch::default();
+        let best = baselines.iter().map(|found| evaluator.makespan(&found.x, Rates::Best, &mut scratch));
+        let limit_s = best.fold(f64::INFINITY, f64::min) * (1.0 + ROOM);
+        let writing = knobs::writing_of(params);
+        Selection::new(Ask { evaluator, instance, caps, limit_s, goal: Goal::Makespan, writing })
+            .ok_or_else(|| MethodError::Failed("one circuit for every link does not fit the pods".to_owned()))
+    }
+
+    fn model(selection: &Selection) -> &Model {
+        selection.model()
+    }
+
+    fn plan(
+        evaluator: &Evaluator,
+        selection: &Selection,
+        _params: &Params,
+        values: &[f64],
+    ) -> Candidate<TrainingResult> {
+        candidate(evaluator, &selection.circuits(values), Rates::Best)
+    }
+}
