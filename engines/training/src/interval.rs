@@ -37,9 +37,9 @@ pub struct Form {
     pub cuts: bool,
 }
 
-/// What to write a model of.
+/// What a model is about, whatever its intervals.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct Scope<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
     /// What links and tasks are called.
@@ -48,10 +48,17 @@ pub struct Question<'a> {
     pub caps: &'a [u32],
     /// Circuits that are given, if any.
     pub fixed: Option<&'a [u32]>,
-    /// The iteration ends by then, seconds.
-    pub limit_s: f64,
     /// No iteration ends before, seconds.
     pub least_s: f64,
+}
+
+/// What to write a model of.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What it is about.
+    pub scope: Scope<'a>,
+    /// The iteration ends by then, seconds.
+    pub limit_s: f64,
     /// Intervals of every task.
     pub windows: &'a IndexWindows,
     /// How to write it.
@@ -128,7 +135,7 @@ impl IntervalModel {
 
 impl<'a> Writer<'a> {
     fn new(ask: Question<'a>) -> Self {
-        let network = &ask.evaluator.network;
+        let network = &ask.scope.evaluator.network;
         let unit = unit_of(ask.limit_s);
         let windows = Windows::new(network, ask.limit_s);
         let scale = |times: Vec<f64>| -> Vec<f64> { times.into_iter().map(|time| time / unit).collect() };

@@ -11,6 +11,7 @@ pub mod contention;
 pub mod critical_path;
 pub mod evaluate;
 pub mod fixed_step;
+mod frontier;
 pub mod full_dag;
 pub mod ga;
 pub mod general;

@@ -10,12 +10,12 @@ use super::problem::{END, ORIGIN, Point, Problem};
 use super::simplex::Row;
 use super::{Settings, distances::Distances, energy, schedule};
 use crate::evaluate::{Evaluator, Rates, Scratch};
+use crate::frontier::Open;
 use crate::general::cuts::{Question, View};
 use crate::search::{Found, Watch};
 use crate::sim::Trace;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -77,35 +77,8 @@ impl Drop for Decision {
     }
 }
 
-struct Node {
-    /// Seconds.
-    bound: f64,
-    depth: u32,
-    number: u64,
-    part: Part,
-}
-
-impl PartialEq for Node {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Node {}
-
-impl Ord for Node {
-    // The greatest comes first: lowest bound, then deepest, then oldest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_bound = other.bound.total_cmp(&self.bound);
-        by_bound.then(self.depth.cmp(&other.depth)).then(other.number.cmp(&self.number))
-    }
-}
-
-impl PartialOrd for Node {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+/// A part of the plans that is open.
+type Node = Open<Part>;
 
 /// What a search ends with.
 #[derive(Clone, Debug, Default)]

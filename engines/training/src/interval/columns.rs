@@ -78,7 +78,7 @@ impl Writer<'_> {
         }
         self.length_columns();
         self.task_columns();
-        let least = if self.ask.form.cuts { self.ask.least_s / self.unit } else { 0.0 };
+        let least = if self.ask.form.cuts { self.ask.scope.least_s / self.unit } else { 0.0 };
         let least = least.min(self.limit);
         self.columns.end = self.model.column("end of the iteration", least, self.limit, 1.0);
         if self.ask.form.fair {
@@ -87,15 +87,15 @@ impl Writer<'_> {
     }
 
     fn circuit_columns(&mut self) {
-        let names = self.ask.names;
-        for (link, &cap) in self.ask.caps.iter().enumerate() {
-            let (lower, upper) = self.ask.fixed.map_or((1, cap), |fixed| (fixed[link], fixed[link]));
+        let names = self.ask.scope.names;
+        for (link, &cap) in self.ask.scope.caps.iter().enumerate() {
+            let (lower, upper) = self.ask.scope.fixed.map_or((1, cap), |fixed| (fixed[link], fixed[link]));
             let name = format!("circuits {}", names.links[link]);
             let column = self.model.integer(name, f64::from(lower), f64::from(upper), 0.0);
             self.columns.circuits.push(column);
         }
-        for (link, &cap) in self.ask.caps.iter().enumerate() {
-            let cap = self.ask.fixed.map_or(cap, |fixed| fixed[link]);
+        for (link, &cap) in self.ask.scope.caps.iter().enumerate() {
+            let cap = self.ask.scope.fixed.map_or(cap, |fixed| fixed[link]);
             let counts: Vec<u32> = if self.ask.form.cuts {
                 (1..=cap).collect()
             } else {
@@ -121,7 +121,7 @@ impl Writer<'_> {
     }
 
     fn length_columns(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for link in 0..network.links() {
             let mut columns = Vec::new();
             for interval in 1..=self.ask.windows.intervals {
@@ -132,7 +132,7 @@ impl Writer<'_> {
                     for &(count, _) in &self.columns.parts[link] {
                         let name = format!(
                             "length of interval {interval} with {count} circuits {}",
-                            self.ask.names.links[link]
+                            self.ask.scope.names.links[link]
                         );
                         self.model.column(name, 0.0, longest, 0.0);
                     }
@@ -147,7 +147,7 @@ impl Writer<'_> {
         let windows = self.ask.windows;
         let tighten = self.ask.form.tighten;
         for task in 0..self.tau.len() {
-            let name = &self.ask.names.tasks[task];
+            let name = &self.ask.scope.names.tasks[task];
             if !windows.counts(task) {
                 self.columns.cells.push(None);
                 continue;
@@ -161,7 +161,7 @@ impl Writer<'_> {
             }
         }
         for task in 0..self.tau.len() {
-            let name = &self.ask.names.tasks[task];
+            let name = &self.ask.scope.names.tasks[task];
             let (est, lct, tau) = (self.est[task], self.lct[task], self.tau[task]);
             let (from, to) = if tighten { ordered(est, lct - tau) } else { (0.0, self.limit) };
             self.columns.start.push(self.model.column(format!("start of {name}"), from, to, 0.0));
@@ -171,13 +171,14 @@ impl Writer<'_> {
     }
 
     fn per_flow_columns(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for (via, tasks) in network.carried.iter().enumerate() {
             let mut columns = Vec::new();
             for interval in 1..=self.ask.windows.intervals {
                 let most = self.most_per_flow(tasks, interval);
                 columns.push(self.used(tasks, interval).then(|| {
-                    let name = format!("volume per flow in interval {interval} {}", self.ask.names.via(via));
+                    let name =
+                        format!("volume per flow in interval {interval} {}", self.ask.scope.names.via(via));
                     self.model.column(name, 0.0, most, 0.0)
                 }));
             }
@@ -187,7 +188,7 @@ impl Writer<'_> {
 
     /// The most that a task can send in an interval.
     pub(super) fn most_volume(&self, task: usize, interval: u32) -> f64 {
-        let flows = self.ask.evaluator.network.flows[task];
+        let flows = self.ask.scope.evaluator.network.flows[task];
         let volume = flows * self.tau[task];
         if self.ask.form.tighten { volume.min(flows * self.longest(interval)) } else { volume }
     }

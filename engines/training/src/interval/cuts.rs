@@ -22,13 +22,17 @@ impl Writer<'_> {
 
     /// A task on v circuits takes V/(min(F,v)B) at least, and exactly that if it never competes.
     fn durations(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for task in 0..network.tasks() {
             let mut terms = vec![(self.columns.finish[task], 1.0), (self.columns.start[task], -1.0)];
             for &(count, part) in &self.columns.parts[network.link_of(task as u32)] {
                 terms.push((part, -network.duration_alone(task as u32, count) / self.unit));
             }
-            self.at_least(format!("duration of {} on its circuits", self.ask.names.tasks[task]), 0.0, &terms);
+            self.at_least(
+                format!("duration of {} on its circuits", self.ask.scope.names.tasks[task]),
+                0.0,
+                &terms,
+            );
         }
     }
 
@@ -39,7 +43,7 @@ impl Writer<'_> {
                 continue;
             }
             let (first, last) = (self.ask.windows.first[task], self.ask.windows.last[task]);
-            let name = &self.ask.names.tasks[task];
+            let name = &self.ask.scope.names.tasks[task];
             let from = self.columns.events[first as usize - 1];
             let terms = [(self.columns.start[task], 1.0), (from, -1.0)];
             self.at_least(format!("start of {name} in its window"), 0.0, &terms);
@@ -51,7 +55,7 @@ impl Writer<'_> {
 
     /// A task is not active once one that waits for it has begun.
     fn orders(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for next in 0..network.tasks() {
             if !self.ask.windows.counts(next) {
                 continue;
@@ -67,7 +71,7 @@ impl Writer<'_> {
                     let mut terms: Vec<(Column, f64)> =
                         (from..=interval).map(|k| (self.begins(next, k), 1.0)).collect();
                     terms.push((self.active(task, interval), 1.0));
-                    let names = &self.ask.names.tasks;
+                    let names = &self.ask.scope.names.tasks;
                     let row = format!("{} over before {} in interval {interval}", names[task], names[next]);
                     self.at_most(row, 1.0, &terms);
                 }
@@ -78,13 +82,13 @@ impl Writer<'_> {
     /// Tasks of one directed link that all come after some moment must pass its circuits after it:
     /// end >= moment + their volume / circuits + what follows the last of them.
     fn contention(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         let to_go = tails_to_go(network);
         for (via, tasks) in network.carried.iter().enumerate() {
             let rivals: Vec<u32> = tasks
                 .iter()
                 .copied()
-                .filter(|task| self.ask.evaluator.contention.contended[*task as usize])
+                .filter(|task| self.ask.scope.evaluator.contention.contended[*task as usize])
                 .collect();
             for &first in &rivals {
                 let later: Vec<u32> = followers(network, &self.est, first, &rivals);
@@ -102,14 +106,14 @@ impl Writer<'_> {
                 let words = format!(
                     "{} tasks from {} on through {}",
                     later.len(),
-                    self.ask.names.tasks[first as usize],
-                    self.ask.names.via(via)
+                    self.ask.scope.names.tasks[first as usize],
+                    self.ask.scope.names.via(via)
                 );
                 for arc in network.preds.of(first) {
                     let mut terms =
                         vec![(self.columns.end, 1.0), (self.columns.finish[arc.task as usize], -1.0)];
                     terms.extend_from_slice(&shared);
-                    let row = format!("{words} after {}", self.ask.names.tasks[arc.task as usize]);
+                    let row = format!("{words} after {}", self.ask.scope.names.tasks[arc.task as usize]);
                     self.at_least(row, after + arc.delay / self.unit, &terms);
                 }
                 let mut terms = vec![(self.columns.end, 1.0)];

@@ -34,8 +34,8 @@ impl Writer<'_> {
 
     /// Ports (Eq. 5) and the parts that circuits are made of (Eq. 7).
     pub(super) fn circuits(&mut self) {
-        let names = self.ask.names;
-        let budget = &self.ask.evaluator.network.budget;
+        let names = self.ask.scope.names;
+        let budget = &self.ask.scope.evaluator.network.budget;
         for pod in 0..budget.pods() {
             let Some(ports) = budget.ports(pod) else { continue };
             let links = budget.links_at(pod).iter();
@@ -59,7 +59,7 @@ impl Writer<'_> {
 
     /// Lengths of intervals times circuits (Eq. 8), capacity of circuits (Eq. 9) and NICs (Eq. 10).
     pub(super) fn capacities(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for link in 0..network.links() {
             for interval in 1..=self.ask.windows.intervals {
                 if let Some(first) = self.columns.lengths[link][interval as usize - 1] {
@@ -79,7 +79,7 @@ impl Writer<'_> {
                 for (place, &(count, _)) in self.columns.parts[via / 2].iter().enumerate() {
                     terms.push((Column(first.0 + place as u32), -f64::from(count)));
                 }
-                let name = format!("capacity {} in interval {interval}", self.ask.names.via(via));
+                let name = format!("capacity {} in interval {interval}", self.ask.scope.names.via(via));
                 self.at_most(name, 0.0, &terms);
             }
         }
@@ -88,7 +88,7 @@ impl Writer<'_> {
                 let (begin, end) = self.ends(interval);
                 let share = 1.0 / network.flows[task];
                 let terms = [(self.volume(task, interval), share), (begin, 1.0), (end, -1.0)];
-                let name = format!("rate of {} in interval {interval}", self.ask.names.tasks[task]);
+                let name = format!("rate of {} in interval {interval}", self.ask.scope.names.tasks[task]);
                 self.at_most(name, 0.0, &terms);
             }
         }
@@ -116,7 +116,7 @@ impl Writer<'_> {
         let (begin, end) = self.ends(interval);
         let most = self.longest_or_limit(interval);
         let parts = self.columns.parts[link].clone();
-        let name = &self.ask.names.links[link];
+        let name = &self.ask.scope.names.links[link];
         if self.ask.form.cuts {
             let mut terms = vec![(begin, 1.0), (end, -1.0)];
             for (place, &(count, part)) in parts.iter().enumerate() {
@@ -144,8 +144,8 @@ impl Writer<'_> {
             if !self.ask.windows.counts(task) {
                 continue;
             }
-            let name = &self.ask.names.tasks[task];
-            let volume = self.ask.evaluator.network.flows[task] * self.tau[task];
+            let name = &self.ask.scope.names.tasks[task];
+            let volume = self.ask.scope.evaluator.network.flows[task] * self.tau[task];
             let terms: Vec<_> = self.window(task).map(|k| (self.volume(task, k), 1.0)).collect();
             self.equal(format!("volume of {name}"), volume, &terms);
             for interval in self.window(task) {
@@ -167,14 +167,14 @@ impl Writer<'_> {
 
     /// Events in order (Eq. 14), start and finish around activity (Eq. 15), the DAG (Eq. 16), the end (Eq. 18).
     pub(super) fn times(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for interval in 1..=self.ask.windows.intervals {
             let (begin, end) = self.ends(interval);
             self.at_least(format!("length of interval {interval}"), 0.0, &[(end, 1.0), (begin, -1.0)]);
         }
         let tighten = self.ask.form.tighten;
         for task in 0..network.tasks() {
-            let name = &self.ask.names.tasks[task];
+            let name = &self.ask.scope.names.tasks[task];
             let (start, finish) = (self.columns.start[task], self.columns.finish[task]);
             let (last_start, first_finish) = if tighten {
                 (self.model.upper[start.index()], self.model.lower[finish.index()])
@@ -199,7 +199,7 @@ impl Writer<'_> {
             self.at_least(format!("release of {name}"), release, &[(start, 1.0)]);
             for arc in network.preds.of(task as u32) {
                 let before = self.columns.finish[arc.task as usize];
-                let row = format!("{name} after {}", self.ask.names.tasks[arc.task as usize]);
+                let row = format!("{name} after {}", self.ask.scope.names.tasks[arc.task as usize]);
                 self.at_least(row, arc.delay / self.unit, &[(start, 1.0), (before, -1.0)]);
             }
             let tail = network.tail[task] / self.unit;
@@ -210,7 +210,7 @@ impl Writer<'_> {
 
     /// Equal volumes per flow of active tasks on a directed link (Eq. 17).
     pub(super) fn fairness(&mut self) {
-        let network = &self.ask.evaluator.network;
+        let network = &self.ask.scope.evaluator.network;
         for (via, tasks) in network.carried.iter().enumerate() {
             for &task in tasks {
                 let task = task as usize;
@@ -219,7 +219,7 @@ impl Writer<'_> {
                     let most = self.most_per_flow(tasks, interval);
                     let (active, volume) = (self.active(task, interval), self.volume(task, interval));
                     let share = 1.0 / network.flows[task];
-                    let name = &self.ask.names.tasks[task];
+                    let name = &self.ask.scope.names.tasks[task];
                     let row = |side| format!("{name} fair in interval {interval}, {side}");
                     let terms = [(volume, share), (per_flow, -1.0), (active, most)];
                     self.at_most(row("not above"), most, &terms);

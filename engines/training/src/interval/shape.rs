@@ -1,6 +1,6 @@
 //! Which intervals a model has and which tasks may use them, from a run that the model is to contain.
 
-use super::{Form, Grid, IntervalModel, Names, Question};
+use super::{Form, Grid, IntervalModel, Question, Scope};
 use crate::evaluate::Evaluator;
 use crate::sim::Trace;
 use crate::windows::IndexWindows;
@@ -33,22 +33,21 @@ pub struct Shape {
 /// What to shape a model of.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The scenario.
-    pub evaluator: &'a Evaluator,
-    /// What links and tasks are called.
-    pub names: &'a Names,
-    /// Most circuits of every link.
-    pub caps: &'a [u32],
-    /// Circuits that are given, if any.
-    pub fixed: Option<&'a [u32]>,
-    /// No iteration ends before, seconds.
-    pub least_s: f64,
+    /// What is known before a run.
+    pub scope: Scope<'a>,
     /// Circuits of the run to start from.
     pub circuits: &'a [u32],
     /// The run to start from.
     pub start: &'a Trace,
     /// The run that windows are laid around.
     pub anchor: &'a Trace,
+}
+
+impl<'a> Subject<'a> {
+    /// What to write a model of that has a point for every schedule as good as the run to start from.
+    pub fn question(&self, windows: &'a IndexWindows, form: Form) -> Question<'a> {
+        Question { scope: self.scope, limit_s: self.start.makespan * (1.0 + ROOM), windows, form }
+    }
 }
 
 /// A model with a point of it.
@@ -85,8 +84,8 @@ impl Shape {
 
     /// Writes the model. Where the run to start from does not fit, the margin grows, then the number of intervals.
     pub fn write(&self, subject: Subject<'_>) -> Shaped {
-        let network = &subject.evaluator.network;
-        let counted = self.counted(subject.evaluator);
+        let network = &subject.scope.evaluator.network;
+        let counted = self.counted(subject.scope.evaluator);
         let grid = Grid::of_trace(network, subject.start, subject.circuits, &counted);
         let needed = grid.as_ref().map_or(1, |grid| grid.intervals).max(1);
         let enough = (2 * counted.iter().filter(|counted| **counted).count() as u32).saturating_sub(1).max(1);
@@ -127,16 +126,7 @@ impl Shape {
                 _ => break windows,
             }
         };
-        let model = IntervalModel::new(Question {
-            evaluator: subject.evaluator,
-            names: subject.names,
-            caps: subject.caps,
-            fixed: subject.fixed,
-            limit_s: subject.start.makespan * (1.0 + ROOM),
-            least_s: subject.least_s,
-            windows: &windows,
-            form: self.form,
-        });
+        let model = IntervalModel::new(subject.question(&windows, self.form));
         let point = grid.and_then(|grid| model.point(network, &grid)).and_then(|point| {
             match model.model.first_broken(&point, TOLERANCE) {
                 Some(broken) => Err(broken.to_string()),
@@ -147,7 +137,7 @@ impl Shape {
         let wide = (0..counted.len())
             .all(|task| windows.first[task] <= dag.first[task] && windows.last[task] >= dag.last[task]);
         Shaped {
-            complete: intervals >= enough && wide && subject.fixed.is_none(),
+            complete: intervals >= enough && wide && subject.scope.fixed.is_none(),
             margin: match pruning {
                 Pruning::Anchored(margin) => Some(margin),
                 Pruning::None | Pruning::Dag => None,

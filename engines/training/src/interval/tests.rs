@@ -31,15 +31,15 @@ impl Case {
 
     fn model(&self, windows: &IndexWindows, form: Form) -> IntervalModel {
         IntervalModel::new(Question {
-            evaluator: &self.evaluator,
-            names: &self.names,
-            caps: &self.caps,
-            fixed: None,
+            scope: self.scope(None),
             limit_s: self.trace.makespan * (1.0 + 1e-6),
-            least_s: 0.0,
             windows,
             form,
         })
+    }
+
+    fn scope<'a>(&'a self, fixed: Option<&'a [u32]>) -> Scope<'a> {
+        Scope { evaluator: &self.evaluator, names: &self.names, caps: &self.caps, fixed, least_s: 0.0 }
     }
 }
 
@@ -164,11 +164,7 @@ fn optimum(instance: &Instance, x: &[u32], rates: Rates, fixed: bool) -> f64 {
         let form = Form { fair: rates == Rates::Fair, ..form };
         let shape = Shape { form, competing_only, pruning: Pruning::Anchored(2), intervals: 0 };
         let shaped = shape.write(Subject {
-            evaluator: &case.evaluator,
-            names: &case.names,
-            caps: &case.caps,
-            fixed: fixed.then_some(x),
-            least_s: 0.0,
+            scope: case.scope(fixed.then_some(x)),
             circuits: x,
             start: &case.trace,
             anchor: &case.trace,
@@ -231,24 +227,20 @@ fn runs_that_do_not_fit_are_refused_with_the_row() {
     let case = Case::new(&preset("tiny4"), &[1, 3, 3], Rates::Best);
     let shape = Shape { form: CUTS, competing_only: true, pruning: Pruning::Anchored(2), intervals: 0 };
     let subject = Subject {
-        evaluator: &case.evaluator,
-        names: &case.names,
-        caps: &case.caps,
-        fixed: Some(&[2, 2, 2]),
-        least_s: 0.0,
+        scope: case.scope(Some(&[2, 2, 2])),
         circuits: &case.x,
         start: &case.trace,
         anchor: &case.trace,
     };
     let broken = shape.write(subject).point.unwrap_err();
     assert!(broken.starts_with(&format!("circuits {} is 1, below 2", case.names.links[0])), "{broken}");
-    let ports = Subject { fixed: None, circuits: &[2, 3, 3], ..subject };
+    let ports = Subject { scope: case.scope(None), circuits: &[2, 3, 3], ..subject };
     let broken = shape.write(ports).point.unwrap_err();
     assert!(broken.contains("ports of pod"), "{broken}");
     // Fair and joint runs end at different events, so windows at margin 0 have to grow.
     let fair = case.evaluator.trace(&[1, 3, 3], Rates::Fair, &mut Scratch::default());
     let all = Shape { form: TIGHT, competing_only: false, pruning: Pruning::Anchored(0), intervals: 3 };
-    let grown = all.write(Subject { fixed: None, anchor: &fair, ..subject });
+    let grown = all.write(Subject { scope: case.scope(None), anchor: &fair, ..subject });
     assert!(grown.point.is_ok() && grown.windows.intervals >= 20, "{:?}", grown.point.err());
 }
 

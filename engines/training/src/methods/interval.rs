@@ -8,7 +8,7 @@ use super::approach::Approach;
 use super::session::Session;
 use super::{evolve, given, joint, knobs, solver, start};
 use crate::evaluate::{Rates, Scratch};
-use crate::interval::{Names, Pruning, Shape, Shaped, Subject};
+use crate::interval::{IntervalModel, Names, Pruning, Scope, Shape, Shaped, Subject};
 use crate::kind::Training;
 use crate::search::Found;
 use crate::sim::Trace;
@@ -67,19 +67,12 @@ impl Approach for Interval {
         let evaluator = Arc::clone(&session.evaluator);
         let mut trace = Arc::new(evaluator.trace(&best.x, rates, &mut Scratch::default()));
         let mut last = None;
+        let fixed = fixed.as_deref();
+        let scope = Scope { evaluator: &evaluator, names: &names, caps: &start.caps, fixed, least_s };
         for round in 0..ROUNDS {
             let anchor = ask::anchor(params, &evaluator, &best.x, &trace);
             let before = best.makespan;
-            let subject = Subject {
-                evaluator: &evaluator,
-                names: &names,
-                caps: &start.caps,
-                fixed: fixed.as_deref(),
-                least_s,
-                circuits: &best.x,
-                start: &trace,
-                anchor: &anchor,
-            };
+            let subject = Subject { scope, circuits: &best.x, start: &trace, anchor: &anchor };
             let shaped = shape.write(subject);
             announce(session.cx, &shape, subject, &shaped, round);
             let mut reading = Reading::new(&evaluator, rates, &shaped, &mut best, &mut trace);
@@ -163,7 +156,7 @@ fn announce(
     shaped: &Shaped,
     round: u32,
 ) {
-    let counted = shape.counted(subject.evaluator);
+    let counted = shape.counted(subject.scope.evaluator);
     let tasks = counted.iter().filter(|counted| **counted).count();
     let k = shaped.windows.intervals;
     cx.phase(
@@ -182,17 +175,7 @@ fn announce(
     }
     if round == 0 {
         let all = crate::windows::IndexWindows::open(&counted, k);
-        let size = crate::interval::IntervalModel::new(crate::interval::Question {
-            evaluator: subject.evaluator,
-            names: subject.names,
-            caps: subject.caps,
-            fixed: subject.fixed,
-            limit_s: subject.start.makespan * (1.0 + 1e-6),
-            least_s: subject.least_s,
-            windows: &all,
-            form: shape.form,
-        })
-        .model;
+        let size = IntervalModel::new(subject.question(&all, shape.form)).model;
         solver::report_size(cx, &size, "written in full");
     }
     solver::report_size(cx, &shaped.model.model, "index windows");

@@ -7,38 +7,20 @@
 
 use super::{Split, State, cautious};
 use crate::evaluate::{Rates, Scratch};
+use crate::frontier::Open;
 use crate::search::Watch;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// Most open boxes that are kept sorted; beyond, boxes are followed to their end one after the other.
 const SORTED: usize = 200_000;
 
-#[derive(Clone, Debug, PartialEq)]
-struct Node {
-    bound: f64,
-    depth: u32,
-    number: u64,
+/// Lowest and highest decided circuits.
+#[derive(Clone, Debug)]
+struct Corners {
     low: Box<[u32]>,
     high: Box<[u32]>,
-}
-
-impl Eq for Node {}
-
-impl Ord for Node {
-    // The greatest comes first: lowest bound, then deepest, then oldest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_bound = other.bound.total_cmp(&self.bound);
-        by_bound.then(self.depth.cmp(&other.depth)).then(other.number.cmp(&self.number))
-    }
-}
-
-impl PartialOrd for Node {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// What looking at a box gives.
@@ -123,8 +105,8 @@ pub(super) fn search<W: Watch>(
 ) -> Result<(f64, bool), MethodError> {
     let mut search =
         Search { split, scratch: Scratch::default(), free: Vec::new(), x: vec![1; state.task.caps.len()] };
-    let mut open: BinaryHeap<Node> = BinaryHeap::new();
-    let mut dive: Vec<Node> = Vec::new();
+    let mut open: BinaryHeap<Open<Corners>> = BinaryHeap::new();
+    let mut dive: Vec<Open<Corners>> = Vec::new();
     let caps: Box<[u32]> = split.decided.iter().map(|&link| state.task.caps[link as usize].max(1)).collect();
     let low: Box<[u32]> = split.decided.iter().map(|_| 1).collect();
     if !state.task.evaluator.network.budget.fits(&search.x) {
@@ -133,7 +115,7 @@ pub(super) fn search<W: Watch>(
     let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
     // No plan beats the ideal network. A relaxed task may: it knows nothing of shared network cards.
     let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
-    open.push(Node { bound, depth: 0, number, low, high: caps });
+    open.push(Open { bound, depth: 0, number, part: Corners { low, high: caps } });
     while let Some(mut node) = dive.pop().or_else(|| open.pop()) {
         state.watch.checkpoint()?;
         state.take_offers(&mut search.scratch)?;
@@ -160,7 +142,7 @@ pub(super) fn search<W: Watch>(
         if done > state.task.boxes {
             return Ok((cautious(least), true));
         }
-        match search.look(&node.low, &mut node.high) {
+        match search.look(&node.part.low, &mut node.part.high) {
             Look::Open(bound, _) | Look::Closed(bound) if bound >= state.target() => pruned += 1,
             Look::Closed(_) => {
                 // The decided circuits are settled; the leaves follow.
@@ -168,12 +150,12 @@ pub(super) fn search<W: Watch>(
                 state.offer(&search.x, makespan, || format!("box {done}"))?;
             }
             Look::Open(bound, position) => {
-                let middle = u32::midpoint(node.low[position], node.high[position]);
+                let middle = u32::midpoint(node.part.low[position], node.part.high[position]);
                 let mut left = node.clone();
-                left.high[position] = middle;
-                node.low[position] = middle + 1;
+                left.part.high[position] = middle;
+                node.part.low[position] = middle + 1;
                 // The lower half has the lowest vector of the box, which is known to fit.
-                let upper_fits = fits(split, &node.low);
+                let upper_fits = fits(split, &node.part.low);
                 for (mut child, fits) in [(left, true), (node, upper_fits)] {
                     number += 1;
                     (child.bound, child.depth, child.number) = (bound, child.depth + 1, number);

@@ -3,7 +3,7 @@
 use super::{ask, reading};
 use crate::evaluate::{Evaluator, Scratch};
 use crate::ga;
-use crate::interval::{Names, Shaped, Subject};
+use crate::interval::{Names, Scope, Shaped, Subject};
 use crate::methods::modelled::{Ground, Program};
 use crate::methods::session::planned;
 use crate::methods::{given, start};
@@ -53,12 +53,9 @@ impl Program for Written {
         start::admit(&mut caps, &x);
         let trace = std::sync::Arc::new(evaluator.trace(&x, rates, &mut Scratch::default()));
         let anchor = ask::anchor(params, evaluator, &x, &trace);
+        let names = &Names::new(&ground.instance);
         Ok(ask::shape(params).write(Subject {
-            evaluator,
-            names: &Names::new(&ground.instance),
-            caps: &caps,
-            fixed: fixed.as_deref(),
-            least_s: 0.0,
+            scope: Scope { evaluator, names, caps: &caps, fixed: fixed.as_deref(), least_s: 0.0 },
             circuits: &x,
             start: &trace,
             anchor: &anchor,
