@@ -241,10 +241,16 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     let mut lines = Lines::new(opened.reader, limits);
     match dialect {
         Dialect::HighsRaw | Dialect::HighsSparse => highs::raw(&mut lines, &mut file, &mut problems),
-        Dialect::HighsPretty => highs::pretty(&mut lines, &mut file, &mut problems),
-        Dialect::Gurobi => pairs::gurobi(&mut lines, &mut file, &mut problems),
-        Dialect::Scip => pairs::scip(&mut lines, &mut file, &mut problems),
-        Dialect::Cbc => cbc::read(&mut lines, &mut file, &mut problems),
+        Dialect::HighsPretty => {
+            let mut table = highs::Pretty::default();
+            each(&mut lines, |number, text| table.line(number, text, &mut file, &mut problems))
+                .map(|()| table.end(&file, &mut problems))
+        }
+        Dialect::Gurobi => {
+            each(&mut lines, |number, text| pairs::gurobi(number, text, &mut file, &mut problems))
+        }
+        Dialect::Scip => each(&mut lines, |number, text| pairs::scip(number, text, &mut file, &mut problems)),
+        Dialect::Cbc => each(&mut lines, |number, text| cbc::line(number, text, &mut file, &mut problems)),
         Dialect::Glpk => glpk::read(&mut lines, &mut file, &mut problems),
         Dialect::Cplex => cplex::read(&mut lines, &mut file, &mut problems),
     }?;
@@ -255,6 +261,17 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
         file.entries.clear();
     }
     problems.into_result(file)
+}
+
+/// Hands over every line that is not blank, trimmed, with its number.
+fn each(lines: &mut Lines<impl BufRead>, mut read: impl FnMut(usize, &str)) -> Result<(), Problem> {
+    while let Some((number, text)) = lines.next_line()? {
+        let text = text.trim();
+        if !text.is_empty() {
+            read(number, text);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

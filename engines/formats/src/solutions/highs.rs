@@ -87,35 +87,43 @@ fn columns(
 }
 
 /// A table: index, status, lower, upper, primal, dual, type, name. Status and dual are blank for integer models.
-pub(super) fn pretty(
-    lines: &mut Lines<impl BufRead>,
-    file: &mut SolutionFile,
-    problems: &mut Problems,
-) -> Result<(), Problem> {
-    let mut in_columns = false;
-    let mut unnamed = None;
-    while let Some((number, text)) = lines.next_line()? {
-        let text = text.trim();
+#[derive(Debug, Default)]
+pub(super) struct Pretty {
+    in_columns: bool,
+    /// First line of a column without a value.
+    valueless: Option<usize>,
+}
+
+impl Pretty {
+    pub(super) fn line(
+        &mut self,
+        number: usize,
+        text: &str,
+        file: &mut SolutionFile,
+        problems: &mut Problems,
+    ) {
         if text == "Columns" {
-            in_columns = true;
+            self.in_columns = true;
         } else if text == "Rows" {
-            in_columns = false;
+            self.in_columns = false;
         } else if let Some(words) = text.strip_prefix("Model status:") {
             file.ended(words.trim(), number);
         } else if let Some(token) = text.strip_prefix("Objective value:") {
             file.claims(token.trim(), number, problems);
-        } else if in_columns && !text.is_empty() && !text.starts_with("Index") {
+        } else if self.in_columns && !text.starts_with("Index") {
             match column(text) {
                 Some((name, Some(token))) => file.gives(name, token, number, problems),
-                Some((_, None)) => unnamed = unnamed.or(Some(number)),
+                Some((_, None)) => self.valueless = self.valueless.or(Some(number)),
                 None => problems.push(strange(number, text, "a line of the table of columns")),
             }
         }
     }
-    if let Some(number) = unnamed.filter(|_| file.no_point.is_none()) {
-        problems.add(place(number), "has no primal value", "have the solver write the file again");
+
+    pub(super) fn end(&self, file: &SolutionFile, problems: &mut Problems) {
+        if let Some(number) = self.valueless.filter(|_| file.no_point.is_none()) {
+            problems.add(place(number), "has no primal value", "have the solver write the file again");
+        }
     }
-    Ok(())
 }
 
 /// Name and primal value of a line of the table; the value is blank where there is no point. The type is there for

@@ -15,6 +15,10 @@ pub enum OptionInfo {
     Text { value: String },
 }
 
+/// Asks for value, least, most and default of an option.
+type Ask<T> =
+    unsafe extern "C" fn(*const c_void, *const c_char, *mut T, *mut T, *mut T, *mut T) -> sys::HighsInt;
+
 impl Highs {
     /// Names of all options.
     pub fn option_names(&self) -> Vec<String> {
@@ -55,30 +59,12 @@ impl Highs {
                     let status = sys::Highs_getBoolOptionValue(self.at(), name, &raw mut value);
                     (status == sys::STATUS_OK).then_some(OptionInfo::Bool { value: value != 0 })
                 }
-                sys::kHighsOptionTypeInt => {
-                    let (mut value, mut least, mut most) = (0, 0, 0);
-                    let status = sys::Highs_getIntOptionValues(
-                        self.at(),
-                        name,
-                        &raw mut value,
-                        &raw mut least,
-                        &raw mut most,
-                        ptr::null_mut(),
-                    );
-                    (status == sys::STATUS_OK).then_some(OptionInfo::Int { value, least, most })
-                }
-                sys::kHighsOptionTypeDouble => {
-                    let (mut value, mut least, mut most) = (0.0, 0.0, 0.0);
-                    let status = sys::Highs_getDoubleOptionValues(
-                        self.at(),
-                        name,
-                        &raw mut value,
-                        &raw mut least,
-                        &raw mut most,
-                        ptr::null_mut(),
-                    );
-                    (status == sys::STATUS_OK).then_some(OptionInfo::Float { value, least, most })
-                }
+                sys::kHighsOptionTypeInt => self
+                    .numbers(name, sys::Highs_getIntOptionValues)
+                    .map(|[value, least, most]| OptionInfo::Int { value, least, most }),
+                sys::kHighsOptionTypeDouble => self
+                    .numbers(name, sys::Highs_getDoubleOptionValues)
+                    .map(|[value, least, most]| OptionInfo::Float { value, least, most }),
                 _ => {
                     let mut buffer = vec![0_u8; sys::kHighsMaximumStringLength as usize + 1];
                     let status = sys::Highs_getStringOptionValue(self.at(), name, buffer.as_mut_ptr().cast());
@@ -87,6 +73,18 @@ impl Highs {
                 }
             }
         }
+    }
+
+    /// Value, least and most of a number.
+    ///
+    /// # Safety
+    /// `name` is terminated, and `ask` writes what such a function of HiGHS writes.
+    unsafe fn numbers<T: Copy + Default>(&self, name: *const c_char, ask: Ask<T>) -> Option<[T; 3]> {
+        let [mut value, mut least, mut most] = [T::default(); 3];
+        // SAFETY: as above; places to write to, but for the default, which nobody asks for.
+        let status =
+            unsafe { ask(self.at(), name, &raw mut value, &raw mut least, &raw mut most, ptr::null_mut()) };
+        (status == sys::STATUS_OK).then_some([value, least, most])
     }
 
     pub fn set_bool(&mut self, name: &str, value: bool) -> Result<bool, Error> {
