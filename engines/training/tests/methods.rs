@@ -1,6 +1,9 @@
 //! Every method through the contract of the core: events, bounds, plans that pass the checker.
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
+#[path = "support/parts.rs"]
+mod parts;
+
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
@@ -9,10 +12,10 @@ use lightbay_core::method::Method;
 use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
-use lightbay_core::units::{LinkId, PodId, TaskId};
-use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::instance::LinkKind;
 use lightbay_training::scenario::job::Job;
 use lightbay_training::{Training, TrainingScenario, methods, presets};
+use parts::{edge, instance, link, pod, transfer};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -139,39 +142,13 @@ fn every_method_gives_a_checked_plan() {
 /// Two transfers share a circuit, and each is followed by one in the other direction: whoever goes first,
 /// its follower can already run while the other still sends.
 fn pipeline() -> TrainingScenario {
-    let pod = |id: u32| Pod { id: PodId(id), name: format!("p{id}"), ports: 1, mirror: false };
-    let task = |id: u32, from: u32| Task {
-        id: TaskId(id),
-        name: format!("t{id}"),
-        kind: TaskKind::Other,
-        micro_batch: 0,
-        stage: 1,
-        replica: 0,
-        src_pod: PodId(from),
-        dst_pod: PodId(1 - from),
-        flows: 1,
-        volume_bytes: 1e9,
-        src_gpus: GpuSet::Range { first: 10 * id, count: 1 },
-        dst_gpus: GpuSet::Range { first: 10 * id + 5, count: 1 },
-        release_s: 0.0,
-        tail_s: 0.0,
-    };
-    let edge = |pred: u32, succ: u32| Edge { pred: TaskId(pred), succ: TaskId(succ), delay_s: 0.0 };
-    TrainingScenario::Instance(Instance {
-        nic_bandwidth_gbps: 400.0,
-        pods: vec![pod(0), pod(1)],
-        links: vec![Link {
-            id: LinkId(0),
-            pod_a: PodId(0),
-            pod_b: PodId(1),
-            kind: LinkKind::Mixed,
-            ports_a: 1,
-            ports_b: 1,
-        }],
-        tasks: vec![task(0, 0), task(1, 0), task(2, 1), task(3, 1)],
-        edges: vec![edge(0, 2), edge(1, 3)],
-        provenance: None,
-    })
+    let task = |id, from| transfer(id, (from, 1 - from), 1, 1e9, 0.0);
+    TrainingScenario::Instance(instance(
+        vec![pod(0, 1), pod(1, 1)],
+        vec![link(0, LinkKind::Mixed)],
+        vec![task(0, 0), task(1, 0), task(2, 1), task(3, 1)],
+        vec![edge(0, 2, 0.0), edge(1, 3, 0.0)],
+    ))
 }
 
 #[test]

@@ -3,5 +3,7 @@
 
 mod ask;
 mod odd_links;
+#[path = "../support/parts.rs"]
+mod parts;
 mod proof;
 mod reference;

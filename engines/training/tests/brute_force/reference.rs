@@ -236,40 +236,11 @@ impl<'a> Reference<'a> {
 /// Transfers with two ways to share a link whose ends are known by hand.
 #[test]
 fn shared_links_by_hand() {
-    use lightbay_core::units::{LinkId, PodId, TaskId};
-    use lightbay_training::instance::{GpuSet, Link, LinkKind, Pod, Task, TaskKind};
-    let pod = |id| Pod { id: PodId(id), name: format!("p{id}"), ports: 3, mirror: false };
-    let task = |id: u32, release_s: f64| Task {
-        id: TaskId(id),
-        name: format!("t{id}"),
-        kind: TaskKind::Other,
-        micro_batch: 0,
-        stage: 1,
-        replica: 0,
-        src_pod: PodId(0),
-        dst_pod: PodId(1),
-        flows: 2,
-        volume_bytes: 2e9,
-        src_gpus: GpuSet::Range { first: 10 * id, count: 2 },
-        dst_gpus: GpuSet::Range { first: 10 * id + 5, count: 2 },
-        release_s,
-        tail_s: 0.0,
-    };
-    let instance = Instance {
-        nic_bandwidth_gbps: 400.0,
-        pods: vec![pod(0), pod(1)],
-        links: vec![Link {
-            id: LinkId(0),
-            pod_a: PodId(0),
-            pod_b: PodId(1),
-            kind: LinkKind::Dp,
-            ports_a: 1,
-            ports_b: 1,
-        }],
-        tasks: vec![task(0, 0.0), task(1, 0.01)],
-        edges: vec![],
-        provenance: None,
-    };
+    use crate::parts::{instance, link, pod, transfer};
+    let task = |id, release_s| transfer(id, (0, 1), 2, 2e9, release_s);
+    let pods = vec![pod(0, 3), pod(1, 3)];
+    let links = vec![link(0, lightbay_training::instance::LinkKind::Dp)];
+    let instance = instance(pods, links, vec![task(0, 0.0), task(1, 0.01)], vec![]);
     let reference = Reference::new(&instance);
     for (circuits, end_s) in [(3, 0.03), (2, 0.04), (1, 0.08)] {
         assert!((reference.makespan(&[circuits]) - end_s).abs() < 1e-12, "{circuits}");

@@ -1,12 +1,15 @@
 //! Random DAGs in which any transfer may compete with any other of its link.
 #![allow(dead_code, reason = "tests and benchmarks use different parts")]
 
+#[path = "../support/parts.rs"]
+mod parts;
+
 use lightbay_core::random::{Stream, Streams};
-use lightbay_core::units::{LinkId, PodId, TaskId};
 use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::general::{Closed, Search, Settings};
-use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::instance::{GpuSet, Instance, LinkKind, Task};
 use lightbay_training::search::{Found, Unwatched};
+use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
 
 /// What instances look like. Pods stand in a row, with a link between neighbours.
@@ -54,7 +57,7 @@ impl Family {
             for pred in 0..id {
                 if random.random_bool(self.edges) {
                     let delay_s = random.random_range(0.0..=self.delay_s);
-                    edges.push(Edge { pred: TaskId(pred), succ: TaskId(id), delay_s });
+                    edges.push(edge(pred, id, delay_s));
                 }
             }
         }
@@ -66,20 +69,11 @@ impl Family {
                     (true, _) | (false, true) => 2 * self.circuits,
                     (false, false) => self.circuits,
                 };
-                Pod { id: PodId(id), name: format!("p{id}"), ports, mirror: false }
+                pod(id, ports)
             })
             .collect();
-        let links = (0..self.links)
-            .map(|id| Link {
-                id: LinkId(id),
-                pod_a: PodId(id),
-                pod_b: PodId(id + 1),
-                kind: LinkKind::Mixed,
-                ports_a: 1,
-                ports_b: 1,
-            })
-            .collect();
-        Instance { nic_bandwidth_gbps: 400.0, pods, links, tasks, edges, provenance: None }
+        let links = (0..self.links).map(|id| link(id, LinkKind::Mixed)).collect();
+        instance(pods, links, tasks, edges)
     }
 
     fn task(&self, id: u32, random: &mut Stream) -> Task {
@@ -88,23 +82,11 @@ impl Family {
         let (src, dst) = if forward { (link, link + 1) } else { (link + 1, link) };
         let flows = random.random_range(1..=4);
         let own = self.cards == 0.0 || !random.random_bool(self.cards);
-        let first = if own { 1000 * id } else { 90_000 + 8 * src };
-        Task {
-            id: TaskId(id),
-            name: format!("t{id}"),
-            kind: TaskKind::Other,
-            micro_batch: 0,
-            stage: 1,
-            replica: 0,
-            src_pod: PodId(src),
-            dst_pod: PodId(dst),
-            flows,
-            volume_bytes: random.random_range(1e8..1e9),
-            src_gpus: GpuSet::Range { first, count: flows },
-            dst_gpus: GpuSet::Range { first: 1000 * id + 500, count: flows },
-            release_s: 0.0,
-            tail_s: 0.0,
+        let mut task = transfer(id, (src, dst), flows, random.random_range(1e8..1e9), 0.0);
+        if !own {
+            task.src_gpus = GpuSet::Range { first: 90_000 + 8 * src, count: flows };
         }
+        task
     }
 
     /// Circuits shared out evenly.

@@ -1,8 +1,10 @@
 //! Random scenarios in which more than last transfers compete, shared by tests and benchmarks.
 
+mod parts;
+
 use lightbay_core::random::Streams;
-use lightbay_core::units::{LinkId, PodId, TaskId};
-use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::instance::{Instance, LinkKind};
+use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
 
 /// Circuits of both links.
@@ -24,45 +26,13 @@ pub fn contended_of(seed: u64, tasks: u32) -> Instance {
     for id in 0..tasks {
         let src = u32::from(span(0.0, 1.0) < 0.5);
         let flows = span(1.0, 5.0) as u32;
-        let gpus = |first| GpuSet::Range { first, count: flows };
-        list.push(Task {
-            id: TaskId(id),
-            name: format!("t{id}"),
-            kind: TaskKind::Other,
-            micro_batch: 0,
-            stage: 1,
-            replica: 0,
-            src_pod: PodId(src),
-            dst_pod: PodId(src + 1),
-            flows,
-            volume_bytes: span(5e7, 5e8),
-            src_gpus: gpus(id * 10),
-            dst_gpus: gpus(id * 10 + 5),
-            release_s: span(0.0, 1e-3),
-            tail_s: 0.0,
-        });
+        list.push(transfer(id, (src, src + 1), flows, span(5e7, 5e8), span(0.0, 1e-3)));
         for pred in 0..id {
             if span(0.0, 1.0) < 0.2 {
-                edges.push(Edge { pred: TaskId(pred), succ: TaskId(id), delay_s: span(0.0, 1e-3) });
+                edges.push(edge(pred, id, span(0.0, 1e-3)));
             }
         }
     }
-    let link = |id: u32| Link {
-        id: LinkId(id),
-        pod_a: PodId(id),
-        pod_b: PodId(id + 1),
-        kind: LinkKind::Mixed,
-        ports_a: 1,
-        ports_b: 1,
-    };
-    Instance {
-        nic_bandwidth_gbps: 400.0,
-        pods: (0..3)
-            .map(|id| Pod { id: PodId(id), name: format!("p{id}"), ports: 6, mirror: false })
-            .collect(),
-        links: vec![link(0), link(1)],
-        tasks: list,
-        edges,
-        provenance: None,
-    }
+    let links = vec![link(0, LinkKind::Mixed), link(1, LinkKind::Mixed)];
+    instance((0..3).map(|id| pod(id, 6)).collect(), links, list, edges)
 }
