@@ -31,6 +31,9 @@ use std::process::{Child, ExitCode, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// Longer than anything may take here, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// What this program does when it is started with a word.
 const ROLES: [(&str, fn()); 11] = [
     ("--serve", || worker::serve().unwrap()),
@@ -305,7 +308,7 @@ fn stopped_in_the_root() {
     )
     .unwrap();
     let took = asked.unwrap().elapsed();
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(took < PATIENCE, "{took:?}");
     assert_eq!(ending.accident, None);
     let solution = ending.solution;
     assert_eq!((solution.status, solution.objective), (Status::Interrupted, best));
@@ -340,12 +343,13 @@ fn silence() {
                 Some(other) => panic!("{other:?}"),
                 None => ticks += 1,
             }
-            if silences.len() == 2 { Flow::Stop } else { Flow::Continue }
+            let enough = silences.len() >= 2 && ticks > 3;
+            if enough || silences.len() == 20 { Flow::Stop } else { Flow::Continue }
         }),
     );
     assert_eq!(ending.unwrap().solution.status, Status::Interrupted);
     assert!(silences[0] >= 0.5 && silences[1] >= 1.0, "{silences:?}");
-    assert!(ticks > 3, "asked {ticks} times in a second");
+    assert!(ticks > 3, "asked {ticks} times in {silences:?}");
 }
 
 fn killed_from_outside() {
@@ -391,14 +395,15 @@ fn strangers() {
 /// The model does not even fit into the pipe, and nobody takes it out.
 fn deaf() {
     let spy = Spy::new("--deaf");
-    let began = Instant::now();
-    let ending =
-        solve_endless(
-            &spy,
-            &mut Ticking(|_: Option<&SolverEvent>| {
-                if began.elapsed() > Duration::from_millis(300) { Flow::Stop } else { Flow::Continue }
-            }),
-        );
+    let mut asked = 0;
+    let ending = solve_endless(
+        &spy,
+        &mut Ticking(|_: Option<&SolverEvent>| {
+            // Before the start nothing is there to be stopped.
+            asked += u32::from(spy.count() > 0);
+            if asked > 10 { Flow::Stop } else { Flow::Continue }
+        }),
+    );
     assert_eq!(ending.unwrap().solution.status, Status::Interrupted);
     assert!(is_dead(spy.last()));
 }
@@ -428,8 +433,12 @@ fn paused() {
             if !self.pause {
                 return Flow::Continue;
             }
+            if self.seen.len() == 2 {
+                // It was stopped already, and may be gone.
+                return Flow::Stop;
+            }
             let id = self.spy.last();
-            assert!(within(Duration::from_secs(5), || state(id) == Some('T')), "{:?}", state(id));
+            assert!(within(PATIENCE, || state(id) == Some('T')), "{:?}", state(id));
             self.seen.push('T');
             if self.seen.len() == 1 {
                 // Goes on after this one.
@@ -443,7 +452,7 @@ fn paused() {
     let ending = solve_endless(&spy, &mut watch).unwrap();
     assert_eq!(ending.solution.status, Status::Interrupted);
     assert_eq!(ending.accident, None);
-    assert!(watch.seen.len() >= 2);
+    assert_eq!(watch.seen.len(), 2);
     assert!(is_dead(spy.last()));
 }
 
@@ -473,7 +482,7 @@ fn orphaned() {
     assert!(!is_dead(helper));
     parent.kill().unwrap();
     parent.wait().unwrap();
-    assert!(within(Duration::from_secs(2), || is_dead(helper)), "{:?}", state(helper));
+    assert!(within(PATIENCE, || is_dead(helper)), "{:?}", state(helper));
 }
 
 fn no_job() {

@@ -1,6 +1,6 @@
 //! A kind that is one model, and the method that solves it: enough to see what a run says.
 
-use super::Spy;
+use super::{PATIENCE, Spy};
 use lightbay_core::checked::{Verdict, Violation};
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Context;
@@ -139,9 +139,6 @@ pub struct Running {
     pub run: RunId,
     recorder: Arc<Recorder>,
 }
-
-/// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Running {
     pub fn start(solver: Solver, spy: Option<&Spy>, time_limit_s: Option<f64>) -> Self {

@@ -10,14 +10,19 @@ const FOR_EVER: &str = "generations=1000000 stall_generations=1000000 wall_limit
 fn the_time_limit_ends_a_search_that_would_go_on() {
     for method in ["delta-fast", "delta-level"] {
         let mut asked = Asked::new("deepseek_671b", method).set(FOR_EVER);
-        asked.time_limit_s = Some(0.15);
-        let log = asked.solve();
+        // A machine that stands still may take the time of the baselines.
+        let within = |limit_s| {
+            asked.time_limit_s = Some(limit_s);
+            (limit_s, asked.solve())
+        };
+        let mut logs = [0.15, 1.5, 15.0].into_iter().map(within);
+        let (limit_s, log) = logs.find(|(_, log)| log.done().plan.is_some()).unwrap();
         let done = log.done();
         assert_eq!((done.status, done.limit), (EndStatus::Stopped, Some(Limit::Time)), "{method}");
         let plan = recheck(done.plan.as_ref().unwrap());
         assert_eq!((plan.plan().status, plan.plan().limit), (Status::Stopped, Some(Limit::Time)));
         assert!(!plan.plan().provenance.reproducible);
-        assert!(plan.plan().provenance.elapsed_s >= 0.15);
+        assert!(plan.plan().provenance.elapsed_s >= limit_s);
     }
 }
 

@@ -66,9 +66,13 @@ fn given_circuits_are_kept() {
 #[test]
 fn fair_plans_are_what_the_network_gives() {
     let mut asked = Asked::new("tiny4", "delta-interval").set("rates=fair formulation=strong");
-    asked.time_limit_s = Some(1.5);
-    let log = asked.solve();
-    assert!(near(log.done().value, 0.454_124_603), "{:?}", log.done().value);
+    // A machine that stands still may take the time in which the plan would have been found.
+    let within = |limit_s| {
+        asked.time_limit_s = Some(limit_s);
+        asked.solve()
+    };
+    let mut logs = [1.5, 6.0, 24.0].into_iter().map(within);
+    let log = logs.find(|log| near(log.done().value, 0.454_124_603)).unwrap();
     let plan = recheck(log.done().plan.as_ref().unwrap());
     assert_eq!(plan.plan().result.rate_control, lightbay_training::plan::RateControl::Fair);
 }

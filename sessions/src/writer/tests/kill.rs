@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 const FOLDER: &str = "LIGHTBAY_TEST_KILL_FOLDER";
 
-/// Not a test of its own: the process that the next test starts and kills.
+/// Not a test of its own.
 #[test]
-#[ignore = "started by the test below"]
+#[ignore = "a process that saves until it is killed"]
 fn victim() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let store = Store::at(Path::new(&folder));
