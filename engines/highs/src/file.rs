@@ -225,7 +225,7 @@ fn spell(words: &[String], letter: char) -> Vec<Name> {
 
 impl NameMap {
     /// Position of each name of a column in the file.
-    pub fn columns_by_name(&self) -> HashMap<&str, u32> {
+    fn columns_by_name(&self) -> HashMap<&str, u32> {
         self.columns.iter().enumerate().map(|(column, name)| (name.file.as_str(), column as u32)).collect()
     }
 

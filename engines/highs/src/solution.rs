@@ -110,12 +110,4 @@ impl Solution {
             elapsed_s,
         }
     }
-
-    /// Relative distance of objective and bound, |objective - bound| / |objective|.
-    pub fn gap(&self) -> Option<f64> {
-        match (self.objective, self.bound) {
-            (Some(objective), Some(bound)) => Some(lightbay_core::plan::gap(objective, bound)),
-            _ => None,
-        }
-    }
 }

@@ -18,7 +18,7 @@ mod rows;
 mod shape;
 
 pub use columns::Columns;
-pub use grid::{Grid, Timed};
+pub use grid::Grid;
 pub use names::Names;
 pub use shape::{Pruning, Shape, Shaped, Subject};
 

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(25);
 
 /// How long a helper that was asked to stop may take before it is killed.
-pub const GRACE: Duration = Duration::from_millis(100);
+const GRACE: Duration = Duration::from_millis(100);
 
 /// A solver that has been silent for this long is in a stage in which it hears nothing: there is nothing to wait for.
 const DEAF: Duration = Duration::from_millis(250);

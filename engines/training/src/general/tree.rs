@@ -85,8 +85,6 @@ type Node = Open<Part>;
 pub struct Closed {
     /// The best plan, if it is better than the one known before.
     pub best: Option<Found>,
-    /// Its schedule, if it is not that of the usual rules.
-    pub trace: Option<Arc<Trace>>,
     /// No plan is shorter, seconds.
     pub bound: f64,
     /// Whether every node was settled, so that the bound is the best plan's makespan but for rounding.
@@ -105,7 +103,6 @@ pub struct Search<'a, W: Watch> {
     open: BinaryHeap<Node>,
     best: Found,
     improved: bool,
-    trace: Option<Arc<Trace>>,
     /// Lowest bound of what was settled without a plan that reaches it.
     loose: f64,
     /// Bound told so far.
@@ -135,7 +132,6 @@ impl<'a, W: Watch> Search<'a, W> {
             open: BinaryHeap::new(),
             best,
             improved: false,
-            trace: None,
             loose: f64::INFINITY,
             told: floor,
             nodes: 0,
@@ -214,7 +210,6 @@ impl<'a, W: Watch> Search<'a, W> {
         Closed {
             bound: self.told,
             best: self.improved.then_some(self.best),
-            trace: self.trace,
             complete,
             stopped,
             nodes: self.nodes,
@@ -267,9 +262,8 @@ impl<'a, W: Watch> Search<'a, W> {
         let ports = self.evaluator.network.budget.total(&x);
         self.best = Found { x, makespan, ports };
         self.improved = true;
-        self.trace = trace.map(Arc::new);
-        match &self.trace {
-            Some(trace) => self.watch.scheduled(&self.best, trace, source)?,
+        match trace {
+            Some(trace) => self.watch.scheduled(&self.best, &Arc::new(trace), source)?,
             None => self.watch.found(&self.best, source)?,
         }
         Ok(true)

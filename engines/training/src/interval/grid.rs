@@ -28,7 +28,7 @@ pub struct Grid {
 
 /// The times of a grid.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timed {
+pub(super) struct Timed {
     /// Event times, one more than intervals, seconds.
     pub events: Vec<f64>,
     /// Start of each task, seconds.
@@ -168,7 +168,7 @@ impl Grid {
 
     /// The earliest times of this grid: a longest path over its events. `None` if the order of the intervals
     /// contradicts the DAG.
-    pub fn timed(&self, network: &Network) -> Option<Timed> {
+    pub(super) fn timed(&self, network: &Network) -> Option<Timed> {
         let (n, k) = (network.tasks(), self.intervals as usize);
         let counted = |task: usize| self.first[task] > 0;
         if (0..n).any(|task| counted(task) && self.sent[task].is_empty()) {

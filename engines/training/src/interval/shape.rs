@@ -2,8 +2,10 @@
 
 use super::{Form, Grid, IntervalModel, Question, Scope};
 use crate::evaluate::Evaluator;
+use crate::network::Network;
 use crate::sim::Trace;
 use crate::windows::IndexWindows;
+use lightbay_highs::model::Model;
 
 /// Windows of interval indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,33 @@ pub struct Shaped {
     pub margin: Option<u32>,
     /// Whether every schedule has a point: enough intervals, and no windows but those of the DAG.
     pub complete: bool,
+}
+
+impl Shaped {
+    /// The point of a run, or why it is none: the row that it breaks of `model`, which is this one or has the same
+    /// columns.
+    ///
+    /// # Errors
+    /// The row, in words.
+    pub fn point_of(
+        &self,
+        model: &Model,
+        network: &Network,
+        run: &Trace,
+        circuits: &[u32],
+    ) -> Result<Vec<f64>, String> {
+        let counted: Vec<bool> = (0..network.tasks()).map(|task| self.windows.counts(task)).collect();
+        Grid::of_trace(network, run, circuits, &counted)
+            .and_then(|grid| self.model.point(network, &grid))
+            .and_then(|point| unbroken(model, point))
+    }
+}
+
+fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
+    match model.first_broken(&point, TOLERANCE) {
+        Some(broken) => Err(broken.to_string()),
+        None => Ok(point),
+    }
 }
 
 /// Room above the run to start from within which the model looks for schedules, relative.
@@ -127,12 +156,8 @@ impl Shape {
             }
         };
         let model = IntervalModel::new(subject.question(&windows, self.form));
-        let point = grid.and_then(|grid| model.point(network, &grid)).and_then(|point| {
-            match model.model.first_broken(&point, TOLERANCE) {
-                Some(broken) => Err(broken.to_string()),
-                None => Ok(point),
-            }
-        });
+        let point =
+            grid.and_then(|grid| model.point(network, &grid)).and_then(|point| unbroken(&model.model, point));
         let dag = IndexWindows::among(network, &counted, intervals);
         let wide = (0..counted.len())
             .all(|task| windows.first[task] <= dag.first[task] && windows.last[task] >= dag.last[task]);

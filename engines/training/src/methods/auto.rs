@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// All methods one after the other.
 pub(super) struct Auto;
 
+/// What the first bound is that of.
+const WIDEST: &str = "every link with the most circuits that its pods can give";
+
 /// Gap up to which a bound and a plan are the same.
 const CLOSED: f64 = 1e-9;
 
@@ -66,7 +69,7 @@ fn search(
     start: &mut start::Start,
 ) -> Result<(Status, Option<Limit>), MethodError> {
     let bound = widest(session, start);
-    if closed(session, start, "every link with the most circuits that its pods can give") {
+    if closed(session, start) {
         return Ok((Status::Optimal, None));
     }
     for rates in [Rates::Fair, Rates::Best] {
@@ -81,7 +84,7 @@ fn search(
         if !start.seeds.contains(&start.best.x) {
             start.seeds.push(start.best.x.clone());
         }
-        if closed(session, start, "every link with the most circuits that its pods can give") {
+        if closed(session, start) {
             return Ok((Status::Optimal, None));
         }
     }
@@ -92,14 +95,13 @@ fn search(
     let (status, limit) = joint::contended(session, params, start, true)?;
     if status == Status::Optimal {
         session.cx.note(Severity::Info, "proven the best by the search over orders of competing transfers");
-        return Ok((status, limit));
     }
     Ok((status, limit))
 }
 
 /// A first bound, from every link with the most circuits that its pods can give while others have their fewest.
 fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
-    session.cx.phase("bound", "every link with the most circuits that its pods can give");
+    session.cx.phase("bound", WIDEST);
     let evaluator = Arc::clone(&session.evaluator);
     let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;
     let bound = evaluator.bound(&range.high, &mut Scratch::default()) * (1.0 - 1e-12);
@@ -107,11 +109,11 @@ fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
     Some(bound)
 }
 
-/// Whether the bound meets the best plan, and what showed it.
-fn closed(session: &mut Session<'_, '_>, start: &start::Start, by: &str) -> bool {
+/// Whether the bound meets the best plan.
+fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {
-        session.cx.note(Severity::Info, format!("proven the best by its bound: {by}"));
+        session.cx.note(Severity::Info, format!("proven the best by its bound: {WIDEST}"));
     }
     closed
 }

@@ -13,12 +13,12 @@ use crate::kind::Training;
 use crate::network::Network;
 use crate::search::Found;
 use lightbay_core::context::Context;
-use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
+use lightbay_core::event::{EventBody, SeriesPoint, Severity};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_highs::solution::{Start, Status as Ending};
+use lightbay_highs::solution::Status as Ending;
 use lightbay_highs::solve::Reader;
 pub(super) use modelled::Written;
 use std::sync::Arc;
@@ -92,14 +92,7 @@ impl Approach for FixedSteps {
         let given = model.point(&slots).and_then(|point| {
             model.model.first_broken(&point, 1e-6).map_or(Ok(point), |b| Err(b.to_string()))
         });
-        let given = match given {
-            Ok(point) => Start::Full(point),
-            Err(broken) => {
-                let why = format!("the schedule in slots is no point of the model: {broken}");
-                session.cx.hot_start_fate(HotStartFate::Rejected, why, Some(start.best.makespan), None);
-                Start::None
-            }
-        };
+        let given = solver::start_at(session.cx, given, "the schedule in slots", start.best.makespan);
         let mut best = start.best;
         let mut reading = Reading {
             evaluator: &evaluator,

@@ -14,12 +14,12 @@ use crate::search::Found;
 use crate::sim::Trace;
 use ask::solver_knobs;
 use lightbay_core::context::Context;
-use lightbay_core::event::{HotStartFate, Severity};
+use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_highs::model::Model;
-use lightbay_highs::solution::{Start, Status as Ending};
+use lightbay_highs::solution::Status as Ending;
 pub(super) use modelled::Written;
 use reading::{Goal, Reading};
 use std::sync::Arc;
@@ -189,15 +189,7 @@ fn run(
     point: Result<Vec<f64>, String>,
     reading: &mut Reading<'_>,
 ) -> Result<Ending, MethodError> {
-    let start = match point {
-        Ok(point) => Start::Full(point),
-        Err(broken) => {
-            let before = Some(reading.best.makespan);
-            let why = format!("the run to start from is no point of the model: {broken}");
-            cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
-            Start::None
-        }
-    };
+    let start = solver::start_at(cx, point, "the run to start from", reading.best.makespan);
     Ok(solver::run(cx, params, SOLVER_STREAM, (model, start), reading)?.status)
 }
 
@@ -214,10 +206,7 @@ fn fewest_ports(
     let limit_s = best.makespan * (1.0 + EQUAL);
     let model = shaped.model.fewest_ports(evaluator, limit_s);
     let had = best.ports;
-    let counted: Vec<bool> = (0..evaluator.network.tasks()).map(|task| shaped.windows.counts(task)).collect();
-    let point = crate::interval::Grid::of_trace(&evaluator.network, trace, &best.x, &counted)
-        .and_then(|grid| shaped.model.point(&evaluator.network, &grid))
-        .and_then(|point| model.first_broken(&point, 5e-7).map_or(Ok(point), |b| Err(b.to_string())));
+    let point = shaped.point_of(&model, &evaluator.network, trace, &best.x);
     let mut reading = Reading::new(evaluator, rates, shaped, best, trace);
     reading.goal = Goal::Ports(limit_s);
     let ending = run(cx, params, &model, point, &mut reading)?;

@@ -14,7 +14,7 @@ use crate::search::{Found, Watch};
 use crate::sim::{Piece, Trace};
 use lightbay_core::event::{EventBody, Severity};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
-use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Approach for Ordered {
         if best.makespan > floor * (1.0 + PROVEN) {
             cut_short &= !prove(session, &mut best, floor)?;
         }
-        if matches!(session.cx.params().get("exchange"), Some(ParamValue::Bool(true))) {
+        if session.cx.params().bool("exchange") {
             cut_short |= exchange(session, &mut best)?;
         }
         Ok(Outcome::Done { status: Status::Heuristic, limit: cut_short.then_some(Limit::Work) })

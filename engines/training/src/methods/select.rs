@@ -25,9 +25,6 @@ pub(super) struct Select;
 /// Room above the best known makespan within which the program looks for plans, relative.
 const ROOM: f64 = 1e-6;
 
-/// What the solver's tolerances may add to a bound, relative.
-const TOLERANCE: f64 = 5e-10;
-
 /// Distance of plan and bound, beyond what was asked of the solver, up to which its word counts as a proof.
 const SLIP: f64 = 1e-8;
 
@@ -78,7 +75,7 @@ impl Proven {
     /// How a method ends that has nothing else to try.
     fn ending(&self, cx: &Context<'_, Training>) -> Outcome {
         let closed = match (cx.best(), cx.best_bound()) {
-            (Some((value, _)), Some(bound)) => gap(value, bound) <= 2.0 * TOLERANCE,
+            (Some((value, _)), Some(bound)) => gap(value, bound) <= 2.0 * solver::TOLERANCE,
             _ => false,
         };
         let status = if self.complete || closed { Status::Optimal } else { Status::Feasible };
@@ -237,7 +234,7 @@ impl Reading<'_> {
 
     /// States a makespan of the program as a bound.
     fn state(&self, cx: &mut Context<'_, Training>, makespan_s: f64) {
-        cx.bound((makespan_s * (1.0 - TOLERANCE)).min(self.best.makespan));
+        cx.bound((makespan_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan));
     }
 }
 

@@ -104,7 +104,7 @@ impl<'c, 'a> Session<'c, 'a> {
 
     /// The second phase: the same makespan with fewer ports, if that was asked for.
     pub fn fewest_ports(&mut self, best: &mut Found, caps: &[u32]) -> Result<(), MethodError> {
-        if !matches!(self.cx.params().get("min_ports"), Some(lightbay_core::param::ParamValue::Bool(true))) {
+        if !self.cx.params().bool("min_ports") {
             return Ok(());
         }
         self.cx.phase("ports", format!("fewest ports at {:.6} s, from {}", best.makespan, best.ports));

@@ -2,13 +2,16 @@
 
 use crate::kind::Training;
 use lightbay_core::context::Context;
-use lightbay_core::event::{EventBody, ModelSize};
+use lightbay_core::event::{EventBody, HotStartFate, ModelSize};
 use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::{Solution, Start};
 use lightbay_highs::solve::{self, Ask, Reader};
 use rand::RngExt;
+
+/// What the solver's tolerances may add to a bound, relative.
+pub(super) const TOLERANCE: f64 = 5e-10;
 
 /// Says how large a model is.
 pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: &str) {
@@ -20,6 +23,23 @@ pub(super) fn report_size(cx: &mut Context<'_, Training>, model: &Model, after: 
         nonzeros: u64::from(size.nonzeros),
         integers: u64::from(size.integers),
     }));
+}
+
+/// Where to start: at a point, or where the solver likes if `what` gives none because it breaks a row.
+pub(super) fn start_at(
+    cx: &mut Context<'_, Training>,
+    point: Result<Vec<f64>, String>,
+    what: &str,
+    before_s: f64,
+) -> Start {
+    match point {
+        Ok(point) => Start::Full(point),
+        Err(broken) => {
+            let why = format!("{what} is no point of the model: {broken}");
+            cx.hot_start_fate(HotStartFate::Rejected, why, Some(before_s), None);
+            Start::None
+        }
+    }
 }
 
 /// Solves a model with the solver's knobs among the parameters; the random numbers of `stream` seed it.

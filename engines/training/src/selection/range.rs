@@ -97,9 +97,4 @@ impl Range {
         }
         evaluator.bound(&others.within(evaluator).high, scratch)
     }
-
-    /// Whether the link may have several numbers of circuits.
-    pub fn open(&self, link: usize) -> bool {
-        self.low[link] < self.high[link]
-    }
 }

@@ -1,18 +1,15 @@
 //! Plans from points of the solver.
 
 use crate::evaluate::{Evaluator, Rates, Scratch};
-use crate::interval::{Grid, Shaped};
+use crate::interval::Shaped;
 use crate::kind::Training;
-use crate::methods::{carry, session};
+use crate::methods::{carry, session, solver};
 use crate::search::Found;
 use crate::sim::Trace;
 use lightbay_core::context::Context;
 use lightbay_core::method::MethodError;
 use lightbay_highs::solve::Reader;
 use std::sync::Arc;
-
-/// What the solver's tolerances may add to a bound, relative.
-const TOLERANCE: f64 = 5e-10;
 
 /// What the model minimises.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,7 +112,7 @@ impl Reader<Training> for Reading<'_> {
             return Ok(());
         }
         // Schedules beyond the one to start from are not in the model.
-        let value = (bound * self.shaped.model.unit_s * (1.0 - TOLERANCE)).min(self.best.makespan);
+        let value = (bound * self.shaped.model.unit_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan);
         match (self.covers, self.rates) {
             (Some(only), _) => cx.partial_bound(value, only),
             (None, Rates::Fair) => cx.bound_over(value, "plans at fair rates"),
@@ -137,11 +134,7 @@ impl Reader<Training> for Reading<'_> {
         let mut x = carry::circuits(&plan.plan().result, network.links())?;
         session::repair(cx, self.evaluator, &mut x);
         let trace = self.evaluator.trace(&x, self.rates, &mut self.scratch);
-        let counted: Vec<bool> = (0..network.tasks()).map(|task| self.shaped.windows.counts(task)).collect();
-        let point = Grid::of_trace(network, &trace, &x, &counted)
-            .and_then(|grid| self.shaped.model.point(network, &grid))
-            .ok()
-            .filter(|point| self.shaped.model.model.first_broken(point, 5e-7).is_none());
+        let point = self.shaped.point_of(&self.shaped.model.model, network, &trace, &x).ok();
         let (makespan, taken) = self.judge(cx, x, trace, "offer").ok()?;
         cx.offer_fate(&plan, Some(makespan), taken);
         point.filter(|_| taken)
