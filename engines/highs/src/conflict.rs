@@ -142,20 +142,15 @@ fn named(model: &Model, subsystem: &Subsystem) -> Conflict {
         highs_sys::kHighsIisBoundBoxed => Sides::Both,
         _ => Sides::Neither,
     };
-    let rows = subsystem.rows.iter().map(|(row, bound)| Party {
-        index: *row,
-        name: model.row_names[*row as usize].clone(),
-        sides: sides(*bound),
-        lower: model.row_lower[*row as usize],
-        upper: model.row_upper[*row as usize],
-    });
-    let columns = subsystem.columns.iter().map(|(column, bound)| Party {
-        index: *column,
-        name: model.column_names[*column as usize].clone(),
-        sides: sides(*bound),
-        lower: model.lower[*column as usize],
-        upper: model.upper[*column as usize],
-    });
+    let party = |(index, bound): &(u32, i32), names: &[String], lower: &[f64], upper: &[f64]| {
+        let at = *index as usize;
+        let name = names[at].clone();
+        Party { index: *index, name, sides: sides(*bound), lower: lower[at], upper: upper[at] }
+    };
+    let rows =
+        subsystem.rows.iter().map(|row| party(row, &model.row_names, &model.row_lower, &model.row_upper));
+    let columns =
+        subsystem.columns.iter().map(|column| party(column, &model.column_names, &model.lower, &model.upper));
     Conflict {
         rows: rows.collect(),
         columns: columns.filter(|party| party.sides != Sides::Neither).collect(),

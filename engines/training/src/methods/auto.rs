@@ -27,23 +27,13 @@ const STALL: i64 = 25;
 
 impl Approach for Auto {
     fn info(&self) -> MethodInfo {
-        let mut params = vec![knobs::min_ports(), knobs::prover()];
-        params.extend(knobs::solver(&["mip_gap", "solver_process"]));
-        params.extend(knobs::proving());
-        params.extend(knobs::ordering());
-        params.extend(knobs::event_orders());
-        params.extend(knobs::genetic().into_iter().map(short));
         MethodInfo {
             name: "auto",
             help: "Quick searches, then the fastest proof, then fewer ports if they are asked for.",
             proves: true,
             hot_start: true,
-            params,
+            params: knobs::joint().into_iter().map(short).collect(),
         }
-    }
-
-    fn rates(&self, _params: &Params) -> Rates {
-        Rates::Best
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -66,10 +66,6 @@ impl Approach for FixedSteps {
         }
     }
 
-    fn rates(&self, _params: &Params) -> Rates {
-        Rates::Best
-    }
-
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         // The size is known before anything else is done.
         let network = &session.evaluator.network;

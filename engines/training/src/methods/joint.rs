@@ -24,23 +24,13 @@ const PROVEN: f64 = 1e-9;
 
 impl Approach for Joint {
     fn info(&self) -> MethodInfo {
-        let mut params = vec![knobs::min_ports(), knobs::prover()];
-        params.extend(knobs::solver(&["mip_gap", "solver_process"]));
-        params.extend(knobs::proving());
-        params.extend(knobs::ordering());
-        params.extend(knobs::event_orders());
-        params.extend(knobs::genetic());
         MethodInfo {
             name: "delta-joint",
             help: "Best circuits and rates together, with a bound and, within its limits, a proof.",
             proves: true,
             hot_start: true,
-            params,
+            params: knobs::joint(),
         }
-    }
-
-    fn rates(&self, _params: &Params) -> Rates {
-        Rates::Best
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -13,6 +13,17 @@ pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool("min_ports", false, "Second goal: the fewest ports that keep the makespan to 1e-7 of it.")
 }
 
+/// Settings of the methods that plan circuits and rates together by whatever helps.
+pub(super) fn joint() -> Vec<ParamInfo> {
+    let mut params = vec![min_ports(), prover()];
+    params.extend(solver(&["mip_gap", "solver_process"]));
+    params.extend(proving());
+    params.extend(ordering());
+    params.extend(event_orders());
+    params.extend(genetic());
+    params
+}
+
 /// Settings of the genetic search.
 pub(super) fn genetic() -> Vec<ParamInfo> {
     let defaults = Settings::default();

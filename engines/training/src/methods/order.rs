@@ -54,10 +54,6 @@ impl Approach for Ordered {
         }
     }
 
-    fn rates(&self, _params: &Params) -> Rates {
-        Rates::Best
-    }
-
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         let mut best = match given::circuits(&session.evaluator.network, params, "circuits")? {
             Some(x) => session.evaluate(x, "given circuits")?,

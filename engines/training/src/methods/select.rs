@@ -44,10 +44,6 @@ impl Approach for Select {
         }
     }
 
-    fn rates(&self, _params: &Params) -> Rates {
-        Rates::Best
-    }
-
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
         if let Some(reason) = session.evaluator.contention.loose.first() {
             session

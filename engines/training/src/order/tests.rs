@@ -29,14 +29,20 @@ fn forks() -> Instance {
     }
 }
 
+/// Two tasks on three circuits and the order of their events at fair rates. 30 ms are 900 units if the fair
+/// schedule's 33.3 ms are 1000.
+fn two_tasks() -> (Evaluator, Competition, Order) {
+    let evaluator = Evaluator::new(&toy_a()).unwrap();
+    let fair = evaluator.trace(&[3], Rates::Fair, &mut Scratch::default());
+    let competition = Competition::new(&evaluator, &[3], fair.makespan);
+    let order = Order::of(&fair, &competition);
+    (evaluator, competition, order)
+}
+
 /// 10 ms with two tasks on three circuits, then both together: by hand, all columns and rows.
 #[test]
 fn the_program_of_two_tasks_on_one_link_is_as_written_by_hand() {
-    let evaluator = Evaluator::new(&toy_a()).unwrap();
-    let fair = evaluator.trace(&[3], Rates::Fair, &mut Scratch::default());
-    // 30 ms are 900 units if the fair schedule's 33.3 ms are 1000.
-    let competition = Competition::new(&evaluator, &[3], fair.makespan);
-    let order = Order::of(&fair, &competition);
+    let (_, competition, order) = two_tasks();
     let program = Program::new(&competition, &order);
     assert_eq!(program.model.columns(), 2 + 1 + 3, "two starts, the makespan, three volumes");
     let parts = [
@@ -71,10 +77,7 @@ fn the_program_of_two_tasks_on_one_link_is_as_written_by_hand() {
 
 #[test]
 fn the_solution_of_two_tasks_on_one_link_is_exact() {
-    let evaluator = Evaluator::new(&toy_a()).unwrap();
-    let fair = evaluator.trace(&[3], Rates::Fair, &mut Scratch::default());
-    let competition = Competition::new(&evaluator, &[3], fair.makespan);
-    let order = Order::of(&fair, &competition);
+    let (evaluator, competition, order) = two_tasks();
     let point = Solver::new(Box::new(|| false)).solve(&competition, order, None).unwrap().unwrap();
     let trace = realise::trace(&evaluator, &[3], &competition, &point);
     assert!((trace.makespan - 0.03).abs() < 1e-12, "{}", trace.makespan);
