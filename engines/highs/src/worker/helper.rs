@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A helper process. Dropping it kills it and takes its remains, whatever it is doing.
 #[derive(Debug)]
@@ -40,20 +40,20 @@ impl Helper {
         let _ = self.child.kill();
     }
 
-    /// Whether it ends by itself while it is looked at so often, with at least a millisecond in between. Looks are
-    /// counted rather than time, so that a machine that stands still is not held against it.
-    pub(super) fn ends_within(&mut self, looks: u32) -> bool {
-        for _ in 0..looks {
+    /// Whether it ends by itself within the time.
+    pub(super) fn ends_within(&mut self, time: Duration) -> bool {
+        let began = Instant::now();
+        while self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
             if self.ended.is_none() {
-                self.ended = self.child.try_wait().ok().flatten();
+                if began.elapsed() >= time {
+                    return false;
+                }
+                // Its pipes have closed, so that its end is a matter of microseconds.
+                std::thread::sleep(Duration::from_millis(1));
             }
-            if self.ended.is_some() {
-                return true;
-            }
-            // Its pipes have closed, so that its end is a matter of microseconds.
-            std::thread::sleep(Duration::from_millis(1));
         }
-        false
+        true
     }
 
     /// Waits for its end.
@@ -109,7 +109,6 @@ pub(super) fn words(status: Option<ExitStatus>) -> String {
 mod tests {
     use super::*;
     use std::process::{Command, Stdio};
-    use std::time::Instant;
 
     fn sleeper() -> Helper {
         let child =

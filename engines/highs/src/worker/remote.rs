@@ -21,9 +21,6 @@ const TICK: Duration = Duration::from_millis(25);
 /// How long a helper that was asked to stop may take before it is killed.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Looks, a millisecond apart, at a helper whose answers have ended before it is killed.
-const LAST_LOOKS: u32 = 100;
-
 /// A solver that has been silent for this long is in a stage in which it hears nothing: there is nothing to wait for.
 const DEAF: Duration = Duration::from_millis(250);
 
@@ -368,7 +365,7 @@ impl Dialogue<'_> {
 
     /// How a helper ended whose answers have ended. One that lives on without an answer is killed.
     fn last_words(&mut self) -> String {
-        if !self.helper.ends_within(LAST_LOOKS) {
+        if !self.helper.ends_within(GRACE) {
             self.helper.kill();
             self.helper.wait();
             return "stopped answering".to_owned();

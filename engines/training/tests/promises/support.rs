@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 /// Longer than anything here takes; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 pub fn preset(name: &str) -> Job {
     presets::job(name).unwrap().job()
