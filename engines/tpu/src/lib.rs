@@ -15,6 +15,7 @@
 //! | [`dor`] | dimension-order routes of tori |
 //! | [`faults`] | what remains if a switch fails |
 //! | [`mcf`] | what a pod carries: the maximum concurrent flow between two certificates |
+//! | [`collectives`] | schedules of collectives, and what they reach of the bounds |
 //! | [`simulator`] | flits on the routes, cycle by cycle: saturation and latency |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod anneal;
 pub mod assemble;
 pub mod baselines;
 pub mod check;
+pub mod collectives;
 pub mod dor;
 pub mod faults;
 pub mod group;
