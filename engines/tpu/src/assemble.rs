@@ -1,6 +1,7 @@
 //! From the parts that algorithms make to what files and plans hold, and back.
 
 use crate::group::Group;
+use crate::mcf::Certificate;
 use crate::metrics::Hops;
 use crate::plan::{
     Certificates, Claims, Dimension, FaultCase, OcsState, Routing, Simulation, SymmetryRecord,
@@ -19,12 +20,8 @@ pub struct Parts {
     pub topology: Topology,
     /// Its distances.
     pub hops: Hops,
-    /// A flow of this many flits per cycle and ordered pair exists.
-    pub mcf_lower: f64,
-    /// No flow is larger.
-    pub mcf_upper: f64,
-    /// Lengths of the 192 link classes that prove `mcf_upper`; `None` if the hop bound does.
-    pub class_lengths: Option<Vec<f64>>,
+    /// Both ends of its MCF.
+    pub certificate: Certificate,
     /// Routes, if there are any.
     pub routing: Option<Routing>,
     /// The fault sweep, empty if there was none.
@@ -33,13 +30,24 @@ pub struct Parts {
     pub simulation: Option<Simulation>,
 }
 
+impl Parts {
+    /// A pod with its distances and certificate, without routes.
+    pub const fn of(topology: Topology, hops: Hops, certificate: Certificate) -> Self {
+        Self { topology, hops, certificate, routing: None, faults: Vec::new(), simulation: None }
+    }
+}
+
 /// The one way from parts to a candidate: result, objective and the figures that plans are compared by.
 pub fn candidate(parts: Parts) -> Candidate<TpuResult> {
-    let claims = claims(parts.topology.nodes(), parts.hops, (parts.mcf_lower, parts.mcf_upper));
+    let claims =
+        claims(parts.topology.nodes(), parts.hops, (parts.certificate.lower, parts.certificate.upper));
     let result = TpuResult {
         topology: TopologyRecord::of(&parts.topology),
         claims,
-        certificates: Certificates { class_lengths: parts.class_lengths },
+        certificates: Certificates {
+            class_lengths: parts.certificate.class_lengths,
+            link_lengths: parts.certificate.link_lengths,
+        },
         routing: parts.routing,
         faults: parts.faults,
         simulation: parts.simulation,

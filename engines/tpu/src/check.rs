@@ -135,6 +135,12 @@ pub fn check(scenario: &TpuScenario, result: &TpuResult, envelope: &Envelope<'_>
     claims::envelope(&wiring, result, envelope, &mut found);
     let bound = claims::bound(&wiring, envelope, &mut found, &mut remarks);
     if let Some(routing) = &result.routing {
+        if routing.routes.is_empty() {
+            remarks.push(
+                "loads and hops of the routes are claimed: the routes are not in the plan (with_routes=true)"
+                    .to_owned(),
+            );
+        }
         let avoided = &scenario.failed_ocs;
         let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
         routes::check(&pod, routing, avoided, result.claims.mcf_upper, "routing", &mut found);

@@ -2,6 +2,7 @@
 
 use crate::assemble::{Parts, candidate};
 use crate::check::{self, Envelope};
+use crate::mcf::Certificate;
 use crate::metrics::Hops;
 use crate::plan::TpuResult;
 use crate::pod::{self, CHIPS, PORTS};
@@ -33,6 +34,15 @@ impl Kind for Tpu {
 
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TpuResult> {
         TpuResult::read(fields, problems)
+    }
+
+    fn suited_method(scenario: &TpuScenario) -> &'static str {
+        match scenario.topology {
+            TopologyChoice::Design => Self::DEFAULT_METHOD,
+            TopologyChoice::Pt => "pt",
+            TopologyChoice::Pdtt => "pdtt",
+            TopologyChoice::Given(_) => "evaluate",
+        }
     }
 
     fn validate(scenario: &TpuScenario) -> Result<(), Problems> {
@@ -110,9 +120,13 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     let parts = Parts {
         topology,
         hops: Hops { hop_sum: result.claims.hop_sum, diameter: result.claims.diameter },
-        mcf_lower: result.claims.mcf_lower,
-        mcf_upper: result.claims.mcf_upper,
-        class_lengths: result.certificates.class_lengths.clone(),
+        certificate: Certificate {
+            lower: result.claims.mcf_lower,
+            upper: result.claims.mcf_upper,
+            class_lengths: result.certificates.class_lengths.clone(),
+            link_lengths: result.certificates.link_lengths.clone(),
+            rounds: 0,
+        },
         routing: result.routing.clone().filter(|_| routing),
         faults: if faults { result.faults.clone() } else { Vec::new() },
         simulation: result.simulation.clone().filter(|_| simulation),
@@ -165,16 +179,6 @@ fn graph(scenario: &TpuScenario, result: &TpuResult) -> Option<Graph> {
         }
     }
     Some(Graph { nodes: names.collect(), links })
-}
-
-/// The method that suits what the scenario asks for.
-pub fn suited_method(scenario: &TpuScenario) -> &'static str {
-    match scenario.topology {
-        TopologyChoice::Design => Tpu::DEFAULT_METHOD,
-        TopologyChoice::Pt => "pt",
-        TopologyChoice::Pdtt => "pdtt",
-        TopologyChoice::Given(_) => "evaluate",
-    }
 }
 
 #[cfg(test)]

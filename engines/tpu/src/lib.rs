@@ -8,6 +8,7 @@
 //! | [`scenario`], [`presets`] | the input |
 //! | [`plan`] | the result: topology, claims, certificates, routes, faults |
 //! | [`baselines`] | the tori that designs are measured against |
+//! | [`analysis`] | figures for people: yardsticks of a size, loads behind a routing |
 //! | [`assemble`] | from parts to what plans hold, and back |
 //! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
@@ -15,22 +16,23 @@
 //! | [`dor`] | dimension-order routes of tori |
 //! | [`faults`] | what remains if a switch fails |
 //! | [`mcf`] | what a pod carries: the maximum concurrent flow between two certificates |
-//! | [`collectives`] | schedules of collectives, and what they reach of the bounds |
 //! | [`simulator`] | flits on the routes, cycle by cycle: saturation and latency |
+//! | [`methods`] | what can be asked for by name |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod analysis;
 pub mod anneal;
 pub mod assemble;
 pub mod baselines;
 pub mod check;
-pub mod collectives;
 pub mod dor;
 pub mod faults;
 pub mod group;
 pub mod kind;
 pub mod mcf;
+pub mod methods;
 pub mod metrics;
 pub mod plan;
 pub mod pod;

@@ -86,6 +86,10 @@ pub struct Certificates {
     /// Lengths of the 192 link classes whose metric gives `mcf_upper`: the electrical links of X, Y, Z by lower
     /// chip, then the 48 switches. Absent where the hop bound is the certificate.
     pub class_lengths: Option<Vec<f64>>,
+    /// Lengths of single links, where those of a pod without symmetry prove more than any of classes: entry
+    /// `3 * node + axis` is the link at the node's plus port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_lengths: Option<Vec<f64>>,
 }
 
 /// How routes of cube 0 stand for those of all cubes.

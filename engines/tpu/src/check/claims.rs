@@ -26,6 +26,9 @@ pub(super) fn finite(result: &TpuResult, envelope: &Envelope<'_>, found: &mut Fi
     for (class, length) in result.certificates.class_lengths.iter().flatten().enumerate() {
         number(&format!("certificates.class_lengths[{class}]"), *length);
     }
+    for (link, length) in result.certificates.link_lengths.iter().flatten().enumerate() {
+        number(&format!("certificates.link_lengths[{link}]"), *length);
+    }
     for case in &result.faults {
         number(&format!("faults of {}: avg_hops", case.failed_ocs), case.avg_hops);
         number(
@@ -118,13 +121,24 @@ pub(super) fn mcf(
     if lower > hop_bound * (1.0 + EXACT) {
         found.add(code::MCF, format!("'mcf_lower' {lower} is above {hop_bound}, what the hops allow"));
     }
-    let proven = match &result.certificates.class_lengths {
-        None => Some(("the hops", hop_bound)),
-        Some(lengths) => certified(wiring, group, lengths, found).map(|bound| ("its class lengths", bound)),
-    };
-    if let Some((by, proven)) = proven
-        && upper < proven * (1.0 - SOLVED)
-    {
+    // Every certificate proves a bound; the smallest has to bear the claim.
+    let mut proven = ("the hops", hop_bound);
+    let certificates = &result.certificates;
+    let arcs = [
+        (
+            "the class lengths",
+            certificates.class_lengths.as_ref().map(|given| by_class(wiring, given, found)),
+        ),
+        ("the link lengths", certificates.link_lengths.as_ref().map(|given| by_link(wiring, given, found))),
+    ];
+    for (by, arcs) in arcs {
+        let bound = arcs.flatten().and_then(|arcs| certified(wiring, group, &arcs, found));
+        if let Some(bound) = bound.filter(|bound| *bound < proven.1) {
+            proven = (by, bound);
+        }
+    }
+    if upper < proven.1 * (1.0 - SOLVED) {
+        let (by, proven) = proven;
         found.add(code::CERTIFICATE, format!("'mcf_upper' is {upper}, {by} prove only {proven}"));
     }
     if let Some(routing) = &result.routing {
@@ -141,21 +155,14 @@ pub(super) fn mcf(
     }
 }
 
-/// What lengths of the link classes prove: capacity times length over the distances of all pairs.
+/// What lengths of the arcs prove: their sum over the distances of all pairs. Where the symmetry was confirmed, one
+/// cube's arcs against the sources of one cube.
 fn certified(
     wiring: &Wiring,
     group: Option<Symmetric>,
-    lengths: &[f64],
+    arcs: &[[f64; PORTS]],
     found: &mut Findings,
 ) -> Option<f64> {
-    if lengths.len() != ELECTRICAL + SWITCHES || lengths.iter().any(|&length| length < 0.0) {
-        found.add(
-            code::CERTIFICATE,
-            format!("'class_lengths' must be 192 lengths of at least 0, {} are given", lengths.len()),
-        );
-        return None;
-    }
-    let arc_lengths = by_arc(wiring, lengths);
     let sources = if group.is_some() { CHIPS } else { wiring.nodes() };
     let mut sum = 0.0;
     let mut distance = vec![f64::INFINITY; wiring.nodes()];
@@ -171,7 +178,7 @@ fn certified(
                 continue;
             }
             for (port, &next) in wiring.next[node].iter().enumerate() {
-                let there = at + arc_lengths[node % CHIPS][port];
+                let there = at + arcs[node][port];
                 if there < distance[next as usize] {
                     distance[next as usize] = there;
                     queue.push(Reverse((there.to_bits(), next as usize)));
@@ -180,35 +187,62 @@ fn certified(
         }
         sum += distance.iter().sum::<f64>();
     }
-    // One cube's links, both directions, against the sources of one cube.
-    let cubes = if group.is_some() { 1.0 } else { wiring.cubes as f64 };
-    let capacity = 2.0 * cubes * lengths.iter().sum::<f64>();
     if sum <= 0.0 {
-        found.add(code::CERTIFICATE, "'class_lengths' put all chips in one place and prove nothing");
+        found.add(code::CERTIFICATE, "the lengths put all chips in one place and prove nothing");
         return None;
     }
-    Some(capacity / sum)
+    Some(arcs[..sources].iter().flatten().sum::<f64>() / sum)
 }
 
-/// Length of every arc of a cube from the lengths of the classes.
-fn by_arc(wiring: &Wiring, lengths: &[f64]) -> Vec<[f64; PORTS]> {
-    let mut arcs = vec![[0.0; PORTS]; CHIPS];
+fn sound(lengths: &[f64], expected: usize, name: &str, found: &mut Findings) -> bool {
+    let sound = lengths.len() == expected && lengths.iter().all(|&length| length >= 0.0);
+    if !sound {
+        found.add(
+            code::CERTIFICATE,
+            format!("'{name}' must be {expected} lengths of at least 0, {} are given", lengths.len()),
+        );
+    }
+    sound
+}
+
+/// Length of every arc of the pod from the lengths of the classes.
+fn by_class(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Vec<[f64; PORTS]>> {
+    if !sound(lengths, ELECTRICAL + SWITCHES, "class_lengths", found) {
+        return None;
+    }
+    let mut cube = [[0.0; PORTS]; CHIPS];
     let mut class = 0;
     for axis in 0..3 {
         for chip in (0..CHIPS).filter(|&chip| coordinates(chip)[axis] < 3) {
-            arcs[chip][2 * axis] = lengths[class];
-            arcs[chip + 4_usize.pow(axis as u32)][2 * axis + 1] = lengths[class];
+            cube[chip][2 * axis] = lengths[class];
+            cube[chip + 4_usize.pow(axis as u32)][2 * axis + 1] = lengths[class];
             class += 1;
         }
     }
-    for (chip, arcs) in arcs.iter_mut().enumerate() {
+    for (chip, arcs) in cube.iter_mut().enumerate() {
         for (port, arc) in arcs.iter_mut().enumerate() {
             if let Some(switch) = wiring.switch[chip][port] {
                 *arc = lengths[ELECTRICAL + usize::from(switch)];
             }
         }
     }
-    arcs
+    Some((0..wiring.nodes()).map(|node| cube[node % CHIPS]).collect())
+}
+
+/// Length of every arc of the pod from those of the links at plus ports.
+fn by_link(wiring: &Wiring, lengths: &[f64], found: &mut Findings) -> Option<Vec<[f64; PORTS]>> {
+    if !sound(lengths, 3 * wiring.nodes(), "link_lengths", found) {
+        return None;
+    }
+    let mut arcs = vec![[0.0; PORTS]; wiring.nodes()];
+    for node in 0..wiring.nodes() {
+        for axis in 0..3 {
+            let length = lengths[3 * node + axis];
+            arcs[node][2 * axis] = length;
+            arcs[wiring.next[node][2 * axis] as usize][2 * axis + 1] = length;
+        }
+    }
+    Some(arcs)
 }
 
 /// Objective and metrics against the result.

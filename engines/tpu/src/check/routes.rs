@@ -56,6 +56,10 @@ pub(super) fn check(
             return None;
         }
     };
+    if routing.routes.is_empty() {
+        unlisted(wiring, routing, mcf_upper, place, found);
+        return None;
+    }
     let before = found.list.len();
     pairs(wiring, routing, sources, place, found);
     let mut tally = Tally::new(wiring, sources, vcs);
@@ -100,6 +104,30 @@ pub(super) fn check(
         found.add(code::DEADLOCK, format!("{place}: {circle}"));
     }
     Some(Sums { max_load, hops })
+}
+
+/// What figures of routes that the plan does not list can be: their hops are those on all virtual channels, and no
+/// arc is fuller than all, or emptier than the mean.
+fn unlisted(wiring: &Wiring, routing: &Routing, mcf_upper: f64, place: &str, found: &mut Findings) {
+    let claims = &routing.claims;
+    let mut fault = |what: String| found.add(code::LOAD, format!("{place}: {what}"));
+    let hops: u64 = claims.vc_hops.iter().fold(0, |sum, &hops| sum.saturating_add(hops));
+    if claims.vc_hops.len() != usize::from(routing.vc_count) || hops != claims.route_hop_sum {
+        fault(format!(
+            "'vc_hops' {:?} do not add up to 'route_hop_sum' {} over {} virtual channels",
+            claims.vc_hops, claims.route_hop_sum, routing.vc_count
+        ));
+    }
+    let arcs = (PORTS * wiring.nodes()) as u64;
+    if claims.max_channel_load.saturating_mul(arcs) < claims.route_hop_sum {
+        fault(format!(
+            "'max_channel_load' {} is below the mean of {} hops over {arcs} arcs",
+            claims.max_channel_load, claims.route_hop_sum
+        ));
+    }
+    if claims.max_channel_load > 0 && 1.0 / claims.max_channel_load as f64 > mcf_upper * (1.0 + EXACT) {
+        fault(format!("a load of {} is more than 'mcf_upper' {mcf_upper} allows", claims.max_channel_load));
+    }
 }
 
 /// Every pair of a listed source and another chip exactly once.

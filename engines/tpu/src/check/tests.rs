@@ -1,1 +1,4 @@
+mod figures;
 mod imports;
+mod mutations;
+mod support;

@@ -6,9 +6,13 @@ fn result(pod: &crate::topology::Topology) -> TpuResult {
     candidate(Parts {
         topology: pod.clone(),
         hops: Hops { hop_sum: 1, diameter: 1 },
-        mcf_lower: 0.5,
-        mcf_upper: 0.6,
-        class_lengths: None,
+        certificate: Certificate {
+            lower: 0.5,
+            upper: 0.6,
+            class_lengths: None,
+            link_lengths: None,
+            rounds: 0,
+        },
         routing: None,
         faults: Vec::new(),
         simulation: None,
@@ -56,7 +60,7 @@ fn wirings_are_carried_where_they_are_wanted() {
 
 #[test]
 fn every_topology_has_a_method_that_suits_it() {
-    let suited = |name: &str| suited_method(&presets::scenario(name).unwrap());
+    let suited = |name: &str| Tpu::suited_method(&presets::scenario(name).unwrap());
     let names = ["tpu-128", "pt-4x4x8", "pdtt-4x4x8", "tpu-random-256"].map(suited);
     assert_eq!(names, ["tons-fast", "pt", "pdtt", "evaluate"]);
 }

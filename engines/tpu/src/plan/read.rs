@@ -31,13 +31,10 @@ impl TpuResult {
         let certificates = match fields.optional_object("certificates", problems) {
             None => Some(Certificates::default()),
             Some(mut inner) => {
-                let path = inner.path_of("class_lengths");
-                let class_lengths = match inner.optional("class_lengths") {
-                    None => Some(None),
-                    Some(value) => numbers(value, &path, problems).map(Some),
-                };
+                let class_lengths = optional_numbers(&mut inner, "class_lengths", problems);
+                let link_lengths = optional_numbers(&mut inner, "link_lengths", problems);
                 inner.finish(problems);
-                class_lengths.map(|class_lengths| Certificates { class_lengths })
+                Some(Certificates { class_lengths, link_lengths })
             }
         };
         let routing = optional_routing(fields, problems);
@@ -250,6 +247,12 @@ fn read_simulation(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<S
         Some(curve)
     });
     Some(Simulation { saturation_flits_per_cycle_per_node: saturation?, curve: curve? })
+}
+
+/// `None` if absent or wrong; wrong ones are problems.
+fn optional_numbers(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<Vec<f64>> {
+    let path = fields.path_of(key);
+    numbers(fields.optional(key)?, &path, problems)
 }
 
 /// A list of finite numbers.

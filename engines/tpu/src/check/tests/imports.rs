@@ -5,7 +5,19 @@ use std::path::{Path, PathBuf};
 
 const OWN_CRATE: [&str; 3] = ["plan", "scenario", "check"];
 const OTHER_CRATES: [&str; 3] = ["std", "lightbay_core", "lightbay_highs"];
-const MAKERS_FOR_TESTS: [&str; 6] = ["presets", "baselines", "assemble", "group", "topology", "pod"];
+const MAKERS_FOR_TESTS: [&str; 11] = [
+    "presets",
+    "baselines",
+    "assemble",
+    "group",
+    "topology",
+    "metrics",
+    "mcf",
+    "routing",
+    "dor",
+    "faults",
+    "watch",
+];
 
 fn sources(folder: &Path, list: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,0 +1,118 @@
+//! Figures of plans and sizes for people: yardsticks to compare with, and the loads behind a routing.
+
+use crate::baselines;
+use crate::metrics::{self, CoverBound, Hops};
+use crate::plan::{Expansion, Routing};
+use crate::pod::{ARC_CLASSES, CHIPS, PORTS};
+use crate::topology::Topology;
+
+/// A torus of a size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TorusFigures {
+    /// Chips along X, Y, Z.
+    pub shape: [u16; 3],
+    /// Its distances.
+    pub hops: Hops,
+    /// Its throughput, flits per cycle and ordered pair.
+    pub mcf: f64,
+}
+
+/// What a pod of some size is measured against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yardsticks {
+    /// What no pod of the size can beat.
+    pub cover: CoverBound,
+    /// What no network of as many links can beat, flits per cycle and ordered pair.
+    pub moore: f64,
+    /// The prismatic torus.
+    pub pt: Option<TorusFigures>,
+    /// The doubly twisted torus, where there is one.
+    pub pdtt: Option<TorusFigures>,
+}
+
+impl Yardsticks {
+    /// Of a pod of `cubes` cubes whose plain torus has a shape; the usual one of the size if it is not given.
+    pub fn of(cubes: usize, shape: Option<[u16; 3]>) -> Self {
+        let nodes = CHIPS * cubes;
+        let pt = shape.unwrap_or_else(|| baselines::usual_shape(cubes));
+        let pdtt = shape.filter(|shape| baselines::is_pdtt(*shape)).or_else(|| baselines::usual_pdtt(cubes));
+        let plain = baselines::pt(pt).ok().as_ref().and_then(metrics::hops);
+        let twisted = pdtt.and_then(|shape| metrics::hops(&baselines::pdtt(shape).ok()?));
+        Self {
+            cover: metrics::cover_bound(nodes),
+            moore: metrics::moore_bound(nodes),
+            pt: plain.map(|hops| TorusFigures { shape: pt, hops, mcf: baselines::pt_mcf(pt) }),
+            // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is reached.
+            pdtt: pdtt.zip(twisted).map(|(shape, hops)| TorusFigures {
+                shape,
+                hops,
+                mcf: metrics::hop_bound(nodes, hops.hop_sum),
+            }),
+        }
+    }
+}
+
+/// Routes over each arc: of the 384 classes where the listed routes stand for their translations, else of all arcs
+/// (`6 * node + port`). `None` if the routes are not listed.
+pub fn arc_loads(pod: &Topology, routing: &Routing) -> Option<Vec<u32>> {
+    if routing.routes.is_empty() {
+        return None;
+    }
+    let (arcs, chips) = match routing.expand {
+        Expansion::Translation => (ARC_CLASSES, CHIPS),
+        Expansion::None => (PORTS * pod.nodes(), pod.nodes()),
+    };
+    let mut loads = vec![0; arcs];
+    for route in &routing.routes {
+        let mut node = route.source;
+        for &port in &route.ports {
+            let at = PORTS * (node as usize % chips) + usize::from(port);
+            *loads.get_mut(at)? += 1;
+            node = pod.neighbour(node, port);
+        }
+    }
+    Some(loads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Route, RoutingClaims};
+
+    #[test]
+    fn yardsticks_are_those_of_the_size() {
+        let of = Yardsticks::of(4, None);
+        let (pt, pdtt) = (of.pt.unwrap(), of.pdtt.unwrap());
+        assert_eq!((pt.shape, pdtt.shape), ([4, 8, 8], [4, 8, 8]));
+        assert!((pt.mcf - 0.00390625).abs() < 1e-12);
+        assert!((pdtt.mcf - 0.0054348).abs() < 1e-7);
+        assert!(pt.mcf < pdtt.mcf && pdtt.mcf < of.cover.mcf && of.cover.mcf < of.moore);
+        assert_eq!(Yardsticks::of(4, Some([4, 4, 16])).pt.unwrap().shape, [4, 4, 16]);
+        assert_eq!(Yardsticks::of(3, None).pdtt, None);
+    }
+
+    #[test]
+    fn loads_are_counted_along_routes() {
+        let pod = baselines::pt([4, 4, 8]).unwrap();
+        let route = |source, target, ports: &[u8]| Route {
+            source,
+            target,
+            ports: ports.to_vec(),
+            vcs: vec![0; ports.len()],
+        };
+        let mut routing = Routing {
+            vc_count: 1,
+            expand: Expansion::Translation,
+            claims: RoutingClaims { max_channel_load: 2, vc_hops: vec![6], route_hop_sum: 6 },
+            // Chip 48 is the last in Z: its plus Z port leads to cube 1.
+            routes: vec![route(48, 64, &[4]), route(32, 64, &[4, 4])],
+            unbalanced: None,
+        };
+        let loads = arc_loads(&pod, &routing).unwrap();
+        assert_eq!((loads[6 * 48 + 4], loads[6 * 32 + 4], loads.iter().sum::<u32>()), (2, 1, 3));
+        routing.expand = Expansion::None;
+        assert_eq!(arc_loads(&pod, &routing).unwrap().len(), 768);
+        routing.routes.clear();
+        assert_eq!(arc_loads(&pod, &routing), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Sound plans pass, and what the checker computes is what it should be.
+
+use super::support::{Case, hop_certificate};
+use crate::assemble::Parts;
+use crate::baselines;
+use crate::check::{code, cover};
+use crate::dor;
+use crate::group::Group;
+use crate::metrics;
+use crate::presets;
+use crate::scenario::TpuScenario;
+use crate::topology::Topology;
+use crate::watch::Unwatched;
+use lightbay_core::checked::BoundTrust;
+use lightbay_core::kind::Depth;
+
+#[test]
+fn sound_plans_pass() {
+    let random = presets::scenario("tpu-random-128").unwrap();
+    let pod = random.named_topology().unwrap().unwrap();
+    Case::of(random, &pod).assert_passes();
+    let triangle = Group::dihedral(3).unwrap();
+    let pod = Topology::symmetric(triangle, std::array::from_fn(|o| ((o * o + 3 * o + 1) % 6) as u16));
+    Case::unrouted(TpuScenario::design(6), &pod).assert_passes();
+    let general = Topology::general(
+        &(0..48).map(|o| if o % 2 == 0 { vec![1, 2, 0] } else { vec![1, 0, 2] }).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    Case::of(TpuScenario::design(3), &general).assert_passes();
+}
+
+#[test]
+fn tori_in_dimension_order_pass() {
+    for (shape, twisted) in [([4, 4, 8], false), ([4, 4, 8], true), ([8, 4, 4], true), ([4, 4, 12], false)] {
+        let name = if twisted { "pdtt" } else { "pt" };
+        let scenario = presets::scenario(&format!("{name}-{}", baselines::named(shape))).unwrap();
+        let pod = scenario.named_topology().unwrap().unwrap();
+        let settings = dor::Settings::default();
+        let mut parts = Case::certified(&pod);
+        parts.routing = Some(dor::route(&pod, shape, twisted, &settings, &mut Unwatched::default()).unwrap());
+        Case::from_parts(scenario, parts).assert_passes();
+    }
+}
+
+#[test]
+fn tori_are_recognised_and_told_apart() {
+    for (name, other) in [
+        ("pt-4x8x8", "pdtt-4x8x8"),
+        ("pdtt-8x8x16", "pt-8x8x16"),
+        ("pt-4x4x16", "pt-4x8x8"),
+        ("pdtt-8x16x16", "pt-8x16x16"),
+    ] {
+        let scenario = presets::scenario(name).unwrap();
+        let of = |name: &str| {
+            let pod = presets::scenario(name).unwrap().named_topology().unwrap().unwrap();
+            let certificate = hop_certificate(&pod, 1e-6);
+            Case::from_parts(
+                scenario.clone(),
+                Parts::of(pod.clone(), metrics::hops(&pod).unwrap(), certificate),
+            )
+        };
+        of(name).assert_passes();
+        of(other).assert_codes(&[code::SCENARIO]);
+    }
+}
+
+#[test]
+fn the_cover_bound_is_the_published_one() {
+    for (nodes, published) in [
+        (128, 0.015484),
+        (192, 0.009524),
+        (256, 0.006624),
+        (512, 0.002893),
+        (1024, 0.0012810),
+        (2048, 0.0005770),
+        (8192, 0.0001201),
+    ] {
+        let bound = cover::mcf_bound(nodes);
+        assert!((bound / published - 1.0).abs() < 5e-4, "{nodes}: {bound}");
+        assert!((bound / metrics::cover_bound(nodes).mcf - 1.0).abs() < 1e-12, "{nodes}");
+    }
+}
+
+#[test]
+fn a_bound_is_verified_down_to_the_cover_and_claimed_below() {
+    let scenario = presets::scenario("pt-4x4x8").unwrap();
+    let pod = baselines::pt([4, 4, 8]).unwrap();
+    let case = Case::unrouted(scenario, &pod);
+    assert_eq!(case.verdict(Depth::Usual).bound, BoundTrust::Verified);
+    let relaxed = case.with(|case| case.bound = Some(0.014423));
+    let verdict = relaxed.verdict(Depth::Usual);
+    assert_eq!((verdict.bound, verdict.violations.len()), (BoundTrust::Claimed, 0));
+    assert!(verdict.remarks[0].contains("claimed by test"), "{:?}", verdict.remarks);
+    case.with(|case| case.bound = None).assert_passes();
+    case.with(|case| case.bound = Some(case.value * 0.9)).assert_codes(&[code::BOUND]);
+}

@@ -1,0 +1,132 @@
+//! Sound plans to be damaged.
+
+use crate::assemble::{Parts, candidate};
+use crate::check::{self, Envelope, code};
+use crate::mcf::{self, Certificate};
+use crate::metrics;
+use crate::plan::TpuResult;
+use crate::routing;
+use crate::scenario::TpuScenario;
+use crate::topology::Topology;
+use crate::watch::Unwatched;
+use lightbay_core::checked::Verdict;
+use lightbay_core::kind::Depth;
+use std::collections::BTreeMap;
+
+/// A plan with its scenario and envelope.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub scenario: TpuScenario,
+    pub result: TpuResult,
+    pub value: f64,
+    pub bound: Option<f64>,
+    pub metrics: BTreeMap<String, f64>,
+}
+
+impl Case {
+    /// A pod, certified and routed.
+    pub fn of(scenario: TpuScenario, pod: &Topology) -> Self {
+        let mut parts = Self::certified(pod);
+        let settings = routing::Settings::of(&scenario, 1);
+        let routed = routing::route(pod, &settings, &mut Unwatched::default()).unwrap();
+        parts.routing = Some(routed.routing);
+        Self::from_parts(scenario, parts)
+    }
+
+    /// A pod with nothing but its certificate.
+    pub fn unrouted(scenario: TpuScenario, pod: &Topology) -> Self {
+        Self::from_parts(scenario, Self::certified(pod))
+    }
+
+    pub fn certified(pod: &Topology) -> Parts {
+        let settings = mcf::Settings { gap: 0.01, ..mcf::Settings::default() };
+        let certificate = mcf::certify(pod, &settings, None, &mut Unwatched::default()).unwrap();
+        Parts::of(pod.clone(), metrics::hops(pod).unwrap(), certificate)
+    }
+
+    pub fn from_parts(scenario: TpuScenario, parts: Parts) -> Self {
+        let candidate = candidate(parts);
+        let bound = Some(metrics::cover_bound(scenario.nodes()).mcf);
+        Self { scenario, result: candidate.result, value: candidate.value, bound, metrics: candidate.metrics }
+    }
+
+    pub fn verdict(&self, depth: Depth) -> Verdict {
+        let envelope =
+            Envelope { value: self.value, bound: self.bound, method: "test", metrics: &self.metrics };
+        check::check(&self.scenario, &self.result, &envelope, depth)
+    }
+
+    pub fn codes(&self) -> Vec<&'static str> {
+        let mut codes: Vec<&'static str> =
+            self.verdict(Depth::Usual).violations.iter().map(|violation| violation.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    }
+
+    pub fn assert_passes(&self) {
+        let violations = self.verdict(Depth::Usual).violations;
+        assert!(violations.is_empty(), "{violations:#?}");
+    }
+
+    /// The damaged plan breaks this rule, perhaps with others.
+    pub fn assert_breaks(&self, rule: &'static str) {
+        let violations = self.verdict(Depth::Usual).violations;
+        assert!(violations.iter().any(|violation| violation.code == rule), "{rule} not in {violations:#?}");
+    }
+
+    /// The damaged plan breaks exactly these rules.
+    pub fn assert_codes(&self, expected: &[&str]) {
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(self.codes(), expected, "{:#?}", self.verdict(Depth::Usual).violations);
+    }
+
+    /// The plan with a damage.
+    pub fn with(&self, damage: impl FnOnce(&mut Self)) -> Self {
+        let mut damaged = self.clone();
+        damage(&mut damaged);
+        damaged
+    }
+}
+
+/// The certificate that needs no proof, with a lower end of its own.
+pub(super) fn hop_certificate(pod: &Topology, lower: f64) -> Certificate {
+    let hops = metrics::hops(pod).unwrap();
+    Certificate {
+        lower,
+        upper: metrics::hop_bound(pod.nodes(), hops.hop_sum),
+        class_lengths: None,
+        link_lengths: None,
+        rounds: 0,
+    }
+}
+
+#[test]
+fn rules_have_names_of_their_own() {
+    let mut names = vec![
+        code::SCHEMA,
+        code::SCENARIO,
+        code::TOPOLOGY,
+        code::PERMUTATION,
+        code::PARALLEL,
+        code::SYMMETRY,
+        code::CONNECTED,
+        code::HOPS,
+        code::MCF,
+        code::CERTIFICATE,
+        code::METRICS,
+        code::BOUND,
+        code::PAIR,
+        code::ROUTE,
+        code::FAILED,
+        code::DEADLOCK,
+        code::LOAD,
+        code::FAULTS,
+        code::SIMULATION,
+    ];
+    names.sort_unstable();
+    let count = names.len();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}

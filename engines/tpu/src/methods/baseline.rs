@@ -1,0 +1,58 @@
+//! `pt` and `pdtt`: the tori that designs are measured against.
+
+use super::finish::{self, Chosen, Torus};
+use crate::baselines;
+use crate::kind::Tpu;
+use crate::scenario::TopologyChoice;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::Status;
+use lightbay_core::scenario::Scenario;
+
+/// A torus of the scenario's job shape.
+pub(super) struct Baseline {
+    pub twisted: bool,
+}
+
+impl Baseline {
+    const fn name(&self) -> &'static str {
+        if self.twisted { "pdtt" } else { "pt" }
+    }
+}
+
+impl Method<Tpu> for Baseline {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: self.name(),
+            help: if self.twisted {
+                "Prismatic doubly twisted torus of the job shape (n x n x 2n or n x 2n x 2n), measured and routed."
+            } else {
+                "Prismatic torus of the job shape, measured and routed."
+            },
+            proves: false,
+            hot_start: false,
+            params: finish::params(true),
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        _params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let own = if self.twisted { TopologyChoice::Pdtt } else { TopologyChoice::Pt };
+        let body = &scenario.body;
+        if body.topology != TopologyChoice::Design && body.topology != own {
+            return Err(finish::other_topology(self.name(), body));
+        }
+        let shape = if self.twisted { body.pdtt_shape().map_err(finish::invalid)? } else { body.pt_shape() };
+        let pod = if self.twisted { baselines::pdtt(shape) } else { baselines::pt(shape) };
+        let pod = pod.map_err(finish::invalid)?;
+        finish::announce(body, cx);
+        let torus = Some(Torus { shape, twisted: self.twisted });
+        finish::finish(Chosen { torus, ..Chosen::new(pod, self.name()) }, body, cx)?;
+        Ok(Outcome::done(Status::Heuristic))
+    }
+}

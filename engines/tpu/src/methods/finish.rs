@@ -1,0 +1,532 @@
+//! What all methods do with a topology once it is chosen: certify, route, look at failed switches, simulate, and
+//! hand over what is known after every step.
+//!
+//! | step | asked for by | what the plan gains |
+//! |---|---|---|
+//! | certify | always | both ends of the MCF; better lower ends are handed over while they are found |
+//! | route | `routing` is not `none` | one route for every pair, loads, virtual channels |
+//! | faults | `tolerated_ocs_faults = 1` or `with_faults` | what remains when one switch fails, for all 48 |
+//! | simulate | `simulate` | saturation and latency by the flit simulator |
+
+use crate::assemble::{Parts, candidate};
+use crate::baselines;
+use crate::dor;
+use crate::faults::{self, FaultTurns};
+use crate::kind::Tpu;
+use crate::mcf::{self, Certificate};
+use crate::metrics::{self, Hops};
+use crate::plan::Routing;
+use crate::routing::{self, Found, RouteSelection};
+use crate::scenario::{SimulationSettings, TpuScenario};
+use crate::simulator::{self, Search};
+use crate::topology::Topology;
+use crate::watch::Watch;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
+use lightbay_core::kind::Kind;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use rand::Rng;
+use std::sync::Arc;
+
+/// Number of the random stream that seeds routes and simulations; methods count theirs from 0.
+const ROUTE_STREAM: u64 = 1 << 40;
+/// Chips of a torus up to which all routes are written unless asked otherwise.
+const WRITTEN_UP_TO: usize = 1024;
+/// Widest certificate that may be asked for.
+const WIDEST_GAP: f64 = 0.01;
+
+/// A topology that a method has chosen.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// What the switches are set to.
+    pub topology: Topology,
+    /// Where it came from, in a word.
+    pub source: String,
+    /// What is proven of it already.
+    pub certificate: Option<Certificate>,
+    /// Lengths of the 192 link classes to begin the certificate with.
+    pub lengths: Option<Vec<f64>>,
+    /// Its shape, if it is a torus: only those can be routed in dimension order.
+    pub torus: Option<Torus>,
+}
+
+/// The shape of a torus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Torus {
+    /// Chips along X, Y, Z.
+    pub shape: [u16; 3],
+    /// Whether it is doubly twisted.
+    pub twisted: bool,
+}
+
+impl Chosen {
+    /// A topology of which nothing is known.
+    pub fn new(topology: Topology, source: impl Into<String>) -> Self {
+        Self { topology, source: source.into(), certificate: None, lengths: None, torus: None }
+    }
+}
+
+/// The parameters that all methods share. `torus` says whether routes in dimension order are usual.
+pub fn params(torus: bool) -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::float(
+            "certificate_gap",
+            0.0,
+            WIDEST_GAP,
+            0.001,
+            "Relative width of the certificate of the throughput; 0.1 % up to 512 chips, 0.5 % above if not given.",
+        )
+        .derived(),
+        ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Rounds after which a certificate ends at any width."),
+        ParamInfo::choice(
+            "routing",
+            &["at", "dor", "none"],
+            if torus { "dor" } else { "at" },
+            "Routes: allowed turns, dimension order with datelines (tori only), or none.",
+        ),
+        ParamInfo::int("route_passes", 1, 1000, 12, "Passes of the route selection over all pairs."),
+        ParamInfo::choice(
+            "route_selection",
+            &["prices", "ilp"],
+            "prices",
+            "Selection of routes by prices that grow with the load, or by an exact integer program after that.",
+        ),
+        ParamInfo::bool("balance", true, "Even use of the virtual channels; otherwise the first has priority."),
+        ParamInfo::bool(
+            "with_routes",
+            true,
+            "Routes in the plan, not only their figures; true if not given, but for tori above 1024 chips in \
+             dimension order, whose routes are not symmetric.",
+        )
+        .derived(),
+        ParamInfo::bool(
+            "with_faults",
+            false,
+            "Sweep over all 48 failed switches with the routes of every case in the plan.",
+        ),
+        ParamInfo::choice(
+            "fault_turns",
+            &["shared", "per_fault"],
+            "shared",
+            "Turns of the cases with a failed switch: those without fault, or a set for each case.",
+        ),
+        ParamInfo::bool("fault_saturation", false, "Saturation by the flit simulator for every failed switch."),
+        ParamInfo::choice(
+            "saturation_search",
+            &["bisection", "steps"],
+            "bisection",
+            "Search for the saturation point: bisection after a coarse curve, or every step of the rate.",
+        ),
+    ]
+    .into_iter()
+    .map(|info| info.effect(Effect::Warm))
+    .collect()
+}
+
+/// The settings of a certificate.
+pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::Settings {
+    let mut settings = mcf::Settings::of(nodes);
+    if let Some(gap) = params.float("certificate_gap") {
+        settings.gap = gap;
+    }
+    if let Some(rounds) = params.int("certificate_rounds").and_then(|rounds| u32::try_from(rounds).ok()) {
+        settings.max_rounds = rounds;
+    }
+    settings
+}
+
+/// A problem of the scenario or a parameter as the end of a method.
+pub fn invalid(problem: Problem) -> MethodError {
+    MethodError::Invalid(Problems::one(problem))
+}
+
+/// The refusal of a method whose scenario names another topology.
+pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
+    let (word, suited) = (scenario.topology.word(), Tpu::suited_method(scenario));
+    let remedy = if suited == "evaluate" {
+        "use 'evaluate', or set topology=design".to_owned()
+    } else {
+        format!("use '{suited}' or 'evaluate', or set topology=design")
+    };
+    let what = if word == "given" {
+        format!("is given, '{method}' would have to change it")
+    } else {
+        format!("is '{word}', which '{method}' does not make")
+    };
+    invalid(Problem::new("topology", what, remedy))
+}
+
+/// Says what is known before anything is computed: the bound over all pods of the size, and the tori of the size.
+pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
+    let nodes = scenario.nodes();
+    cx.bound(metrics::cover_bound(nodes).mcf);
+    series(cx, "baseline_pt", baselines::pt_mcf(scenario.pt_shape()));
+    // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is its throughput.
+    let twisted = scenario.pdtt_shape().ok().and_then(|shape| baselines::pdtt(shape).ok());
+    if let Some(hops) = twisted.and_then(|pod| metrics::hops(&pod)) {
+        series(cx, "baseline_pdtt", metrics::hop_bound(nodes, hops.hop_sum));
+    }
+}
+
+fn series(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
+    let x = cx.elapsed_s();
+    cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+}
+
+/// The topology of the plan that a run was started from.
+#[derive(Clone, Debug)]
+pub struct Hot {
+    /// What its switches are set to.
+    pub topology: Topology,
+    /// The throughput it claims.
+    pub value: f64,
+    /// Lengths of the 192 link classes that prove its upper end.
+    pub lengths: Option<Vec<f64>>,
+}
+
+/// The topology of the plan that the run was started from, if it has as many cubes; otherwise the rejection is
+/// reported here. What became of an accepted one is for the method to report.
+pub fn hot_start(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Option<Hot> {
+    let hot = cx.hot_start()?;
+    let plan = hot.plan.plan();
+    let before = Some(plan.objective.value);
+    let found = match plan.result.topology.topology() {
+        Ok(pod) if pod.cubes() == usize::from(scenario.cubes) => Ok(pod),
+        Ok(pod) => Err(format!("the plan is for {} cubes, the scenario has {}", pod.cubes(), scenario.cubes)),
+        Err(problem) => Err(problem.to_string()),
+    };
+    match found {
+        Ok(topology) => Some(Hot {
+            topology,
+            value: plan.objective.value,
+            lengths: plan.result.certificates.class_lengths.clone(),
+        }),
+        Err(why) => {
+            cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+            None
+        }
+    }
+}
+
+/// Certifies a pod and hands over every better lower end while it is found.
+///
+/// # Errors
+/// The reason to stop, or a candidate that the checker refused.
+pub fn certify(
+    pod: &Topology,
+    hops: Hops,
+    source: &str,
+    lengths: Option<&[f64]>,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<Certificate, MethodError> {
+    let settings = certificate_settings(cx.params(), pod.nodes());
+    cx.phase(
+        "certify",
+        format!(
+            "{} chips to {} %, {} rounds at most",
+            pod.nodes(),
+            100.0 * settings.gap,
+            settings.max_rounds
+        ),
+    );
+    cx.solver(format!("HiGHS {}", lightbay_highs::instance::version()));
+    let mut tightening = Tightening { cx, pod: Arc::new(pod.clone()), hops, source, refused: None };
+    let certificate = mcf::certify(pod, &settings, lengths, &mut tightening)?;
+    tightening.refused.map_or(Ok(certificate), Err)
+}
+
+/// Hands over a pod of which only the throughput is known. Returns whether it is better than what was known.
+///
+/// # Errors
+/// The checker refused it.
+pub fn offer(
+    pod: &Topology,
+    hops: Hops,
+    certificate: &Certificate,
+    source: &str,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<bool, MethodError> {
+    let parts = Parts::of(pod.clone(), hops, certificate.clone());
+    cx.incumbent(certificate.lower, 0.0, source, move || candidate(parts))
+}
+
+/// Certifies a chosen topology if that is not done yet, then routes it, looks at failed switches and simulates as
+/// the parameters and the scenario ask, and hands over the plan after every step.
+///
+/// # Errors
+/// A request that cannot be fulfilled, a pod that is not connected, or the reason to stop: what was handed over by
+/// then is kept.
+pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
+    let seed = cx.stream(ROUTE_STREAM).next_u64();
+    let wanted = Wanted::of(cx.params(), scenario, &chosen, seed)?;
+    let pod = &chosen.topology;
+    let hops = metrics::hops(pod).ok_or_else(|| {
+        invalid(Problem::new(
+            "topology",
+            "is not connected: some chips cannot be reached",
+            "let the circuits join all cubes",
+        ))
+    })?;
+    series(cx, "hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+    let settings = certificate_settings(cx.params(), pod.nodes());
+    let certificate = match chosen.certificate {
+        Some(certificate) if certificate.gap() <= settings.gap => certificate,
+        known => {
+            let lengths = known.and_then(|known| known.class_lengths).or(chosen.lengths);
+            certify(pod, hops, &chosen.source, lengths.as_deref(), cx)?
+        }
+    };
+    let mut parts = Parts::of(pod.clone(), hops, certificate);
+    hand_over(&parts, &chosen.source, cx)?;
+    if wanted.routing == Wished::None {
+        return Ok(());
+    }
+    let routed = route(pod, chosen.torus, &wanted, cx)?;
+    parts.routing = Some(routed.routing);
+    hand_over(&wanted.written(&parts), "routes", cx)?;
+    if wanted.faults {
+        sweep(&mut parts, routed.found, &wanted, cx)?;
+        hand_over(&wanted.written(&parts), "failed switches", cx)?;
+    }
+    if let (Some(settings), Some(routing)) = (&wanted.simulate, &parts.routing) {
+        let seed = wanted.seed;
+        parts.simulation = Some(simulator::simulate(pod, routing, settings, wanted.search, seed, cx)?);
+        hand_over(&wanted.written(&parts), "simulation", cx)?;
+    }
+    Ok(())
+}
+
+/// Hands over all that is known, in place of what was known before of the same pod.
+fn hand_over(parts: &Parts, source: &str, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
+    let parts = parts.clone();
+    cx.supersede(parts.certificate.lower, 0.0, source, move || candidate(parts))
+}
+
+/// Which routes are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wished {
+    Turns,
+    DimensionOrder,
+    None,
+}
+
+/// What parameters and scenario ask for beside the certificate.
+#[derive(Clone, Debug)]
+struct Wanted {
+    routing: Wished,
+    settings: routing::Settings,
+    with_routes: bool,
+    faults: bool,
+    with_faults: bool,
+    fault_turns: FaultTurns,
+    fault_saturation: bool,
+    simulate: Option<SimulationSettings>,
+    search: Search,
+    seed: u64,
+}
+
+impl Wanted {
+    fn of(params: &Params, scenario: &TpuScenario, chosen: &Chosen, seed: u64) -> Result<Self, MethodError> {
+        let routing = match params.text("routing") {
+            Some("dor") if chosen.torus.is_none() => {
+                return Err(invalid(Problem::new(
+                    "routing",
+                    "is 'dor', but dimension order is defined on tori only",
+                    "use 'at', or the methods 'pt' and 'pdtt'",
+                )));
+            }
+            Some("dor") => Wished::DimensionOrder,
+            Some("none") => Wished::None,
+            _ => Wished::Turns,
+        };
+        let with_faults = params.bool("with_faults");
+        let fault_saturation = params.bool("fault_saturation");
+        let faults = with_faults || fault_saturation || scenario.tolerated_ocs_faults > 0;
+        let after = [(faults, "failed switches"), (scenario.simulate.is_some(), "the simulator")];
+        if routing == Wished::None
+            && let Some((_, what)) = after.into_iter().find(|(asked, _)| *asked)
+        {
+            return Err(invalid(Problem::new(
+                "routing",
+                format!("is 'none', but {what} need routes"),
+                "give 'at' or 'dor', or leave them out",
+            )));
+        }
+        let large = chosen.topology.nodes() > WRITTEN_UP_TO && routing == Wished::DimensionOrder;
+        let with_routes = params.get("with_routes").map_or(!large, |_| params.bool("with_routes"));
+        let mut settings = routing::Settings::of(scenario, seed);
+        settings.balance = params.bool("balance");
+        if let Some(passes) = params.int("route_passes").and_then(|passes| u32::try_from(passes).ok()) {
+            settings.passes = passes;
+        }
+        if params.text("route_selection") == Some("ilp") {
+            settings.selection = RouteSelection::Ilp;
+        }
+        let simulate = scenario.simulate.clone();
+        Ok(Self {
+            routing,
+            settings,
+            with_routes,
+            faults,
+            with_faults,
+            fault_turns: if params.text("fault_turns") == Some("per_fault") {
+                FaultTurns::PerFault
+            } else {
+                FaultTurns::Shared
+            },
+            fault_saturation,
+            simulate,
+            search: if params.text("saturation_search") == Some("steps") {
+                Search::Steps
+            } else {
+                Search::Bisection
+            },
+            seed,
+        })
+    }
+
+    /// The parts as the plan is to hold them: without the routes if they are not wanted.
+    fn written(&self, parts: &Parts) -> Parts {
+        let mut parts = parts.clone();
+        if let (false, Some(routing)) = (self.with_routes, &mut parts.routing) {
+            routing.routes = Vec::new();
+        }
+        parts
+    }
+}
+
+/// Routes and, where turns were chosen for them, what a sweep over faults begins with.
+struct Routes {
+    routing: Routing,
+    found: Option<Found>,
+}
+
+fn route(
+    pod: &Topology,
+    torus: Option<Torus>,
+    wanted: &Wanted,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<Routes, MethodError> {
+    match (wanted.routing, torus) {
+        (Wished::DimensionOrder, Some(torus)) => {
+            cx.phase("route", format!("{} chips in dimension order", pod.nodes()));
+            let settings = dor::Settings {
+                failed: wanted.settings.failed.clone(),
+                with_routes: wanted.with_routes || wanted.simulate.is_some(),
+                ..dor::Settings::default()
+            };
+            let routing = dor::route(pod, torus.shape, torus.twisted, &settings, cx)?;
+            Ok(Routes { routing, found: None })
+        }
+        _ => {
+            cx.phase("route", format!("{} chips by allowed turns", pod.nodes()));
+            let routed = routing::route(pod, &wanted.settings, cx)?;
+            Ok(Routes { routing: routed.routing, found: Some(routed.found) })
+        }
+    }
+}
+
+/// Looks at every failed switch. Routes in dimension order cannot avoid one, so tori are swept with allowed turns.
+fn sweep(
+    parts: &mut Parts,
+    found: Option<Found>,
+    wanted: &Wanted,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<(), MethodError> {
+    cx.phase("faults", format!("{} chips without each of 48 switches", parts.topology.nodes()));
+    let pod = &parts.topology;
+    let found = match found {
+        Some(found) => found,
+        None => routing::find(pod, &wanted.settings, cx)?,
+    };
+    let settings = faults::Settings {
+        routing: wanted.settings.clone(),
+        turns: wanted.fault_turns,
+        with_routes: wanted.with_faults,
+    };
+    let simulate = wanted.simulate.clone().unwrap_or_default();
+    let search = wanted.search;
+    let saturation = |_: u8, routing: &Routing| -> Option<f64> {
+        let mut alone = crate::watch::Unwatched::default();
+        simulator::simulate(pod, routing, &simulate, search, wanted.seed, &mut alone)
+            .ok()
+            .map(|found| found.saturation_flits_per_cycle_per_node)
+    };
+    let asked: Option<faults::Saturation<'_>> =
+        if wanted.fault_saturation { Some(&saturation) } else { None };
+    let cases = faults::sweep_from(pod, &found, &settings, asked, cx, |_| {})?;
+    let cut: Vec<String> = cases
+        .iter()
+        .filter(|case| case.max_channel_load.is_none())
+        .map(|case| case.failed_ocs.to_string())
+        .collect();
+    if !cut.is_empty() {
+        cx.note(Severity::Warning, format!("without switch {} some pairs have no route", cut.join(" or ")));
+    }
+    parts.faults = cases;
+    Ok(())
+}
+
+/// A watch that hands over better lower ends of a certificate when they are reported.
+struct Tightening<'t, 'c> {
+    cx: &'t mut Context<'c, Tpu>,
+    pod: Arc<Topology>,
+    hops: Hops,
+    source: &'t str,
+    refused: Option<MethodError>,
+}
+
+impl Watch for Tightening<'_, '_> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        match self.refused.take() {
+            Some(refused) => Err(refused),
+            None => self.cx.checkpoint(),
+        }
+    }
+
+    fn report(&mut self, body: EventBody) {
+        if let EventBody::Series(point) = &body
+            && point.name == "mcf_lower"
+            && point.y > 0.0
+        {
+            // The hop bound is the certificate that needs no proof.
+            let certificate = Certificate {
+                lower: point.y,
+                upper: metrics::hop_bound(self.pod.nodes(), self.hops.hop_sum),
+                class_lengths: None,
+                link_lengths: None,
+                rounds: 0,
+            };
+            let (pod, hops) = (Arc::clone(&self.pod), self.hops);
+            let handed = self.cx.incumbent(point.y, 0.0, self.source, move || {
+                candidate(Parts::of((*pod).clone(), hops, certificate))
+            });
+            if let Err(error) = handed {
+                self.refused = Some(error);
+            }
+        }
+        self.cx.report(body);
+    }
+
+    fn count(&mut self, units: u64) {
+        self.cx.count_work(units);
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.cx.elapsed_s()
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        Watch::stop_test(self.cx)
+    }
+
+    fn threads(&self) -> usize {
+        self.cx.threads()
+    }
+
+    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.cx.parallel(work)
+    }
+}

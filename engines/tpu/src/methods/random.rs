@@ -1,0 +1,143 @@
+//! `random`: what chance gives.
+
+use super::finish::{self, Chosen};
+use crate::kind::Tpu;
+use crate::mcf::Certificate;
+use crate::metrics;
+use crate::pod::SWITCHES;
+use crate::scenario::TopologyChoice;
+use crate::topology::Topology;
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::random::Stream;
+use lightbay_core::scenario::Scenario;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+/// Pods with random voltages or random permutations.
+pub(super) struct Random;
+
+/// Draws of a pod that is not connected before giving up.
+const TRIES: u64 = 1000;
+
+impl Method<Tpu> for Random {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![
+            ParamInfo::int("samples", 1, 10_000, 1, "Random pods drawn; the best is kept."),
+            ParamInfo::bool(
+                "symmetric",
+                true,
+                "Draw of one group element for each switch; otherwise a permutation of the cubes for each.",
+            ),
+        ];
+        params.extend(finish::params(false));
+        MethodInfo {
+            name: "random",
+            help: "Random pods: what a design has to beat.",
+            proves: false,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        if body.topology != TopologyChoice::Design {
+            return Err(finish::other_topology("random", body));
+        }
+        let group = body.group().map_err(finish::invalid)?;
+        finish::announce(body, cx);
+        let symmetric = params.bool("symmetric");
+        let samples = params.count("samples").max(1);
+        let mut best: Option<(Topology, Certificate)> = None;
+        let (mut hops, mut throughputs) = (Spread::default(), Spread::default());
+        for sample in 0..samples {
+            let (pod, distances) = loop_until_connected(cx, sample as u64, |stream| {
+                if symmetric {
+                    let order = group.order();
+                    let voltage = std::array::from_fn(|_| stream.random_range(0..order) as u16);
+                    Topology::symmetric(group.clone(), voltage)
+                } else {
+                    permuted(group.order(), stream)
+                }
+            })?;
+            hops.add(distances.average(pod.nodes()));
+            let certificate = finish::certify(&pod, distances, "random", None, cx)?;
+            throughputs.add(certificate.lower);
+            if best.as_ref().is_none_or(|(_, known)| certificate.lower > known.lower) {
+                finish::offer(&pod, distances, &certificate, "random", cx)?;
+                best = Some((pod, certificate));
+            }
+        }
+        if samples > 1 {
+            let text = format!("{samples} random pods: mean hops {hops}, throughput {throughputs}");
+            cx.note(Severity::Info, text);
+        }
+        if let Some((pod, certificate)) = best {
+            let chosen = Chosen { certificate: Some(certificate), ..Chosen::new(pod, "random") };
+            finish::finish(chosen, body, cx)?;
+        }
+        Ok(Outcome::done(Status::Heuristic))
+    }
+}
+
+/// Draws until a pod is connected; almost all are.
+fn loop_until_connected(
+    cx: &Context<'_, Tpu>,
+    sample: u64,
+    mut draw: impl FnMut(&mut Stream) -> Topology,
+) -> Result<(Topology, metrics::Hops), MethodError> {
+    for attempt in 0..TRIES {
+        let pod = draw(&mut cx.stream(sample * TRIES + attempt));
+        if let Some(hops) = metrics::hops(&pod) {
+            return Ok((pod, hops));
+        }
+    }
+    Err(MethodError::Failed(format!("{TRIES} random pods in a row were not connected; try another seed")))
+}
+
+fn permuted(cubes: usize, stream: &mut Stream) -> Topology {
+    let identity: Vec<u16> = (0..cubes as u16).collect();
+    let states: Vec<Vec<u16>> = (0..SWITCHES)
+        .map(|_| {
+            let mut state = identity.clone();
+            state.shuffle(stream);
+            state
+        })
+        .collect();
+    // Shuffled identities are permutations; a pod of the identities stands in for the impossible.
+    Topology::general(&states)
+        .unwrap_or_else(|_| Topology::symmetric(crate::group::Group::most_square(cubes), [0; SWITCHES]))
+}
+
+/// Mean and standard deviation of a sample.
+#[derive(Default)]
+struct Spread {
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Spread {
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        self.sum += value;
+        self.squares += value * value;
+    }
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mean = self.sum / self.count;
+        let variance = (self.squares / self.count - mean * mean).max(0.0);
+        write!(f, "{mean:.5} ± {:.5}", variance.sqrt())
+    }
+}
