@@ -1,5 +1,6 @@
 //! Kinds, methods, presets and knobs by name.
 
+use crate::listed::{Listed, any_scenario};
 use crate::subject::AnyScenario;
 use lightbay_core::kind::{Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodInfo};
@@ -7,7 +8,8 @@ use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::options::has_hipo;
-use lightbay_training::{Training, presets as training_presets};
+use lightbay_tpu::Tpu;
+use lightbay_training::Training;
 use std::sync::Arc;
 
 /// A kind of scenario.
@@ -19,7 +21,7 @@ pub struct KindInfo {
     pub help: &'static str,
     /// What is optimised.
     pub objective: ObjectiveInfo,
-    /// Method used when none is named.
+    /// Method used when none is named and the scenario suggests no other one.
     pub default_method: &'static str,
 }
 
@@ -34,13 +36,13 @@ pub struct PresetInfo {
     pub help: &'static str,
 }
 
-fn kind_info<K: Kind>(help: &'static str) -> KindInfo {
-    KindInfo { name: K::NAME, help, objective: K::OBJECTIVE, default_method: K::DEFAULT_METHOD }
+fn kind_info<K: Listed>() -> KindInfo {
+    KindInfo { name: K::NAME, help: K::HELP, objective: K::OBJECTIVE, default_method: K::DEFAULT_METHOD }
 }
 
 /// All kinds.
 pub fn kinds() -> Vec<KindInfo> {
-    vec![kind_info::<Training>("optical circuits between the pods of one LLM training job")]
+    vec![kind_info::<Training>(), kind_info::<Tpu>()]
 }
 
 /// The solver of linear and integer programs that is built in: its version, and what it can use on this machine.
@@ -56,11 +58,10 @@ pub fn kind(name: &str) -> Option<KindInfo> {
 
 /// The methods of a kind; empty for an unknown one.
 pub fn methods(kind: &str) -> Vec<MethodInfo> {
-    if kind == Training::NAME {
-        lightbay_training::methods::all().iter().map(|method| method.info()).collect()
-    } else {
-        Vec::new()
+    fn infos<K: Listed>() -> Vec<MethodInfo> {
+        K::methods().iter().map(|method| method.info()).collect()
     }
+    named_kind!(kind, K => infos::<K>(), Vec::new())
 }
 
 /// One method by name.
@@ -69,10 +70,8 @@ pub fn method(kind: &str, name: &str) -> Option<MethodInfo> {
 }
 
 /// The implementation of a method.
-pub(crate) fn implementation<K: Kind>(
-    all: Vec<Arc<dyn Method<K>>>,
-    name: &str,
-) -> Result<Arc<dyn Method<K>>, Problem> {
+pub(crate) fn implementation<K: Listed>(name: &str) -> Result<Arc<dyn Method<K>>, Problem> {
+    let all = K::methods();
     let names: Vec<&str> = all.iter().map(|method| method.info().name).collect();
     match names.iter().position(|known| *known == name) {
         Some(index) => Ok(Arc::clone(&all[index])),
@@ -86,15 +85,12 @@ pub(crate) fn implementation<K: Kind>(
 
 /// The scenario knobs of a kind; empty for an unknown one.
 pub fn knobs(kind: &str) -> Vec<ParamInfo> {
-    if kind == Training::NAME { Training::knobs(None) } else { Vec::new() }
+    named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
-/// All built-in scenarios.
+/// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.
 pub fn presets() -> Vec<PresetInfo> {
-    training_presets::JOBS
-        .iter()
-        .map(|preset| PresetInfo { kind: Training::NAME, name: preset.name, help: preset.description })
-        .collect()
+    [Training::presets(), Tpu::presets()].concat()
 }
 
 /// One built-in scenario.
@@ -102,10 +98,11 @@ pub fn presets() -> Vec<PresetInfo> {
 /// # Errors
 /// An unknown name, with the nearest valid one.
 pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
-    let Some(preset) = training_presets::job(name) else {
+    fn of<K: Listed>(name: &str) -> Option<AnyScenario> {
+        K::preset(name).map(|body| any_scenario::<K>(Scenario { name: name.to_owned(), body }))
+    }
+    of::<Training>(name).or_else(|| of::<Tpu>(name)).ok_or_else(|| {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
-        return Err(Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names)));
-    };
-    let body = lightbay_training::TrainingScenario::Job(preset.job());
-    Ok(AnyScenario::Training(Arc::new(Scenario { name: preset.name.to_owned(), body })))
+        Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names))
+    })
 }

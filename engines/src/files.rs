@@ -1,12 +1,14 @@
 //! Reading scenario and plan files of any kind, and checking plans.
 
+use crate::listed::Listed;
 use crate::subject::{AnyPlan, AnyScenario, unknown_kind};
 use lightbay_core::checked::{BoundTrust, Checked, Violation};
-use lightbay_core::kind::{Depth, Kind};
+use lightbay_core::kind::Depth;
 use lightbay_core::plan::{self, Draft, Header};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::read::{parse_json, read_all};
 use lightbay_core::scenario;
+use lightbay_tpu::Tpu;
 use lightbay_training::Training;
 use serde_json::Value;
 use std::io::Read;
@@ -27,9 +29,11 @@ pub struct PlanFile {
     draft: AnyDraft,
 }
 
+/// A plan file of any kind.
 #[derive(Debug)]
-enum AnyDraft {
+pub(crate) enum AnyDraft {
     Training(Box<Draft<Training>>),
+    Tpu(Box<Draft<Tpu>>),
 }
 
 /// What checking a plan file gave.
@@ -57,22 +61,19 @@ impl PlanFile {
 
     /// The scenario the plan is for, if the result could be read.
     pub fn scenario(&self) -> Option<AnyScenario> {
-        match &self.draft {
-            AnyDraft::Training(draft) => {
-                draft.plan.as_ref().map(|plan| AnyScenario::Training(Arc::clone(&plan.scenario)))
-            }
+        fn of<K: Listed>(draft: &Draft<K>) -> Option<AnyScenario> {
+            draft.plan.as_ref().map(|plan| K::scenario(Arc::clone(&plan.scenario)))
         }
+        each_kind!(&self.draft, AnyDraft, draft => of(draft))
     }
 
     /// Runs the independent checker.
     pub fn check(self, depth: Depth) -> CheckReport {
-        match self.draft {
-            AnyDraft::Training(draft) => check(*draft, depth, AnyPlan::Training),
-        }
+        each_kind!(self.draft, AnyDraft, draft => check(*draft, depth))
     }
 }
 
-fn check<K: Kind>(draft: Draft<K>, depth: Depth, seal: impl Fn(Arc<Checked<K>>) -> AnyPlan) -> CheckReport {
+fn check<K: Listed>(draft: Draft<K>, depth: Depth) -> CheckReport {
     let mut report = CheckReport {
         violations: draft.violations,
         bound: BoundTrust::None,
@@ -87,7 +88,7 @@ fn check<K: Kind>(draft: Draft<K>, depth: Depth, seal: impl Fn(Arc<Checked<K>>) 
                 report.bound = checked.bound_trust();
                 report.remarks = checked.remarks().to_vec();
                 if report.violations.is_empty() {
-                    report.plan = Some(seal(Arc::new(checked)));
+                    report.plan = Some(K::plan(Arc::new(checked)));
                 }
             }
             Err(rejected) => report.violations.extend(rejected.violations),
@@ -121,12 +122,7 @@ pub fn read_value(value: &Value) -> Result<AnyFile, Problems> {
                 return Err(problem.into());
             }
             let kind = scenario::kind_of(value);
-            if kind == Some(Training::NAME) {
-                let draft = plan::read_draft::<Training>(value)?;
-                Ok(AnyFile::Plan(PlanFile { draft: AnyDraft::Training(Box::new(draft)) }))
-            } else {
-                Err(unknown_kind(kind).into())
-            }
+            named_kind!(kind.unwrap_or_default(), K => read_plan::<K>(value), Err(unknown_kind(kind).into()))
         }
         Some("lightbay.scenario") => {
             if let Some(Err(problem)) = scenario::check_schema(value, scenario::SCHEMA) {
@@ -136,6 +132,11 @@ pub fn read_value(value: &Value) -> Result<AnyFile, Problems> {
         }
         _ => Err(not_ours(value, schema).into()),
     }
+}
+
+fn read_plan<K: Listed>(value: &Value) -> Result<AnyFile, Problems> {
+    let draft = plan::read_draft::<K>(value)?;
+    Ok(AnyFile::Plan(PlanFile { draft: K::draft(Box::new(draft)) }))
 }
 
 fn not_ours(value: &Value, schema: Option<&str>) -> Problem {

@@ -1,17 +1,20 @@
 //! Importers and exporters by name, and what they need described as data.
 
 use crate::catalogue::kinds;
+use crate::listed::Listed;
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario};
-use lightbay_core::kind::Kind;
-use lightbay_core::param::{ParamInfo, ParamValue, Setting};
+use lightbay_core::checked::Checked;
+use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_training::Training;
+use lightbay_core::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::sync::Arc;
 
 mod import;
-mod training;
+pub(crate) mod tpu;
+pub(crate) mod training;
 
 pub use import::{Imported, Input, Product, import, importers};
 
@@ -91,9 +94,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
         extension: "json",
         params: Vec::new(),
     }];
-    if kind == Training::NAME {
-        formats.extend(training::exporters());
-    }
+    formats.extend(named_kind!(kind, K => K::exporters(), Vec::new()));
     formats.extend(models::exporters(kind));
     formats
 }
@@ -127,16 +128,36 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
     let bytes = match (format, subject) {
         ("json", Subject::Scenario(scenario)) => scenario.to_json().map_err(write_problem)?,
         ("json", Subject::Plan(plan)) => plan.to_json().map_err(write_problem)?,
-        (_, Subject::Scenario(AnyScenario::Training(scenario))) => {
-            return training::export_scenario(scenario, format, &params);
-        }
-        (_, Subject::Plan(AnyPlan::Training(plan))) => return training::export_plan(plan, format, &params),
+        (_, Subject::Scenario(scenario)) => return export_scenario(scenario, format, &params),
+        (_, Subject::Plan(plan)) => return export_plan(plan, format, &params),
     };
     let (name, what) = match subject {
         Subject::Scenario(scenario) => (scenario.name().to_owned(), "scenario"),
         Subject::Plan(plan) => (plan.header().name, "plan"),
     };
     Ok(vec![Artifact { name: format!("{}.{what}.json", file_stem(&name)), bytes, beside: None }])
+}
+
+fn export_scenario(scenario: &AnyScenario, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+    fn of<K: Listed>(
+        scenario: &Arc<Scenario<K>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems> {
+        K::export_scenario(scenario, format, params)
+    }
+    each_kind!(scenario, AnyScenario, scenario => of(scenario, format, params))
+}
+
+fn export_plan(plan: &AnyPlan, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+    fn of<K: Listed>(
+        plan: &Arc<Checked<K>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems> {
+        K::export_plan(plan, format, params)
+    }
+    each_kind!(plan, AnyPlan, plan => of(plan, format, params))
 }
 
 pub(crate) fn write_problem(error: lightbay_core::json::WriteError) -> Problem {
@@ -159,7 +180,7 @@ pub(crate) fn parse_settings(
     infos: &[ParamInfo],
     settings: &[Setting],
     format: &str,
-) -> Result<lightbay_core::param::Params, Problems> {
+) -> Result<Params, Problems> {
     let mut problems = Problems::new();
     let mut given: Vec<(String, ParamValue)> = Vec::new();
     for setting in settings {
@@ -182,5 +203,5 @@ pub(crate) fn parse_settings(
         }
     }
     problems.into_result(())?;
-    lightbay_core::param::Params::resolve(infos, given.iter().map(|(name, value)| (name.as_str(), value)))
+    Params::resolve(infos, given.iter().map(|(name, value)| (name.as_str(), value)))
 }

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`subject`] | a scenario or plan of any kind |
 //! | [`catalogue`] | kinds, methods, presets and knobs by name |
+//! | `listed` | what a kind brings to the catalogue |
 //! | [`files`] | reading scenario and plan files, checking plans |
 //! | [`solve`] | settings, requests and jobs for the run board |
 //! | [`formats`] | importers and exporters |
@@ -20,6 +21,24 @@ macro_rules! each_kind {
     ($subject:expr, $enum:ident, $inner:ident => $body:expr) => {
         match $subject {
             $enum::Training($inner) => $body,
+            $enum::Tpu($inner) => $body,
+        }
+    };
+}
+
+/// Runs the same generic code with the type `$kind` standing for the kind of that name; `$none` for an unknown one.
+macro_rules! named_kind {
+    ($name:expr, $kind:ident => $body:expr, $none:expr) => {
+        match $name {
+            <lightbay_training::Training as lightbay_core::kind::Kind>::NAME => {
+                type $kind = lightbay_training::Training;
+                $body
+            }
+            <lightbay_tpu::Tpu as lightbay_core::kind::Kind>::NAME => {
+                type $kind = lightbay_tpu::Tpu;
+                $body
+            }
+            _ => $none,
         }
     };
 }
@@ -27,6 +46,7 @@ macro_rules! each_kind {
 pub mod catalogue;
 pub mod files;
 pub mod formats;
+mod listed;
 pub mod models;
 pub mod schema;
 pub mod solve;
@@ -38,6 +58,7 @@ pub use formats::{
     Artifact, FormatInfo, Imported, Input, Product, Subject, SubjectSort, export, exporters, import,
     importers,
 };
+pub use lightbay_tpu as tpu;
 pub use lightbay_training as training;
 pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};

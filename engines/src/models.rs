@@ -2,6 +2,7 @@
 
 use crate::catalogue::{kind, method};
 use crate::formats::Subject;
+use crate::listed::Listed;
 use crate::solve::apply_own;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
@@ -14,7 +15,6 @@ use lightbay_core::run::common_params;
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::{Model, Size};
 use lightbay_highs::modelled::Modelled;
-use lightbay_training::Training;
 use std::sync::Arc;
 
 mod export;
@@ -38,10 +38,10 @@ pub struct ModelledMethod {
 
 /// The methods of a kind whose model can be written; empty for an unknown kind.
 pub fn modelled(kind: &str) -> Vec<ModelledMethod> {
-    fn infos<K: Kind>(all: Vec<Arc<dyn Modelled<K>>>) -> Vec<ModelledMethod> {
-        all.iter().map(|one| ModelledMethod { name: one.name(), params: one.params() }).collect()
+    fn infos<K: Listed>() -> Vec<ModelledMethod> {
+        K::models().iter().map(|one| ModelledMethod { name: one.name(), params: one.params() }).collect()
     }
-    if kind == Training::NAME { infos(lightbay_training::methods::models()) } else { Vec::new() }
+    named_kind!(kind, K => infos::<K>(), Vec::new())
 }
 
 /// What a model is made from: a scenario, a method and the parameters that shape its model.
@@ -109,12 +109,11 @@ impl Question {
     /// # Errors
     /// If the scenario or a parameter does not suit the method.
     pub fn model(&self) -> Result<Model, Problems> {
-        match &self.scenario {
-            AnyScenario::Training(scenario) => {
-                let method = implementation(lightbay_training::methods::models(), &self.method)?;
-                method.model(scenario, &self.params).map_err(problems_of)
-            }
+        fn of<K: Listed>(scenario: &Arc<Scenario<K>>, question: &Question) -> Result<Model, Problems> {
+            let method = implementation::<K>(&question.method)?;
+            method.model(scenario, &question.params).map_err(problems_of)
         }
+        each_kind!(&self.scenario, AnyScenario, scenario => of(scenario, self))
     }
 
     /// How large the model is.
@@ -130,21 +129,22 @@ impl Question {
     /// # Errors
     /// If the point is none of the model, or the checker finds a rule that the plan breaks.
     pub fn plan(&self, values: &[f64], provenance: Provenance) -> Result<AnyPlan, Problems> {
-        match &self.scenario {
-            AnyScenario::Training(scenario) => {
-                let method = implementation(lightbay_training::methods::models(), &self.method)?;
-                let checked = planned(&*method, scenario, &self.params, values, provenance)?;
-                Ok(AnyPlan::Training(Arc::new(checked)))
-            }
+        fn of<K: Listed>(
+            scenario: &Arc<Scenario<K>>,
+            question: &Question,
+            values: &[f64],
+            provenance: Provenance,
+        ) -> Result<AnyPlan, Problems> {
+            let method = implementation::<K>(&question.method)?;
+            let checked = planned(&*method, scenario, &question.params, values, provenance)?;
+            Ok(K::plan(Arc::new(checked)))
         }
+        each_kind!(&self.scenario, AnyScenario, scenario => of(scenario, self, values, provenance))
     }
 }
 
-fn implementation<K: Kind>(
-    all: Vec<Arc<dyn Modelled<K>>>,
-    name: &str,
-) -> Result<Arc<dyn Modelled<K>>, Problem> {
-    match all.iter().find(|one| one.name() == name) {
+fn implementation<K: Listed>(name: &str) -> Result<Arc<dyn Modelled<K>>, Problem> {
+    match K::models().iter().find(|one| one.name() == name) {
         Some(one) => Ok(Arc::clone(one)),
         None => Err(no_model(K::NAME, name, &modelled(K::NAME))),
     }

@@ -1,10 +1,9 @@
 //! From settings and a scenario to a job for the run board.
 
 use crate::catalogue::{implementation, method, methods};
+use crate::listed::Listed;
 use crate::subject::AnyScenario;
 use lightbay_core::checked::SharedPlan;
-use lightbay_core::kind::Kind;
-use lightbay_core::method::Method;
 use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::run::{Job, Request, TypedJob, common_params};
@@ -159,17 +158,11 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
 /// # Errors
 /// An unknown method, or parameters that are not valid for it.
 pub fn job(scenario: &AnyScenario, ask: &Ask) -> Result<Box<dyn Job>, Problems> {
-    match scenario {
-        AnyScenario::Training(scenario) => typed(scenario, lightbay_training::methods::all(), ask),
-    }
+    each_kind!(scenario, AnyScenario, scenario => typed(scenario, ask))
 }
 
-fn typed<K: Kind>(
-    scenario: &Arc<Scenario<K>>,
-    all: Vec<Arc<dyn Method<K>>>,
-    ask: &Ask,
-) -> Result<Box<dyn Job>, Problems> {
-    let method = implementation(all, &ask.method)?;
+fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Job>, Problems> {
+    let method = implementation::<K>(&ask.method)?;
     let info = method.info();
     let params =
         Params::resolve(&info.params, ask.settings.iter().map(|(name, value)| (name.as_str(), value)))?;

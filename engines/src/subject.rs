@@ -1,5 +1,6 @@
 //! A scenario or a plan of any kind.
 
+use crate::listed::{Listed, any_scenario};
 use lightbay_core::checked::{Checked, SharedPlan, downcast};
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::kind::Kind;
@@ -7,6 +8,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Header;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
+use lightbay_tpu::Tpu;
 use lightbay_training::Training;
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub enum AnyScenario {
     /// Circuits between the pods of a training job.
     Training(Arc<Scenario<Training>>),
+    /// Topology and routes of a TPU pod.
+    Tpu(Arc<Scenario<Tpu>>),
 }
 
 /// A checked plan of any kind. Cheap to clone.
@@ -23,10 +27,16 @@ pub enum AnyScenario {
 pub enum AnyPlan {
     /// Circuits between the pods of a training job.
     Training(Arc<Checked<Training>>),
+    /// Topology and routes of a TPU pod.
+    Tpu(Arc<Checked<Tpu>>),
 }
 
 fn kind_name<K: Kind>(_: &Scenario<K>) -> &'static str {
     K::NAME
+}
+
+fn suited_to<K: Kind>(scenario: &Scenario<K>) -> &'static str {
+    K::suited_method(&scenario.body)
 }
 
 fn knobs_of<K: Kind>(scenario: &Scenario<K>) -> Vec<ParamInfo> {
@@ -68,11 +78,10 @@ impl AnyScenario {
     /// The same scenario under another name.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
-        match self {
-            Self::Training(scenario) => {
-                Self::Training(Arc::new(Scenario { name: name.to_owned(), body: scenario.body.clone() }))
-            }
+        fn of<K: Listed>(scenario: &Scenario<K>, name: &str) -> AnyScenario {
+            any_scenario::<K>(Scenario { name: name.to_owned(), body: scenario.body.clone() })
         }
+        each_kind!(self, Self, scenario => of(scenario, name))
     }
 
     /// SHA-256 of the scenario without its name; equal for scenarios that ask the same question.
@@ -104,6 +113,11 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => knobs_of(scenario))
     }
 
+    /// The method to use when none is named.
+    pub fn suited_method(&self) -> &'static str {
+        each_kind!(self, Self, scenario => suited_to(scenario))
+    }
+
     /// The present value of a knob.
     pub fn knob(&self, name: &str) -> Option<ParamValue> {
         each_kind!(self, Self, scenario => knob_of(scenario, name))
@@ -122,9 +136,7 @@ impl AnyScenario {
     /// # Errors
     /// Every problem of the values and of the scenario that would result.
     pub fn with_all(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
-        match self {
-            Self::Training(scenario) => Ok(Self::Training(Arc::new(set_all(scenario, changes)?))),
-        }
+        each_kind!(self, Self, scenario => set_all(scenario, changes).map(any_scenario))
     }
 
     /// Reads a scenario from a JSON tree.
@@ -132,19 +144,19 @@ impl AnyScenario {
     /// # Errors
     /// Every problem found.
     pub fn from_value(value: &Value) -> Result<Self, Problems> {
-        match lightbay_core::scenario::kind_of(value) {
-            Some(kind) if kind == Training::NAME => {
-                Ok(Self::Training(Arc::new(Scenario::<Training>::from_value(value)?)))
-            }
-            other => Err(unknown_kind(other).into()),
-        }
+        let kind = lightbay_core::scenario::kind_of(value);
+        named_kind!(
+            kind.unwrap_or_default(),
+            K => Scenario::<K>::from_value(value).map(any_scenario),
+            Err(unknown_kind(kind).into())
+        )
     }
 }
 
 impl AnyPlan {
     /// The plan behind what events carry. `None` only for a kind that this catalogue does not list.
     pub fn of(plan: &SharedPlan) -> Option<Self> {
-        downcast::<Training>(plan).map(Self::Training)
+        downcast::<Training>(plan).map(Self::Training).or_else(|| downcast::<Tpu>(plan).map(Self::Tpu))
     }
 
     /// As events, sessions and hot starts take it.
@@ -159,9 +171,10 @@ impl AnyPlan {
 
     /// The scenario it is for.
     pub fn scenario(&self) -> AnyScenario {
-        match self {
-            Self::Training(plan) => AnyScenario::Training(Arc::clone(&plan.plan().scenario)),
+        fn of<K: Listed>(plan: &Checked<K>) -> AnyScenario {
+            K::scenario(Arc::clone(&plan.plan().scenario))
         }
+        each_kind!(self, Self, plan => of(plan))
     }
 
     /// As file content.

@@ -68,7 +68,7 @@ fn read_plan(artifact: &Artifact, depth: Depth) -> AnyPlan {
 }
 
 fn explicit(scenario: &AnyScenario) -> Instance {
-    let AnyScenario::Training(scenario) = scenario;
+    let AnyScenario::Training(scenario) = scenario else { panic!("a training scenario") };
     match &scenario.body {
         TrainingScenario::Instance(instance) => instance.clone(),
         TrainingScenario::Job(_) => panic!("'{}' is a job", scenario.name),

@@ -174,7 +174,8 @@ impl Work {
         let name = scenario.kind();
         let kind = lightbay_engines::kind(name)
             .ok_or_else(|| Problem::new("kind", format!("'{name}' is not known"), "open another file"))?;
-        let opened = Setup::new(scenario, kind.default_method)?;
+        let suited = scenario.suited_method();
+        let opened = Setup::new(scenario, suited)?;
         Ok(Self {
             kind: kind.name,
             source: source.to_owned(),

@@ -62,8 +62,7 @@ fn base(from: &str) -> Result<AnyScenario, Problem> {
 
 /// Changes knobs of the scenario; parameters of methods have no place in a scenario file.
 fn with_knobs(scenario: &AnyScenario, settings: &[Setting]) -> Result<AnyScenario, Problems> {
-    let method = kind(scenario.kind()).map_or("", |kind| kind.default_method);
-    let (changed, params) = apply(scenario, method, settings)?;
+    let (changed, params) = apply(scenario, scenario.suited_method(), settings)?;
     let mut problems = Problems::new();
     for (name, _) in params {
         problems.add(name, "is a parameter of a method, not of the scenario", "give it to `lightbay solve`");

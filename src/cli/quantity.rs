@@ -1,7 +1,8 @@
 //! Named figures for people: `makespan_s` 12.5 becomes "makespan" "12.5 s".
 
 /// Endings of names that are units, with what is written behind the number.
-const UNITS: [(&str, &str); 8] = [
+const UNITS: [(&str, &str); 9] = [
+    ("_flits_per_cycle_per_node", "flits/cycle/node"),
     ("_s", "s"),
     ("_ms", "ms"),
     ("_us", "us"),
@@ -15,8 +16,12 @@ const UNITS: [(&str, &str); 8] = [
 /// The name in words, without its unit.
 pub fn label(name: &str) -> String {
     let bare = UNITS.iter().find_map(|(ending, _)| name.strip_suffix(ending)).unwrap_or(name);
-    // Three letters are an abbreviation only where the field says so.
-    if bare == "nct" { "NCT".to_owned() } else { bare.replace('_', " ") }
+    // Letters are an abbreviation only where the field says so.
+    let words = bare.split('_').map(|word| match word {
+        "nct" | "mcf" | "vc" => word.to_uppercase(),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The unit that a name ends with, empty if it has none.
@@ -87,6 +92,8 @@ mod tests {
         assert_eq!(phrase("total_ports", 96.0), "total ports 96");
         assert_eq!(phrase("nct", 1.0234), "NCT 1.0234");
         assert_eq!(phrase("iteration_ms", 0.5), "iteration 0.5 ms");
+        assert_eq!(phrase("mcf_lower", 0.014), "MCF lower 0.014");
+        assert_eq!(phrase("saturation_flits_per_cycle_per_node", 1.25), "saturation 1.25 flits/cycle/node");
     }
 
     #[test]

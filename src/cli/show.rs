@@ -11,17 +11,18 @@ use lightbay_core::checked::{BOUND_COVERS, BoundTrust};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
-use lightbay_core::problem::{counted, printable};
+use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
+mod tpu;
 mod training;
 
 /// Arguments of `show`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  lightbay show preset:megatron_177b\n  lightbay show plan.json --json | jq .training.links"
+    after_long_help = "Examples:\n  lightbay show preset:megatron_177b\n  lightbay show plan.json --json | jq .training.links\n  lightbay show preset:tpu-256"
 )]
 pub struct Arguments {
     /// What to show: a file, `-` or preset:NAME
@@ -46,13 +47,7 @@ struct Shown {
 /// Shows it.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let shown = read(&arguments.file)?;
-    let figures = match &shown.scenario {
-        AnyScenario::Training(scenario) => {
-            let plan = shown.plan.as_ref().map(|AnyPlan::Training(plan)| plan.plan());
-            training::Figures::of(scenario, plan)
-                .map_err(|problems| problems.named(arguments.file.to_string()))?
-        }
-    };
+    let figures = figures(&shown).map_err(|problems| problems.named(arguments.file.to_string()))?;
     if arguments.json {
         let mut document = document(&shown)?;
         document[shown.scenario.kind()] = figures.json();
@@ -69,6 +64,47 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         ));
     }
     Ok(Exit::Done)
+}
+
+/// What is shown beyond the head, by kind.
+enum Figures<'a> {
+    Training(Box<training::Figures<'a>>),
+    Tpu(Box<tpu::Figures<'a>>),
+}
+
+impl Figures<'_> {
+    fn text(&self) -> String {
+        match self {
+            Self::Training(figures) => figures.text(),
+            Self::Tpu(figures) => figures.text(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Self::Training(figures) => figures.json(),
+            Self::Tpu(figures) => figures.json(),
+        }
+    }
+}
+
+fn figures(shown: &Shown) -> Result<Figures<'_>, Problems> {
+    match &shown.scenario {
+        AnyScenario::Training(scenario) => {
+            let plan = match &shown.plan {
+                Some(AnyPlan::Training(plan)) => Some(plan.plan()),
+                _ => None,
+            };
+            training::Figures::of(scenario, plan).map(|figures| Figures::Training(Box::new(figures)))
+        }
+        AnyScenario::Tpu(scenario) => {
+            let plan = match &shown.plan {
+                Some(AnyPlan::Tpu(plan)) => Some(plan.plan()),
+                _ => None,
+            };
+            tpu::Figures::of(scenario, plan).map(|figures| Figures::Tpu(Box::new(figures)))
+        }
+    }
 }
 
 fn read(source: &Source) -> Result<Shown, Failure> {

@@ -1,10 +1,9 @@
 //! Which build this is.
 
 use lightbay_core::{event, plan, scenario};
-use lightbay_engines::models::NAMES_SCHEMA;
 
 /// `0.1.0 (commit 0123456789, built 2026-01-31)`; without the commit if it was built outside a repository.
 pub const FULL: &str = env!("LIGHTBAY_VERSION");
 
 /// The file formats this build reads and writes.
-pub const SCHEMAS: [&str; 4] = [scenario::SCHEMA, plan::SCHEMA, event::SCHEMA, NAMES_SCHEMA];
+pub const SCHEMAS: [&str; 3] = [scenario::SCHEMA, plan::SCHEMA, event::SCHEMA];

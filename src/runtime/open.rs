@@ -418,7 +418,7 @@ fn remembered(
 ) -> Option<Box<Remembered>> {
     let kind = lightbay_engines::kind(scenario.kind())?;
     let known = |name: &&String| lightbay_engines::method(kind.name, name).is_some();
-    let method = file.method.as_ref().filter(known).map_or(kind.default_method, String::as_str);
+    let method = file.method.as_ref().filter(known).map_or_else(|| scenario.suited_method(), String::as_str);
     let mut now = Setup::new(scenario.clone(), method).ok()?;
     for (method, params) in &file.parameters {
         let given = params.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();

@@ -97,6 +97,11 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Reads the keys of a result. Unknown keys are reported by the caller.
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self::Result>;
 
+    /// The method to use when none is named, for a scenario that asks a narrower question than most of its kind.
+    fn suited_method(_scenario: &Self::Scenario) -> &'static str {
+        Self::DEFAULT_METHOD
+    }
+
     /// What a reader of single fields cannot see: contradictions, necessary conditions.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn stopping_keeps_the_best_plan_and_says_why_it_is_not_reproducible() {
     assert_eq!(header.status, Status::Stopped);
     assert!(!header.provenance.reproducible);
     assert!(header.provenance.not_reproducible_because.unwrap().contains("by a person"));
-    assert!(runs.wait_idle(Duration::from_mins(1)));
+    assert!(runs.wait_idle(Duration::from_secs(10)));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_crash_is_contained_and_keeps_the_best_plan() {
     assert_eq!(done.status, EndStatus::Panicked);
     assert!(done.message.contains("deliberate"));
     assert_eq!(done.plan.unwrap().header().objective.value, 5.0, "the last that was checked");
-    assert!(runs.wait_idle(Duration::from_mins(1)), "the board goes on");
+    assert!(runs.wait_idle(Duration::from_secs(10)), "the board goes on");
 }
 
 #[test]

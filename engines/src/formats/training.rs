@@ -13,7 +13,7 @@ use lightbay_training::reduced_dag::Dominance;
 use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 
-pub(super) fn exporters() -> Vec<FormatInfo> {
+pub(crate) fn exporters() -> Vec<FormatInfo> {
     vec![
         FormatInfo {
             name: "instance",
@@ -36,7 +36,7 @@ pub(super) fn exporters() -> Vec<FormatInfo> {
     ]
 }
 
-pub(super) fn export_scenario(
+pub(crate) fn export_scenario(
     scenario: &Arc<Scenario<Training>>,
     format: &str,
     params: &Params,
@@ -59,7 +59,7 @@ pub(super) fn export_scenario(
     Ok(vec![Artifact { name: format!("{}.{format}.json", file_stem(&scenario.name)), bytes, beside: None }])
 }
 
-pub(super) fn export_plan(
+pub(crate) fn export_plan(
     plan: &Arc<Checked<Training>>,
     format: &str,
     params: &Params,

@@ -10,27 +10,33 @@ const BOTH: &[&str] = &["delta-interval", "delta-fixed-step"];
 /// Every task has intervals, so that windows and anchors show in the size of the model.
 const STRONG: &str = "formulation=strong";
 
-const fn tiny(case: Case) -> Case {
-    on("tiny4", case)
+const fn tiny(
+    methods: &'static [&'static str],
+    param: &'static str,
+    given: &'static str,
+    to: &'static str,
+    shows: Shows,
+) -> Case {
+    on("tiny4", case(methods, param, given, to, shows))
 }
 
 pub(super) const CASES: &[Case] = &[
-    tiny(case(INTERVAL, "min_ports", "", "true", Shows::Log)),
-    tiny(case(INTERVAL, "rates", "mip_gap=0.01", "fair", Shows::Plan)),
-    tiny(case(INTERVAL, "formulation", "", "tight", Shows::Log)),
-    tiny(case(INTERVAL, "windows", STRONG, "dag", Shows::Log)),
+    tiny(INTERVAL, "min_ports", "", "true", Shows::Log),
+    tiny(INTERVAL, "rates", "mip_gap=0.01", "fair", Shows::Plan),
+    tiny(INTERVAL, "formulation", "", "tight", Shows::Log),
+    tiny(INTERVAL, "windows", STRONG, "dag", Shows::Log),
     case(INTERVAL, "anchor", STRONG, "fair", Shows::Log),
-    tiny(case(INTERVAL, "margin", STRONG, "0", Shows::Log)),
-    tiny(case(INTERVAL, "intervals", "", "40", Shows::Log)),
-    tiny(case(INTERVAL, "circuits", "", "2,2,2", Shows::Plan)),
-    tiny(case(INTERVAL, "start_generations", "", "0", Shows::Work)),
-    tiny(case(INTERVAL, "relaxation", "", "false", Shows::Log)),
+    tiny(INTERVAL, "margin", STRONG, "0", Shows::Log),
+    tiny(INTERVAL, "intervals", "", "40", Shows::Log),
+    tiny(INTERVAL, "circuits", "", "2,2,2", Shows::Plan),
+    tiny(INTERVAL, "start_generations", "", "0", Shows::Work),
+    tiny(INTERVAL, "relaxation", "", "false", Shows::Log),
     case(INTERVAL, "mip_gap", "start_generations=0 relaxation=false", "0.5", Shows::Plan),
-    tiny(case(INTERVAL, "lp_method", "formulation=strong relaxation=false", "ipx", Shows::Log)),
-    tiny(case(SLOTS, "dt_ms", "", "40", Shows::Log)),
-    tiny(case(SLOTS, "max_columns", "", "100", Shows::Refused)),
-    tiny(case(BOTH, "solver_process", "", "own", Shows::Log)),
-    tiny(case(BOTH, "presolve", "", "off", Shows::Log)),
+    tiny(INTERVAL, "lp_method", "formulation=strong relaxation=false", "ipx", Shows::Log),
+    tiny(SLOTS, "dt_ms", "", "40", Shows::Log),
+    tiny(SLOTS, "max_columns", "", "100", Shows::Refused),
+    tiny(BOTH, "solver_process", "", "own", Shows::Log),
+    tiny(BOTH, "presolve", "", "off", Shows::Log),
 ];
 
 #[test]

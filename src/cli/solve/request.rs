@@ -57,7 +57,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     {
         keep(Problems::from(problem).named("--hot-start"));
     }
-    let name = arguments.method.as_deref().unwrap_or(info.default_method);
+    let name = arguments.method.as_deref().unwrap_or_else(|| scenario.suited_method());
     let Some(chosen) = method(info.name, name) else {
         let all = methods(info.name);
         let names: Vec<&str> = all.iter().map(|method| method.name).collect();

@@ -26,7 +26,7 @@ pub fn blocks(a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
 }
 
 fn parts(entry: &PlanEntry) -> Option<(Instance, TrainingResult)> {
-    let AnyPlan::Training(plan) = &entry.plan.as_ref()?.0;
+    let AnyPlan::Training(plan) = &entry.plan.as_ref()?.0 else { return None };
     let instance = match &plan.plan().scenario.body {
         TrainingScenario::Instance(instance) => instance.clone(),
         job @ TrainingScenario::Job(_) => job.build().ok()?.instance,

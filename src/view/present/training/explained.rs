@@ -18,7 +18,9 @@ pub struct Explained {
 
 impl Explain for Explained {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
-        let AnyPlan::Training(training) = &plan;
+        let AnyPlan::Training(training) = &plan else {
+            return Err("the plan is not one of a training job".to_owned());
+        };
         let (scenario, result) = (&training.plan().scenario.body, &training.plan().result);
         let analysis = Analysis::new(scenario, result).map_err(|error| error.to_string())?;
         let steps = match scenario {

@@ -1,0 +1,76 @@
+//! What a kind brings to the catalogue beyond the contract of the core. A new kind is listed by implementing [`Listed`]
+//! and by one line each in the macros and enums of this crate.
+
+mod tpu;
+mod training;
+
+use crate::catalogue::PresetInfo;
+use crate::files::AnyDraft;
+use crate::formats::{Artifact, FormatInfo};
+use crate::subject::{AnyPlan, AnyScenario};
+use lightbay_core::checked::Checked;
+use lightbay_core::kind::Kind;
+use lightbay_core::method::Method;
+use lightbay_core::param::Params;
+use lightbay_core::plan::Draft;
+use lightbay_core::problem::Problems;
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::modelled::Modelled;
+use std::sync::Arc;
+
+/// A kind that the catalogue lists.
+pub(crate) trait Listed: Kind {
+    /// What it is for, in one line.
+    const HELP: &'static str;
+
+    /// Its methods, in the order in which they are listed.
+    fn methods() -> Vec<Arc<dyn Method<Self>>>;
+
+    /// Its methods whose question is one model, for other solvers.
+    fn models() -> Vec<Arc<dyn Modelled<Self>>> {
+        Vec::new()
+    }
+
+    /// Its built-in scenarios.
+    fn presets() -> Vec<PresetInfo>;
+
+    /// One of its built-in scenarios; also of a family that is too large to be listed.
+    fn preset(name: &str) -> Option<Self::Scenario>;
+
+    /// Its own exporters.
+    fn exporters() -> Vec<FormatInfo>;
+
+    /// Writes a scenario in one of its own formats.
+    ///
+    /// # Errors
+    /// A scenario that the format cannot express.
+    fn export_scenario(
+        scenario: &Arc<Scenario<Self>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems>;
+
+    /// Writes a plan in one of its own formats.
+    ///
+    /// # Errors
+    /// A plan that the format cannot express.
+    fn export_plan(
+        plan: &Arc<Checked<Self>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems>;
+
+    /// A scenario of this kind as one of any.
+    fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
+
+    /// A plan of this kind as one of any.
+    fn plan(plan: Arc<Checked<Self>>) -> AnyPlan;
+
+    /// A plan file of this kind as one of any.
+    fn draft(draft: Box<Draft<Self>>) -> AnyDraft;
+}
+
+/// A scenario of any kind.
+pub(crate) fn any_scenario<K: Listed>(scenario: Scenario<K>) -> AnyScenario {
+    K::scenario(Arc::new(scenario))
+}
