@@ -18,6 +18,7 @@
 //! | [`mcf`] | what a pod carries: the maximum concurrent flow between two certificates |
 //! | [`simulator`] | flits on the routes, cycle by cycle: saturation and latency |
 //! | [`methods`] | what can be asked for by name |
+//! | [`model`] | the optimisation model over circuits and flows, and its relaxation |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -34,6 +35,7 @@ pub mod kind;
 pub mod mcf;
 pub mod methods;
 pub mod metrics;
+pub mod model;
 pub mod plan;
 pub mod pod;
 pub mod presets;

@@ -18,7 +18,8 @@ use network::Network;
 use sweep::Scratch;
 
 pub mod columns;
-mod master;
+mod interior;
+pub(crate) mod master;
 pub mod network;
 pub mod sweep;
 pub mod weights;

@@ -1,5 +1,6 @@
 //! Column generation: flows along shortest paths, mixed by a linear program whose prices give the next lengths.
 
+use super::interior::Interior;
 use super::master::{Master, Piece, Prices, Trouble};
 use super::network::Network;
 use super::sweep::{Sweep, sweep, upper};
@@ -32,16 +33,27 @@ pub struct Ending {
     pub trouble: Option<Trouble>,
 }
 
-/// Rounds without use after which a column is forgotten.
-const PATIENCE: u32 = 6;
+/// Rounds without use after which a column is forgotten: by the interior point method, whose shares say early what
+/// is of no use, and by the simplex method.
+const PATIENCE: u32 = 1;
+const SIMPLEX_PATIENCE: u32 = 6;
 
 /// Sweeps by multiplicative weights before the first program: their columns are far more diverse than those that the
 /// prices of an empty program give.
 const SEEDS: u32 = 15;
 
-/// Shares of the best metric known in the lengths of a round; the rest are the prices of the program, which alone
-/// jump too far.
-const MIXES: [f64; 2] = [0.5, 0.0];
+/// Most classes for which dense Newton steps are the quicker method.
+const DENSE: usize = 400;
+
+/// How exact the program is solved, as a share of the gap of the interval.
+const LOOSE: f64 = 0.3;
+
+/// Shares of a flow below which a column is left out of it.
+const NEGLIGIBLE: f64 = 1e-7;
+
+/// Share of the best metric known in the lengths of a round; the rest are the prices of the program, which alone jump
+/// too far.
+const SHARE: f64 = 0.7;
 
 /// Narrows the interval until the gap or the number of rounds of the settings.
 pub fn generate<W: Watch>(network: &Network, settings: &Settings, start: &[f64], watch: &mut W) -> Ending {
@@ -50,7 +62,7 @@ pub fn generate<W: Watch>(network: &Network, settings: &Settings, start: &[f64],
         settings,
         watch,
         trees: Vec::new(),
-        master: None,
+        program: None,
         prices: None,
         known: None,
         apart: false,
@@ -59,13 +71,65 @@ pub fn generate<W: Watch>(network: &Network, settings: &Settings, start: &[f64],
     Ending { known: work.known, trouble }
 }
 
+/// The linear program over the columns, by the method that suits its size.
+enum Program {
+    /// Few classes, as of symmetric pods: dense Newton steps.
+    Interior(Interior),
+    /// Many classes of which a column uses few: the sparse simplex method of the solver.
+    Simplex(Master),
+}
+
+impl Program {
+    fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
+        if network.class_count() <= DENSE {
+            return Ok(Self::Interior(Interior::new(network, unit)));
+        }
+        Master::new(network, unit).map(Self::Simplex)
+    }
+
+    fn add(&mut self, round: u32, columns: &[(usize, &[f64])]) -> Result<(), Trouble> {
+        match self {
+            Self::Interior(program) => {
+                program.add(round, columns);
+                Ok(())
+            }
+            Self::Simplex(program) => program.add(round, columns),
+        }
+    }
+
+    /// Solves; `gap` is that of the interval so far, which says how exact the prices have to be.
+    fn solve<W: Watch>(&mut self, gap: f64, watch: &mut W) -> Result<Prices, Trouble> {
+        match self {
+            Self::Interior(program) => program.solve((gap * LOOSE).min(0.05), watch),
+            Self::Simplex(program) => program.solve(watch),
+        }
+    }
+
+    fn prune(&mut self) -> Result<(), Trouble> {
+        match self {
+            Self::Interior(program) => {
+                program.prune(PATIENCE);
+                Ok(())
+            }
+            Self::Simplex(program) => program.prune(SIMPLEX_PATIENCE),
+        }
+    }
+
+    fn pieces(&self) -> &[Piece] {
+        match self {
+            Self::Interior(program) => program.pieces(),
+            Self::Simplex(program) => program.pieces(),
+        }
+    }
+}
+
 struct Generation<'w, W> {
     network: &'w Network,
     settings: &'w Settings,
     watch: &'w mut W,
     /// Lengths of every sweep.
     trees: Vec<Vec<u32>>,
-    master: Option<Master>,
+    program: Option<Program>,
     /// Of the last solution.
     prices: Option<Prices>,
     known: Option<Interval>,
@@ -100,11 +164,8 @@ impl<W: Watch> Generation<'_, W> {
             else {
                 return Ok(());
             };
-            let next = MIXES
-                .map(|share| mixed(share, &known.lengths, self.prices.as_ref(), self.network.capacity()));
-            for lengths in next {
-                self.sweep(lengths)?;
-            }
+            let next = mixed(&known.lengths, self.prices.as_ref(), self.network.capacity());
+            self.sweep(next)?;
         }
     }
 
@@ -116,32 +177,32 @@ impl<W: Watch> Generation<'_, W> {
             self.apart = true;
             return Ok(swept);
         }
-        let master = match &mut self.master {
-            Some(master) => master,
-            None => self.master.insert(Master::new(self.network, fullest(self.network, &swept))?),
+        let program = match &mut self.program {
+            Some(program) => program,
+            None => self.program.insert(Program::new(self.network, fullest(self.network, &swept))?),
         };
         let columns = swept.loads.chunks(self.network.class_count()).enumerate();
         let useful: Vec<(usize, &[f64])> =
             columns.filter(|(group, loads)| useful(self.prices.as_ref(), *group, loads)).collect();
-        master.add(self.trees.len() as u32, &useful)?;
+        program.add(self.trees.len() as u32, &useful)?;
         self.trees.push(lengths);
         Ok(swept)
     }
 
     /// Mixes the columns; whether the gap is reached.
     fn solve(&mut self) -> Result<bool, Trouble> {
-        let (Some(master), Some(known)) = (&mut self.master, &mut self.known) else { return Ok(true) };
+        let (Some(program), Some(known)) = (&mut self.program, &mut self.known) else { return Ok(true) };
         if known.gap() <= self.settings.gap {
             return Ok(true);
         }
-        self.prices = Some(master.solve(self.watch)?);
-        let flow = flow_of(self.network, master.pieces(), &self.trees);
+        self.prices = Some(program.solve(known.gap(), self.watch)?);
+        let flow = flow_of(self.network, program.pieces(), &self.trees);
         if flow.value > known.lower {
             known.lower = flow.value;
             known.flow = flow;
         }
         tell(self.watch, known.lower, known.upper);
-        master.prune(PATIENCE)?;
+        program.prune()?;
         Ok(known.gap() <= self.settings.gap)
     }
 }
@@ -166,12 +227,13 @@ fn fullest(network: &Network, swept: &Sweep) -> f64 {
 /// The flow that the program mixed, with its size recomputed from the loads of its columns.
 fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
     let mut sums = vec![0.0; network.groups()];
-    for piece in pieces {
+    let used = || pieces.iter().filter(|piece| piece.weight > NEGLIGIBLE);
+    for piece in used() {
         sums[piece.group as usize] += piece.weight;
     }
     let mut loads = vec![0.0; network.class_count()];
     let mut trees: Vec<Option<Vec<f64>>> = vec![None; rounds.len()];
-    for piece in pieces.iter().filter(|piece| piece.weight > 0.0) {
+    for piece in used() {
         // Shares that sum up to 1 exactly carry all demands exactly.
         let share = piece.weight / sums[piece.group as usize];
         for (load, more) in loads.iter_mut().zip(&piece.loads) {
@@ -193,14 +255,14 @@ fn flow_of(network: &Network, pieces: &[Piece], rounds: &[Vec<u32>]) -> Flow {
 }
 
 /// The next lengths, between the best metric known and the prices of the program.
-fn mixed(share: f64, best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
+fn mixed(best: &[u32], prices: Option<&Prices>, capacity: f64) -> Vec<u32> {
     let Some(prices) = prices else { return best.to_vec() };
     let sum: f64 = best.iter().map(|length| capacity * f64::from(*length)).sum();
     let priced: f64 = prices.classes.iter().map(|price| capacity * price).sum::<f64>().max(f64::MIN_POSITIVE);
     let mix: Vec<f64> = best
         .iter()
         .zip(&prices.classes)
-        .map(|(length, price)| share * f64::from(*length) / sum + (1.0 - share) * price / priced)
+        .map(|(length, price)| SHARE * f64::from(*length) / sum + (1.0 - SHARE) * price / priced)
         .collect();
     Network::whole(&mix)
 }

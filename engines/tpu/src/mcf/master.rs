@@ -22,7 +22,14 @@ pub struct Piece {
     /// Its share in the last solution.
     pub weight: f64,
     /// Solutions in a row that did not use it.
-    idle: u32,
+    pub(super) idle: u32,
+}
+
+impl Piece {
+    /// A column that is not used yet.
+    pub(super) fn new(group: usize, round: u32, loads: &[f64]) -> Self {
+        Self { group: group as u32, round, loads: loads.to_vec(), weight: 0.0, idle: 0 }
+    }
 }
 
 /// What the program says after a run.
@@ -60,9 +67,11 @@ impl From<Error> for Trouble {
 }
 
 /// Asks the run whether to go on.
-struct Patience<'w, W> {
-    watch: &'w mut W,
-    stopped: Option<MethodError>,
+pub(crate) struct Patience<'w, W> {
+    /// The run.
+    pub(crate) watch: &'w mut W,
+    /// Why it does not go on.
+    pub(crate) stopped: Option<MethodError>,
 }
 
 impl<W: Watch> Hearing for Patience<'_, W> {
@@ -114,13 +123,7 @@ impl Master {
                 loads.iter().enumerate().filter(|(_, load)| **load != 0.0).map(entry).collect();
             entries.push((Row((self.classes + group) as u32), 1.0));
             added.push((0.0, entries));
-            self.pieces.push(Piece {
-                group: *group as u32,
-                round,
-                loads: loads.to_vec(),
-                weight: 0.0,
-                idle: 0,
-            });
+            self.pieces.push(Piece::new(*group, round, loads));
         }
         self.instance.add_columns("flow", 0.0, f64::INFINITY, &added)?;
         Ok(())

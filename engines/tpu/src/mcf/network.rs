@@ -71,6 +71,13 @@ impl Network {
         }
     }
 
+    /// The same with the first sources only.
+    #[must_use]
+    pub fn of_sources(mut self, count: usize) -> Self {
+        self.sources.truncate(count);
+        self
+    }
+
     /// A pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all sources, one class for
     /// each link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries one unit in each
     /// direction, and the reversal of a flow is a flow, so that a class of links has one length and capacity 2.

@@ -21,22 +21,29 @@ const MEANS: u32 = 10;
 /// Lengths by what classes have carried so far.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    /// Units over each class, over all phases.
+    /// Units over each class for each unit of its capacity, over all phases.
     carried: Vec<f64>,
+    /// Capacity of each class, relative to the usual one.
+    room: Vec<f64>,
     phases: u32,
 }
 
 impl Weights {
     /// Nothing is carried yet.
     pub fn new(classes: usize) -> Self {
-        Self { carried: vec![0.0; classes], phases: 0 }
+        Self::with_room(vec![1.0; classes])
+    }
+
+    /// Nothing is carried yet; classes differ in capacity.
+    pub fn with_room(room: Vec<f64>) -> Self {
+        Self { carried: vec![0.0; room.len()], room, phases: 0 }
     }
 
     /// Counts the loads of a phase; the lengths of the next.
     pub fn next(&mut self, swept: &Sweep) -> Vec<u32> {
         for loads in swept.loads.chunks(self.carried.len()) {
-            for (sum, load) in self.carried.iter_mut().zip(loads) {
-                *sum += load;
+            for ((sum, load), room) in self.carried.iter_mut().zip(loads).zip(&self.room) {
+                *sum += load / room;
             }
         }
         self.phases += 1;

@@ -1,0 +1,6 @@
+//! The optimisation model of TONS: circuits and flows at once.
+
+pub mod relaxation;
+
+#[cfg(test)]
+mod tests;
