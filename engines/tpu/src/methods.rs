@@ -2,6 +2,7 @@
 
 mod baseline;
 mod evaluate;
+mod fast;
 pub mod finish;
 mod random;
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Tpu>>> {
     vec![
+        Arc::new(fast::Fast),
         Arc::new(random::Random),
         Arc::new(baseline::Baseline { twisted: false }),
         Arc::new(baseline::Baseline { twisted: true }),

@@ -6,7 +6,7 @@ use crate::baselines;
 use crate::group::Group;
 use crate::plan::TopologyRecord;
 use crate::pod::SWITCHES;
-use crate::scenario::{GroupChoice, TopologyChoice, TpuScenario};
+use crate::scenario::{TopologyChoice, TpuScenario};
 use crate::topology::Topology;
 use lightbay_core::random::Streams;
 use rand::RngExt;
@@ -30,9 +30,9 @@ pub const PODS: &[PodPreset] = &[
     preset("tpu-128", "128 chips in 2 cubes, to be designed"),
     preset("tpu-192", "192 chips in 3 cubes, to be designed"),
     preset("tpu-256", "256 chips in 4 cubes, to be designed"),
-    preset("tpu-384", "384 chips in 6 cubes numbered by the symmetries of a triangle, to be designed"),
+    preset("tpu-384", "384 chips in 6 cubes, to be designed"),
     preset("tpu-512", "512 chips in 8 cubes, to be designed"),
-    preset("tpu-768", "768 chips in 12 cubes numbered by the symmetries of a hexagon, to be designed"),
+    preset("tpu-768", "768 chips in 12 cubes, to be designed"),
     preset("tpu-1024", "1024 chips in 16 cubes, to be designed"),
     preset("tpu-1536", "1536 chips in 24 cubes, to be designed"),
     preset("tpu-2048", "2048 chips in 32 cubes, to be designed"),
@@ -76,9 +76,7 @@ pub fn scenario(name: &str) -> Option<TpuScenario> {
     }
     if let Some(chips) = name.strip_prefix("tpu-") {
         let cubes = baselines::cubes_of(chips.parse().ok()?)?;
-        let mut scenario = TpuScenario::design(cubes as u16);
-        scenario.group = usual_group(cubes).map(|name| GroupChoice::Named(name.to_owned()));
-        return Some(scenario);
+        return Some(TpuScenario::design(cubes as u16));
     }
     let (topology, sides) = if let Some(sides) = name.strip_prefix("pt-") {
         (TopologyChoice::Pt, sides)
@@ -93,16 +91,6 @@ pub fn scenario(name: &str) -> Option<TpuScenario> {
     scenario.job_shape = Some(shape);
     scenario.validate().ok()?;
     Some(scenario)
-}
-
-/// The group that gave the best known designs of a size, where it is not the most square product.
-fn usual_group(cubes: usize) -> Option<&'static str> {
-    match cubes {
-        6 => Some("S3"),
-        8 => Some("Z8"),
-        12 => Some("D6"),
-        _ => None,
-    }
 }
 
 /// A pod of this very wiring.

@@ -56,6 +56,11 @@ impl LinearCut {
                 .sum::<f64>()
     }
 
+    /// How many voltages a switch may have: the order of the group.
+    pub const fn order(&self) -> usize {
+        self.order
+    }
+
     /// The part of the bound that no switch changes.
     pub const fn constant(&self) -> f64 {
         self.constant

@@ -1,0 +1,479 @@
+//! `tons-fast`: annealing against metrics that cost microseconds, and exact throughput where it matters (section 5).
+//!
+//! | phase | what |
+//! |---|---|
+//! | anneal | a tournament of groups and symmetries, judged by two-length metrics |
+//! | certify | the exact throughput of the winners |
+//! | cuts | metrics that were missing become linear cuts; annealing goes on from the best, not so hot |
+//! | route, faults, simulate | as for every method |
+//!
+//! All limits are counts of work, so the same seed gives the same plan on any machine.
+
+use super::finish::{self, Chosen};
+use crate::anneal::families::{Family, Turns, families};
+use crate::anneal::tournament::{self, Entry};
+use crate::anneal::{Design, Objective, Progress, Settings, anneal};
+use crate::group::Group;
+use crate::kind::Tpu;
+use crate::mcf::{self, Certificate};
+use crate::metrics::cover::tight_cover_bound;
+use crate::metrics::cuts::LinearCut;
+use crate::metrics::{self, Hops, Lengths};
+use crate::pod::SWITCHES;
+use crate::scenario::{TopologyChoice, TpuScenario};
+use crate::topology::Topology;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::scenario::Scenario;
+
+/// The default method.
+pub(super) struct Fast;
+
+/// Random streams: families are drawn from one, the tournament counts from 0, rounds of cuts from here.
+const FAMILY_STREAM: u64 = 1 << 41;
+const ROUND_STREAM: u64 = 1 << 42;
+/// Streams of one round.
+const STREAMS: u64 = 1 << 16;
+
+/// Families of the tournament whose throughput is computed.
+const CERTIFIED: usize = 2;
+/// Designs of a round of cuts whose throughput is computed.
+const PER_ROUND: usize = 2;
+/// Share of the first temperature with which a round begins.
+const REHEAT: f64 = 0.3;
+/// Share of the steps that a round has.
+const ROUND_STEPS: f64 = 0.5;
+/// Cuts that are kept at most; each family of images has up to 48.
+const MOST_CUTS: usize = 960;
+/// Rounds in vain after which there are no more.
+const PATIENCE: u32 = 3;
+/// Width of the first certificate, which only makes sure that there is a plan.
+const FIRST_GAP: f64 = 0.03;
+/// A cut is worth adding if it says this much more than the metrics.
+const WORTH: f64 = 2e-4;
+/// Seconds between two points of the curves while annealing.
+const DRAWN_EVERY_S: f64 = 0.1;
+
+impl Method<Tpu> for Fast {
+    fn info(&self) -> MethodInfo {
+        let usual = Settings::default();
+        let mut params = vec![
+            ParamInfo::int(
+                "steps",
+                1,
+                1_000_000_000,
+                20_000,
+                "Evaluations of each chain in the last round of the tournament; by size if not given.",
+            )
+            .derived(),
+            ParamInfo::int("chains", 1, 64, 8, "Annealing chains side by side; by size if not given.")
+                .derived(),
+            ParamInfo::int(
+                "rounds",
+                0,
+                1000,
+                2,
+                "Rounds of cuts after the tournament, each from the best design; by size if not given.",
+            )
+            .derived(),
+            ParamInfo::choice(
+                "symmetry",
+                &["any", "free", "diagonal"],
+                "any",
+                "Designs that look the same after a third of a turn about a diagonal of the cube, those without \
+                 such a symmetry, or whatever is best.",
+            ),
+            ParamInfo::float("hot", 0.0, 1.0, usual.hot, "First temperature, as a share of the score."),
+            ParamInfo::float("cold", 0.0, 1.0, usual.cold, "Last temperature, as a share of the score."),
+            ParamInfo::float("swaps", 0.0, 1.0, usual.swaps, "Share of moves that exchange two voltages."),
+            ParamInfo::float(
+                "mean_share",
+                0.0,
+                1.0,
+                0.1,
+                "Share of the mean of the metrics in the score, beside the worst of them.",
+            ),
+        ];
+        params.extend(finish::params(false));
+        MethodInfo {
+            name: "tons-fast",
+            help: "Annealing against fast metrics and lazy cuts, with a certified throughput; the default.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        if body.topology != TopologyChoice::Design {
+            return Err(finish::other_topology("tons-fast", body));
+        }
+        let given = match &body.group {
+            Some(_) => Some(body.group().map_err(finish::invalid)?),
+            None => None,
+        };
+        finish::announce(body, cx);
+        cx.bound(tight_cover_bound(body.nodes()));
+        let mut search = Search::new(params, body, cx);
+        search.hot_start(body)?;
+        search.tournament(given.as_ref())?;
+        search.rounds()?;
+        if let Some(best) = search.best {
+            let chosen = Chosen {
+                lengths: best.certificate.class_lengths.clone(),
+                certificate: Some(best.certificate),
+                ..Chosen::new(best.pod, best.source)
+            };
+            finish::finish(chosen, body, cx)?;
+        }
+        Ok(Outcome::done(Status::Feasible))
+    }
+}
+
+/// The best pod so far.
+#[derive(Clone, Debug)]
+struct Best {
+    pod: Topology,
+    /// Where designs like it are found; `None` for a pod without symmetry, which is not searched from.
+    entry: Option<Entry>,
+    certificate: Certificate,
+    source: String,
+}
+
+struct Search<'s, 'a> {
+    cx: &'s mut Context<'a, Tpu>,
+    cubes: usize,
+    settings: Settings,
+    rounds: u32,
+    turns: Turns,
+    mean_share: f64,
+    /// Width of the certificates that designs are compared by.
+    gap: f64,
+    max_rounds: u32,
+    best: Option<Best>,
+    curve: Curve,
+}
+
+/// What has been drawn of the annealing.
+#[derive(Clone, Copy, Debug)]
+struct Curve {
+    score: f64,
+    drawn_s: f64,
+}
+
+/// Evaluations, chains and rounds of cuts of a size: seconds for the smallest pods, a minute or two for the largest.
+const fn usual(cubes: usize) -> (u64, u32, u32) {
+    match cubes {
+        0..=1 => (1, 1, 0),
+        2 => (20_000, 16, 10),
+        3..=4 => (20_000, 8, 6),
+        5..=8 => (20_000, 8, 4),
+        9..=16 => (40_000, 4, 4),
+        17..=32 => (30_000, 4, 3),
+        33..=64 => (20_000, 4, 2),
+        _ => (10_000, 4, 2),
+    }
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    fn new(params: &Params, scenario: &TpuScenario, cx: &'s mut Context<'a, Tpu>) -> Self {
+        let cubes = usize::from(scenario.cubes);
+        let (steps, chains, rounds) = usual(cubes);
+        let mut settings = Settings { chains, steps, ..Settings::default() };
+        let count = |name: &str| params.int(name).and_then(|value| u64::try_from(value).ok());
+        settings.steps = count("steps").unwrap_or(steps).max(1);
+        settings.chains = count("chains").map_or(chains, |chains| chains as u32).max(1);
+        settings.hot = params.float("hot").unwrap_or(settings.hot).max(f64::MIN_POSITIVE);
+        settings.cold = params.float("cold").unwrap_or(settings.cold).max(f64::MIN_POSITIVE);
+        settings.swaps = params.float("swaps").unwrap_or(settings.swaps);
+        let certificate = finish::certificate_settings(params, scenario.nodes());
+        Self {
+            cx,
+            cubes,
+            settings,
+            rounds: count("rounds").map_or(rounds, |rounds| rounds as u32),
+            turns: match params.text("symmetry") {
+                Some("free") => Turns::Free,
+                Some("diagonal") => Turns::Diagonal,
+                _ => Turns::Any,
+            },
+            mean_share: params.float("mean_share").unwrap_or(0.1),
+            gap: certificate.gap.max(if cubes <= 8 { 2e-3 } else { 5e-3 }),
+            max_rounds: certificate.max_rounds,
+            best: None,
+            curve: Curve { score: f64::INFINITY, drawn_s: f64::NEG_INFINITY },
+        }
+    }
+
+    /// Certifies the plan that the run was started from, and goes on from it if it is symmetric.
+    fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
+        let Some(hot) = finish::hot_start(scenario, self.cx) else { return Ok(()) };
+        let Some(hops) = metrics::hops(&hot.topology) else {
+            self.cx.hot_start_fate(HotStartFate::Rejected, "its pod is not connected", Some(hot.value), None);
+            return Ok(());
+        };
+        let certificate = self.certify(&hot.topology, hops, hot.lengths.as_deref(), "hot start", self.gap)?;
+        let entry = self.entry_of(&hot.topology);
+        let why = match &entry {
+            Some(entry) => format!("the search also goes on from its voltages in {}", entry.family.name),
+            None => "it has no symmetry, so designs are searched beside it".to_owned(),
+        };
+        self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));
+        self.best = Some(Best { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });
+        // A first round from it, before anything is begun anew.
+        if self.best.as_ref().is_some_and(|best| best.entry.is_some()) && self.rounds > 0 {
+            self.round(0, &mut Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// A pod from elsewhere as a design to go on from.
+    fn entry_of(&self, pod: &Topology) -> Option<Entry> {
+        let symmetry = pod.symmetry()?;
+        let bounds = tournament::metrics(self.cubes)
+            .iter()
+            .map(|lengths| metrics::class_lengths(pod, lengths))
+            .collect::<Option<Vec<f64>>>()?;
+        let bound = bounds.into_iter().fold(f64::INFINITY, f64::min);
+        let design = Design { voltage: symmetry.voltage, score: f64::INFINITY, bound };
+        Some(Entry { family: Family::free(symmetry.group.clone()), design })
+    }
+
+    /// Anneals all families and certifies the best designs of the best of them.
+    fn tournament(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
+        let tried = families(self.cubes, given, self.turns, &mut self.cx.stream(FAMILY_STREAM));
+        let names: Vec<&str> = tried.iter().map(|family| family.name.as_str()).collect();
+        self.cx.phase(
+            "anneal",
+            format!(
+                "{} chains of up to {} steps: {}",
+                self.settings.chains,
+                self.settings.steps,
+                names.join(", ")
+            ),
+        );
+        let streams = lightbay_core::random::Streams::new(self.seed());
+        let (settings, mean_share, gap, max_rounds) =
+            (self.settings, self.mean_share, self.gap, self.max_rounds);
+        let (mut curve, mut first) = (self.curve, self.best.is_none());
+        let entries = tournament::tournament(
+            tried,
+            &settings,
+            mean_share,
+            |n| streams.stream(n),
+            self.cx,
+            |cx, family, progress| curve.draw(cx, family, progress),
+            |cx, entry| {
+                // The first winner makes sure that there is a plan, however early the run is stopped.
+                if std::mem::take(&mut first) {
+                    cx.phase("certify", format!("the first design of {}", entry.family.name));
+                    let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
+                    if let Some(hops) = metrics::hops(&pod) {
+                        let settings =
+                            mcf::Settings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
+                        let certificate = mcf::certify(&pod, &settings, start_lengths(&pod).as_deref(), cx)?;
+                        finish::offer(&pod, hops, &certificate, &entry.family.name, cx)?;
+                    }
+                    cx.phase("anneal", "the tournament goes on");
+                }
+                Ok(())
+            },
+        )?;
+        self.curve = curve;
+        for entry in entries.into_iter().take(CERTIFIED) {
+            self.contend(entry)?;
+        }
+        Ok(())
+    }
+
+    /// A number that the streams of the tournament follow from.
+    fn seed(&self) -> u64 {
+        use rand::Rng;
+        self.cx.stream(FAMILY_STREAM + 1).next_u64()
+    }
+
+    /// Rounds of cuts from the best design.
+    fn rounds(&mut self) -> Result<(), MethodError> {
+        let mut cuts = Vec::new();
+        let mut in_vain = 0;
+        for number in 1..=self.rounds {
+            self.take_offer()?;
+            if self.round(number, &mut cuts)? {
+                in_vain = 0;
+            } else {
+                in_vain += 1;
+                if in_vain >= PATIENCE {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One round: the metric that its certificate found joins the objective, and the annealing goes on. Says whether
+    /// a better pod was found.
+    fn round(&mut self, number: u32, cuts: &mut Vec<LinearCut>) -> Result<bool, MethodError> {
+        let Some(best) = self.best.clone() else { return Ok(false) };
+        let Some(entry) = best.entry else { return Ok(false) };
+        let group = &entry.family.group;
+        cuts.retain(|cut| cut.order() == group.order());
+        if let Some(lengths) = &best.certificate.class_lengths
+            && best.certificate.upper < entry.design.bound * (1.0 - WORTH)
+            && let Some(cut) = LinearCut::new(&best.pod, lengths)
+        {
+            let images = cut.images(group);
+            let new = images.len();
+            cuts.extend(images);
+            let from = cuts.len().saturating_sub(MOST_CUTS);
+            cuts.drain(..from);
+            self.cx.note(
+                Severity::Info,
+                format!(
+                    "cut family of {new}: the metrics allow {:.4e}, a flow no more than {:.4e}",
+                    entry.design.bound, best.certificate.upper
+                ),
+            );
+        }
+        self.cx.phase(
+            "cuts",
+            format!("round {number} of {}: {} cuts, {}", self.rounds, cuts.len(), entry.family.name),
+        );
+        let objective = Objective {
+            group: group.clone(),
+            ties: entry.family.ties.clone(),
+            metrics: tournament::metrics(self.cubes),
+            cuts: cuts.clone(),
+            mean_share: self.mean_share,
+        };
+        let settings = Settings {
+            steps: ((self.settings.steps as f64 * ROUND_STEPS) as u64).max(1),
+            hot: self.settings.hot * REHEAT,
+            ..self.settings
+        };
+        let first = ROUND_STREAM + u64::from(number) * STREAMS;
+        let streams: Vec<_> =
+            (0..u64::from(settings.chains)).map(|chain| self.cx.stream(first + chain)).collect();
+        let mut curve = Curve { score: f64::INFINITY, ..self.curve };
+        let (start, family) = ([entry.design.voltage], &entry.family);
+        let found = anneal(
+            &objective,
+            &settings,
+            &start,
+            |chain| streams[chain as usize].clone(),
+            self.cx,
+            |cx, progress| curve.draw(cx, family, progress),
+        )?;
+        self.curve.drawn_s = curve.drawn_s;
+        let mut better = false;
+        let mut known: Vec<[u16; SWITCHES]> = vec![entry.design.voltage];
+        for design in found {
+            if known.len() <= PER_ROUND && !known.contains(&design.voltage) {
+                known.push(design.voltage);
+                better |= self.contend(Entry { family: entry.family.clone(), design })?;
+            }
+        }
+        Ok(better)
+    }
+
+    /// Certifies a design that may be better than the best can be; says whether it is.
+    fn contend(&mut self, entry: Entry) -> Result<bool, MethodError> {
+        if self.best.as_ref().is_some_and(|best| entry.design.bound <= best.certificate.upper) {
+            return Ok(false);
+        }
+        let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
+        let Some(hops) = metrics::hops(&pod) else { return Ok(false) };
+        self.point("hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+        self.cx.phase("certify", format!("{} chips, {}", pod.nodes(), entry.family.name));
+        let lengths = start_lengths(&pod);
+        let source = entry.family.name.clone();
+        let certificate = self.certify(&pod, hops, lengths.as_deref(), &source, self.gap)?;
+        let better = self.best.as_ref().is_none_or(|best| certificate.lower > best.certificate.lower);
+        if better {
+            self.best = Some(Best { pod, entry: Some(entry), certificate, source });
+        }
+        Ok(better)
+    }
+
+    fn certify(
+        &mut self,
+        pod: &Topology,
+        hops: Hops,
+        lengths: Option<&[f64]>,
+        source: &str,
+        gap: f64,
+    ) -> Result<Certificate, MethodError> {
+        let settings = mcf::Settings { gap, max_rounds: self.max_rounds, ..mcf::Settings::default() };
+        let certificate = mcf::certify(pod, &settings, lengths, self.cx)?;
+        finish::offer(pod, hops, &certificate, source, self.cx)?;
+        Ok(certificate)
+    }
+
+    /// Looks at what another run found.
+    fn take_offer(&mut self) -> Result<(), MethodError> {
+        let Some(plan) = self.cx.offered() else { return Ok(()) };
+        let Ok(pod) = plan.plan().result.topology.topology() else { return Ok(()) };
+        let Some(hops) = metrics::hops(&pod) else { return Ok(()) };
+        let lengths = plan.plan().result.certificates.class_lengths.clone();
+        let certificate = self.certify(&pod, hops, lengths.as_deref(), "offer", self.gap)?;
+        let taken = self.best.as_ref().is_none_or(|best| certificate.lower > best.certificate.lower);
+        self.cx.offer_fate(&plan, Some(certificate.lower), taken);
+        if taken {
+            let entry = self.entry_of(&pod);
+            self.best = Some(Best { pod, entry, certificate, source: "offer".to_owned() });
+        }
+        Ok(())
+    }
+
+    fn point(&mut self, name: &str, y: f64) {
+        let x = self.cx.elapsed_s();
+        self.cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+    }
+}
+
+impl Curve {
+    /// Draws what the best design so far may carry by its metrics.
+    fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
+        let (x, best) = (cx.elapsed_s(), progress.best);
+        if best.score >= self.score || x < self.drawn_s + DRAWN_EVERY_S {
+            return;
+        }
+        (self.score, self.drawn_s) = (best.score, x);
+        let pod = Topology::symmetric(family.group.clone(), best.voltage);
+        let mut point = |name: &str, y: f64| {
+            cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+        };
+        point("metric_upper", best.bound);
+        for (electrical, optical) in [(1, 2), (1, 3)] {
+            if let Some(bound) = metrics::two_length(&pod, electrical, optical) {
+                point(&format!("two_length_{electrical}_{optical}"), bound);
+            }
+        }
+        if let Some(hops) = metrics::hops(&pod) {
+            point("hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+        }
+    }
+}
+
+/// Lengths to begin a certificate with: those of two lengths that bound the throughput best; `None` for equal ones.
+fn start_lengths(pod: &Topology) -> Option<Vec<f64>> {
+    let tried = [(1, 1), (2, 3), (1, 2), (2, 5), (1, 3)];
+    let bounds = tried.into_iter().filter_map(|(electrical, optical)| {
+        let lengths = Lengths::two(electrical, optical);
+        Some((metrics::class_lengths(pod, &lengths)?, lengths))
+    });
+    let (_, best) = bounds.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let uniform = best.longest() == 1;
+    (!uniform).then(|| best.classes().iter().map(|&length| f64::from(length)).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use super::*;
+use crate::plan::TpuResult;
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::clock::SystemClock;
+use lightbay_core::event::{Done, EndStatus, Event, EventSink, RunId};
+use lightbay_core::param::ParamValue;
+use lightbay_core::run::{Request, Runs, TypedJob};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Keeps what was said.
+#[derive(Default)]
+struct Heard(Mutex<Vec<Event>>);
+
+impl EventSink for Heard {
+    fn report(&self, event: Event) {
+        self.0.lock().unwrap().push(event);
+    }
+}
+
+/// A whole run: its end and everything it said.
+fn run(
+    body: TpuScenario,
+    set: &[(&str, ParamValue)],
+    threads: usize,
+    hot: Option<SharedPlan>,
+) -> (Done, Vec<EventBody>) {
+    let method: Arc<dyn Method<Tpu>> = Arc::new(Fast);
+    let info = method.info();
+    let request = Request {
+        scenario: Arc::new(Scenario { name: "pod".to_owned(), body }),
+        params: Params::resolve(&info.params, set.iter().map(|(name, value)| (*name, value))).unwrap(),
+        seed: 1,
+        time_limit_s: None,
+        gap: None,
+        hot_start: hot,
+        proves: info.proves,
+    };
+    let heard = Arc::new(Heard::default());
+    let sink: Arc<dyn EventSink> = heard.clone();
+    let runs = Runs::new(threads, RunId(1), sink, Arc::new(SystemClock::start()), None).unwrap();
+    runs.submit(Box::new(TypedJob::new(method, request).unwrap()));
+    assert!(runs.wait_idle(Duration::from_mins(10)));
+    drop(runs);
+    let mut bodies: Vec<EventBody> = heard.0.lock().unwrap().drain(..).map(|event| event.body).collect();
+    match bodies.pop() {
+        Some(EventBody::Done(done)) => (done, bodies),
+        other => panic!("the run ended with {other:?}"),
+    }
+}
+
+/// Little work, no routes.
+fn quick(steps: i64, rounds: i64) -> Vec<(&'static str, ParamValue)> {
+    vec![
+        ("steps", ParamValue::Int(steps)),
+        ("rounds", ParamValue::Int(rounds)),
+        ("chains", ParamValue::Int(4)),
+        ("certificate_gap", ParamValue::Float(0.01)),
+        ("routing", ParamValue::Text("none".to_owned())),
+    ]
+}
+
+fn result(done: &Done) -> TpuResult {
+    let plan = lightbay_core::checked::downcast::<Tpu>(done.plan.as_ref().unwrap()).unwrap();
+    plan.plan().result.clone()
+}
+
+#[test]
+fn a_pod_of_two_cubes_is_designed_and_certified_the_same_on_any_number_of_threads() {
+    let (done, events) = run(TpuScenario::design(2), &quick(800, 1), 1, None);
+    assert_eq!(done.status, EndStatus::Feasible, "{done:?}");
+    let found = result(&done);
+    // Chance gives 0.0125 to 0.0135.
+    assert!(found.claims.mcf_lower > 0.01355, "{:?}", found.claims);
+    assert!(found.claims.mcf_upper <= found.claims.mcf_lower * 1.0101);
+    assert!(done.bound.unwrap() < 0.01428 && done.bound.unwrap() > found.claims.mcf_upper);
+    let phases: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            EventBody::Phase(phase) => Some(phase.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(["anneal", "certify", "cuts"].iter().all(|name| phases.contains(name)), "{phases:?}");
+    let series = |name: &str| {
+        events.iter().any(|event| matches!(event, EventBody::Series(point) if point.name == name))
+    };
+    assert!(
+        ["metric_upper", "two_length_1_2", "hop_bound", "mcf_lower", "baseline_pdtt"].into_iter().all(series)
+    );
+    let (again, _) = run(TpuScenario::design(2), &quick(800, 1), 3, None);
+    assert_eq!(result(&again), found);
+}
+
+#[test]
+fn a_run_goes_on_from_the_plan_it_is_started_from() {
+    let (first, _) = run(TpuScenario::design(3), &quick(60, 0), 2, None);
+    let (second, events) = run(TpuScenario::design(3), &quick(300, 1), 2, first.plan.clone());
+    let fate = events.iter().find_map(|event| match event {
+        EventBody::HotStart(report) => Some(report.fate),
+        _ => None,
+    });
+    assert_eq!(fate, Some(HotStartFate::Accepted));
+    assert!(second.value.unwrap() >= first.value.unwrap() * (1.0 - 1e-9));
+    let (other, events) = run(TpuScenario::design(2), &quick(60, 0), 2, first.plan.clone());
+    assert!(other.plan.is_some());
+    let rejected = |event: &EventBody| matches!(event, EventBody::HotStart(report) if report.fate == HotStartFate::Rejected);
+    assert!(events.iter().any(rejected));
+}
+
+#[test]
+fn one_cube_is_the_torus_that_it_can_only_be() {
+    let (done, _) = run(TpuScenario::design(1), &quick(10, 0), 1, None);
+    let found = result(&done);
+    assert_eq!((found.claims.diameter, found.claims.hop_sum), (6, 64 * 64 * 3));
+}
+
+#[test]
+fn a_given_group_and_symmetry_are_kept() {
+    let mut scenario = TpuScenario::design(4);
+    scenario.group = Some(crate::scenario::GroupChoice::Factors(vec![4]));
+    let mut set = quick(100, 0);
+    set.push(("symmetry", ParamValue::Text("free".to_owned())));
+    let (done, _) = run(scenario.clone(), &set, 2, None);
+    let pod = result(&done).topology.topology().unwrap();
+    assert_eq!(pod.symmetry().unwrap().group, scenario.group().unwrap());
+}
+
+#[test]
+fn a_scenario_that_names_a_torus_is_refused() {
+    let mut scenario = TpuScenario::design(2);
+    scenario.topology = TopologyChoice::Pt;
+    let (done, _) = run(scenario, &quick(10, 0), 1, None);
+    assert!(done.plan.is_none() && done.message.contains("pt"), "{done:?}");
+}
