@@ -1,4 +1,4 @@
-//! Readers of other tools' files: bytes in, typed records out.
+//! Readers and writers of other tools' files: bytes in, typed records out, and the other way round.
 //!
 //! Nothing here opens a path, plans or guesses in silence. A reader takes `impl BufRead`, recognises what it holds by
 //! content ([`detect`]), unpacks gzip by its magic bytes ([`gz`]), caps every size before it allocates, and answers
@@ -10,9 +10,12 @@
 )]
 
 pub mod aicb;
+pub mod anynet;
 pub mod detect;
+pub mod graph;
 pub mod gz;
 mod lines;
+pub mod msccl;
 mod number;
 pub mod solutions;
 

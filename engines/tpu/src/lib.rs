@@ -16,6 +16,8 @@
 //! | [`dor`] | dimension-order routes of tori |
 //! | [`faults`] | what remains if a switch fails |
 //! | [`mcf`] | what a pod carries: the maximum concurrent flow between two certificates |
+//! | [`collectives`] | schedules of collectives, and what they reach of the bounds |
+//! | [`exports`] | plans for other programs |
 //! | [`simulator`] | flits on the routes, cycle by cycle: saturation and latency |
 //! | [`methods`] | what can be asked for by name |
 //! | [`model`] | the optimisation model over circuits and flows, and its relaxation |
@@ -28,7 +30,9 @@ pub mod anneal;
 pub mod assemble;
 pub mod baselines;
 pub mod check;
+pub mod collectives;
 pub mod dor;
+pub mod exports;
 pub mod faults;
 pub mod group;
 pub mod kind;

@@ -1,0 +1,125 @@
+//! BookSim's `anynet` network files: one line for each router, `router R node N… router R2 [latency]…`.
+//!
+//! A latency applies to one direction only and is 1 if it is left out; the reverse direction of a link exists even if
+//! it is not listed, with latency 1. What is written here lists both directions with their latencies.
+
+use lightbay_core::problem::{Problems, printable};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A network of routers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anynet {
+    /// The router of every node (a source and sink of traffic), by number of the node.
+    pub nodes: BTreeMap<u32, u32>,
+    /// Latency in cycles of every direction of a link, by router it leaves and router it arrives at.
+    pub links: BTreeMap<(u32, u32), u32>,
+}
+
+/// Writes a network.
+pub fn write(net: &Anynet) -> String {
+    let mut lines: BTreeMap<u32, String> = BTreeMap::new();
+    for (node, router) in &net.nodes {
+        let line = lines.entry(*router).or_default();
+        let _ = write!(line, " node {node}");
+    }
+    for ((from, to), latency) in &net.links {
+        let line = lines.entry(*from).or_default();
+        let _ = write!(line, " router {to} {latency}");
+    }
+    let mut text = String::new();
+    for (router, line) in lines {
+        let _ = writeln!(text, "router {router}{line}");
+    }
+    text
+}
+
+/// Reads a network, as BookSim does.
+///
+/// # Errors
+/// Every line that is not `router R` followed by nodes and routers.
+pub fn read(text: &str) -> Result<Anynet, Problems> {
+    let mut net = Anynet::default();
+    let mut problems = Problems::new();
+    for (index, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let Err(what) = read_line(&words, &mut net) {
+            problems.add(
+                format!("line {}", index + 1),
+                what,
+                "write 'router R' and then 'node N' or 'router R2', each with a latency if it is not 1",
+            );
+        }
+    }
+    // The reverse direction exists even if nobody lists it.
+    let reverse: Vec<(u32, u32)> = net.links.keys().map(|&(from, to)| (to, from)).collect();
+    for link in reverse {
+        net.links.entry(link).or_insert(1);
+    }
+    problems.into_result(net)
+}
+
+fn read_line(words: &[&str], net: &mut Anynet) -> Result<(), String> {
+    let number = |at: usize| -> Result<u32, String> {
+        let word = words.get(at).ok_or("ends where a number should be")?;
+        word.parse().map_err(|_| format!("has '{}' where a number should be", printable(word)))
+    };
+    let Some(first) = words.first() else { return Ok(()) };
+    if *first != "router" {
+        return Err(format!("begins with '{}'", printable(first)));
+    }
+    let router = number(1)?;
+    let mut at = 2;
+    while let Some(word) = words.get(at) {
+        let other = number(at + 1)?;
+        let latency = words.get(at + 2).and_then(|word| word.parse().ok());
+        match *word {
+            "node" => {
+                if net.nodes.insert(other, router).is_some_and(|before| before != router) {
+                    return Err(format!("is the second router of node {other}"));
+                }
+            }
+            "router" => {
+                net.links.insert((router, other), latency.unwrap_or(1));
+            }
+            _ => return Err(format!("has '{}' where 'node' or 'router' should be", printable(word))),
+        }
+        at += if latency.is_some() { 3 } else { 2 };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn booksims_own_example_is_read() {
+        let text = "router 0 node 0 node 1 node 2 router 1\nrouter 1 node 3 node 4 node 5\nrouter 2 node 6 node 7 node 8 router 1 router 0\n";
+        let net = read(text).unwrap();
+        assert_eq!(net.nodes.len(), 9);
+        assert_eq!(net.nodes[&7], 2);
+        let links: Vec<(u32, u32)> = net.links.keys().copied().collect();
+        assert_eq!(links, [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]);
+        assert_eq!(read(&write(&net)).unwrap(), net);
+    }
+
+    #[test]
+    fn latencies_are_those_of_one_direction() {
+        let net = read("router 0 router 1 15 node 0\nrouter 1 node 1 2\n").unwrap();
+        assert_eq!(net.links, BTreeMap::from([((0, 1), 15), ((1, 0), 1)]));
+        assert_eq!(net.nodes, BTreeMap::from([(0, 0), (1, 1)]));
+        assert_eq!(write(&net), "router 0 node 0 router 1 15\nrouter 1 node 1 router 0 1\n");
+        assert_eq!(read(&write(&net)).unwrap(), net);
+    }
+
+    #[test]
+    fn every_bad_line_is_named() {
+        let problems = read(
+            "router x\nnode 1 router 2\nrouter 1 node\nrouter 1 switch 2\nrouter 1 node 1\nrouter 2 node 1\n",
+        );
+        let paths: Vec<String> =
+            problems.unwrap_err().list().iter().map(|problem| problem.path.clone()).collect();
+        assert_eq!(paths, ["line 1", "line 2", "line 3", "line 4", "line 6"]);
+    }
+}

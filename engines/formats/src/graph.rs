@@ -1,0 +1,189 @@
+//! Graphs for other programs: GraphML (networkx, Gephi, yEd) and DOT (Graphviz).
+
+use std::fmt::Write as _;
+
+/// A value of an attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// Words.
+    Text(String),
+}
+
+/// A node or edge attribute of the whole graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Name, with unit.
+    pub name: &'static str,
+    /// Whether values are whole numbers, numbers or text.
+    pub sort: Sort,
+}
+
+/// What values of an attribute are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// Whole numbers.
+    Int,
+    /// Numbers.
+    Float,
+    /// Text.
+    Text,
+}
+
+/// An undirected graph whose nodes are numbered from 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// Name.
+    pub name: String,
+    /// Attributes of nodes.
+    pub node_attributes: Vec<Attribute>,
+    /// Attributes of edges.
+    pub edge_attributes: Vec<Attribute>,
+    /// Values of each node, in the order of the attributes.
+    pub nodes: Vec<Vec<Value>>,
+    /// Ends and values of each edge.
+    pub edges: Vec<(u32, u32, Vec<Value>)>,
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => value.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+/// Text as it may stand in XML, attributes included.
+pub(crate) fn xml(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            // Control characters are not allowed in XML, however they are written.
+            sign if sign.is_control() => safe.push(' '),
+            sign => safe.push(sign),
+        }
+    }
+    safe
+}
+
+/// Writes GraphML.
+pub fn graphml(graph: &Graph) -> String {
+    let mut text = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+    );
+    let keys = [("node", 'n', &graph.node_attributes), ("edge", 'e', &graph.edge_attributes)];
+    for (of, letter, attributes) in keys {
+        for (index, attribute) in attributes.iter().enumerate() {
+            let sort = match attribute.sort {
+                Sort::Int => "long",
+                Sort::Float => "double",
+                Sort::Text => "string",
+            };
+            let name = xml(attribute.name);
+            let _ = writeln!(
+                text,
+                "  <key id=\"{letter}{index}\" for=\"{of}\" attr.name=\"{name}\" attr.type=\"{sort}\"/>"
+            );
+        }
+    }
+    let _ = writeln!(text, "  <graph id=\"{}\" edgedefault=\"undirected\">", xml(&graph.name));
+    let data = |text: &mut String, letter: char, values: &[Value]| {
+        for (index, value) in values.iter().enumerate() {
+            let _ = write!(text, "<data key=\"{letter}{index}\">{}</data>", xml(&plain(value)));
+        }
+    };
+    for (node, values) in graph.nodes.iter().enumerate() {
+        let _ = write!(text, "    <node id=\"{node}\">");
+        data(&mut text, 'n', values);
+        text.push_str("</node>\n");
+    }
+    for (from, to, values) in &graph.edges {
+        let _ = write!(text, "    <edge source=\"{from}\" target=\"{to}\">");
+        data(&mut text, 'e', values);
+        text.push_str("</edge>\n");
+    }
+    text.push_str("  </graph>\n</graphml>\n");
+    text
+}
+
+/// Writes DOT.
+pub fn dot(graph: &Graph) -> String {
+    let quoted =
+        |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "));
+    let list = |attributes: &[Attribute], values: &[Value]| {
+        let pairs: Vec<String> = attributes
+            .iter()
+            .zip(values)
+            .map(|(attribute, value)| format!("{}={}", attribute.name, quoted(&plain(value))))
+            .collect();
+        if pairs.is_empty() { String::new() } else { format!(" [{}]", pairs.join(", ")) }
+    };
+    let mut text = format!("graph {} {{\n", quoted(&graph.name));
+    for (node, values) in graph.nodes.iter().enumerate() {
+        let _ = writeln!(text, "  {node}{};", list(&graph.node_attributes, values));
+    }
+    for (from, to, values) in &graph.edges {
+        let _ = writeln!(text, "  {from} -- {to}{};", list(&graph.edge_attributes, values));
+    }
+    text.push_str("}\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> Graph {
+        Graph {
+            name: "a \"b\" <c>".to_owned(),
+            node_attributes: vec![Attribute { name: "cube", sort: Sort::Int }],
+            edge_attributes: vec![
+                Attribute { name: "kind", sort: Sort::Text },
+                Attribute { name: "capacity_gbyte_per_s", sort: Sort::Float },
+            ],
+            nodes: vec![vec![Value::Int(0)], vec![Value::Int(1)]],
+            edges: vec![(0, 1, vec![Value::Text("x & y".to_owned()), Value::Float(128.5)])],
+        }
+    }
+
+    #[test]
+    fn graphml_says_what_the_graph_is() {
+        let text = graphml(&pair());
+        assert!(
+            text.contains("<graph id=\"a &quot;b&quot; &lt;c&gt;\" edgedefault=\"undirected\">"),
+            "{text}"
+        );
+        assert!(text.contains(
+            "<key id=\"e1\" for=\"edge\" attr.name=\"capacity_gbyte_per_s\" attr.type=\"double\"/>"
+        ));
+        assert!(text.contains("<node id=\"1\"><data key=\"n0\">1</data></node>"));
+        assert!(text.contains(
+            "<edge source=\"0\" target=\"1\"><data key=\"e0\">x &amp; y</data><data key=\"e1\">128.5</data></edge>"
+        ));
+        // Every element that is opened is closed.
+        for name in ["graphml", "graph", "node", "edge", "data"] {
+            let (open, close) = (format!("<{name}"), format!("</{name}>"));
+            let opened = text
+                .match_indices(&open)
+                .filter(|(at, _)| matches!(text.as_bytes()[at + open.len()], b' ' | b'>'));
+            assert_eq!(opened.count(), text.matches(&close).count(), "{name}");
+        }
+    }
+
+    #[test]
+    fn dot_says_the_same() {
+        let text = dot(&pair());
+        assert_eq!(
+            text,
+            "graph \"a \\\"b\\\" <c>\" {\n  0 [cube=\"0\"];\n  1 [cube=\"1\"];\n  \
+             0 -- 1 [kind=\"x & y\", capacity_gbyte_per_s=\"128.5\"];\n}\n"
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! Schedules of collectives on the links of a pod (tons.md 9): one shard per directed link and epoch.
+//!
+//! | part | what |
+//! |---|---|
+//! | [`gather`] | all-gather by flooding; reduce-scatter is its reversal, all-reduce both |
+//! | [`exchange`] | all-to-all: along the planned routes, and as the fractional flow of a certificate |
+//! | [`check`](mod@check) | an independent execution of a schedule on the whole pod |
+
+use crate::plan::Expansion;
+use crate::pod::{CHIPS, PORTS, opposite};
+use crate::topology::Topology;
+use lightbay_core::problem::Problem;
+
+pub mod check;
+pub mod exchange;
+pub mod gather;
+
+pub use check::check;
+pub use exchange::{Exchange, fractional, single_path};
+pub use gather::all_gather;
+
+/// What a schedule achieves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Collective {
+    /// Every chip ends with the shards of all chips. A shard is named by its origin.
+    AllGather,
+    /// Every chip ends with the sum of its own shard over all chips. A shard is named by its target.
+    ReduceScatter,
+    /// Reduce-scatter, then all-gather.
+    AllReduce,
+    /// Every chip sends a shard of its own to every other chip. It is named `source * n + target`.
+    AllToAll,
+}
+
+/// One shard over one arc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Send {
+    /// When: it can be passed on from the next epoch on.
+    pub epoch: u32,
+    /// Where: `6 * node + port`.
+    pub arc: u32,
+    /// What.
+    pub shard: u32,
+}
+
+/// Who sends what when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// What it achieves.
+    pub collective: Collective,
+    /// How long it takes.
+    pub epochs: u32,
+    /// Under translation, only sends of one cube (all-to-all: of shards from cube 0) are listed; the group of the
+    /// topology carries them to every cube.
+    pub expand: Expansion,
+    /// In order of epochs.
+    pub sends: Vec<Send>,
+}
+
+/// Fewest epochs of an all-gather or reduce-scatter: every chip takes in `n - 1` shards over six links.
+pub const fn gather_bound(nodes: usize) -> u32 {
+    (nodes - 1).div_ceil(PORTS) as u32
+}
+
+/// How well a schedule does against what no schedule can beat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Utilisation {
+    /// No schedule takes fewer epochs.
+    pub bound_epochs: f64,
+    /// What this one takes.
+    pub epochs: f64,
+}
+
+impl Utilisation {
+    /// Bound over epochs: 1 for a schedule that cannot be beaten.
+    pub fn share(&self) -> f64 {
+        if self.epochs > 0.0 { self.bound_epochs / self.epochs } else { 1.0 }
+    }
+}
+
+/// How much more all chips together move under uniform traffic in a design than in another, TB/s: the difference of the
+/// flows per pair, times all pairs, times the bandwidth of a link.
+pub fn throughput_difference_tb_per_s(nodes: usize, mcf: f64, other_mcf: f64, link_gbyte_per_s: f64) -> f64 {
+    let pairs = nodes as f64 * (nodes as f64 - 1.0);
+    (mcf - other_mcf) * pairs * link_gbyte_per_s / 1e3
+}
+
+impl Schedule {
+    /// The schedule run backwards on reversed arcs: an all-gather becomes a reduce-scatter and the other way round.
+    /// `None` for other collectives.
+    pub fn reversed(&self, pod: &Topology) -> Option<Self> {
+        let collective = match self.collective {
+            Collective::AllGather => Collective::ReduceScatter,
+            Collective::ReduceScatter => Collective::AllGather,
+            Collective::AllReduce | Collective::AllToAll => return None,
+        };
+        let back = |send: &Send| {
+            let (node, port) = (send.arc / PORTS as u32, (send.arc % PORTS as u32) as u8);
+            let far = pod.neighbour(node, port);
+            let arc = far * PORTS as u32 + u32::from(opposite(port));
+            Send { epoch: self.epochs - 1 - send.epoch, arc, shard: send.shard }
+        };
+        let sends = self.sends.iter().rev().map(back).collect();
+        Some(Self { collective, sends, ..*self })
+    }
+
+    /// An all-reduce from an all-gather: its reversal, then itself. `None` for other collectives.
+    pub fn all_reduce(&self, pod: &Topology) -> Option<Self> {
+        if self.collective != Collective::AllGather {
+            return None;
+        }
+        let mut all = self.reversed(pod)?;
+        all.collective = Collective::AllReduce;
+        let later = self.sends.iter().map(|send| Send { epoch: self.epochs + send.epoch, ..*send });
+        all.sends.extend(later);
+        all.epochs *= 2;
+        Some(all)
+    }
+
+    /// The same with the sends of all cubes spelled out, in order of epochs.
+    ///
+    /// # Errors
+    /// A schedule under translation for a pod without symmetry.
+    pub fn expanded(&self, pod: &Topology) -> Result<Self, Problem> {
+        let mut sends = Vec::with_capacity(self.sends.len() * self.copies(pod)?);
+        for send in &self.sends {
+            self.each_copy(pod, send, |copy| sends.push(copy));
+        }
+        Ok(Self { expand: Expansion::None, sends, ..*self })
+    }
+
+    /// How many cubes a listed send stands for.
+    fn copies(&self, pod: &Topology) -> Result<usize, Problem> {
+        match self.expand {
+            Expansion::None => Ok(1),
+            Expansion::Translation if pod.symmetry().is_some() => Ok(pod.cubes()),
+            Expansion::Translation => Err(Problem::new(
+                "schedule",
+                "lists one cube, but the pod has no symmetry",
+                "list the sends of all cubes",
+            )),
+        }
+    }
+
+    /// The sends that a listed one stands for.
+    fn each_copy(&self, pod: &Topology, send: &Send, mut each: impl FnMut(Send)) {
+        let (Expansion::Translation, Some(symmetry)) = (self.expand, pod.symmetry()) else {
+            each(*send);
+            return;
+        };
+        let nodes = pod.nodes() as u32;
+        for cube in 0..pod.cubes() {
+            let carry = |node: u32| {
+                let (from, chip) = (node as usize / CHIPS, node % CHIPS as u32);
+                (symmetry.group.times(cube, from) * CHIPS) as u32 + chip
+            };
+            let arc = carry(send.arc / PORTS as u32) * PORTS as u32 + send.arc % PORTS as u32;
+            let shard = match self.collective {
+                Collective::AllToAll => carry(send.shard / nodes) * nodes + carry(send.shard % nodes),
+                _ => carry(send.shard),
+            };
+            each(Send { epoch: send.epoch, arc, shard });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Executes a schedule on the whole pod and says what is wrong with it. Shares no code with the planners.
+
+use super::{Collective, Schedule, Send};
+use crate::pod::PORTS;
+use crate::topology::Topology;
+use lightbay_core::problem::Problem;
+
+/// Executes a schedule: no arc twice per epoch, nobody sends what it does not hold at the beginning of the epoch, and
+/// at the end everybody has what the collective promises.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(pod: &Topology, schedule: &Schedule) -> Result<(), Problem> {
+    let copies = schedule.copies(pod)?;
+    if schedule.sends.windows(2).any(|pair| pair[0].epoch > pair[1].epoch) {
+        return Err(wrong("is not in order of epochs".to_owned()));
+    }
+    let nodes = pod.nodes();
+    let mut state = match schedule.collective {
+        Collective::AllGather => State::gathering(nodes),
+        Collective::ReduceScatter | Collective::AllReduce => State::reducing(nodes),
+        Collective::AllToAll => State::exchanging(nodes),
+    };
+    let neighbours = pod.neighbours();
+    // Epoch of the last use of each arc, plus 1.
+    let mut used = vec![0; nodes * PORTS];
+    let mut copied = Vec::new();
+    let mut reduced = schedule.collective != Collective::AllReduce;
+    for epoch in schedule.sends.chunk_by(|a, b| a.epoch == b.epoch) {
+        let now = epoch[0].epoch;
+        if now >= schedule.epochs {
+            return Err(wrong(format!("sends in epoch {now} of {}", schedule.epochs)));
+        }
+        if !reduced && now >= schedule.epochs / 2 {
+            state.finish_reduction()?;
+            state = State::gathering(nodes);
+            reduced = true;
+        }
+        copied.clear();
+        copied.reserve(epoch.len() * copies);
+        for send in epoch {
+            schedule.each_copy(pod, send, |copy| copied.push(copy));
+        }
+        for send in &copied {
+            let last =
+                used.get_mut(send.arc as usize).ok_or_else(|| wrong(format!("uses arc {}", send.arc)))?;
+            if *last == now + 1 {
+                return Err(wrong(format!("uses arc {} twice in epoch {now}", send.arc)));
+            }
+            *last = now + 1;
+        }
+        state.apply(&copied, &neighbours)?;
+    }
+    state.finish(schedule.collective)
+}
+
+fn wrong(what: String) -> Problem {
+    Problem::new("schedule", what, "please report this")
+}
+
+/// What all chips hold.
+enum State {
+    /// `held[node * nodes + shard]`.
+    Gathering { nodes: usize, held: Vec<bool> },
+    /// How many contributions a partial sum has; `GONE` after it was passed on.
+    Reducing { nodes: usize, parts: Vec<u16> },
+    /// Where the shard of each pair is.
+    Exchanging { nodes: usize, at: Vec<u32> },
+}
+
+const GONE: u16 = u16::MAX;
+
+impl State {
+    fn gathering(nodes: usize) -> Self {
+        let mut held = vec![false; nodes * nodes];
+        (0..nodes).for_each(|node| held[node * nodes + node] = true);
+        Self::Gathering { nodes, held }
+    }
+
+    fn reducing(nodes: usize) -> Self {
+        Self::Reducing { nodes, parts: vec![1; nodes * nodes] }
+    }
+
+    fn exchanging(nodes: usize) -> Self {
+        Self::Exchanging { nodes, at: (0..nodes * nodes).map(|pair| (pair / nodes) as u32).collect() }
+    }
+
+    fn apply(&mut self, sends: &[Send], neighbours: &[[u32; PORTS]]) -> Result<(), Problem> {
+        let ends = |send: &Send| {
+            let (node, port) = (send.arc as usize / PORTS, send.arc as usize % PORTS);
+            (node, neighbours[node][port] as usize)
+        };
+        let early = |send: &Send| {
+            let node = send.arc as usize / PORTS;
+            wrong(format!("lets {node} send shard {} in epoch {} without holding it", send.shard, send.epoch))
+        };
+        match self {
+            Self::Gathering { nodes, held } => {
+                for send in sends {
+                    let shard = send.shard as usize;
+                    if shard >= *nodes || !held[ends(send).0 * *nodes + shard] {
+                        return Err(early(send));
+                    }
+                }
+                for send in sends {
+                    held[ends(send).1 * *nodes + send.shard as usize] = true;
+                }
+            }
+            Self::Reducing { nodes, parts } => {
+                let mut moved = Vec::with_capacity(sends.len());
+                for send in sends {
+                    let shard = send.shard as usize;
+                    if shard >= *nodes || parts[ends(send).0 * *nodes + shard] == GONE {
+                        return Err(early(send));
+                    }
+                    moved.push(std::mem::replace(&mut parts[ends(send).0 * *nodes + shard], GONE));
+                }
+                for (send, more) in sends.iter().zip(moved) {
+                    let sum = &mut parts[ends(send).1 * *nodes + send.shard as usize];
+                    if *sum == GONE {
+                        return Err(wrong(format!(
+                            "adds to shard {} at {} after it was passed on",
+                            send.shard,
+                            ends(send).1
+                        )));
+                    }
+                    *sum += more;
+                }
+            }
+            Self::Exchanging { at, .. } => {
+                for send in sends {
+                    if at.get(send.shard as usize).is_none_or(|&at| at as usize != ends(send).0) {
+                        return Err(early(send));
+                    }
+                }
+                for send in sends {
+                    at[send.shard as usize] = ends(send).1 as u32;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish_reduction(&self) -> Result<(), Problem> {
+        let Self::Reducing { nodes, parts } = self else {
+            return Err(wrong("does not reduce before it gathers".to_owned()));
+        };
+        match (0..*nodes).find(|&node| usize::from(parts[node * nodes + node]) != *nodes) {
+            None => Ok(()),
+            Some(node) => Err(wrong(format!(
+                "leaves {node} with {} of {nodes} contributions",
+                parts[node * nodes + node]
+            ))),
+        }
+    }
+
+    fn finish(&self, collective: Collective) -> Result<(), Problem> {
+        match self {
+            Self::Gathering { nodes, held } => match held.iter().position(|held| !held) {
+                None => Ok(()),
+                Some(at) => Err(wrong(format!("leaves {} without shard {}", at / nodes, at % nodes))),
+            },
+            Self::Reducing { .. } if collective == Collective::AllReduce => {
+                Err(wrong("never gathers".to_owned()))
+            }
+            Self::Reducing { .. } => self.finish_reduction(),
+            Self::Exchanging { nodes, at } => {
+                match at.iter().enumerate().find(|&(pair, &at)| at as usize != pair % nodes) {
+                    None => Ok(()),
+                    Some((pair, at)) => Err(wrong(format!(
+                        "leaves the shard from {} to {} at {at}",
+                        pair / nodes,
+                        pair % nodes
+                    ))),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! All-to-all: every chip has a shard for every other chip.
+
+use super::{Collective, Schedule, Send, Utilisation};
+use crate::mcf::network::Network;
+use crate::mcf::{Flow, sweep};
+use crate::plan::{Expansion, Routing};
+use crate::pod::{ARC_CLASSES, CHIPS, PORTS, opposite};
+use crate::topology::Topology;
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::Problem;
+use std::collections::BinaryHeap;
+
+/// Sends of a written schedule beyond which it is refused.
+const MOST_SENDS: u64 = 200_000_000;
+
+/// An all-to-all along the routes of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exchange {
+    /// The sends; shards wait where links are busy.
+    pub schedule: Schedule,
+    /// Routes over the fullest arc: no schedule on these routes takes fewer epochs.
+    pub max_load: u64,
+}
+
+impl Exchange {
+    /// Against the best that any routes could do: one over the upper bound of the flow.
+    pub fn utilisation(&self, mcf_upper: f64) -> Utilisation {
+        Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: f64::from(self.schedule.epochs) }
+    }
+}
+
+/// A shard on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    /// Hops to go, first criterion: the farthest goes first.
+    left: u32,
+    /// Route; smaller numbers first, so that the schedule does not depend on anything else.
+    route: std::cmp::Reverse<u32>,
+    /// The arc it waits for, as the pod numbers it.
+    arc: u32,
+}
+
+/// The schedule in which every arc sends, of the shards that wait for it, the one with the longest way to go.
+///
+/// # Errors
+/// Routes that do not fit the pod, too many of them, or the reason to stop.
+pub fn single_path(
+    pod: &Topology,
+    routing: &Routing,
+    watch: &mut impl Watch,
+) -> Result<Exchange, MethodError> {
+    let nodes = pod.nodes();
+    let refuse =
+        |what: String, remedy: &str| Err(MethodError::Invalid(Problem::new("routing", what, remedy).into()));
+    let symmetric = routing.expand == Expansion::Translation;
+    if symmetric && pod.symmetry().is_none() {
+        return refuse("says translation, but the pod has no symmetry".to_owned(), "list all routes");
+    }
+    let total: u64 = routing.routes.iter().map(|route| route.ports.len() as u64).sum();
+    if total > MOST_SENDS {
+        return refuse(
+            format!("has {total} hops: their schedule would take {:.0} GB", 12e-9 * total as f64),
+            "take a smaller or a symmetric pod",
+        );
+    }
+    let sources = if symmetric { CHIPS } else { nodes };
+    let neighbours = pod.neighbours();
+    let classes = if symmetric { ARC_CLASSES } else { nodes * PORTS };
+    let mut queues: Vec<BinaryHeap<Waiting>> = vec![BinaryHeap::new(); classes];
+    let mut loads = vec![0u64; classes];
+    let mut shards = Vec::with_capacity(routing.routes.len());
+    for (index, route) in routing.routes.iter().enumerate() {
+        let walk = |node: u32, port: &u8| {
+            neighbours.get(node as usize).and_then(|far| far.get(usize::from(*port))).copied()
+        };
+        let end = route.ports.iter().try_fold(route.source, walk);
+        let fits = end == Some(route.target) && (route.source as usize) < sources && !route.ports.is_empty();
+        if !fits {
+            return refuse(
+                format!("has a route from {} to {} that does not lead there", route.source, route.target),
+                "route the pod again",
+            );
+        }
+        let mut at = route.source;
+        for &port in &route.ports {
+            loads[(at as usize * PORTS + usize::from(port)) % classes] += 1;
+            at = neighbours[at as usize][usize::from(port)];
+        }
+        let arc = route.source * PORTS as u32 + u32::from(route.ports[0]);
+        queues[arc as usize % classes].push(Waiting {
+            left: route.ports.len() as u32,
+            route: std::cmp::Reverse(index as u32),
+            arc,
+        });
+        shards.push(route.source * nodes as u32 + route.target);
+    }
+    let mut sends = Vec::with_capacity(total as usize);
+    let mut epoch = 0;
+    let mut arrived = Vec::new();
+    while (sends.len() as u64) < total {
+        watch.checkpoint()?;
+        for queue in &mut queues {
+            let Some(waiting) = queue.pop() else { continue };
+            let route = waiting.route.0 as usize;
+            sends.push(Send { epoch, arc: waiting.arc, shard: shards[route] });
+            if waiting.left > 1 {
+                let ports = &routing.routes[route].ports;
+                let (node, port) = (waiting.arc as usize / PORTS, waiting.arc as usize % PORTS);
+                let next = ports[ports.len() + 1 - waiting.left as usize];
+                let arc = neighbours[node][port] * PORTS as u32 + u32::from(next);
+                arrived.push(Waiting { left: waiting.left - 1, arc, ..waiting });
+            }
+        }
+        // What arrives in this epoch can go on in the next.
+        for waiting in arrived.drain(..) {
+            queues[waiting.arc as usize % classes].push(waiting);
+        }
+        epoch += 1;
+    }
+    let expand = routing.expand;
+    let schedule = Schedule { collective: Collective::AllToAll, epochs: epoch, expand, sends };
+    Ok(Exchange { schedule, max_load: loads.into_iter().max().unwrap_or(0) })
+}
+
+/// A path and how much of the demand of its pair it carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathShare {
+    /// Last node.
+    pub target: u32,
+    /// Port taken at each node.
+    pub ports: Vec<u8>,
+    /// Share of one unit.
+    pub share: f64,
+}
+
+/// Epochs for one unit of demand per pair if the flow of a certificate is used instead of single paths.
+pub fn fractional(flow: &Flow, mcf_upper: f64) -> Utilisation {
+    Utilisation { bound_epochs: 1.0 / mcf_upper, epochs: 1.0 / flow.value }
+}
+
+/// The flow of a certificate from one source, as paths: for each target the shares add up to 1. Half of what the
+/// certificate sends from `source` goes along its paths, the other half along the reversed paths of the opposite flow,
+/// which is what makes both directions of every link equally full; this gives the first half. The second half of a
+/// pair is that of the pair the other way round, reversed.
+pub fn paths(pod: &Topology, flow: &Flow, source: u32) -> Vec<PathShare> {
+    let nodes = pod.nodes();
+    let sources = if pod.symmetry().is_some() { CHIPS } else { nodes };
+    let mut found = Vec::new();
+    if source as usize >= sources {
+        return found;
+    }
+    let groups = flow.trees.first().map_or(1, |tree| tree.shares.len().max(1));
+    let group = source as usize / sources.div_ceil(groups);
+    let network = Network::pod(pod, sources.div_ceil(groups));
+    let mut scratch = sweep::Scratch::default();
+    let mut amount = vec![0.0; network.arcs()];
+    for tree in flow.trees.iter().filter(|tree| tree.shares[group] > 0.0) {
+        sweep::distances(&network, &tree.lengths, source as usize, &mut scratch);
+        for target in (0..nodes).filter(|&target| target != source as usize) {
+            amount.fill(0.0);
+            let want = |node: usize| if node == target { 1.0 } else { 0.0 };
+            sweep::split(&network, &tree.lengths, &mut scratch, want, |arc, share| amount[arc] += share);
+            let mut left = 1.0;
+            // Every path empties an arc, so this ends.
+            while left > 1e-12 {
+                let (ports, least) = widest(&network, &amount, source, target as u32);
+                if ports.is_empty() || least <= 0.0 {
+                    break;
+                }
+                let mut at = source as usize;
+                for &port in &ports {
+                    let arc = at * PORTS + usize::from(port);
+                    amount[arc] = if amount[arc] <= least { 0.0 } else { amount[arc] - least };
+                    at = network.head(arc);
+                }
+                left -= least;
+                found.push(PathShare { target: target as u32, ports, share: least * tree.shares[group] });
+            }
+        }
+    }
+    found
+}
+
+/// A path along arcs with something on them, taking the fullest at every node, and how much all of it carries.
+fn widest(network: &Network, amount: &[f64], source: u32, target: u32) -> (Vec<u8>, f64) {
+    let (mut at, mut ports, mut least) = (target as usize, Vec::new(), f64::INFINITY);
+    while at != source as usize {
+        let Some(&arc) = network
+            .into(at)
+            .iter()
+            .max_by(|&&a, &&b| amount[a as usize].total_cmp(&amount[b as usize]).then(b.cmp(&a)))
+        else {
+            return (Vec::new(), 0.0);
+        };
+        let arc = arc as usize;
+        if amount[arc] <= 0.0 {
+            return (Vec::new(), 0.0);
+        }
+        least = least.min(amount[arc]);
+        ports.push((arc % PORTS) as u8);
+        at = network.tail(arc);
+    }
+    ports.reverse();
+    (ports, least)
+}
+
+/// A path walked back from its end.
+pub fn reversed(ports: &[u8]) -> Vec<u8> {
+    ports.iter().rev().map(|&port| opposite(port)).collect()
+}

@@ -1,0 +1,190 @@
+//! All-gather by flooding: in every epoch each link carries a shard that its receiver lacks, rarest origin first.
+
+use super::{Collective, Schedule, Send, gather_bound};
+use crate::plan::Expansion;
+use crate::pod::{CHIPS, PORTS};
+use crate::topology::Topology;
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::Problem;
+use lightbay_core::random::{Stream, Streams};
+use rand::Rng;
+
+/// Attempts with other random orders if one takes longer than the bound.
+const ATTEMPTS: u64 = 24;
+/// Chips of a pod without symmetry beyond which a schedule is refused: it has one entry for every pair.
+const MOST_WITHOUT_SYMMETRY: usize = 4096;
+
+/// An all-gather, at the bound of `ceil((n - 1) / 6)` epochs where the flood reaches it. Symmetric pods get a symmetric
+/// schedule.
+///
+/// # Errors
+/// A pod that is not connected or too large, or the reason to stop.
+pub fn all_gather(pod: &Topology, seed: u64, watch: &mut impl Watch) -> Result<Schedule, MethodError> {
+    let flood = Flood::new(pod)?;
+    let bound = gather_bound(pod.nodes());
+    let mut best: Option<Schedule> = None;
+    for attempt in 0..ATTEMPTS {
+        let limit = best.as_ref().map_or(u32::MAX, |best| best.epochs);
+        let random = Streams::new(seed).stream(attempt);
+        if let Some(found) = flood.run(random, limit, watch)? {
+            best = Some(found);
+        }
+        if best.as_ref().is_some_and(|best| best.epochs <= bound) {
+            break;
+        }
+    }
+    best.ok_or_else(|| invalid("is not connected: some chips receive nothing", "connect all chips"))
+}
+
+fn invalid(what: impl Into<String>, remedy: &str) -> MethodError {
+    MethodError::Invalid(Problem::new("topology", what, remedy).into())
+}
+
+/// The pod seen from its first cube, or from all of it if it has no symmetry.
+struct Flood {
+    /// Chips seen.
+    locals: usize,
+    /// Copies of them: shard `(d, m)` of chip `m` in copy `d` has number `locals * d + m`.
+    copies: usize,
+    /// Receiver of every arc seen, and by which element frames change on the way.
+    heads: Vec<(u32, u32)>,
+    /// `moved[g * copies + d]`: copy `d` as seen from copy `g`.
+    moved: Vec<u32>,
+    expand: Expansion,
+}
+
+/// A set of shards for each chip seen.
+#[derive(Clone)]
+struct Sets {
+    words: Vec<u64>,
+    width: usize,
+}
+
+impl Sets {
+    fn new(rows: usize, bits: usize) -> Self {
+        let width = bits.div_ceil(64);
+        Self { words: vec![0; rows * width], width }
+    }
+
+    fn has(&self, row: usize, bit: usize) -> bool {
+        self.words[row * self.width + bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    fn put(&mut self, row: usize, bit: usize) {
+        self.words[row * self.width + bit / 64] |= 1 << (bit % 64);
+    }
+}
+
+impl Flood {
+    fn new(pod: &Topology) -> Result<Self, MethodError> {
+        let nodes = pod.nodes();
+        let Some(symmetry) = pod.symmetry() else {
+            if nodes > MOST_WITHOUT_SYMMETRY {
+                return Err(invalid(
+                    format!(
+                        "has no symmetry and {nodes} chips: its schedule would have {} sends",
+                        nodes * (nodes - 1)
+                    ),
+                    "take a symmetric pod or at most 4096 chips",
+                ));
+            }
+            let heads = pod.neighbours().into_iter().flatten().map(|head| (head, 0)).collect();
+            return Ok(Self { locals: nodes, copies: 1, heads, moved: vec![0], expand: Expansion::None });
+        };
+        let copies = pod.cubes();
+        let mut heads = Vec::with_capacity(CHIPS * PORTS);
+        for chip in 0..CHIPS as u32 {
+            for port in 0..PORTS as u8 {
+                let head = pod.neighbour(chip, port);
+                heads.push((head % CHIPS as u32, head / CHIPS as u32));
+            }
+        }
+        let seen_from = |at: usize| {
+            let group = &symmetry.group;
+            group.times(group.inverse(at / copies), at % copies) as u32
+        };
+        let moved = (0..copies * copies).map(seen_from).collect();
+        Ok(Self { locals: CHIPS, copies, heads, moved, expand: Expansion::Translation })
+    }
+
+    /// One flood; `None` if it takes `limit` epochs or gets stuck.
+    fn run(
+        &self,
+        mut random: Stream,
+        limit: u32,
+        watch: &mut impl Watch,
+    ) -> Result<Option<Schedule>, MethodError> {
+        let shards = self.locals * self.copies;
+        let mut held = Sets::new(self.locals, shards);
+        for chip in 0..self.locals {
+            held.put(chip, chip);
+        }
+        // Chips (seen) that hold a shard of an origin: the same for all copies of the origin.
+        let mut holders = vec![1u32; self.locals];
+        let mut order: Vec<u32> = (0..self.heads.len() as u32).collect();
+        let mut origins: Vec<u32> = (0..self.locals as u32).collect();
+        let mut sends = Vec::with_capacity(self.locals * (shards - 1));
+        let mut epoch = 0;
+        while sends.len() < self.locals * (shards - 1) {
+            watch.checkpoint()?;
+            if epoch + 1 >= limit {
+                return Ok(None);
+            }
+            shuffle(&mut order, &mut random);
+            shuffle(&mut origins, &mut random);
+            // Stable, so that origins of equal rarity stay in random order.
+            origins.sort_by_key(|&origin| holders[origin as usize]);
+            let before = sends.len();
+            // What is sent in this epoch counts as received, but cannot be passed on yet.
+            let mut known = held.clone();
+            for (index, &arc) in order.iter().enumerate() {
+                if index % 256 == 255 && shards > 1024 {
+                    watch.checkpoint()?;
+                }
+                if let Some(shard) = self.choose(arc, &held, &known, &origins, random.next_u32() as usize) {
+                    let (head, element) = self.heads[arc as usize];
+                    known.put(head as usize, self.seen(element, shard));
+                    holders[shard % self.locals] += 1;
+                    sends.push(Send { epoch, arc, shard: shard as u32 });
+                }
+            }
+            if sends.len() == before {
+                return Ok(None);
+            }
+            held = known;
+            epoch += 1;
+        }
+        Ok(Some(Schedule { collective: Collective::AllGather, epochs: epoch, expand: self.expand, sends }))
+    }
+
+    /// A shard as the receiver numbers it.
+    fn seen(&self, element: u32, shard: usize) -> usize {
+        let (copy, chip) = (shard / self.locals, shard % self.locals);
+        self.moved[element as usize * self.copies + copy] as usize * self.locals + chip
+    }
+
+    /// What an arc sends: a shard that its tail holds and its head lacks, of the rarest origin there is.
+    fn choose(&self, arc: u32, held: &Sets, known: &Sets, origins: &[u32], first: usize) -> Option<usize> {
+        let tail = arc as usize / PORTS;
+        let (head, element) = self.heads[arc as usize];
+        for &origin in origins {
+            for turn in 0..self.copies {
+                let copy = (first + turn) % self.copies;
+                let shard = copy * self.locals + origin as usize;
+                if held.has(tail, shard) && !known.has(head as usize, self.seen(element, shard)) {
+                    return Some(shard);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Every order is equally likely.
+fn shuffle(list: &mut [u32], random: &mut Stream) {
+    for last in (1..list.len()).rev() {
+        let pick = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;
+        list.swap(last, pick as usize);
+    }
+}

@@ -1,0 +1,100 @@
+//! Circuits of the switches, and the way from one state of all switches to another.
+//!
+//! Ports of a switch: the plus port of cube c is port `c`, its minus port is port `cubes + c`. A circuit joins a plus port
+//! (`port_in`) to a minus port (`port_out`) and carries both directions.
+
+use super::Subject;
+use crate::baselines;
+use crate::pod::SWITCHES;
+use crate::topology::Topology;
+use lightbay_core::problem::Problem;
+use std::fmt::Write as _;
+
+/// All circuits: `ocs,port_in,port_out,cube_a,cube_b`.
+pub fn table(pod: &Topology) -> String {
+    let mut text = String::from("ocs,port_in,port_out,cube_a,cube_b\n");
+    for switch in 0..SWITCHES {
+        for cube in 0..pod.cubes() {
+            let _ = writeln!(text, "{}", row(pod, switch, cube));
+        }
+    }
+    text
+}
+
+fn row(pod: &Topology, switch: usize, cube: usize) -> String {
+    let far = pod.to(switch, cube);
+    format!("{switch},{cube},{},{cube},{far}", pod.cubes() + far)
+}
+
+/// The state that changes begin with, by name; `None` if no circuit is up.
+///
+/// # Errors
+/// A torus that does not exist for so many cubes.
+pub fn before(subject: &Subject<'_>, name: &str) -> Result<Option<Topology>, Problem> {
+    let cubes = subject.pod.cubes();
+    let shape = subject.scenario.job_shape;
+    match name {
+        "dark" => Ok(None),
+        "pdtt" => {
+            let shape = shape.or_else(|| baselines::usual_pdtt(cubes)).ok_or_else(|| {
+                Problem::new(
+                    "from",
+                    format!("no doubly twisted torus has {cubes} cubes"),
+                    "begin with the prismatic one: --set from=pt",
+                )
+            })?;
+            baselines::pdtt(shape).map(Some)
+        }
+        _ => baselines::pt(shape.unwrap_or_else(|| baselines::usual_shape(cubes))).map(Some),
+    }
+}
+
+/// Circuits that differ: how many are to be removed, and as many to be added.
+pub fn difference(before: &Topology, after: &Topology) -> usize {
+    let cubes = before.cubes().min(after.cubes());
+    (0..SWITCHES)
+        .flat_map(|switch| (0..cubes).map(move |cube| (switch, cube)))
+        .filter(|&(switch, cube)| before.to(switch, cube) != after.to(switch, cube))
+        .count()
+}
+
+/// What to do in which order: `batch,ocs,port_in,port_out,cube_a,cube_b,action`. Batches are done one after the other; a
+/// batch only removes or only adds, and what it adds uses ports that earlier batches have freed. `switches_per_batch`
+/// switches are changed at once.
+///
+/// # Errors
+/// Pods of different sizes.
+pub fn changes(
+    before: Option<&Topology>,
+    after: &Topology,
+    switches_per_batch: usize,
+) -> Result<String, Problem> {
+    if let Some(before) = before
+        && before.cubes() != after.cubes()
+    {
+        return Err(Problem::new(
+            "from",
+            format!("{} cubes cannot be changed into {}", before.cubes(), after.cubes()),
+            "take two pods of the same size",
+        ));
+    }
+    let mut text = String::from("batch,ocs,port_in,port_out,cube_a,cube_b,action\n");
+    let mut batch = 0;
+    let differs = |switch: usize, cube: usize| {
+        before.is_none_or(|before| before.to(switch, cube) != after.to(switch, cube))
+    };
+    let all: Vec<usize> =
+        (0..SWITCHES).filter(|&switch| (0..after.cubes()).any(|cube| differs(switch, cube))).collect();
+    for switches in all.chunks(switches_per_batch.max(1)) {
+        for (pod, action) in [(before, "remove"), (Some(after), "add")] {
+            let Some(pod) = pod else { continue };
+            for &switch in switches {
+                for cube in (0..pod.cubes()).filter(|&cube| differs(switch, cube)) {
+                    let _ = writeln!(text, "{batch},{},{action}", row(pod, switch, cube));
+                }
+            }
+            batch += 1;
+        }
+    }
+    Ok(text)
+}
