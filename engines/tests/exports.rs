@@ -307,3 +307,39 @@ fn formats_and_settings_that_do_not_exist_are_named() {
     assert!(refused("instance", "all_edges=maybe").contains("give true or false"));
     assert!(refused("json", "all_edges=true").contains("is no parameter of format json"));
 }
+
+#[test]
+fn pods_are_written_for_other_programs() {
+    let scenario = preset("pt-4x4x8").unwrap();
+    let plan = solve(&scenario, "pt", "");
+    let names = |subject: Subject<'_>, format: &str| -> Vec<String> {
+        let written = export(subject, format, &[]).unwrap_or_else(|problems| panic!("{format}: {problems}"));
+        assert!(written.iter().all(|artifact| artifact.bytes.ends_with(b"\n")), "{format}");
+        // The first file stands alone, the others say what they are called beside it.
+        assert!(written.iter().enumerate().all(|(index, artifact)| artifact.beside.is_some() == (index > 0)));
+        written.into_iter().map(|artifact| artifact.name).collect()
+    };
+    for (format, of_plan, of_scenario) in [
+        ("routes", &["pt-4x4x8.routes.csv"][..], None),
+        ("anynet", &["pt-4x4x8.anynet", "pt-4x4x8.routes.csv"], Some("pt-4x4x8.anynet")),
+        ("circuits", &["pt-4x4x8.circuits.csv"], Some("pt-4x4x8.circuits.csv")),
+        ("changes", &["pt-4x4x8.changes.csv"], Some("pt-4x4x8.changes.csv")),
+        ("graphml", &["pt-4x4x8.graphml"], Some("pt-4x4x8.graphml")),
+        ("dot", &["pt-4x4x8.dot"], Some("pt-4x4x8.dot")),
+        ("msccl", &["pt-4x4x8.msccl.xml"], Some("pt-4x4x8.msccl.xml")),
+    ] {
+        assert_eq!(names(Subject::Plan(&plan), format), of_plan);
+        match of_scenario {
+            Some(name) => assert_eq!(names(Subject::Scenario(&scenario), format), [name]),
+            None => {
+                let refusal = export(Subject::Scenario(&scenario), format, &[]).unwrap_err().to_string();
+                assert!(refusal.contains("is written from a plan"), "{refusal}");
+            }
+        }
+    }
+    let refusal = export(Subject::Plan(&plan), "curve", &[]).unwrap_err().to_string();
+    assert!(refusal.contains("'simulate'"), "{refusal}");
+    let open = preset("tpu-128").unwrap();
+    let refusal = export(Subject::Scenario(&open), "circuits", &[]).unwrap_err().to_string();
+    assert!(refusal.contains("solve the scenario first"), "{refusal}");
+}

@@ -4,44 +4,91 @@ use super::{Artifact, FormatInfo, SubjectSort, file_stem, write_problem};
 use crate::subject::AnyScenario;
 use lightbay_core::checked::Checked;
 use lightbay_core::param::Params;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
+use lightbay_tpu::exports::{self, Subject};
 use lightbay_tpu::scenario::TopologyChoice;
 use lightbay_tpu::{Tpu, presets};
 use std::sync::Arc;
 
+/// The one format that is a scenario again.
+const INSTANCE: &str = "instance";
+
 pub(crate) fn exporters() -> Vec<FormatInfo> {
-    vec![FormatInfo {
-        name: "instance",
+    let mut all = vec![FormatInfo {
+        name: INSTANCE,
         help: "The scenario with its topology spelled out: that of a torus, or that of the plan.",
         of: SubjectSort::Either,
         extension: "json",
         params: Vec::new(),
-    }]
+    }];
+    all.extend(exports::formats().into_iter().map(|format| FormatInfo {
+        name: format.name,
+        help: format.help,
+        of: if format.needs_plan { SubjectSort::Plan } else { SubjectSort::Either },
+        extension: format.extension,
+        params: format.params,
+    }));
+    all
 }
 
 pub(crate) fn export_scenario(
     scenario: &Arc<Scenario<Tpu>>,
     format: &str,
-    _params: &Params,
+    params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
-    let mut explicit = Scenario::clone(scenario);
-    if let Some(pod) = scenario.body.named_topology()? {
-        explicit.body.topology = presets::given(&pod).topology;
-        explicit.body.group = None;
+    let named = scenario.body.named_topology()?;
+    if format == INSTANCE {
+        let mut explicit = Scenario::clone(scenario);
+        if let Some(pod) = named {
+            explicit.body.topology = presets::given(&pod).topology;
+            explicit.body.group = None;
+        }
+        return written(explicit, format);
     }
-    written(explicit, format)
+    let Some(pod) = named else {
+        return Err(Problem::new(
+            "topology",
+            "is yet to be designed",
+            "solve the scenario first and export the plan",
+        )
+        .into());
+    };
+    let subject = Subject { name: &scenario.name, scenario: &scenario.body, pod: &pod, result: None };
+    artifacts(&subject, format, params)
 }
 
 pub(crate) fn export_plan(
     plan: &Arc<Checked<Tpu>>,
     format: &str,
-    _params: &Params,
+    params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
-    let mut explicit = Scenario::clone(&plan.plan().scenario);
-    explicit.body.topology = TopologyChoice::Given(plan.plan().result.topology.clone());
-    explicit.body.group = None;
-    written(explicit, format)
+    let (scenario, result) = (&plan.plan().scenario, &plan.plan().result);
+    if format == INSTANCE {
+        let mut explicit = Scenario::clone(scenario);
+        explicit.body.topology = TopologyChoice::Given(result.topology.clone());
+        explicit.body.group = None;
+        return written(explicit, format);
+    }
+    let pod = result.topology.topology().map_err(|problem| problem.under("result.topology"))?;
+    let name = &plan.plan().name;
+    let subject = Subject { name, scenario: &scenario.body, pod: &pod, result: Some(result) };
+    artifacts(&subject, format, params)
+}
+
+fn artifacts(subject: &Subject<'_>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+    let stem = file_stem(subject.name);
+    let known = exports::formats();
+    let extension = known.iter().find(|known| known.name == format).map_or("txt", |known| known.extension);
+    let first =
+        if extension == format { format!("{stem}.{format}") } else { format!("{stem}.{format}.{extension}") };
+    let files = exports::write(format, subject, params)?;
+    let artifact = |file: exports::File| Artifact {
+        name: file.beside.map_or_else(|| first.clone(), |ending| format!("{stem}{ending}")),
+        bytes: file.text.into_bytes(),
+        beside: file.beside,
+    };
+    Ok(files.into_iter().map(artifact).collect())
 }
 
 fn written(scenario: Scenario<Tpu>, format: &str) -> Result<Vec<Artifact>, Problems> {

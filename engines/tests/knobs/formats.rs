@@ -1,8 +1,8 @@
 //! Knobs of importers and exporters: every one changes what is written.
 
-use super::runs::settings;
+use super::runs::{settings, solve};
 use super::{assert_all_changed, assert_covered};
-use lightbay_engines::{Input, Subject, export, exporters, import, importers, preset};
+use lightbay_engines::{AnyPlan, Input, Subject, export, exporters, import, importers, preset};
 use std::path::Path;
 
 const MEGATRON: &str = "gen_megatron177B_tp8_pp6_dp8_ga48_seq4096.txt.gz";
@@ -144,4 +144,47 @@ fn every_knob_of_every_exporter_changes_the_file() {
     for format in ["mps", "lp"] {
         assert_ne!(model(format, "delta-select")[0].bytes, model(format, "delta-fixed-step")[0].bytes);
     }
+}
+
+/// A value other than the default for every knob of a pod's exporters.
+const PODS: &[(&str, &str, &str)] = &[
+    ("routes", "expand", "false"),
+    ("anynet", "electrical_cycles", "9"),
+    ("anynet", "optical_cycles", "9"),
+    ("anynet", "with_routes", "false"),
+    ("changes", "from", "dark"),
+    ("changes", "switches_per_batch", "7"),
+    ("graphml", "level", "cubes"),
+    ("dot", "level", "cubes"),
+    ("msccl", "collective", "reduce_scatter"),
+    ("msccl", "protocol", "LL"),
+    ("msccl", "min_bytes", "1024"),
+    ("msccl", "max_bytes", "1024"),
+    ("msccl", "seed", "2"),
+];
+
+#[test]
+fn every_knob_of_every_exporter_of_pods_changes_the_file() {
+    let mut entries = Vec::new();
+    for format in exporters("tpu") {
+        entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
+    }
+    let covered: Vec<_> =
+        PODS.iter().map(|(format, knob, _)| ((*format).to_owned(), (*knob).to_owned())).collect();
+    assert_covered("knobs of exporters of pods", &entries, &covered);
+    // Routes under translation, so that they can be written for one cube or all; changes are counted from a torus of
+    // another shape.
+    let done = solve("tpu-random-128", "evaluate", "certificate_gap=1%").done;
+    let plan = AnyPlan::of(&done.plan.unwrap()).unwrap();
+    let written = |format: &str, text: &str| {
+        export(Subject::Plan(&plan), format, &settings(text))
+            .unwrap_or_else(|problems| panic!("{format} {text}: {problems}"))
+    };
+    let unchanged = PODS
+        .iter()
+        .filter(|(format, knob, value)| written(format, "") == written(format, &format!("{knob}={value}")));
+    assert_all_changed(
+        "knobs of exporters of pods",
+        unchanged.map(|(format, knob, _)| format!("{format} {knob}")).collect(),
+    );
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::assemble::{Parts, candidate};
 use crate::group::Group;
+use crate::mcf::Certificate;
 use crate::metrics;
 use crate::plan::{Expansion, Route, RoutingClaims, Simulation};
 use crate::pod::{PORTS, SWITCHES};
@@ -21,9 +22,13 @@ fn plan(pod: &Topology, routing: Option<Routing>) -> TpuResult {
     candidate(Parts {
         topology: pod.clone(),
         hops,
-        mcf_lower: 0.0,
-        mcf_upper: metrics::hop_bound(pod.nodes(), hops.hop_sum),
-        class_lengths: None,
+        certificate: Certificate {
+            lower: 0.0,
+            upper: metrics::hop_bound(pod.nodes(), hops.hop_sum),
+            class_lengths: None,
+            link_lengths: None,
+            rounds: 0,
+        },
         routing,
         faults: Vec::new(),
         simulation: Some(Simulation {

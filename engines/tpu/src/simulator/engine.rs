@@ -127,6 +127,9 @@ pub struct Simulator<'a> {
     reserved: Vec<u8>,
     /// First cycle in which an output is free again; of slow links only.
     free_at: Vec<u32>,
+    /// Flits that left each lane for another router.
+    #[cfg(test)]
+    pub(super) departures: Vec<u64>,
     random: Stream,
     /// Packets per node and cycle: whole ones, and the chance of one more in units of 2⁻³².
     whole: u32,
@@ -161,6 +164,8 @@ impl<'a> Simulator<'a> {
             bodies: vec![0; if multi { outputs << net.shift } else { 0 }],
             reserved: vec![NO_LANE; if multi { lanes + outputs } else { 0 }],
             free_at: vec![0; if net.cycles_per_flit > 1 { outputs } else { 0 }],
+            #[cfg(test)]
+            departures: vec![0; lanes],
             random: Streams::new(seed).stream(stream),
             whole: per_cycle as u32,
             chance: (per_cycle.fract() * 4_294_967_296.0) as u64,
@@ -434,8 +439,9 @@ impl<'a> Simulator<'a> {
             if winner == sources {
                 self.send_from_source::<GENERAL>(output, lane);
             } else {
+                // The whole input port is done for this cycle.
                 let input = winner >> net.shift << net.shift;
-                free &= !((net.lane_mask as u64) << input);
+                free &= !(net.port_bits << input);
                 self.send_from_lane::<GENERAL>(output, ((node * PORTS) << net.shift) + winner, winner, lane);
             }
         }
@@ -472,6 +478,10 @@ impl<'a> Simulator<'a> {
     fn send_from_lane<const GENERAL: bool>(&mut self, output: usize, from: usize, bit: usize, free_lane: u8) {
         let flit = self.lanes[from].first;
         self.transfer::<GENERAL>(output, from, bit, flit, free_lane);
+        #[cfg(test)]
+        {
+            self.departures[from] += 1;
+        }
         if self.pop(from) {
             // What ends here leaves in the next cycle at the earliest: one flit per input port and cycle.
             self.expose::<GENERAL>(from);

@@ -43,6 +43,8 @@ pub struct Network {
     /// Lanes are numbered `6 * node + input port << shift | lane`.
     pub(super) shift: u32,
     pub(super) lane_mask: usize,
+    /// Request bits of all lanes of one input port.
+    pub(super) port_bits: u64,
     pub(super) lanes: usize,
     pub(super) escapes: usize,
     pub(super) buffer: u16,
@@ -111,6 +113,7 @@ impl Network {
             delays,
             shift,
             lane_mask: (1 << shift) - 1,
+            port_bits: (1 << (1 << shift)) - 1,
             lanes,
             escapes: usize::from(settings.escape_vc_count),
             buffer: settings.buffer_flits_per_vc as u16,

@@ -5,6 +5,7 @@ use crate::pod;
 use crate::scenario::SimulationSettings;
 use crate::topology::Topology;
 use crate::watch::Unwatched;
+use crate::{baselines, dor, routing};
 use proptest::prelude::*;
 
 /// A prismatic torus, wired here by hand.
@@ -226,6 +227,44 @@ fn tori_saturate_where_they_should() {
     }
 }
 
+/// Whether a pod saturates within 0.05 of a rate: not below, but above.
+fn saturates_at(pod: &Topology, routing: &Routing, vc_count: u8, rate: f64) {
+    let settings = SimulationSettings { vc_count, ..SimulationSettings::default() };
+    let net = Network::new(pod, routing, &settings).unwrap();
+    let point = |rate| measure(&net, rate, 1, &|| false).unwrap();
+    let (below, above) = (point(rate - 0.05), point(rate + 0.06));
+    assert!(!below.saturated && above.saturated, "{vc_count} lanes: {below:?} {above:?}");
+}
+
+#[test]
+fn twisted_tori_saturate_where_they_should() {
+    // The table of tons.md 8.
+    let watch = &mut Unwatched::default();
+    let pod = baselines::pdtt([4, 4, 8]).unwrap();
+    let routing = dor::route(&pod, [4, 4, 8], true, &dor::Settings::default(), watch).unwrap();
+    saturates_at(&pod, &routing, 4, 1.44);
+    saturates_at(&pod, &routing, 2, 1.25);
+}
+
+#[test]
+fn designs_saturate_beyond_every_torus_of_their_size() {
+    // A design whose flow is 0.01366: its routes would carry 127 / 78 flits per cycle and node.
+    let crossed = [
+        0, 2, 5, 7, 8, 10, 12, 13, 15, 16, 18, 19, 21, 23, 24, 26, 29, 31, 32, 34, 36, 37, 39, 41, 42, 44,
+        46, 47,
+    ];
+    let voltage = std::array::from_fn(|switch| u16::from(crossed.contains(&switch)));
+    let pod = Topology::symmetric(Group::abelian(&[2]).unwrap(), voltage);
+    let routing =
+        routing::route(&pod, &routing::Settings::default(), &mut Unwatched::default()).unwrap().routing;
+    assert!(routing.claims.max_channel_load <= 79);
+    let settings = SimulationSettings::default();
+    let net = Network::new(&pod, &routing, &settings).unwrap();
+    let point = measure(&net, 1.48, 1, &|| false).unwrap();
+    assert!(!point.saturated, "{point:?}");
+    assert!(measure(&net, 1.7, 1, &|| false).unwrap().saturated);
+}
+
 #[test]
 fn steps_and_bisection_agree_and_repeat() {
     let (pod, routing) = small();
@@ -291,6 +330,26 @@ fn settings_and_routes_that_make_no_sense_are_refused() {
     let pod = Topology::general(&general).unwrap();
     let translated = Routing { expand: Expansion::Translation, ..routing.clone() };
     assert!(Network::new(&pod, &translated, &usual()).unwrap_err().path.contains("expand"));
+}
+
+/// Every input port sends at most one flit per cycle, whatever lanes its flits are in.
+#[test]
+fn an_input_port_sends_one_flit_per_cycle() {
+    let (pod, routing) = small();
+    for vc_count in [2, 4, 8] {
+        let net = Network::new(&pod, &routing, &SimulationSettings { vc_count, ..near() }).unwrap();
+        let mut simulator = Simulator::new(&net, 6.0, 1, 0);
+        simulator.run(300);
+        let stride = if vc_count > 4 { 8 } else { 4 };
+        for _ in 0..200 {
+            let before = simulator.departures.clone();
+            simulator.run(1);
+            for (before, after) in before.chunks(stride).zip(simulator.departures.chunks(stride)) {
+                let sent: u64 = before.iter().zip(after).map(|(before, after)| after - before).sum();
+                assert!(sent <= 1, "{vc_count} lanes: {sent} flits");
+            }
+        }
+    }
 }
 
 proptest! {
