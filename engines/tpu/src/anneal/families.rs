@@ -58,25 +58,34 @@ impl Family {
     }
 }
 
+/// Automorphisms that are drawn for a group: those of one order differ in what they keep.
+const DRAWS: usize = 2;
+
 /// Families of `cubes` cubes that are worth a try; of one group only if it is given.
 pub fn families(cubes: usize, given: Option<&Group>, turns: Turns, random: &mut Stream) -> Vec<Family> {
     let groups = given.map_or_else(|| groups(cubes), |group| vec![group.clone()]);
-    let mut found = Vec::new();
-    for group in groups {
+    let mut found: Vec<Family> = Vec::new();
+    for group in &groups {
         let free = turns == Turns::Free || (turns == Turns::Any && cubes <= FREE_UP_TO);
         if free {
             found.push(Family::free(group.clone()));
         }
         if turns != Turns::Free {
-            match Family::turning(group.clone(), random) {
-                Some(family) => found.push(family),
-                None if turns == Turns::Any && !free => found.push(Family::free(group.clone())),
-                None => (),
+            let draws = if cubes <= FREE_UP_TO { 1 } else { DRAWS };
+            for _ in 0..draws {
+                if let Some(family) = Family::turning(group.clone(), random)
+                    && !found.contains(&family)
+                {
+                    found.push(family);
+                }
             }
             if cubes <= FREE_UP_TO || turns == Turns::Diagonal {
-                found.push(Family::alike(group));
+                found.push(Family::alike(group.clone()));
             }
         }
+    }
+    if found.is_empty() {
+        found.extend(groups.into_iter().map(Family::free));
     }
     found
 }

@@ -52,6 +52,8 @@ const MOST_CUTS: usize = 960;
 const PATIENCE: u32 = 3;
 /// Width of the first certificate, which only makes sure that there is a plan.
 const FIRST_GAP: f64 = 0.03;
+/// Width of the certificates that designs are compared by, unless a wider one is asked for.
+const COMPARED: f64 = 2e-3;
 /// A cut is worth adding if it says this much more than the metrics.
 const WORTH: f64 = 2e-4;
 /// Seconds between two points of the curves while annealing.
@@ -177,10 +179,10 @@ const fn usual(cubes: usize) -> (u64, u32, u32) {
         2 => (20_000, 16, 10),
         3..=4 => (20_000, 8, 6),
         5..=8 => (20_000, 8, 4),
-        9..=16 => (40_000, 4, 4),
-        17..=32 => (30_000, 4, 3),
-        33..=64 => (20_000, 4, 2),
-        _ => (10_000, 4, 2),
+        9..=16 => (50_000, 4, 4),
+        17..=32 => (50_000, 4, 4),
+        33..=64 => (40_000, 4, 3),
+        _ => (25_000, 4, 2),
     }
 }
 
@@ -207,7 +209,11 @@ impl<'s, 'a> Search<'s, 'a> {
                 _ => Turns::Any,
             },
             mean_share: params.float("mean_share").unwrap_or(0.1),
-            gap: certificate.gap.max(if cubes <= 8 { 2e-3 } else { 5e-3 }),
+            gap: if params.float("certificate_gap").is_some() {
+                certificate.gap.max(COMPARED)
+            } else {
+                COMPARED
+            },
             max_rounds: certificate.max_rounds,
             best: None,
             curve: Curve { score: f64::INFINITY, drawn_s: f64::NEG_INFINITY },

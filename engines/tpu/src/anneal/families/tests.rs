@@ -17,7 +17,7 @@ fn a_given_group_and_symmetry_are_kept() {
     let free = families(6, Some(&group), Turns::Free, &mut random);
     assert_eq!(free, [Family::free(group.clone())]);
     let turning = families(6, Some(&group), Turns::Diagonal, &mut random);
-    assert_eq!(turning.len(), 2);
+    assert_eq!(turning.len(), 2, "one that turns the group, one that does not");
     assert!(turning.iter().all(|family| family.group == group && family.ties.all().len() == 16));
 }
 
@@ -31,4 +31,18 @@ fn extensions_by_a_turn_are_groups_with_their_names() {
             group.name().starts_with("Z2 x") || group.name().starts_with("Z3") || group.name() == "Z2 x Z12";
         assert_eq!(group.is_abelian(), expected, "{}", group.name());
     }
+}
+
+#[test]
+fn large_pods_turn_in_several_ways_if_they_can() {
+    let mut random = Streams::new(7).stream(0);
+    let turning = families(64, None, Turns::Any, &mut random);
+    assert!(turning.iter().all(|family| family.ties.all().len() == 16), "{turning:?}");
+    assert!(turning.iter().filter(|family| family.group.name() == "Z4 x Z4 x Z4").count() == 2);
+    // No group of 20 elements that is tried turns: designs are free.
+    let free = families(20, None, Turns::Any, &mut random);
+    assert!(
+        !free.is_empty()
+            && free.iter().any(|family| family.ties.all().len() == 48 || family.name.contains("turning"))
+    );
 }
