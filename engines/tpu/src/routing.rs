@@ -6,7 +6,7 @@
 //! | [`order`] | a topological order kept while edges are added |
 //! | [`turns`], [`priority`], [`trees`] | which turns are allowed, in which order they are tried, seeds that connect everything |
 //! | [`steps`], [`path`] | distances under the turns, the cheapest route of a pair |
-//! | [`select`] | one route for every pair with small loads, by prices |
+//! | [`select`], [`exact`] | one route for every pair with small loads, by prices or by an exact program |
 //! | [`label`] | virtual channels, evenly used |
 //! | [`memory`] | what a request would take |
 //!
@@ -27,6 +27,7 @@ use select::{Effort, Selection, Ways};
 use steps::Steps;
 use turns::{Builder, Turns};
 
+pub mod exact;
 pub mod frame;
 pub mod label;
 pub mod memory;
@@ -79,6 +80,8 @@ pub struct Settings {
     pub seed: u64,
     /// How routes are selected.
     pub selection: RouteSelection,
+    /// Most seconds of the exact program.
+    pub exact_limit_s: f64,
     /// Failed switches at once that shared turns have to survive: decides the seeds where seeds are needed.
     pub tolerated_faults: u8,
     /// Most memory that a request may take.
@@ -96,6 +99,7 @@ impl Default for Settings {
             failed: Vec::new(),
             seed: 0,
             selection: RouteSelection::Prices,
+            exact_limit_s: exact::TIME_LIMIT_S,
             tolerated_faults: 0,
             memory_limit_bytes: 8 << 30,
         }
@@ -206,6 +210,8 @@ pub struct Found {
     pub priority: TurnPriority,
     /// Whether up/down turns of spanning trees were allowed first.
     pub seeded: bool,
+    /// Largest load that no other selection under the same turns can beat, where the exact program ran.
+    pub load_floor: Option<u32>,
 }
 
 /// Routes, and what they were made of.
@@ -255,9 +261,9 @@ pub fn find(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Resu
     for &priority in priorities {
         let turns = allowed_turns(&frame, priority, settings, watch)?;
         match select_under(&frame, turns, settings, watch)? {
-            Ok((turns, selection)) => {
-                if best.as_ref().is_none_or(|best| selection.rank() < best.selection.rank()) {
-                    best = Some(Found { frame: frame.clone(), turns, selection, priority, seeded: false });
+            Ok(chosen) => {
+                if best.as_ref().is_none_or(|best| chosen.selection.rank() < best.selection.rank()) {
+                    best = Some(chosen.found(frame.clone(), priority, false));
                 }
             }
             Err(pairs) => missing = pairs,
@@ -307,13 +313,27 @@ fn effort(settings: &Settings) -> Effort {
     }
 }
 
+/// A selection under a set of turns.
+struct Chosen {
+    turns: Turns,
+    selection: Selection,
+    load_floor: Option<u32>,
+}
+
+impl Chosen {
+    fn found(self, frame: Frame, priority: TurnPriority, seeded: bool) -> Found {
+        let Self { turns, selection, load_floor } = self;
+        Found { frame, turns, selection, priority, seeded, load_floor }
+    }
+}
+
 /// Selects routes under a set of turns; the pairs without one if there are any.
 fn select_under(
     frame: &Frame,
     turns: Turns,
     settings: &Settings,
     watch: &mut impl Watch,
-) -> Result<Result<(Turns, Selection), Missing>, MethodError> {
+) -> Result<Result<Chosen, Missing>, MethodError> {
     let steps = Steps::new(frame, &turns);
     let reaches = select::reaches(frame, &steps, watch)?;
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
@@ -323,7 +343,15 @@ fn select_under(
     }
     let selection = select::select(ways, effort(settings), None, watch)?;
     let missing = unrouted(&selection, frame);
-    Ok(if missing.total > 0 { Err(missing) } else { Ok((turns, selection)) })
+    if missing.total > 0 {
+        return Ok(Err(missing));
+    }
+    if settings.selection == RouteSelection::Ilp {
+        let slack = u16::from(settings.slack_hops);
+        let exact = exact::improve(ways, slack, &selection, settings.exact_limit_s, watch)?;
+        return Ok(Ok(Chosen { turns, selection: exact.selection, load_floor: Some(exact.floor) }));
+    }
+    Ok(Ok(Chosen { turns, selection, load_floor: None }))
 }
 
 /// Pairs that a selection leaves without a route.
@@ -357,9 +385,8 @@ fn rescue(
         for attempt in 1..=RESCUES {
             let other = Settings { seed: settings.seed ^ attempt << 48, ..settings.clone() };
             let turns = allowed_turns(&frame, TurnPriority::Random, &other, watch)?;
-            if let Ok((turns, selection)) = select_under(&frame, turns, settings, watch)? {
-                let priority = TurnPriority::Random;
-                return Ok(Found { frame, turns, selection, priority, seeded: false });
+            if let Ok(chosen) = select_under(&frame, turns, settings, watch)? {
+                return Ok(chosen.found(frame, TurnPriority::Random, false));
             }
         }
     }
@@ -393,7 +420,7 @@ fn rescue(
     }
     let turns = builder.fill(&order);
     match select_under(&frame, turns, settings, watch)? {
-        Ok((turns, selection)) => Ok(Found { frame, turns, selection, priority, seeded: true }),
+        Ok(chosen) => Ok(chosen.found(frame, priority, true)),
         Err(missing) => Err(RouteError::Unreachable(missing)),
     }
 }

@@ -115,4 +115,14 @@ impl Frame {
     pub fn into(&self, node: u32, port: u8) -> u32 {
         self.into[PORTS * node as usize + port as usize]
     }
+
+    /// Calls `hop` with every arc of the way that leaves `source` by these ports.
+    pub fn follow(&self, source: u32, ports: &[u8], mut hop: impl FnMut(u32)) {
+        let mut node = source;
+        for port in ports {
+            let arc = Self::arc(node, *port);
+            hop(arc);
+            node = self.head(arc);
+        }
+    }
 }

@@ -265,3 +265,6 @@ impl Search<'_> {
         ports.pop();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,12 @@
 //! One route for every pair such that no arc carries many: flows are routed again and again at prices that grow
 //! with the load.
 //!
-//! `price = (load + 1)^β` up to a factor that all share, with β from 4 to 40 over the passes. Flows go in random
-//! order, in blocks: the routes of a block are proposed at the same prices, on as many threads as there are, then
-//! taken one after another if they are cheaper than the old ones at the prices of that moment. The result does not
-//! depend on the number of threads.
+//! `price = exp(γ · load)` up to a factor that all share; γ grows over the passes from 4 / mean load, where prices
+//! are as flat as a fourth power, to 1, where one route more on an arc almost triples its price: that evens out the
+//! last differences. Flows go in random order, in small blocks: the routes of a block are proposed at the same
+//! prices, on as many threads as there are, then taken one after another if they are cheaper than the old ones at
+//! the prices of that moment. The result does not depend on the number of threads. Blocks must be small, because
+//! all flows of one see the same cheap arcs.
 
 use super::frame::Frame;
 use super::path::{Finder, LONGER};
@@ -16,16 +18,37 @@ use lightbay_core::random::Streams;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-/// Exponents of prices in the first and in the last pass.
-const EXPONENTS: [f64; 2] = [4.0, 40.0];
+/// Growth of prices in the first pass, in units of 1 / mean load.
+const FIRST_GROWTH: f64 = 4.0;
+
+/// Growth of prices in the last passes, for one route more.
+const LAST_GROWTH: f64 = 1.0;
+
+/// Share of passes after which prices grow as in the last.
+const RAMP: f64 = 0.8;
+
+/// Logarithm of the highest price in use: sums of prices have to stay finite.
+const DEAREST: f64 = 60.0;
+
+/// Price of an empty arc beside those of the fullest, so that a detour over empty arcs is not free.
+const EMPTY_PRICE: f64 = 1e-9;
 
 /// Share of passes that look at all flows; the later ones only at those over the fullest arcs.
 const WHOLE_PASSES: f64 = 0.65;
 
-/// Flows whose routes are proposed at the same prices.
-const BLOCK: usize = 64;
+/// Most flows whose routes are proposed at the same prices.
+const LARGEST_BLOCK: usize = 64;
 
-/// Pass without improvement after which the rest is not done.
+/// Blocks of a pass at least: a block is a small part of all flows.
+const BLOCKS: usize = 2048;
+
+/// Flows of a block that a thread takes at least.
+const SHARE: usize = 4;
+
+/// Chips from which on the routes of a block are worth several threads.
+const PARALLEL_FROM_NODES: usize = 512;
+
+/// Passes without improvement after which the rest is not done.
 const STALL: u32 = 4;
 
 /// How routes are selected.
@@ -99,6 +122,17 @@ impl Selection {
         self.ports[flow * self.stride..][..ports.len()].copy_from_slice(ports);
     }
 
+    /// Sends a flow (`source * nodes + target`) another way. The way must not be longer than the routes were
+    /// selected for.
+    pub(super) fn replace(&mut self, frame: &Frame, flow: usize, ports: &[u8]) {
+        let source = (flow / self.nodes) as u32;
+        let old = self.of(flow).to_vec();
+        frame.follow(source, &old, |arc| self.loads[frame.class(arc)] -= 1);
+        frame.follow(source, ports, |arc| self.loads[frame.class(arc)] += 1);
+        self.hop_sum = self.hop_sum - old.len() as u64 + ports.len() as u64;
+        self.set(flow, ports);
+    }
+
     /// How good it is: smaller is better.
     pub fn rank(&self) -> (u32, u64) {
         (self.max_load(), self.hop_sum)
@@ -131,6 +165,18 @@ impl Ways<'_> {
             }
         }
         (named, total)
+    }
+
+    /// Hops of the shortest allowed walks of all pairs.
+    pub fn hop_sum(&self) -> u64 {
+        let mut sum = 0;
+        for (source, reach) in self.reaches.iter().enumerate() {
+            for target in (0..self.frame.nodes() as u32).filter(|target| *target != source as u32) {
+                let hops = reach.to(self.frame, self.steps, target);
+                sum += if hops == FAR { 0 } else { u64::from(hops) };
+            }
+        }
+        sum
     }
 
     /// The longest of the shortest allowed walks.
@@ -193,7 +239,8 @@ pub fn select(
         ladder: Vec::new(),
         proposers: Vec::new(),
     };
-    for _ in 0..watch.threads().max(1) {
+    let threads = if ways.frame.nodes() < PARALLEL_FROM_NODES { 1 } else { watch.threads().max(1) };
+    for _ in 0..threads {
         let finder = Finder::new(ways.steps.states(ways.frame));
         run.proposers.push(Proposer { finder, lengths: Vec::new(), ports: Vec::new() });
     }
@@ -235,7 +282,8 @@ impl Run<'_> {
             let class = self.ways.frame.class(arc);
             let load = &mut self.now.loads[class];
             *load = load.wrapping_add_signed(sign);
-            self.prices[class] = self.ladder.get(*load as usize).copied().unwrap_or(f64::MAX);
+            self.prices[class] =
+                self.ladder.get(*load as usize).or(self.ladder.last()).copied().unwrap_or(1.0);
             node = self.ways.frame.head(arc);
         }
         self.now.hop_sum = self.now.hop_sum.wrapping_add_signed(i64::from(sign) * length as i64);
@@ -253,12 +301,15 @@ impl Run<'_> {
         sum
     }
 
-    /// Sets prices for loads up to twice the highest.
-    fn set_prices(&mut self, exponent: f64) {
-        let top = self.now.max_load().max(8);
-        let price = |load: u32| (f64::from(load + 1) / f64::from(top + 1)).powf(exponent);
+    /// Sets prices for loads up to twice the highest; `share` says how much of all passes is done.
+    fn set_prices(&mut self, share: f64) {
+        let mean = (self.ways.hop_sum() as f64 / self.now.loads.len() as f64).max(8.0);
+        let top = f64::from(self.now.max_load()).max(mean);
+        let first = (FIRST_GROWTH / mean).min(LAST_GROWTH);
+        let growth = first * (LAST_GROWTH / first).powf((share / RAMP).min(1.0));
+        let price = |load: u32| EMPTY_PRICE + (growth * (f64::from(load) - top)).min(DEAREST).exp();
         self.ladder.clear();
-        self.ladder.extend((0..=2 * top + 2 * BLOCK as u32).map(price));
+        self.ladder.extend((0..=(2.0 * top) as u32).map(price));
         for (price, load) in self.prices.iter_mut().zip(&self.now.loads) {
             *price = self.ladder[*load as usize];
         }
@@ -271,7 +322,7 @@ impl Run<'_> {
         let mut stalled = 0;
         for pass in 0..self.effort.passes.max(1) {
             let share = f64::from(pass) / f64::from((self.effort.passes.max(2)) - 1);
-            self.set_prices(EXPONENTS[0] * (EXPONENTS[1] / EXPONENTS[0]).powf(share));
+            self.set_prices(share);
             let whole = share <= WHOLE_PASSES;
             let mut flows: Vec<usize> =
                 (0..self.now.lengths.len()).filter(|flow| flow / nodes != flow % nodes).collect();
@@ -282,10 +333,11 @@ impl Run<'_> {
                 flows.retain(|flow| self.crosses(*flow, hot));
             }
             flows.shuffle(&mut streams.stream(u64::from(pass)));
-            for block in flows.chunks_mut(BLOCK) {
+            let block = (flows.len() / BLOCKS).clamp(1, LARGEST_BLOCK);
+            for flows in flows.chunks_mut(block) {
                 watch.checkpoint()?;
-                block.sort_unstable();
-                self.block(block, watch);
+                flows.sort_unstable();
+                self.block(flows, watch);
             }
             watch.count(flows.len() as u64);
             if self.effort.speak {
@@ -323,7 +375,8 @@ impl Run<'_> {
         for &flow in flows {
             self.carry(flow, -1);
         }
-        let share = flows.len().div_ceil(self.proposers.len());
+        // Few flows are quicker done than handed to another thread.
+        let share = flows.len().div_ceil(self.proposers.len()).max(SHARE);
         let (ways, nodes, slack) = (self.ways, self.now.nodes, self.effort.slack);
         let prices = &self.prices;
         let propose = |(proposer, flows): (&mut Proposer, &[usize])| {
@@ -340,7 +393,7 @@ impl Run<'_> {
             }
         };
         let proposers = &mut self.proposers;
-        if proposers.len() == 1 {
+        if share >= flows.len() {
             proposers.iter_mut().zip(flows.chunks(share)).for_each(propose);
         } else {
             watch.parallel(|| proposers.par_iter_mut().zip(flows.par_chunks(share)).for_each(propose));
@@ -353,7 +406,7 @@ impl Run<'_> {
                 at += usize::from(length);
                 if !ports.is_empty()
                     && (self.now.lengths[flow] == 0
-                        || self.price(flow, ports) < self.price(flow, self.now.of(flow)))
+                        || self.price(flow, ports) <= self.price(flow, self.now.of(flow)))
                 {
                     self.now.set(flow, ports);
                 }

@@ -85,6 +85,11 @@ impl Steps {
         state >> self.shift
     }
 
+    /// Virtual channel of a state.
+    pub const fn vc(&self, state: u32) -> usize {
+        state as usize & ((1 << self.shift) - 1)
+    }
+
     const fn channel(&self, frame: &Frame, state: u32) -> usize {
         frame.class(state >> self.shift) << self.shift | (state as usize & ((1 << self.shift) - 1))
     }

@@ -1,5 +1,6 @@
-use super::testing::{assert_sound, vector_pod};
+use super::testing::{assert_sound, plain, vector_pod};
 use super::*;
+use crate::group::Group;
 use crate::watch::Unwatched;
 
 fn routed(pod: &Topology, settings: &Settings) -> Routed {
@@ -22,4 +23,102 @@ fn routes_are_sound_and_loads_add_up() {
         let hops = |vc: usize| unbalanced.loads[vc].iter().map(|load| u64::from(*load)).sum::<u64>();
         assert_eq!([hops(0), hops(1)].map(|hops| hops * cubes as u64)[..], unbalanced.vc_hops);
     }
+}
+
+#[path = "../../benches/routing/designs.rs"]
+#[allow(dead_code)]
+mod designs;
+
+#[test]
+fn designed_pods_are_routed_close_to_what_they_carry() {
+    for design in &designs::DESIGNS[1..3] {
+        let pod = Topology::symmetric(Group::abelian(design.factors).unwrap(), design.voltage);
+        let routed = routed(&pod, &Settings::default());
+        let ratio = routed.routing.claims.max_channel_load as f64 * design.mcf_upper;
+        assert!((1.0..=1.04).contains(&ratio), "{} chips: {ratio}", pod.nodes());
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_routes_on_any_number_of_threads() {
+    struct Many(Unwatched);
+    impl Watch for Many {
+        fn checkpoint(&mut self) -> Result<(), MethodError> {
+            self.0.checkpoint()
+        }
+        fn report(&mut self, _body: lightbay_core::event::EventBody) {}
+        fn count(&mut self, units: u64) {
+            self.0.count(units);
+        }
+        fn elapsed_s(&self) -> f64 {
+            0.0
+        }
+        fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+            self.0.stop_test()
+        }
+        fn threads(&self) -> usize {
+            3
+        }
+    }
+    let pod = vector_pod(8);
+    let settings = Settings { passes: 2, slack_hops: 2, seed: 3, ..Settings::default() };
+    let one = routed(&pod, &settings).routing;
+    let many = route(&pod, &settings, &mut Many(Unwatched::default())).unwrap().routing;
+    assert_eq!(one, many);
+    let other = routed(&pod, &Settings { seed: 4, ..settings }).routing;
+    assert_ne!(one.routes, other.routes);
+}
+
+#[test]
+fn pods_without_symmetry_are_routed_arc_by_arc() {
+    let pod = plain(&vector_pod(2));
+    let routed = routed(&pod, &Settings { passes: 3, ..Settings::default() });
+    assert_eq!(routed.routing.expand, Expansion::None);
+    assert_eq!(routed.routing.routes.len(), 128 * 127);
+    assert_sound(&pod, &routed.routing, &[]);
+}
+
+#[test]
+fn one_virtual_channel_needs_a_spanning_tree_and_more_than_two_are_used() {
+    for (vc_count, tolerated_faults) in [(1, 0), (1, 1), (3, 0)] {
+        let pod = vector_pod(2);
+        let routed = routed(&pod, &Settings { vc_count, tolerated_faults, passes: 2, ..Settings::default() });
+        assert_sound(&pod, &routed.routing, &[]);
+        assert_eq!(routed.routing.claims.vc_hops.len(), usize::from(vc_count));
+        assert!(routed.routing.claims.vc_hops.iter().all(|hops| *hops > 0));
+    }
+}
+
+#[test]
+fn failed_switches_are_avoided() {
+    let pod = vector_pod(3);
+    let failed = vec![0, 17, 40];
+    let routed =
+        routed(&pod, &Settings { failed, passes: 2, priority: TurnPriority::Best, ..Settings::default() });
+    assert_sound(&pod, &routed.routing, &[0, 17, 40]);
+}
+
+#[test]
+fn pairs_without_a_way_are_named() {
+    let pod = vector_pod(2);
+    let settings = Settings { failed: (0..48).collect(), ..Settings::default() };
+    let error = route(&pod, &settings, &mut Unwatched::default()).unwrap_err();
+    let RouteError::Unreachable(missing) = &error else { panic!("{error:?}") };
+    assert_eq!((missing.total, missing.named[0], missing.named.len()), (64 * 64, (0, 64), 20));
+    assert!(error.to_string().starts_with("no route leads from 0 to 64, 0 to 65"));
+    assert!(error.to_string().ends_with("and 4076 more pairs"));
+}
+
+#[test]
+fn what_cannot_be_asked_for_is_refused() {
+    let pod = vector_pod(2);
+    let path = |settings: Settings| match route(&pod, &settings, &mut Unwatched::default()) {
+        Err(RouteError::Invalid(problem)) => problem.path,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(path(Settings { vc_count: 0, ..Settings::default() }), "vc_count");
+    assert_eq!(path(Settings { vc_count: 9, ..Settings::default() }), "vc_count");
+    assert_eq!(path(Settings { slack_hops: 1, ..Settings::default() }), "slack_hops");
+    assert_eq!(path(Settings { failed: vec![48], ..Settings::default() }), "failed_ocs");
+    assert_eq!(path(Settings { memory_limit_bytes: 1000, ..Settings::default() }), "routing");
 }
