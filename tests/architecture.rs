@@ -269,7 +269,14 @@ fn only_sessions_write_files_and_only_presenters_know_kinds() {
             let presenter = path.starts_with("src/view/present")
                 || path.starts_with("src/cli/show")
                 || path.ends_with("cli/show.rs");
-            let variant = ["AnyScenario::Training", "AnyPlan::Training", "engines::training"];
+            let variant = [
+                "AnyScenario::Training",
+                "AnyPlan::Training",
+                "engines::training",
+                "AnyScenario::Tpu",
+                "AnyPlan::Tpu",
+                "engines::tpu",
+            ];
             if !presenter && variant.iter().any(|word| line.contains(word)) {
                 wrong.push(format!("{} matches on a kind", path.display()));
             }

@@ -9,6 +9,8 @@ mod layers;
 mod layout;
 #[path = "screens/milp.rs"]
 mod milp;
+#[path = "screens/pods.rs"]
+mod pods;
 #[path = "screens/rules.rs"]
 mod rules;
 #[path = "screens/searching.rs"]

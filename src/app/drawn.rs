@@ -103,6 +103,8 @@ pub struct CellEditing {
     pub names: Vec<String>,
     /// Which entry an item stands for.
     pub cells: Vec<(ItemId, usize)>,
+    /// Whether the method starts from the plan that is edited, because a list says what changes and not everything.
+    pub from_plan: bool,
     /// Further settings under which every list is evaluated, one plan each, with a name.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }

@@ -130,6 +130,8 @@ pub struct Evaluation {
     pub scenario: AnyScenario,
     /// Method that evaluates.
     pub method: String,
+    /// The plan it starts from, if it needs one.
+    pub base: Option<PlanRef>,
     /// Settings, one set per variant, with its name.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }

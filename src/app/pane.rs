@@ -50,12 +50,14 @@ pub struct PaneInfo {
     pub zooms: bool,
     /// What `[` and `]` step through; empty if nothing.
     pub steps: &'static str,
+    /// Its place among the panes, by the number that usually stands there: 2 is the large one.
+    pub home: u8,
 }
 
 impl PaneInfo {
-    /// A pane with one form, no overlay, a fixed axis and no steps.
+    /// A pane with one form, no overlay, a fixed axis and no steps, at home by its number.
     pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
-        Self { number, name, help, modes: &[], overlay: "", zooms: false, steps: "" }
+        Self { number, name, help, modes: &[], overlay: "", zooms: false, steps: "", home: number }
     }
 
     /// Its place in the focus order.

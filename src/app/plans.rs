@@ -197,13 +197,19 @@ impl PlanTable {
         self.best_of(&self.scenario_sha256)
     }
 
-    /// The best plan of any scenario given by its hash; a tie goes to the older one.
+    /// The best plan of any scenario given by its hash; a tie goes to the older one, but within a run to the newer
+    /// one, which may know more of the same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
         for entry in self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256) {
-            let better = best
-                .is_none_or(|best| self.better((entry.value, entry.secondary), (best.value, best.secondary)));
-            if better {
+            let figures = |entry: &PlanEntry| (entry.value, entry.secondary);
+            let run = |entry: &PlanEntry| entry.origin.map(|origin| origin.0);
+            let takes = best.is_none_or(|best| {
+                let told_anew = run(entry).is_some() && run(entry) == run(best);
+                self.better(figures(entry), figures(best))
+                    || (told_anew && !self.better(figures(best), figures(entry)))
+            });
+            if takes {
                 best = Some(entry);
             }
         }

@@ -107,6 +107,10 @@ pub struct Run {
     pub started: Option<Started>,
     /// Where it is in its work.
     pub phase: Option<Phase>,
+    /// Where it has been, with seconds of its clock, oldest first.
+    pub phases: Vec<(f64, Phase)>,
+    /// What it noted on the way.
+    pub notes: Vec<Marker>,
     /// Seconds of its clock at its last event.
     pub elapsed_s: f64,
     /// Best so far.
@@ -167,6 +171,8 @@ impl Run {
             state,
             started: None,
             phase: None,
+            phases: Vec::new(),
+            notes: Vec::new(),
             elapsed_s: 0.0,
             best: None,
             bound: None,
@@ -207,7 +213,15 @@ impl Run {
                     self.state = RunState::Running;
                 }
             }
-            EventBody::Phase(phase) => self.phase = Some(phase.clone()),
+            EventBody::Phase(phase) => {
+                // A phase that only tells more of itself is no new one.
+                if self.phases.last().is_none_or(|(_, last)| last.name != phase.name)
+                    && self.phases.len() < SEARCH_ROWS
+                {
+                    self.phases.push((at_s, phase.clone()));
+                }
+                self.phase = Some(phase.clone());
+            }
             EventBody::Incumbent(incumbent) => self.hear_incumbent(at_s, incumbent),
             EventBody::Bound(bound) => {
                 let everything = |known: &Bound| known.only.is_none();
@@ -256,7 +270,12 @@ impl Run {
                 None => self.models.push(size.clone()),
             },
             EventBody::Line(line) => self.hear_line(at_s, line),
-            EventBody::Note(_) => {}
+            EventBody::Note(note) => {
+                if self.notes.len() == SEARCH_ROWS {
+                    self.notes.remove(0);
+                }
+                self.notes.push(Marker { at_s, text: note.text.clone() });
+            }
             EventBody::Done(done) => {
                 self.state = RunState::Ended;
                 if let Some(value) = done.bound.filter(|value| value.is_finite()) {

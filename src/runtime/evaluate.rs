@@ -6,16 +6,22 @@ use crate::app::layer::Preview;
 use crate::app::plans::PlanRef;
 use crate::runtime::helpers::Finished;
 use lightbay_core::clock::Clock;
+use lightbay_core::context::Stop;
 use lightbay_core::event::{Done, Event, EventBody, EventSink, RunId};
-use lightbay_core::param::ParamValue;
 use lightbay_core::run::Runs;
 use lightbay_engines::{AnyPlan, AnyScenario, Ask};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// An evaluation that takes longer is given up; it should take milliseconds.
-const LIMIT: Duration = Duration::from_secs(20);
+/// An evaluation that takes longer ends with what it has; mostly it takes milliseconds.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How often an evaluation under way looks whether a newer question has come.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long an evaluation may take to stop.
+const STOPS: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct Desk {
@@ -97,41 +103,70 @@ fn work(desk: &(Mutex<Desk>, Condvar), runs: &Runs, ear: &Ear, results: &mpsc::S
                 _ => return,
             }
         };
-        let Evaluation { key, scenario, method, variants } = evaluation;
-        let previews = variants
+        let Evaluation { key, scenario, method, base, variants } = evaluation;
+        let newer = || {
+            let desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+            desk.closed || desk.waiting.is_some()
+        };
+        let ask = |settings| Ask {
+            hot_start: base.as_ref().map(|plan| plan.0.shared()),
+            ..Ask::of(method.as_str()).with(settings)
+        };
+        let previews: Vec<Preview> = variants
             .into_iter()
-            .map(|(variant, settings)| Preview {
-                variant,
-                plan: evaluate(runs, ear, &scenario, &method, settings),
+            .map_while(|(variant, settings)| {
+                let plan = evaluate(runs, ear, &scenario, &ask(settings), &newer)?;
+                Some(Preview { variant, plan })
             })
             .collect();
+        // Nobody waits for the answer to a question that was replaced.
+        if newer() {
+            continue;
+        }
         if results.blocking_send(Finished::Fact(Fact::Evaluated { key, previews })).is_err() {
             return;
         }
     }
 }
 
+/// The plan that a question leads to; nothing if a newer one has come.
 fn evaluate(
     runs: &Runs,
     ear: &Ear,
     scenario: &AnyScenario,
-    method: &str,
-    settings: Vec<(String, ParamValue)>,
-) -> Result<PlanRef, String> {
-    let ask = Ask::of(method).with(settings);
-    let job = lightbay_engines::job(scenario, &ask)
-        .map_err(|problems| problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    ask: &Ask,
+    newer: &impl Fn() -> bool,
+) -> Option<Result<PlanRef, String>> {
+    let job = match lightbay_engines::job(scenario, ask) {
+        Ok(job) => job,
+        Err(problems) => {
+            let words = problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            return Some(Err(words));
+        }
+    };
     let run = runs.submit(job).run;
-    if !runs.wait_idle(LIMIT) {
-        runs.stop(run, lightbay_core::context::Stop::Time);
-        return Err(format!("the evaluation takes more than {} s", LIMIT.as_secs()));
+    let mut left = LIMIT;
+    while !runs.wait_idle(LOOK.min(left)) {
+        left = left.saturating_sub(LOOK);
+        let replaced = newer();
+        if replaced || left.is_zero() {
+            runs.stop(run, if replaced { Stop::Requested } else { Stop::Time });
+            if !runs.wait_idle(STOPS) && !replaced {
+                return Some(Err(format!("the evaluation takes more than {} s", LIMIT.as_secs())));
+            }
+            if replaced {
+                return None;
+            }
+            break;
+        }
     }
     let ended = ear.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let done =
-        ended.filter(|(of, _)| *of == run).map(|(_, done)| done).ok_or("the evaluation said nothing")?;
-    match done.plan.as_ref().and_then(AnyPlan::of) {
+    let Some((_, done)) = ended.filter(|(of, _)| *of == run) else {
+        return Some(Err("the evaluation said nothing".to_owned()));
+    };
+    Some(match done.plan.as_ref().and_then(AnyPlan::of) {
         Some(plan) => Ok(PlanRef(plan)),
         None if done.message.is_empty() => Err(format!("no plan: {}", done.status.word().replace('_', " "))),
         None => Err(done.message),
-    }
+    })
 }

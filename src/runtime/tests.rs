@@ -272,7 +272,13 @@ fn edited_circuits_are_evaluated_and_refused_with_the_pod_that_overflows() {
         let settings = vec![("topology".to_owned(), ParamValue::List(topology))];
         let variants = vec![("fair", settings)];
         evaluator
-            .ask(Evaluation { key, scenario: scenario.clone(), method: "simulate".to_owned(), variants })
+            .ask(Evaluation {
+                key,
+                scenario: scenario.clone(),
+                method: "simulate".to_owned(),
+                base: None,
+                variants,
+            })
             .unwrap();
         match results.blocking_recv() {
             Some(Finished::Fact(Fact::Evaluated { key: of, previews })) if of == key => previews,

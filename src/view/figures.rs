@@ -1,7 +1,8 @@
 //! Objective, gap, loss and ports as numbers and words: one set of rules for header, table, strip and layers.
 //!
-//! Nothing here knows a kind. The objective's name carries its unit; the figures `nct`, `comm_ideal_s`,
-//! `ideal_makespan_s` and `total_ports` are used by name where a plan has them.
+//! Nothing here knows a kind. The objective's name carries its unit; the figures `comm_ideal_s` and
+//! `ideal_makespan_s` are used by name where a plan has them. Which figures else are shown is said by the kind, in
+//! [`crate::view::present::figures`].
 
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
@@ -38,10 +39,23 @@ pub fn quantity(name: &str) -> (Cow<'_, str>, &'static str) {
         .unwrap_or((name, ""));
     let stem = match stem {
         "nct" => Cow::Borrowed("NCT"),
+        // What a plan is proven to reach is what it is judged by; the other end of its certificate says so.
+        "mcf_lower" => Cow::Borrowed("MCF"),
+        "mcf_upper" => Cow::Borrowed("MCF upper"),
+        "n_mcf" => Cow::Borrowed("n x MCF"),
+        "vc_ratio" => Cow::Borrowed("VC ratio"),
         _ if stem.contains('_') => Cow::Owned(stem.replace('_', " ")),
         _ => Cow::Borrowed(stem),
     };
     (stem, unit)
+}
+
+/// Below this a number without unit is shown by its first four digits, not by a fixed number of decimals.
+const SMALL: f64 = 0.1;
+
+/// Decimals that keep the first four digits of a small number.
+fn small_decimals(value: f64) -> usize {
+    (3.0 - value.abs().log10().floor()).clamp(4.0, 12.0) as usize
 }
 
 /// How much room a number has.
@@ -61,6 +75,7 @@ pub fn in_unit(value: f64, unit: &str, room: Room) -> Num {
         ("ms" | "µs", Room::Long) => number::fixed(value, 3),
         ("ms" | "µs", Room::Short) => number::fixed(value, 1),
         _ if value.fract() == 0.0 => number::fixed(value, 0),
+        _ if value.abs() < SMALL => number::fixed(value, small_decimals(value)),
         (_, Room::Long) => number::fixed(value, 4),
         (_, Room::Short) => number::fixed(value, 3),
     }
@@ -104,7 +119,7 @@ impl Goal {
     pub fn difference(&self, value: f64) -> String {
         match self.unit {
             "s" => format!("{} ms", number::millis(value, 2)),
-            "" => number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 }).into(),
+            "" => in_unit(value, "", Room::Short).into(),
             unit => format!("{} {unit}", number::fixed(value, 3)),
         }
     }
@@ -273,6 +288,7 @@ mod tests {
             ("iteration_ms", "iteration", "ms"),
             ("removed_circuits", "removed circuits", ""),
             ("nct", "NCT", ""),
+            ("mcf_lower", "MCF", ""),
             ("total_ports", "total ports", ""),
         ];
         for (name, stem, unit) in cases {
@@ -287,6 +303,9 @@ mod tests {
         assert_eq!(goal("makespan_s").with_unit(12.829_851_9, Room::Long), "12.829852 s");
         assert_eq!(goal("makespan_s").with_unit(12.829_851_9, Room::Short), "12.830 s");
         assert_eq!(goal("removed_circuits").with_unit(17.0, Room::Long), "17");
+        assert_eq!(goal("mcf_lower").with_unit(0.006_326_4, Room::Long), "0.006326");
+        assert_eq!(goal("mcf_lower").with_unit(0.000_108_73, Room::Short), "0.0001087");
+        assert_eq!(goal("mcf_lower").difference(-0.000_891_5), "-0.0008915");
         assert_eq!(goal("makespan_s").difference(0.028_61), "28.61 ms");
     }
 

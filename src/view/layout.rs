@@ -31,11 +31,11 @@
 //! +--------------------------------------------------------------------------+---------------+
 //! ```
 //!
-//! The numbers are the homes of the panes. A pane that gets the focus takes the large place and the pane whose home
+//! The numbers are the homes of the panes; a kind may give its panes other homes than their numbers. A pane that gets the focus takes the large place and the pane whose home
 //! it is takes the place that became free, so that all others stay where they are. In the wide form only a pane
 //! without a home moves. Two blank columns lie between panes, one blank row above a title.
 
-use crate::app::pane::{PaneId, SizeClass};
+use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;
 use ratatui::layout::Rect;
 
@@ -174,7 +174,7 @@ impl Layout {
         const STRIP: u16 = 3;
         let [main, strip] = split(inside, inside.height.saturating_sub(STRIP + 1));
         let large = app.pane_info(app.focus.large).or_else(|| app.kind_panes().first());
-        self.put(large.map(crate::app::pane::PaneInfo::id), main, true);
+        self.put(large.map(PaneInfo::id), main, true);
         self.put(Some(PaneId::Solve), strip, false);
         if matches!(app.focus.pane, PaneId::Params | PaneId::Plans) {
             let width = main.width.min(64);
@@ -280,32 +280,35 @@ impl Layout {
 #[derive(Clone, Copy, Debug)]
 struct Homes {
     /// Panes of the kind.
-    count: u8,
-    /// The pane in the large place.
+    panes: &'static [PaneInfo],
+    /// Home of the pane in the large place.
     large: u8,
-    /// The pane whose home that is.
+    /// The home whose place that is.
     centre: u8,
 }
 
 impl Homes {
     /// Homes around the large one. The first `housed` panes stay where they are when they get the focus.
     fn of(app: &App, housed: u8) -> Self {
-        let count = app.kind_panes().len() as u8;
+        let panes = app.kind_panes();
+        let count = panes.len() as u8;
         let centre = count.clamp(1, 2);
-        let large = match app.focus.large {
-            PaneId::Kind(number) if number > housed && (1..=count).contains(&number) => number,
+        let home = |pane: PaneId| app.pane_info(pane).map(|info| info.home);
+        let large = match home(app.focus.large) {
+            Some(home) if home > housed && (1..=count).contains(&home) => home,
             _ => centre,
         };
-        Self { count, large, centre }
+        Self { panes, large, centre }
     }
 
-    const fn exists(self, number: u8) -> bool {
-        number <= self.count
+    /// The pane that is at home there.
+    fn owner(self, home: u8) -> Option<PaneId> {
+        self.panes.iter().find(|info| info.home == home).map(PaneInfo::id)
     }
 
     /// The pane at a home.
-    const fn at(self, home: u8) -> Option<PaneId> {
-        let number = if home == 2 {
+    fn at(self, home: u8) -> Option<PaneId> {
+        let owner = if home == 2 {
             self.large
         } else if home == self.large {
             self.centre
@@ -313,11 +316,11 @@ impl Homes {
             home
         };
         // With a single pane its home is the large one.
-        let doubled = home != 2 && number == self.large;
-        if doubled || !self.exists(number) { None } else { Some(PaneId::Kind(number)) }
+        let doubled = home != 2 && owner == self.large;
+        if doubled { None } else { self.owner(owner) }
     }
 
-    const fn has(self, home: u8) -> bool {
+    fn has(self, home: u8) -> bool {
         self.at(home).is_some()
     }
 }

@@ -7,6 +7,9 @@
 mod compared;
 mod desk;
 mod explained;
+pub mod figures;
+mod rows;
+mod tpu;
 mod training;
 
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
@@ -15,6 +18,7 @@ use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 pub use compared::{CompareBlocks, CompareRow};
 use explained::{Explain, Explanations};
+use figures::KindFigures;
 use lightbay_widgets::{Pane, PaneState as Shown, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,7 +26,7 @@ use ratatui::widgets::Widget;
 use std::fmt;
 
 /// What every kind shows.
-const KINDS: &[KindScreens] = &[training::SCREENS];
+const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS];
 
 /// What a kind shows.
 #[derive(Clone, Copy)]
@@ -31,6 +35,8 @@ struct KindScreens {
     kind: &'static str,
     /// Its panes, in the order of their numbers.
     panes: &'static [PaneInfo],
+    /// Figures of its plans in header, table and comparison.
+    figures: KindFigures,
     /// Makes what draws them, with nothing kept yet.
     make: fn() -> Box<dyn KindPanes>,
 }
@@ -61,6 +67,11 @@ fn screens(kind: &str) -> Option<&'static KindScreens> {
 /// The panes of a kind; empty for an unknown one.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
     screens(kind).map_or(&[], |screens| screens.panes)
+}
+
+/// The figures of a kind's plans that the shell shows; none for an unknown one.
+pub fn figures(kind: &str) -> KindFigures {
+    screens(kind).map_or(KindFigures::NONE, |screens| screens.figures)
 }
 
 /// What a pane is drawn from.

@@ -67,6 +67,7 @@ pub struct Columns<'a> {
     tone: Tone,
     letter: char,
     ticks: &'a [(f64, Label)],
+    unit: &'static str,
 }
 
 impl<'a> Columns<'a> {
@@ -75,13 +76,20 @@ impl<'a> Columns<'a> {
 
     /// A distribution, and the amount that fills the height. In ASCII columns are drawn with `letter`.
     pub const fn new(theme: &'a Theme, spread: &'a Spread, top: f64, tone: Tone, letter: char) -> Self {
-        Self { theme, spread, top, tone, letter, ticks: &[] }
+        Self { theme, spread, top, tone, letter, ticks: &[], unit: "" }
     }
 
     /// Values written below the axis.
     #[must_use]
     pub const fn ticks(mut self, ticks: &'a [(f64, Label)]) -> Self {
         self.ticks = ticks;
+        self
+    }
+
+    /// Unit of the amounts, written with those beyond the scale.
+    #[must_use]
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
         self
     }
 
@@ -159,7 +167,7 @@ impl Widget for &Columns<'_> {
         // A column beyond the scale says how much it is.
         for (at, amount) in (0..).zip(&self.spread.amounts) {
             if *amount > self.top * (1.0 + 1e-9) && self.top > 0.0 {
-                let label = Num::of(format_args!("{amount:.0}"));
+                let label = Num::of(format_args!("{amount:.0}{}", self.unit));
                 pen.right(at * pitch, 0, &label, self.theme.style(Tone::Text));
             }
         }

@@ -67,20 +67,40 @@ pub struct Tiles<'a> {
     theme: &'a Theme,
     rows: &'a [Label],
     columns: usize,
-    tiles: &'a [Tile],
+    all: &'a [Tile],
     groups: &'a [Vec<Piece>],
     heads: &'a [Label],
     editing: bool,
     whole_columns: bool,
+    headings: bool,
 }
 
-/// Columns between two groups.
-const GAP: i32 = 2;
+/// Columns between two groups: with room, and without.
+const GAPS: [i32; 2] = [2, 1];
+
+/// Where tiles stand.
+#[derive(Clone, Copy)]
+struct Places {
+    left: i32,
+    pitch: i32,
+    gap: i32,
+    digits: i32,
+}
 
 impl<'a> Tiles<'a> {
     /// Names of the rows, the number of columns, and the tiles row by row.
     pub const fn new(theme: &'a Theme, rows: &'a [Label], columns: usize, tiles: &'a [Tile]) -> Self {
-        Self { theme, rows, columns, tiles, groups: &[], heads: &[], editing: false, whole_columns: false }
+        Self {
+            theme,
+            rows,
+            columns,
+            all: tiles,
+            groups: &[],
+            heads: &[],
+            editing: false,
+            whole_columns: false,
+            headings: true,
+        }
     }
 
     /// Headings of the groups, which share the columns evenly.
@@ -111,51 +131,58 @@ impl<'a> Tiles<'a> {
         self
     }
 
+    /// Whether headings are drawn: groups stay apart without them.
+    #[must_use]
+    pub const fn headings(mut self, headings: bool) -> Self {
+        self.headings = headings;
+        self
+    }
+
     fn group_size(&self) -> usize {
         self.columns.div_ceil(self.groups.len().max(1)).max(1)
     }
 
     /// Rows of headings.
     pub fn heading_rows(&self) -> u16 {
+        if !self.headings {
+            return 0;
+        }
         u16::from(!self.groups.is_empty()) + u16::from(!self.heads.is_empty())
     }
 
-    /// Columns that all tiles take with a pitch, and the pitch that fits best.
-    fn places(&self, width: i32) -> (i32, i32, i32) {
+    /// Columns of the names, from one tile to the next, between groups, and of the digits.
+    fn places(&self, width: i32) -> Places {
         let glyphs = self.theme.glyphs;
         let names = self.rows.iter().map(|name| i32::from(text::width(name, glyphs))).max().unwrap_or(0);
         let left = if names > 0 { names + 1 } else { 0 };
-        let digits = self
-            .tiles
-            .iter()
-            .map(|tile| i32::from(text::width(&tile.text, glyphs)))
-            .max()
-            .unwrap_or(1)
-            .max(1);
-        let gaps = (self.groups.len().max(1) as i32 - 1) * GAP;
-        let columns = self.columns as i32;
-        let room = (width - left - gaps) / columns.max(1);
+        let digits =
+            self.all.iter().map(|tile| i32::from(text::width(&tile.text, glyphs))).max().unwrap_or(1).max(1);
+        let gaps = self.groups.len().max(1) as i32 - 1;
+        let columns = (self.columns as i32).max(1);
+        let gap = GAPS.into_iter().find(|gap| left + gaps * gap + columns * digits <= width);
+        let gap = gap.unwrap_or(GAPS[1]);
+        let room = (width - left - gaps * gap) / columns;
         // Wider tiles are easier to read, up to a blank on each side.
-        let pitch = room.clamp(digits, digits + 2);
-        (left, pitch, digits)
+        Places { left, pitch: room.clamp(digits, digits + 2), gap, digits }
     }
 
-    fn x_of(&self, column: usize, left: i32, pitch: i32) -> i32 {
-        left + column as i32 * pitch + (column / self.group_size()) as i32 * GAP
+    fn x_of(&self, column: usize, places: Places) -> i32 {
+        places.left + column as i32 * places.pitch + (column / self.group_size()) as i32 * places.gap
     }
 
     /// Whether all columns fit into a width.
     pub fn fits(&self, width: u16) -> bool {
-        let (left, pitch, _) = self.places(i32::from(width));
-        self.columns == 0 || self.x_of(self.columns - 1, left, pitch) + pitch <= i32::from(width)
+        let places = self.places(i32::from(width));
+        self.columns == 0 || self.x_of(self.columns - 1, places) + places.pitch <= i32::from(width)
     }
 
-    fn headings(&self, pen: &mut Pen<'_>, left: i32, pitch: i32, selected: Option<usize>) -> i32 {
+    fn draw_headings(&self, pen: &mut Pen<'_>, places: Places, selected: Option<usize>) -> i32 {
         let mut y = 0;
+        let pitch = places.pitch;
         if !self.groups.is_empty() {
             let size = self.group_size();
             for (group, pieces) in self.groups.iter().enumerate() {
-                let x = self.x_of(group * size, left, pitch);
+                let x = self.x_of(group * size, places);
                 pen.pieces(x, y, size as i32 * pitch, pieces);
             }
             y += 1;
@@ -167,10 +194,10 @@ impl<'a> Tiles<'a> {
             let every = if widest < pitch || widest == 1 { 1 } else { 4 };
             for (column, head) in self.heads.iter().enumerate() {
                 let chosen = selected == Some(column);
-                if column % self.group_size() % every != 0 {
+                if !(column % self.group_size()).is_multiple_of(every) {
                     continue;
                 }
-                let x = self.x_of(column, left, pitch) + (pitch - 1) / 2;
+                let x = self.x_of(column, places) + (pitch - 1) / 2;
                 let tone = if chosen { Tone::Answer } else { Tone::Muted };
                 pen.cut(x, y, widest, head, Cut::End, self.theme.style(tone));
             }
@@ -222,9 +249,10 @@ impl StatefulWidget for &Tiles<'_> {
         if pen.is_empty() || self.columns == 0 {
             return;
         }
-        let (left, pitch, digits) = self.places(pen.width());
-        let top = if pen.height() > i32::from(self.heading_rows()) {
-            self.headings(&mut pen, left, pitch, state.selected.map(|at| at.1))
+        let places = self.places(pen.width());
+        let Places { left, pitch, digits, .. } = places;
+        let top = if self.headings && pen.height() > i32::from(self.heading_rows()) {
+            self.draw_headings(&mut pen, places, state.selected.map(|at| at.1))
         } else {
             0
         };
@@ -239,10 +267,10 @@ impl StatefulWidget for &Tiles<'_> {
             let tone = if in_row && !self.whole_columns { Tone::Answer } else { Tone::Muted };
             pen.cut(0, y, left - 1, &self.rows[row], Cut::Middle, self.theme.style(tone));
             for column in 0..self.columns {
-                let Some(tile) = self.tiles.get(row * self.columns + column) else { continue };
+                let Some(tile) = self.all.get(row * self.columns + column) else { continue };
                 let in_column = state.selected.is_some_and(|(_, selected)| selected == column);
                 let chosen = in_column && (in_row || self.whole_columns);
-                let x = self.x_of(column, left, pitch);
+                let x = self.x_of(column, places);
                 self.tile(&mut pen, x, y, pitch, digits, tile, chosen);
                 state.hits.push(pen.rect(x, y, pitch, 1), row as u32, column as u32);
             }
@@ -275,10 +303,11 @@ mod tests {
             (text_of(&buf), state.hits.len(), tiles.fits(width))
         };
         assert_eq!(drawn(8), ("  X   Y\n  01  01\n0 01  23\n1 45  67".to_owned(), 8, true));
+        assert_eq!(drawn(7), ("  X  Y\n  01 01\n0 01 23\n1 45 67".to_owned(), 8, true));
         let (wide, hits, _) = drawn(40);
         assert_eq!(wide, "  X       Y\n   0  1    0  1\n0  0  1    2  3\n1  4  5   [6] 7");
         assert_eq!(hits, 8);
-        assert!(!drawn(7).2);
+        assert!(!drawn(6).2);
     }
 
     #[test]

@@ -172,6 +172,7 @@ impl Bench {
             range: (1, 8),
             names: vec!["p0-p1".to_owned(), "p1-p2".to_owned()],
             cells: vec![(10, 0), (11, 1), (20, 0)],
+            from_plan: false,
             variants: vec![("fair", Vec::new())],
         };
         let items: Arc<[Item]> =

@@ -205,6 +205,7 @@ impl App {
 
     fn put_entry(&mut self, value: i64, typing: bool, effects: &mut Effects) {
         let Some(scenario) = self.plan_scenario() else { return };
+        let base = self.plans.shown().and_then(|entry| entry.plan.clone());
         let key = self.next_key + 1;
         let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
         let (smallest, largest) = edit.cells.range;
@@ -241,6 +242,7 @@ impl App {
             key,
             scenario,
             method: edit.cells.method.to_owned(),
+            base: base.filter(|_| edit.cells.from_plan),
             variants,
         }));
     }

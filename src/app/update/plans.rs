@@ -199,9 +199,13 @@ impl App {
 /// Label, header and scenario knobs of a plan that is compared.
 type Compared = (String, Header, Vec<(String, ParamValue)>);
 
-/// Times, ports and normalised completion time are costs in every kind that has them.
+/// Times, ports, hops, loads and normalised completion time are costs in every kind that has them; throughput and even
+/// virtual channels are gains.
 fn sense(metric: &str) -> Option<Sense> {
-    let cost =
-        metric == "nct" || metric.contains("ports") || metric.ends_with("_s") || metric.ends_with("_ms");
-    cost.then_some(Sense::Min)
+    let ends = |endings: &[&str]| endings.iter().any(|ending| metric.ends_with(ending));
+    let cost = matches!(metric, "nct" | "diameter")
+        || metric.contains("ports")
+        || ends(&["_s", "_ms", "_hops", "_load"]);
+    let gain = matches!(metric, "vc_ratio" | "n_mcf") || metric.starts_with("mcf_");
+    if cost { Some(Sense::Min) } else { gain.then_some(Sense::Max) }
 }

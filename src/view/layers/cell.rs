@@ -3,6 +3,7 @@
 use crate::app::layer::CellEdit;
 use crate::app::state::App;
 use crate::view::figures::{Goal, Room, change};
+use crate::view::present::figures;
 use lightbay_sessions::compare::{self, TOLERANCE};
 use lightbay_widgets::{Pen, Piece, Tone, number};
 use ratatui::buffer::Buffer;
@@ -75,8 +76,12 @@ fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
                 let header = plan.0.header();
                 let value = header.objective.value;
                 pieces.push(Piece::answer(goal.with_unit(value, Room::Long)));
-                if let Some(nct) = header.metrics.get("nct") {
-                    pieces.push(Piece::muted(format!("  NCT {}", number::nct(*nct))));
+                // What says more than the objective: the columns of the table that never go.
+                for figure in figures(work.kind).columns.iter().filter(|figure| figure.priority == 0) {
+                    if let Some(value) = header.metrics.get(figure.metric) {
+                        let value = number::fixed(*value, figure.decimals);
+                        pieces.push(Piece::muted(format!("  {} {value}", figure.title)));
+                    }
                 }
                 if let Some(base) = base {
                     pieces.push(Piece::text("  "));

@@ -4,6 +4,7 @@ mod activity;
 mod compare;
 mod dag;
 mod explained;
+mod figures;
 mod ga;
 mod links;
 mod pieces;
@@ -20,8 +21,12 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// What the kind shows.
-pub const SCREENS: KindScreens =
-    KindScreens { kind: "training", panes: PANES, make: || Box::<Training>::default() };
+pub const SCREENS: KindScreens = KindScreens {
+    kind: "training",
+    panes: PANES,
+    figures: figures::FIGURES,
+    make: || Box::<Training>::default(),
+};
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {

@@ -3,7 +3,7 @@
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::view::figures::{self, Goal, Room};
-use lightbay_core::kind::Sense;
+use crate::view::present;
 use lightbay_sessions::compare::{TOLERANCE, change};
 use lightbay_widgets::{Cut, Pen, Piece, Tone, number};
 use ratatui::buffer::Buffer;
@@ -60,17 +60,14 @@ impl Against {
                 });
             }
         };
-        let metric = |name: &str| {
-            let of = |entry: &PlanEntry| entry.metrics.get(name).copied();
-            (of(shown), of(base))
-        };
         let value = (Some(shown.value), Some(base.value));
         row(&goal.name, value, goal.sense, &|value| goal.value(value, room).into());
-        row("NCT", metric("nct"), Sense::Min, &|value| number::nct(value).into());
-        let ideal = metric("ideal_makespan_s");
-        let loss = (ideal.0.map(|ideal| shown.value - ideal), ideal.1.map(|ideal| base.value - ideal));
-        row("loss ms", loss, Sense::Min, &|value| number::millis(value, if roomy { 3 } else { 2 }).into());
-        row("ports", metric("total_ports"), Sense::Min, &|value| number::fixed(value, 0).into());
+        for figure in present::figures(work.kind).against {
+            let of = |entry: &PlanEntry| (figure.of)(entry.value, &entry.metrics);
+            let decimals = figure.decimals[usize::from(!roomy)];
+            let text = |value: f64| number::fixed(value, decimals).into();
+            row(figure.name, (of(shown), of(base)), figure.sense, &text);
+        }
         self.rows.len() as u16 + 1
     }
 

@@ -4,7 +4,9 @@ use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
-use crate::view::figures::{Gap, Goal, Headline, Room, ports};
+use crate::view::figures::{Gap, Goal, Headline, Room};
+use crate::view::present::figures;
+use crate::view::present::figures::HeaderFigure;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -96,9 +98,8 @@ impl HeaderLine {
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
         self.segments.push(Segment::new(goal.name.clone(), value).label_may_go());
-        if let Some(nct) = headline.metrics.get("nct") {
-            self.segments.push(Segment::new("NCT", number::nct(*nct)));
-        }
+        let figures = figures(work.kind);
+        self.add(figures.header.iter().filter(|figure| figure.early), &headline);
         let gap = headline.gap();
         let words = gap.map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
         let words = if brevity < Brevity::Terse { words } else { words.replace(" NCT", "") };
@@ -106,9 +107,14 @@ impl HeaderLine {
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
-        if let Some(ports) = ports(&headline.metrics) {
-            self.segments.push(Segment::new("ports", ports).priority(2));
-        }
+        self.add(figures.header.iter().filter(|figure| !figure.early), &headline);
+    }
+
+    fn add<'a>(&mut self, figures: impl Iterator<Item = &'a HeaderFigure>, headline: &Headline) {
+        self.segments.extend(figures.filter_map(|figure| {
+            let segment = Segment::new(figure.label, (figure.of)(headline)?);
+            Some(if figure.priority > 0 { segment.priority(figure.priority) } else { segment })
+        }));
     }
 }
 

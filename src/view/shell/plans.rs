@@ -7,8 +7,10 @@ use crate::app::drawn::Drawn;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
-use crate::view::figures::{Gap, Goal, Headline, Room, bound_for, percent, ports};
+use crate::view::figures::{Goal, Headline, Room, bound_for, percent};
 use crate::view::layout::Placed;
+use crate::view::present;
+use crate::view::present::figures::ColumnFigure;
 use lightbay_sessions::compare::{TOLERANCE, Verdict, change};
 use lightbay_widgets::{
     Column, PaneState, Piece, RowKind, Sentence, Table, TableRow, TableState, Tone, number, scroll,
@@ -98,14 +100,15 @@ impl Plans {
     fn fill(&mut self, app: &App, goal: &Goal) {
         let rows = app.plans.rows();
         let has = |name: &str| rows.iter().any(|entry| entry.metrics.contains_key(name));
-        let (nct, ports) = (has("nct"), has("total_ports"));
-        let ports_width = rows
-            .iter()
-            .filter_map(|entry| entry.metrics.get("total_ports"))
-            .map(|ports| number::fixed(*ports, 0).chars().count() as u16)
-            .max()
-            .unwrap_or(1)
-            .max(2);
+        let kind = app.work.as_ref().map_or("", |work| work.kind);
+        let mut figures = present::figures(kind).columns.to_vec();
+        figures.retain(|figure| has(figure.metric));
+        let needed = |figure: &ColumnFigure| {
+            let values = rows.iter().filter_map(|entry| entry.metrics.get(figure.metric));
+            let widest =
+                values.map(|value| number::fixed(*value, figure.decimals).chars().count() as u16).max();
+            if figure.width > 0 { figure.width } else { widest.unwrap_or(1).max(2) }
+        };
         let names = rows.iter().map(|entry| entry.method.chars().count() as u16).max().unwrap_or(0);
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
         let value_width = rows
@@ -119,13 +122,14 @@ impl Plans {
         self.columns.clear();
         self.columns.push(Column::right("#", digits));
         self.columns.push(Column::left("method", names.clamp(13, 14)).gap(1).grow());
-        self.columns.push(Column::right(head, value_width).gap(1).priority(if nct { 2 } else { 0 }));
-        if nct {
-            self.columns.push(Column::right("NCT", 6).gap(1));
-        }
-        if ports {
-            self.columns.push(Column::right("P", ports_width).gap(1).priority(1));
-        }
+        // Where a figure never goes it says what the objective says, in fewer columns.
+        let spoken = figures.iter().any(|figure| figure.priority == 0);
+        self.columns.push(Column::right(head, value_width).gap(1).priority(if spoken { 2 } else { 0 }));
+        self.columns.extend(
+            figures
+                .iter()
+                .map(|figure| Column::right(figure.title, needed(figure)).gap(1).priority(figure.priority)),
+        );
         self.rows.clear();
         let shown = app.plans.shown().map(|entry| entry.number);
         let mut foreign = false;
@@ -136,37 +140,41 @@ impl Plans {
                 self.ideal(
                     goal,
                     rows.first().copied().filter(|entry| entry.scenario_sha256 == app.plans.scenario_sha256),
-                    nct,
-                    ports,
+                    &figures,
                 );
                 self.rows.push(TableRow::heading("  of other parameters"));
             }
-            self.rows.push(row(app, goal, entry, (nct, ports), present, shown == Some(entry.number)));
+            self.rows.push(row(app, goal, entry, &figures, present, shown == Some(entry.number)));
         }
         if !foreign {
-            self.ideal(goal, rows.first().copied(), nct, ports);
+            self.ideal(goal, rows.first().copied(), &figures);
         }
     }
 
     /// The ideal network: what no plan can be better than.
-    fn ideal(&mut self, goal: &Goal, entry: Option<&PlanEntry>, nct: bool, ports: bool) {
+    fn ideal(&mut self, goal: &Goal, entry: Option<&PlanEntry>, figures: &[ColumnFigure]) {
         let Some(ideal) = entry.and_then(|entry| entry.metrics.get("ideal_makespan_s")) else { return };
         let mut cells = vec![
             Piece::muted("–"),
             Piece::muted("ideal network"),
             Piece::muted(goal.value(*ideal, Room::Long)),
         ];
-        if nct {
-            cells.push(Piece::muted(number::nct(1.0)));
-        }
-        if ports {
-            cells.push(Piece::muted("–"));
-        }
+        cells.extend(figures.iter().map(|figure| match figure.ideal {
+            Some(ideal) => Piece::muted(number::fixed(ideal, figure.decimals)),
+            None => Piece::muted("–"),
+        }));
         self.rows.push(TableRow::fixed(cells));
     }
 }
 
-fn row(app: &App, goal: &Goal, entry: &PlanEntry, has: (bool, bool), present: bool, shown: bool) -> TableRow {
+fn row(
+    app: &App,
+    goal: &Goal,
+    entry: &PlanEntry,
+    figures: &[ColumnFigure],
+    present: bool,
+    shown: bool,
+) -> TableRow {
     let tone = if present { Tone::Text } else { Tone::Muted };
     let cell = |text: String| if shown { Piece::answer(text) } else { Piece::new(text, tone) };
     let metric = |name: &str| entry.metrics.get(name).copied().unwrap_or(f64::NAN);
@@ -175,12 +183,9 @@ fn row(app: &App, goal: &Goal, entry: &PlanEntry, has: (bool, bool), present: bo
         cell(entry.method.clone()),
         cell(goal.value(entry.value, Room::Long).into()),
     ];
-    if has.0 {
-        cells.push(cell(number::nct(metric("nct")).into()));
-    }
-    if has.1 {
-        cells.push(cell(number::fixed(metric("total_ports"), 0).into()));
-    }
+    cells.extend(
+        figures.iter().map(|figure| cell(number::fixed(metric(figure.metric), figure.decimals).into())),
+    );
     let mark = match (app.plans.baseline == Some(entry.number), entry.marked) {
         (true, _) => "B",
         (false, true) => "m",
@@ -193,10 +198,21 @@ fn row(app: &App, goal: &Goal, entry: &PlanEntry, has: (bool, bool), present: bo
 pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
     let mut parts =
         vec![format!("plan {} {}", entry.number, entry.method), goal.with_unit(entry.value, Room::Long)];
-    parts.extend(entry.metrics.get("nct").map(|nct| format!("NCT {}", number::nct(*nct))));
-    let gap = bound_for(app, entry).and_then(|bound| Gap::of(entry.value, bound, &entry.metrics));
-    parts.extend(gap.map(|gap| format!("gap {}", gap.words())));
-    parts.extend(ports(&entry.metrics).map(|ports| format!("ports {ports}")));
+    let headline = Headline {
+        name: String::new(),
+        value: entry.value,
+        metrics: entry.metrics.clone(),
+        bound: bound_for(app, entry),
+        preview: false,
+    };
+    let header = present::figures(app.work.as_ref().map_or("", |work| work.kind)).header;
+    let said = |early: bool| {
+        let wanted = header.iter().filter(move |figure| figure.early == early);
+        wanted.filter_map(|figure| Some(format!("{} {}", figure.label, (figure.of)(&headline)?)))
+    };
+    parts.extend(said(true));
+    parts.extend(headline.gap().map(|gap| format!("gap {}", gap.words())));
+    parts.extend(said(false));
     parts.extend(entry.status.map(|status| status.word().replace('_', " ")));
     let base = app.plans.baseline.and_then(|number| app.plans.get(number));
     if let Some(base) = base.filter(|base| base.number != entry.number) {

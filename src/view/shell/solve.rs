@@ -73,6 +73,9 @@ impl Solve {
         let proven = marks.and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
         let value = match proven {
             // A share rounds to 100 only when it is: the word "proven" must not come early.
+            Some(share) if flat && goal.sense == Sense::Max => {
+                vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
+            }
             Some(share) if flat => vec![Piece::answer(format!("{} % of the loss proven", whole(share)))],
             _ => vec![state_word(app, true)],
         };
@@ -170,6 +173,9 @@ impl Solve {
 
     fn fill_marks(&mut self, goal: &Goal, marks: Marks, proven: Option<f64>, roomy: bool) {
         let short = |value: f64| String::from(goal.value(value, Room::Short));
+        if marks.sense == Sense::Max {
+            return self.fill_share(goal, marks, proven, roomy);
+        }
         if let Some(ideal) = marks.ideal {
             self.ideal.extend([Piece::muted("ideal "), Piece::text(short(ideal))]);
         }
@@ -205,6 +211,21 @@ impl Solve {
             let words = if roomy { " over ideal, nothing proven yet" } else { " over ideal" };
             self.caption.push(Piece::muted(words));
         }
+    }
+}
+
+impl Solve {
+    /// What is maximised fills the bar up to its bound.
+    fn fill_share(&mut self, goal: &Goal, marks: Marks, reached: Option<f64>, roomy: bool) {
+        let room = if roomy { Room::Long } else { Room::Short };
+        self.ideal.extend([Piece::muted("best "), Piece::answer(goal.value(marks.best, room))]);
+        let (Some(bound), Some(reached)) = (marks.bound, reached) else {
+            self.caption.push(Piece::muted("no bound yet"));
+            return;
+        };
+        self.best.extend([Piece::new("bound ", Tone::Good), Piece::new(goal.value(bound, room), Tone::Good)]);
+        self.caption.push(Piece::muted(if roomy { "of what any plan can reach" } else { "of the bound" }));
+        self.caption_right.push(Piece::answer(format!("{} %", number::percent(reached, 1))));
     }
 }
 

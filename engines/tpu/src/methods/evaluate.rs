@@ -2,11 +2,13 @@
 
 use super::finish::{self, Chosen, Torus};
 use crate::kind::Tpu;
+use crate::pod::{MAX_CUBES, SWITCHES};
 use crate::scenario::{TopologyChoice, TpuScenario};
+use crate::topology::Topology;
 use lightbay_core::context::Context;
 use lightbay_core::event::HotStartFate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
-use lightbay_core::param::Params;
+use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
@@ -21,14 +23,14 @@ impl Method<Tpu> for Evaluate {
             help: "Metrics, certified throughput and routes of the given topology, which stays as it is.",
             proves: false,
             hot_start: true,
-            params: finish::params(false),
+            params: params(),
         }
     }
 
     fn solve(
         &self,
         scenario: &Scenario<Tpu>,
-        _params: &Params,
+        params: &Params,
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
         let body = &scenario.body;
@@ -36,10 +38,62 @@ impl Method<Tpu> for Evaluate {
             Some(pod) => Chosen { torus: torus(body)?, ..Chosen::new(pod, body.topology.word()) },
             None => of_plan(body, cx)?,
         };
+        let chosen = match params.ints("voltages") {
+            Some(voltages) => edited(chosen, &voltages).map_err(finish::invalid)?,
+            None => chosen,
+        };
         finish::announce(body, cx);
         finish::finish(chosen, body, cx)?;
         Ok(Outcome::done(Status::Heuristic))
     }
+}
+
+fn params() -> Vec<ParamInfo> {
+    let mut params = finish::params(false);
+    let most = MAX_CUBES as i64 - 1;
+    params.push(
+        ParamInfo::int_list(
+            "voltages",
+            0,
+            most,
+            "Elements of the pod's group for the 48 switches, to try a change of a symmetric topology by hand.",
+        )
+        .effect(Effect::Warm),
+    );
+    params
+}
+
+/// The pod with other voltages of its group.
+fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
+    let refuse = |what: String, remedy: &str| Problem::new("voltages", what, remedy.to_owned());
+    let Some(symmetry) = chosen.topology.symmetry() else {
+        return Err(refuse(
+            "are given for a topology without symmetry".to_owned(),
+            "start from a symmetric pod, or give the states of the switches as topology",
+        ));
+    };
+    let order = symmetry.group.order();
+    let mut voltage = [0; SWITCHES];
+    if voltages.len() != SWITCHES {
+        return Err(refuse(
+            format!("has {} entries", voltages.len()),
+            "give one for each of the 48 switches",
+        ));
+    }
+    for (switch, (to, &given)) in voltage.iter_mut().zip(voltages).enumerate() {
+        *to = u16::try_from(given).ok().filter(|&given| usize::from(given) < order).ok_or_else(|| {
+            refuse(
+                format!("gives switch {switch} the element {given}"),
+                &format!("the group has the elements 0 to {}", order - 1),
+            )
+        })?;
+    }
+    if voltage == symmetry.voltage {
+        return Ok(chosen);
+    }
+    let topology = Topology::symmetric(symmetry.group.clone(), voltage);
+    // The shape of a torus is lost, the lengths of a near pod are a good beginning all the same.
+    Ok(Chosen { lengths: chosen.lengths, ..Chosen::new(topology, "edit") })
 }
 
 fn torus(scenario: &TpuScenario) -> Result<Option<Torus>, MethodError> {
@@ -64,3 +118,6 @@ fn of_plan(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<Chosen, 
     cx.hot_start_fate(HotStartFate::Accepted, "its topology is evaluated", Some(hot.value), None);
     Ok(Chosen { lengths: hot.lengths, ..Chosen::new(hot.topology, "hot start") })
 }
+
+#[cfg(test)]
+mod tests;

@@ -135,7 +135,7 @@ fn row(figure: &Figure, objective: &str) -> TableRow {
         let room = if figure.name == "elapsed_s" { Room::Short } else { Room::Long };
         match (figure.name.as_str(), unit) {
             ("nct", _) => number::nct(value).into(),
-            (_, "") if fraction => number::fixed(value, 4).into(),
+            (_, "") if fraction && value.abs() >= 0.1 => number::fixed(value, 4).into(),
             _ => in_unit(value * scale, unit, room).into(),
         }
     };

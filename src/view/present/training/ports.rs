@@ -268,6 +268,7 @@ impl PortsPane {
             range: (1, i64::from(ports.max(most))),
             names: (0..instance.links.len()).map(|link| links::link(instance, link)).collect(),
             cells,
+            from_plan: false,
             variants: vec![("joint", rates("level")), ("fair", rates("fair"))],
         }
     }

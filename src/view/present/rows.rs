@@ -1,0 +1,45 @@
+//! Rows of text inside panes.
+
+use lightbay_widgets::{Piece, Sentence, Theme, pieces_width};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// One row of an area, empty below its end.
+pub fn row(area: Rect, at: u16) -> Rect {
+    Rect { y: area.y.saturating_add(at), height: u16::from(at < area.height), ..area }
+}
+
+/// Rows from one on.
+pub fn from(area: Rect, at: u16) -> Rect {
+    let at = at.min(area.height);
+    Rect { y: area.y + at, height: area.height - at, ..area }
+}
+
+/// The first columns, a gap, and the rest.
+pub fn beside(area: Rect, columns: u16, gap: u16) -> (Rect, Rect) {
+    let columns = columns.min(area.width);
+    let right = (columns + gap).min(area.width);
+    (Rect { width: columns, ..area }, Rect { x: area.x + right, width: area.width - right, ..area })
+}
+
+/// Even columns with gaps between.
+pub fn columns(area: Rect, count: u16, gap: u16) -> impl Iterator<Item = Rect> {
+    let width = area.width.saturating_sub(gap * count.saturating_sub(1)) / count.max(1);
+    (0..count).map(move |at| Rect { x: area.x + at * (width + gap), width, ..area })
+}
+
+/// Writes pieces into the first row of an area.
+pub fn line(theme: &Theme, pieces: &[Piece], area: Rect, buf: &mut Buffer) {
+    if !area.is_empty() {
+        (&Sentence::new(theme, pieces)).render(Rect { height: 1, ..area }, buf);
+    }
+}
+
+/// Writes pieces at both ends of a row; the left ones give way.
+pub fn ends(theme: &Theme, left: &[Piece], right: &[Piece], area: Rect, buf: &mut Buffer) {
+    let width = pieces_width(right, theme.glyphs).min(area.width);
+    let (first, _) = beside(area, area.width.saturating_sub(width + u16::from(width > 0)), 0);
+    line(theme, left, first, buf);
+    line(theme, right, Rect { x: area.right() - width, width, ..area }, buf);
+}

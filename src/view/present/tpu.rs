@@ -1,0 +1,331 @@
+//! The panes of kind `tpu`.
+
+mod channels;
+mod compare;
+mod crossings;
+mod facts;
+mod faults;
+mod figures;
+mod live;
+mod loads;
+mod sizes;
+mod throughput;
+mod vc_load;
+mod words;
+mod yardsticks;
+
+use super::desk::Desk;
+use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
+use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
+use crate::app::pane::{PaneId, PaneInfo};
+use crate::app::plans::PlanEntry;
+use crate::app::state::App;
+use lightbay_engines::tpu::plan::TpuResult;
+use lightbay_engines::tpu::scenario::TopologyChoice;
+use lightbay_engines::{AnyPlan, AnyScenario};
+use lightbay_widgets::PaneState as Shown;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// What the kind shows.
+pub const SCREENS: KindScreens =
+    KindScreens { kind: "tpu", panes: PANES, figures: figures::FIGURES, make: || Box::new(Tpu::new()) };
+
+const PANES: &[PaneInfo] = &[
+    PaneInfo {
+        modes: &["hops and loads", "hops", "figures"],
+        home: 2,
+        ..PaneInfo::new(1, "VC load", "Are the virtual channels even, and what did balancing change?")
+    },
+    PaneInfo {
+        modes: &["hottest", "flows"],
+        home: 4,
+        ..PaneInfo::new(2, "Channel load", "Where is the fullest channel, and which flows fill it?")
+    },
+    PaneInfo {
+        modes: &["log time", "even time"],
+        zooms: true,
+        home: 1,
+        ..PaneInfo::new(3, "Throughput", "How good is this pod against a torus and against any pod?")
+    },
+    PaneInfo {
+        modes: &["by cube", "by face", "cube by cube"],
+        home: 3,
+        ..PaneInfo::new(4, "Cubes x OCS", "What is every switch set to, and what would a change bring?")
+    },
+    PaneInfo {
+        modes: &["max load", "saturation"],
+        home: 6,
+        ..PaneInfo::new(5, "Faults", "What remains if one switch fails?")
+    },
+    PaneInfo {
+        modes: &["curves", "table"],
+        home: 5,
+        ..PaneInfo::new(6, "Sizes", "How do designs and tori fare from size to size?")
+    },
+];
+
+/// Sorts of jobs besides the explanations of plans.
+const YARD: u64 = 1;
+const SIZES: u64 = 2;
+const FLOWS: u64 = 3;
+const LIVE: u64 = 4;
+
+/// What pods of the size are measured against.
+type Yard = yardsticks::Yardsticks;
+
+/// A plan explained.
+#[derive(Debug)]
+struct Explained {
+    /// Key of the plan, for caches.
+    key: u64,
+    /// The plan.
+    plan: AnyPlan,
+    /// What panes need of it.
+    facts: facts::Facts,
+    /// Whether its routes go dimension by dimension.
+    by_dimension: bool,
+    /// Whether its switches may be set otherwise: those of a torus or a given topology may not.
+    free: bool,
+    /// How even the virtual channels of each fault case are, where its routes are in the plan.
+    fault_ratios: Vec<Option<f64>>,
+}
+
+fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
+    match plan {
+        AnyPlan::Tpu(plan) => Some(&plan.plan().result),
+        _ => None,
+    }
+}
+
+impl Explain for Explained {
+    fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
+        let result = result_of(&plan).ok_or("this is no plan of a pod")?;
+        let facts = facts::Facts::of(result)?;
+        let header = plan.header();
+        let routing = header.parameters.iter().find(|(name, _)| *name == "routing");
+        let by_dimension = match routing {
+            Some((_, value)) => value.to_string() == "dor",
+            None => false,
+        };
+        let free = match plan.scenario() {
+            AnyScenario::Tpu(scenario) => scenario.body.topology == TopologyChoice::Design,
+            _ => false,
+        };
+        let fault_ratios =
+            result.faults.iter().map(|case| loads::ratio(&case.routing.as_ref()?.claims.vc_hops)).collect();
+        Ok(Self { key, facts, by_dimension, free, fault_ratios, plan })
+    }
+}
+
+/// The designed state of a plan without routes.
+fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buffer) {
+    let what = format!("the {} chips of this plan were not routed", plan.facts.chips());
+    let state = if input.app.runs.is_busy() {
+        Shown::Waiting("the routes of this pod")
+    } else {
+        Shown::Empty { what: &what, remedy: "set routing=at and with_routes=true and press r" }
+    };
+    frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+}
+
+/// The panes with what they keep.
+#[derive(Debug)]
+struct Tpu {
+    explained: Explanations<Explained>,
+    yard: Desk<usize, Yard>,
+    sizes: Desk<usize, Vec<yardsticks::SizeRow>>,
+    flows: Desk<(u64, u32), Vec<loads::Flow>>,
+    live: Desk<(u64, Vec<i64>), live::Live>,
+    /// The bounds shown last while an edit goes on: they stay until the next ones are there.
+    last_live: Option<Arc<live::Live>>,
+    vc_load: vc_load::VcPane,
+    channels: channels::ChannelPane,
+    throughput: throughput::ThroughputPane,
+    crossings: crossings::CrossingsPane,
+    faults: faults::FaultPane,
+    sizes_pane: sizes::SizesPane,
+}
+
+/// Cubes of the scenario that is open.
+fn cubes_of(app: &App) -> Option<usize> {
+    let cubes = |scenario: &AnyScenario| match scenario {
+        AnyScenario::Tpu(scenario) => Some(usize::from(scenario.body.cubes)),
+        _ => None,
+    };
+    let shown = app.plans.shown().and_then(|entry| entry.plan.as_ref()).map(|plan| plan.0.scenario());
+    shown.as_ref().and_then(cubes).or_else(|| cubes(&app.work.as_ref()?.now.scenario))
+}
+
+impl Tpu {
+    fn new() -> Self {
+        Self {
+            explained: Explanations::default(),
+            yard: Desk::new(YARD, 4),
+            sizes: Desk::new(SIZES, 2),
+            flows: Desk::new(FLOWS, 8),
+            live: Desk::new(LIVE, 32),
+            last_live: None,
+            vc_load: vc_load::VcPane::default(),
+            channels: channels::ChannelPane::default(),
+            throughput: throughput::ThroughputPane::default(),
+            crossings: crossings::CrossingsPane::default(),
+            faults: faults::FaultPane::default(),
+            sizes_pane: sizes::SizesPane::default(),
+        }
+    }
+
+    /// The measures of the size that is shown.
+    fn yard(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Yard>> {
+        let cubes = cubes_of(app)?;
+        let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: YARD };
+        self.yard.look(&cubes, job, jobs, move || Ok(Yard::of(cubes, true)))?.ok()
+    }
+
+    /// Throughput per chip of all sizes.
+    fn sizes(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Vec<yardsticks::SizeRow>>> {
+        let cubes = cubes_of(app)?;
+        let job = JobKey { pane: PaneId::Kind(6), plan: cubes as u64, size: (0, 0), variant: SIZES };
+        self.sizes.look(&cubes, job, jobs, move || Ok(yardsticks::sizes(cubes)))?.ok()
+    }
+
+    /// The flows on the arc that a person chose.
+    fn flows(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        jobs: &mut Vec<ViewJob>,
+    ) -> Option<Arc<Vec<loads::Flow>>> {
+        let wanted = input.state.selected.or_else(|| {
+            let totals = &plan.facts.routes.as_ref()?.totals;
+            let flows = input.mode() == "flows";
+            (0..totals.len() as u32).rev().max_by_key(|arc| totals[*arc as usize]).filter(|_| flows)
+        })?;
+        let job = JobKey { pane: PaneId::Kind(2), plan: plan.key, size: (0, 0), variant: FLOWS };
+        let of = plan.plan.clone();
+        let made = self.flows.look(&(plan.key, wanted), job, jobs, move || {
+            let result = result_of(&of).ok_or("this is no plan of a pod")?;
+            let routing = result.routing.as_ref().ok_or("the plan has no routes")?;
+            let (pod, _) = facts::pod_of(&result.topology)?;
+            Ok(loads::flows(&pod, routing, wanted as usize))
+        });
+        made?.ok()
+    }
+
+    /// Bounds of the design that is edited.
+    fn live(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        jobs: &mut Vec<ViewJob>,
+    ) -> Option<Arc<live::Live>> {
+        let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane && edit.is_changed());
+        let Some(edit) = edit else {
+            self.last_live = None;
+            return None;
+        };
+        let job = JobKey { pane: PaneId::Kind(4), plan: edit.key, size: (0, 0), variant: LIVE };
+        let (pod, values) = (plan.facts.pod.clone(), edit.values.clone());
+        let key = (plan.key, edit.values.clone());
+        if let Some(made) = self.live.look(&key, job, jobs, move || live::Live::edited(&pod, &values)) {
+            self.last_live = made.ok();
+        }
+        self.last_live.clone()
+    }
+}
+
+impl KindPanes for Tpu {
+    fn accept(&mut self, key: JobKey, result: JobResult) {
+        // A late result of another kind is nobody's.
+        drop(
+            self.explained
+                .accept(key, result)
+                .or_else(|result| self.yard.accept(key, result))
+                .or_else(|result| self.sizes.accept(key, result))
+                .or_else(|result| self.flows.accept(key, result))
+                .or_else(|result| self.live.accept(key, result)),
+        );
+    }
+
+    fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let app = input.app;
+        match input.info.number {
+            3 => {
+                let yard = self.yard(app, &mut out.jobs);
+                let plan = self.explained.if_shown(app, &mut out.jobs);
+                return self.throughput.draw(input, plan.as_deref(), yard.as_deref(), area, buf, drawn);
+            }
+            5 => {
+                let plan = self.explained.if_shown(app, &mut out.jobs);
+                let healthy = plan.as_ref().and_then(|plan| Some(plan.facts.routes.as_ref()?.most));
+                let sweep = plan.as_deref().and_then(faults::Sweep::of_plan).or_else(|| {
+                    let run = app.runs.latest(|run| run.named.contains_key("fault_load"))?;
+                    faults::Sweep::of_run(run, healthy)
+                });
+                return self.faults.draw(input, sweep.as_ref(), area, buf, drawn, out);
+            }
+            6 => {
+                let sizes = self.sizes(app, &mut out.jobs);
+                let chips = cubes_of(app).unwrap_or(0) * 64;
+                let sizes = sizes.as_ref().map(|sizes| sizes.as_slice());
+                return self.sizes_pane.draw(input, sizes, chips, area, buf, drawn);
+            }
+            _ => {}
+        }
+        let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
+        let yard = self.yard(app, &mut out.jobs);
+        let yard = yard.as_deref();
+        match input.info.number {
+            1 => self.vc_load.draw(input, &plan, yard, area, buf, drawn, out),
+            2 => {
+                let flows = self.flows(input, &plan, &mut out.jobs);
+                let flows = flows.as_ref().map(|flows| flows.as_slice());
+                self.channels.draw(input, &plan, yard, flows, area, buf, drawn, out);
+            }
+            _ => {
+                let live = self.live(input, &plan, &mut out.jobs);
+                let baseline = self.explained.of_baseline(app, &mut out.jobs);
+                let name = |number: u64| {
+                    let method = app.plans.get(number).map_or("", |entry| entry.method.as_str());
+                    format!("B {number} {method}")
+                };
+                let torus = yard.and_then(Yard::best);
+                let against = match &baseline {
+                    Some(baseline) => Some(crossings::Against {
+                        key: baseline.key,
+                        name: name(baseline.key),
+                        pod: &baseline.facts.pod,
+                    }),
+                    None => torus.map(|torus| crossings::Against {
+                        key: u64::MAX,
+                        name: torus.name.clone(),
+                        pod: &torus.pod,
+                    }),
+                };
+                self.crossings.draw(
+                    input,
+                    &plan,
+                    against.as_ref(),
+                    yard,
+                    live.as_deref(),
+                    area,
+                    buf,
+                    drawn,
+                    out,
+                );
+            }
+        }
+    }
+
+    fn compare(&self, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
+        compare::blocks(a, b)
+    }
+}

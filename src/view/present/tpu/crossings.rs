@@ -1,0 +1,481 @@
+//! Pane 4: what every switch is set to, cube by cube or face by face, and how many circuits join the cubes. The
+//! voltages of a symmetric pod can be edited.
+
+use super::facts::Facts;
+use super::live::Live;
+use super::throughput::mcf;
+use super::{Explained, Yard, words};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{CellEditing, Drawn, Hit, Item, PaneDrawn};
+use crate::app::layer::CellEdit;
+use crate::app::pane::ItemId;
+use crate::view::present::rows::{beside, from, line, row};
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::tpu::pod::{SWITCHES, switch_dimension};
+use lightbay_widgets::{
+    Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
+    TilesState, Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::StatefulWidget;
+use std::sync::Arc;
+
+/// How switches are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A row per cube, a column per switch.
+    Cubes,
+    /// A square per dimension, as on the faces of a cube.
+    Faces,
+    /// Circuits from cube to cube.
+    Pairs,
+}
+
+/// What the vectors were filled for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Key {
+    plan: u64,
+    against: u64,
+    form: Form,
+    editing: bool,
+}
+
+/// Data of the pane, refilled when plan, form or edit change.
+#[derive(Debug, Default)]
+pub struct CrossingsPane {
+    key: Option<Key>,
+    tiles: Vec<Tile>,
+    rows: Vec<Label>,
+    heads: Vec<Label>,
+    groups: Vec<Vec<Piece>>,
+    items: Arc<[Item]>,
+    editing: Option<Arc<CellEditing>>,
+    pairs: [Vec<MatrixCell>; 2],
+    state: TilesState,
+    matrices: [MatrixState; 2],
+}
+
+/// The plan or torus that circuits are compared with.
+pub struct Against<'a> {
+    /// Tells one from another.
+    pub key: u64,
+    /// `B 2 pdtt`, `PDTT 4x8x8`.
+    pub name: String,
+    /// Its links.
+    pub pod: &'a lightbay_engines::tpu::topology::Topology,
+}
+
+impl CrossingsPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        against: Option<&Against<'_>>,
+        yard: Option<&Yard>,
+        live: Option<&Live>,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let facts = &plan.facts;
+        let inner = body(area, 1);
+        let form = self.form(input, facts, inner.width);
+        let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
+        let key = Key {
+            plan: plan.key,
+            against: against.map_or(0, |against| against.key),
+            form,
+            editing: edit.is_some(),
+        };
+        if self.key != Some(key) || edit.is_some() {
+            self.key = Some(key);
+            self.fill(facts, against, form, edit);
+            if edit.is_none() {
+                self.editing = cell_editing(facts).filter(|_| plan.free).map(Arc::new);
+            }
+        }
+        frame(input, &Self::title(facts, against, area.width), Shown::Ready, area, buf);
+        if inner.is_empty() {
+            return;
+        }
+        let selected = self.selected(input, edit);
+        let theme = &input.app.look.theme;
+        if form == Form::Pairs {
+            self.draw_pairs(input, facts, yard, inner, buf);
+        } else {
+            let tiles = Tiles::new(theme, &self.rows, self.columns(form), &self.tiles)
+                .groups(&self.groups)
+                .editing(edit.is_some())
+                .whole_columns(form == Form::Cubes);
+            // Headings go before rows do.
+            let rows = self.rows.len() as u16;
+            let tiles = if inner.height >= rows + 2 && form == Form::Cubes {
+                tiles.heads(&self.heads)
+            } else {
+                tiles
+            };
+            let tiles = if inner.height > rows { tiles } else { tiles.headings(false) };
+            let place = if tiles.fits(inner.width) { inner } else { Rect { height: 0, ..inner } };
+            self.state.selected = selected.map(|switch| match form {
+                Form::Faces => (switch % 16 / 4, switch / 16 * 4 + switch % 4),
+                _ => (self.state.row_offset, switch),
+            });
+            self.state.row_offset = if form == Form::Cubes { input.state.offset } else { 0 };
+            (&tiles).render(place, buf, &mut self.state);
+            let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
+            self.draw_about(input, plan, yard, from(inner, used), buf);
+            let pane = input.pane;
+            let of = |row: u32, column: u32| match form {
+                Form::Faces => column / 4 * 16 + column % 4 + row * 4,
+                _ => column,
+            };
+            out.hits.extend(self.state.hits.iter().map(|hit| Hit {
+                rect: hit.rect,
+                click: Action::Select { pane, item: Some(of(hit.id, hit.part)) },
+                open: Some(Action::Do(Command::Inspect)),
+            }));
+        }
+        let sentence = Self::sentence(input, facts, selected, edit, live);
+        line(theme, &sentence, below(inner), buf);
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(inner.height).max(1);
+        drawn.offset = self.state.row_offset;
+        drawn.sentence = plain(&sentence);
+        drawn.details = details(facts, selected);
+        drawn.edit = self.editing.clone();
+    }
+
+    const fn columns(&self, form: Form) -> usize {
+        match form {
+            Form::Faces => 12,
+            _ => SWITCHES,
+        }
+    }
+
+    /// The chosen form, or the faces where the columns of all switches have no room.
+    fn form(&self, input: &PaneInput<'_>, facts: &Facts, width: u16) -> Form {
+        let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
+        let needed = digits * SWITCHES as u16 + 2 + digits + 1;
+        match input.mode() {
+            "cube by cube" => Form::Pairs,
+            "by face" => Form::Faces,
+            _ if width < needed => Form::Faces,
+            _ => Form::Cubes,
+        }
+    }
+
+    fn selected(&self, input: &PaneInput<'_>, edit: Option<&CellEdit>) -> Option<usize> {
+        match edit {
+            Some(edit) => Some(edit.entry),
+            None => Some(input.state.selected.map_or(0, |id| id as usize)),
+        }
+        .filter(|switch| *switch < SWITCHES)
+    }
+
+    fn title(facts: &Facts, against: Option<&Against<'_>>, width: u16) -> Title {
+        let circuits = SWITCHES * facts.pod.cubes();
+        let differ =
+            against.and_then(|against| Some((facts.circuits_that_differ(against.pod)?, &against.name)));
+        let value = match differ {
+            Some((count, name)) => {
+                let mut value = vec![Piece::answer(format!(
+                    "{} of {}",
+                    number::count(count as u64),
+                    number::count(circuits as u64)
+                ))];
+                value.push(Piece::muted(if width >= 70 {
+                    format!(" circuits differ from {name}")
+                } else {
+                    " differ".to_owned()
+                }));
+                value
+            }
+            None => vec![Piece::answer(format!("{} circuits", number::count(circuits as u64)))],
+        };
+        let group = facts.group.clone().unwrap_or_else(|| "not symmetric".to_owned());
+        Title { context: vec![Piece::muted(group)], value }
+    }
+
+    fn fill(&mut self, facts: &Facts, against: Option<&Against<'_>>, form: Form, edit: Option<&CellEdit>) {
+        let cubes = facts.pod.cubes();
+        let against = against.filter(|against| against.pod.cubes() == cubes);
+        let last = cubes.saturating_sub(1).max(1) as f64;
+        let heat = |value: usize| Tone::Heat(Theme::heat_level(value as f64 / last));
+        let voltage = |switch: usize| match edit {
+            Some(edit) => edit.values.get(switch).and_then(|value| usize::try_from(*value).ok()),
+            None => facts.voltage(switch),
+        };
+        let flag = |switch: usize, differs: bool| match edit {
+            Some(edit) if !edit.problem.is_empty() && edit.entry == switch => TileFlag::Bad,
+            Some(edit) if edit.values.get(switch) != edit.cells.values.get(switch) => TileFlag::Changed,
+            _ if differs => TileFlag::Differs,
+            _ => TileFlag::Plain,
+        };
+        let group = facts.pod.symmetry().map(|symmetry| &symmetry.group);
+        self.tiles.clear();
+        self.rows.clear();
+        self.heads.clear();
+        self.groups.clear();
+        self.groups.extend((0..3).map(|dimension| {
+            vec![
+                Piece::answer(words::axis(dimension)),
+                Piece::muted(match form {
+                    Form::Faces => " voltage".to_owned(),
+                    _ => format!(" ports  {}", words::face(dimension)),
+                }),
+            ]
+        }));
+        match form {
+            Form::Cubes => {
+                self.heads.extend((0..SWITCHES).map(|switch| Label::from((switch % 16).to_string())));
+                self.rows.extend((0..cubes).map(|cube| Label::from(cube.to_string())));
+                for cube in 0..cubes {
+                    for switch in 0..SWITCHES {
+                        let to = match (voltage(switch), group) {
+                            // The digits follow the keys at once.
+                            (Some(voltage), Some(group)) if voltage < cubes => group.times(cube, voltage),
+                            _ => facts.pod.to(switch, cube),
+                        };
+                        let differs = against.is_some_and(|against| against.pod.to(switch, cube) != to);
+                        self.tiles.push(Tile {
+                            text: to.to_string().into(),
+                            tone: heat(to),
+                            flag: flag(switch, differs),
+                        });
+                    }
+                }
+            }
+            Form::Faces => {
+                self.rows.extend((0..4).map(|_| Label::from("")));
+                for v in 0..4 {
+                    for column in 0..12 {
+                        let switch = column / 4 * 16 + column % 4 + v * 4;
+                        // A switch of a pod without symmetry is known by what it does to cube 0.
+                        let shown = voltage(switch).unwrap_or_else(|| facts.pod.to(switch, 0));
+                        let differs = against
+                            .is_some_and(|against| against.pod.state(switch) != facts.pod.state(switch));
+                        self.tiles.push(Tile {
+                            text: shown.to_string().into(),
+                            tone: heat(shown),
+                            flag: flag(switch, differs),
+                        });
+                    }
+                }
+            }
+            Form::Pairs => {}
+        }
+        self.items = (0..SWITCHES as u32)
+            .map(|switch| match form {
+                Form::Faces => {
+                    Item { id: switch, row: switch % 16 / 4, place: (switch / 16 * 4 + switch % 4) as f32 }
+                }
+                _ => Item { id: switch, row: 0, place: switch as f32 },
+            })
+            .collect::<Vec<_>>()
+            .into();
+        if form == Form::Faces {
+            let mut items = self.items.to_vec();
+            items.sort_by(|a, b| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
+            self.items = items.into();
+        }
+    }
+
+    /// What stands below the switches where there is room: circuits between cubes.
+    fn draw_about(
+        &self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        yard: Option<&Yard>,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let theme = &input.app.look.theme;
+        if area.is_empty() {
+            return;
+        }
+        let facts = &plan.facts;
+        let between = facts.between();
+        let cubes = between.len();
+        let within: u32 = (0..cubes).map(|cube| between[cube][cube]).sum::<u32>() / cubes.max(1) as u32;
+        let mut pieces = vec![Piece::muted("circuits from cube 0")];
+        for (to, count) in between.first().map_or(&[][..], |row| row).iter().enumerate().skip(1) {
+            pieces.push(Piece::muted(format!("  {to}:")));
+            pieces.push(Piece::text(count.to_string()));
+        }
+        pieces.push(Piece::muted("  within a cube "));
+        pieces.push(Piece::text(within.to_string()));
+        pieces.push(Piece::muted("  of 96 face ports"));
+        line(theme, &pieces, row(area, 0), buf);
+        let torus = yard.and_then(|yard| yard.torus(false));
+        if let Some(torus) = torus {
+            let (inside, neighbours) = torus_pairs(&torus.pod);
+            let words = format!("{}: {inside} within a cube, {neighbours} to each neighbour", torus.name);
+            line(theme, &[Piece::muted(words)], row(area, 1), buf);
+        }
+        let legend = match (facts.pod.symmetry().is_some(), plan.free) {
+            (true, true) => {
+                "a digit is the cube that the + port reaches; e edits a voltage, bounds follow at once"
+            }
+            (true, false) => "a digit is the cube that the + port reaches; edits need topology=design",
+            _ => {
+                "a digit is the cube that the + port reaches; this pod has no symmetry, so it has no voltages"
+            }
+        };
+        line(theme, &[Piece::muted(legend)], row(area, 2), buf);
+    }
+
+    /// Circuits from cube to cube, beside those of the torus.
+    fn draw_pairs(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        yard: Option<&Yard>,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let theme = &input.app.look.theme;
+        let cubes = facts.pod.cubes();
+        let names: Vec<Label> = (0..cubes).map(|cube| Label::from(cube.to_string())).collect();
+        let pt = yard.and_then(|yard| yard.torus(false));
+        let mut sides = vec![("this pod".to_owned(), facts.between())];
+        let needed = (cubes as u16 * 3 + 6) * 2;
+        if let Some(torus) = pt.filter(|_| area.width >= needed) {
+            sides.push((torus.name.clone(), between(&torus.pod)));
+        }
+        let width = (area.width - 3 * (sides.len() as u16 - 1)) / sides.len() as u16;
+        let mut rest = area;
+        for (at, (name, count)) in sides.into_iter().enumerate() {
+            let (place, right) = beside(rest, width, 3);
+            rest = right;
+            line(
+                theme,
+                &[if at == 0 { Piece::answer(name) } else { Piece::muted(name) }],
+                row(place, 0),
+                buf,
+            );
+            let most = count.iter().flatten().copied().max().unwrap_or(1).max(1);
+            let cells = &mut self.pairs[at];
+            cells.clear();
+            cells.extend(count.iter().flatten().map(|&circuits| MatrixCell {
+                value: Some(circuits as i32),
+                heat: Some(Theme::heat_level(f64::from(circuits) / f64::from(most))),
+                ..MatrixCell::default()
+            }));
+            let matrix = Matrix::new(theme, &names, &names, cells);
+            (&matrix).render(from(place, 1), buf, &mut self.matrices[at]);
+        }
+    }
+
+    fn sentence(
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        selected: Option<usize>,
+        edit: Option<&CellEdit>,
+        live: Option<&Live>,
+    ) -> Vec<Piece> {
+        let Some(switch) = selected else { return vec![Piece::muted("no switch selected")] };
+        let arrow = input.app.look.theme.glyphs.arrow;
+        if let Some(edit) = edit {
+            if !edit.problem.is_empty() {
+                return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
+            }
+            // The bar of the edit names the face position too.
+            let name = format!("> {} {}", words::axis(switch_dimension(switch)), switch % 16);
+            let mut pieces = vec![Piece::answer(name)];
+            let new = edit.values.get(switch).copied().unwrap_or_default();
+            pieces.push(Piece::muted("  voltage "));
+            pieces.push(Piece::new(new.to_string(), Tone::Changed).bold());
+            match live {
+                Some(live) if edit.is_changed() => pieces.extend(live.pieces(base_of(input, facts))),
+                _ if edit.is_changed() => pieces.push(Piece::muted("  bounds follow")),
+                _ => pieces.push(Piece::muted("  + - or digits change it")),
+            }
+            return pieces;
+        }
+        let mut pieces = vec![Piece::answer(format!("> {}", words::switch(switch)))];
+        if let Some(voltage) = facts.voltage(switch) {
+            pieces.push(Piece::muted("  voltage "));
+            pieces.push(Piece::answer(voltage.to_string()));
+        }
+        for (cube, to) in facts.pod.state(switch).iter().enumerate().take(8) {
+            pieces.push(Piece::muted(if cube == 0 { "   " } else { " " }));
+            pieces.push(Piece::text(format!("{cube}{arrow}{to}")));
+        }
+        if facts.pod.cubes() > 8 {
+            pieces.push(Piece::muted(format!(" and {} more", facts.pod.cubes() - 8)));
+        }
+        pieces
+    }
+}
+
+/// Hop bound and certified throughput of the plan that is edited: the pane may show the edit already.
+fn base_of(input: &PaneInput<'_>, facts: &Facts) -> (f64, f64) {
+    let entry = input.app.plans.shown();
+    let hops = entry.and_then(|entry| entry.metrics.get("avg_hops").copied());
+    let bound = 6.0 / ((facts.chips() as f64 - 1.0) * hops.unwrap_or(facts.claims.avg_hops));
+    (bound, entry.map_or(facts.claims.mcf_lower, |entry| entry.value))
+}
+
+/// Circuits between all pairs of cubes of a pod.
+fn between(pod: &lightbay_engines::tpu::topology::Topology) -> Vec<Vec<u32>> {
+    let cubes = pod.cubes();
+    let mut count = vec![vec![0; cubes]; cubes];
+    for switch in 0..SWITCHES {
+        for cube in 0..cubes {
+            let to = pod.to(switch, cube);
+            count[cube][to] += 1;
+            if to != cube {
+                count[to][cube] += 1;
+            }
+        }
+    }
+    count
+}
+
+/// Circuits of a torus within a cube, and to each of its neighbours.
+fn torus_pairs(pod: &lightbay_engines::tpu::topology::Topology) -> (u32, u32) {
+    let count = between(pod);
+    let row = count.first().map_or(&[][..], |row| row);
+    (row.first().copied().unwrap_or(0), row.iter().skip(1).copied().find(|&count| count > 0).unwrap_or(0))
+}
+
+/// How the voltages of a symmetric pod are edited: by evaluating the pod that results.
+fn cell_editing(facts: &Facts) -> Option<CellEditing> {
+    let symmetry = facts.pod.symmetry()?;
+    Some(CellEditing {
+        method: "evaluate",
+        param: "voltages",
+        values: symmetry.voltage.iter().map(|&voltage| i64::from(voltage)).collect(),
+        range: (0, facts.pod.cubes().saturating_sub(1) as i64),
+        names: (0..SWITCHES).map(words::switch).collect(),
+        cells: (0..SWITCHES).map(|switch| (switch as ItemId, switch)).collect(),
+        from_plan: true,
+        variants: vec![("", Vec::new())],
+    })
+}
+
+fn details(facts: &Facts, selected: Option<usize>) -> Vec<String> {
+    let Some(switch) = selected else { return Vec::new() };
+    let mut lines = vec![format!(
+        "OCS {switch}: dimension {}, face position {}",
+        words::axis(switch_dimension(switch)),
+        words::switch(switch)
+    )];
+    if let Some(voltage) = facts.voltage(switch) {
+        let group = facts.group.as_deref().unwrap_or("its group");
+        lines.push(format!("voltage {voltage} of {group}: cube c is patched to c times {voltage}"));
+    }
+    lines.extend(
+        facts
+            .pod
+            .state(switch)
+            .iter()
+            .enumerate()
+            .map(|(cube, to)| format!("  + port of cube {cube} to - port of cube {to}")),
+    );
+    lines.push(format!("the metric bound of this pod is {}", mcf(facts.claims.mcf_upper)));
+    lines
+}

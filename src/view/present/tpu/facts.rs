@@ -1,0 +1,148 @@
+//! A plan of a pod explained: its links, how full its channels are, and what its claims amount to.
+
+use super::loads::{Loads, ratio};
+use lightbay_engines::tpu::group::Group;
+use lightbay_engines::tpu::plan::{Claims, FaultCase, Routing, TopologyRecord, TpuResult};
+use lightbay_engines::tpu::pod::{CHIPS, SWITCHES};
+use lightbay_engines::tpu::topology::Topology;
+
+/// The routes of a plan in figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Routes {
+    /// Every channel with its final labels.
+    pub after: Loads,
+    /// The same paths before the virtual channels were balanced.
+    pub before: Option<Loads>,
+    /// Hops of each virtual channel as the plan states them.
+    pub hops: Vec<u64>,
+    /// The same before balancing.
+    pub hops_before: Option<Vec<u64>>,
+    /// Routes over every arc (class).
+    pub totals: Vec<u32>,
+    /// Routes over the fullest arc.
+    pub most: u64,
+    /// Mean hops of a route.
+    pub avg_hops: f64,
+}
+
+impl Routes {
+    /// Figures of some routes.
+    pub fn of(pod: &Topology, routing: &Routing) -> Self {
+        let after = Loads::of(pod, routing);
+        let before = routing.unbalanced.as_ref();
+        let pairs = pod.nodes() as f64 * (pod.nodes() as f64 - 1.0);
+        Self {
+            totals: after.totals(),
+            after,
+            before: before.map(|before| Loads::stated(&before.loads, pod.cubes())),
+            hops: routing.claims.vc_hops.clone(),
+            hops_before: before.map(|before| before.vc_hops.clone()),
+            most: routing.claims.max_channel_load,
+            avg_hops: routing.claims.route_hop_sum as f64 / pairs,
+        }
+    }
+
+    /// How even the virtual channels are.
+    pub fn ratio(&self) -> Option<f64> {
+        ratio(&self.hops)
+    }
+
+    /// The same before balancing.
+    pub fn ratio_before(&self) -> Option<f64> {
+        ratio(self.hops_before.as_ref()?)
+    }
+}
+
+/// What panes need of a result.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The links.
+    pub pod: Topology,
+    /// Name of the group of a symmetric pod.
+    pub group: Option<String>,
+    /// What it claims to reach.
+    pub claims: Claims,
+    /// Its routes, if it has any.
+    pub routes: Option<Routes>,
+    /// What remains if a switch fails, without routes; empty if no sweep was asked for.
+    pub faults: Vec<FaultCase>,
+}
+
+impl Facts {
+    /// Explains a result.
+    ///
+    /// # Errors
+    /// A topology that is none.
+    pub fn of(result: &TpuResult) -> Result<Self, String> {
+        let (pod, group) = pod_of(&result.topology)?;
+        let routes = result.routing.as_ref().map(|routing| Routes::of(&pod, routing));
+        let faults = result.faults.iter().map(|case| FaultCase { routing: None, ..case.clone() }).collect();
+        Ok(Self { pod, group, claims: result.claims, routes, faults })
+    }
+
+    /// Chips of the pod.
+    pub fn chips(&self) -> usize {
+        self.pod.nodes()
+    }
+
+    /// The element of the group that a switch carries, or nothing where the pod is not symmetric.
+    pub fn voltage(&self, switch: usize) -> Option<usize> {
+        self.pod.symmetry().map(|symmetry| usize::from(symmetry.voltage[switch]))
+    }
+
+    /// Circuits between two cubes, both ways, or within one.
+    pub fn between(&self) -> Vec<Vec<u32>> {
+        let cubes = self.pod.cubes();
+        let mut count = vec![vec![0; cubes]; cubes];
+        for switch in 0..SWITCHES {
+            for (cube, &to) in self.pod.state(switch).iter().enumerate() {
+                let to = usize::from(to);
+                count[cube][to] += 1;
+                if to != cube {
+                    count[to][cube] += 1;
+                }
+            }
+        }
+        count
+    }
+
+    /// Circuits that are patched to another cube than in `other`, which has as many cubes.
+    pub fn circuits_that_differ(&self, other: &Topology) -> Option<usize> {
+        if other.cubes() != self.pod.cubes() {
+            return None;
+        }
+        let differ = |switch| self.pod.state(switch).iter().zip(other.state(switch)).filter(|(a, b)| a != b);
+        Some((0..SWITCHES).map(|switch| differ(switch).count()).sum())
+    }
+}
+
+/// The pod that a plan describes, with the name of its group.
+///
+/// # Errors
+/// What keeps it from being one.
+pub fn pod_of(record: &TopologyRecord) -> Result<(Topology, Option<String>), String> {
+    let Some(symmetry) = &record.symmetry else {
+        let states: Vec<Vec<u16>> = record.ocs.iter().map(|switch| switch.to.clone()).collect();
+        return Topology::general(&states).map(|pod| (pod, None)).map_err(|problem| problem.to_string());
+    };
+    let group = Group::from_table(&symmetry.table).map_err(|problem| problem.to_string())?;
+    let voltage: [u16; SWITCHES] = symmetry
+        .voltage
+        .clone()
+        .try_into()
+        .map_err(|found: Vec<u16>| format!("the plan names {} voltages, not {SWITCHES}", found.len()))?;
+    if let Some(wrong) = voltage.iter().find(|&&voltage| usize::from(voltage) >= group.order()) {
+        return Err(format!("the voltage {wrong} is no element of a group of {}", group.order()));
+    }
+    let usual = Group::most_square(group.order());
+    let name = if usual.rows() == group.rows() { usual.name() } else { group.name() }.to_owned();
+    Ok((Topology::symmetric(group, voltage), Some(name)))
+}
+
+/// A per-chip rate: n λ.
+pub fn per_chip(cubes: usize, mcf: f64) -> f64 {
+    (cubes * CHIPS) as f64 * mcf
+}
+
+#[cfg(test)]
+mod tests;

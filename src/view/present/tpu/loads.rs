@@ -1,0 +1,203 @@
+//! How full the channels are: routes counted by arc and virtual channel.
+
+use lightbay_engines::tpu::plan::{Expansion, Route, Routing};
+use lightbay_engines::tpu::pod::{self, ARC_CLASSES, CHIPS, PORTS};
+use lightbay_engines::tpu::topology::Topology;
+
+/// Routes over every channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loads {
+    /// `vc[v][arc]`: by virtual channel, then by arc class of a cube (symmetric routes) or by arc of the pod.
+    pub vc: Vec<Vec<u32>>,
+    /// Cubes that one entry stands for: all of them for symmetric routes, else one.
+    pub each: u64,
+}
+
+/// One virtual channel in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Channels.
+    pub channels: usize,
+    /// Channels without any route.
+    pub idle: usize,
+    /// The load that 10, 50, 90, 99 of a hundred channels do not exceed.
+    pub percentiles: [u32; 4],
+    /// The fullest channel.
+    pub most: u32,
+    /// Mean load.
+    pub mean: f64,
+}
+
+impl Figures {
+    /// Figures of some loads.
+    pub fn of(loads: &[u32]) -> Self {
+        let mut sorted = loads.to_vec();
+        sorted.sort_unstable();
+        let Some(&most) = sorted.last() else { return Self::default() };
+        let sum: u64 = sorted.iter().map(|&load| u64::from(load)).sum();
+        // Nearest rank.
+        let rank = |percent: usize| sorted[(percent * sorted.len()).div_ceil(100).max(1) - 1];
+        Self {
+            channels: sorted.len(),
+            idle: sorted.iter().take_while(|&&load| load == 0).count(),
+            percentiles: [rank(10), rank(50), rank(90), rank(99)],
+            most,
+            mean: sum as f64 / sorted.len() as f64,
+        }
+    }
+
+    /// How far the fullest channel is above the mean.
+    pub fn crest(&self) -> Option<f64> {
+        (self.mean > 0.0).then(|| f64::from(self.most) / self.mean)
+    }
+}
+
+/// The arcs of a route, by node and port.
+pub fn arcs<'a>(pod: &'a Topology, route: &'a Route) -> impl Iterator<Item = (u32, u8, u8)> + 'a {
+    route.ports.iter().zip(&route.vcs).scan(route.source, |node, (&port, &vc)| {
+        let here = *node;
+        *node = pod.neighbour(here, port);
+        Some((here, port, vc))
+    })
+}
+
+impl Loads {
+    /// Counts the routes of a plan.
+    pub fn of(pod: &Topology, routing: &Routing) -> Self {
+        let symmetric = routing.expand == Expansion::Translation;
+        let arcs_in_all = if symmetric { ARC_CLASSES } else { PORTS * pod.nodes() };
+        let channels = usize::from(routing.vc_count).max(1);
+        let mut vc = vec![vec![0u32; arcs_in_all]; channels];
+        for route in &routing.routes {
+            for (node, port, label) in arcs(pod, route) {
+                let node = if symmetric { node as usize % CHIPS } else { node as usize };
+                if let Some(count) = vc
+                    .get_mut(usize::from(label))
+                    .and_then(|loads| loads.get_mut(PORTS * node + usize::from(port)))
+                {
+                    *count += 1;
+                }
+            }
+        }
+        Self { vc, each: if symmetric { pod.cubes() as u64 } else { 1 } }
+    }
+
+    /// Loads that a plan states itself: of symmetric routes if there is one entry for each arc class.
+    pub fn stated(loads: &[Vec<u32>], cubes: usize) -> Self {
+        let symmetric = loads.iter().all(|vc| vc.len() == ARC_CLASSES) && cubes > 0;
+        Self { vc: loads.to_vec(), each: if symmetric { cubes as u64 } else { 1 } }
+    }
+
+    /// Hops on each virtual channel, over the whole pod.
+    #[cfg(test)]
+    pub fn hops(&self) -> Vec<u64> {
+        let sum = |loads: &Vec<u32>| loads.iter().map(|&load| u64::from(load)).sum::<u64>() * self.each;
+        self.vc.iter().map(sum).collect()
+    }
+
+    /// Routes over every arc, all virtual channels together.
+    pub fn totals(&self) -> Vec<u32> {
+        let arcs = self.vc.first().map_or(0, Vec::len);
+        (0..arcs).map(|arc| self.vc.iter().filter_map(|loads| loads.get(arc)).sum()).collect()
+    }
+
+    /// Channels of one virtual channel.
+    pub fn channels(&self) -> usize {
+        self.vc.first().map_or(0, Vec::len)
+    }
+
+    /// The fullest channel of any virtual channel.
+    pub fn most(&self) -> u32 {
+        self.vc.iter().flatten().copied().max().unwrap_or(0)
+    }
+}
+
+/// How even the virtual channels are: the least used over the most used one. 1 is even, 0 is one-sided.
+pub fn ratio(hops: &[u64]) -> Option<f64> {
+    let (least, most) = (hops.iter().min()?, hops.iter().max()?);
+    (*most > 0).then(|| *least as f64 / *most as f64)
+}
+
+/// Below this ratio virtual channels are called uneven.
+pub const UNEVEN: f64 = 0.9;
+
+/// Arc classes with the same load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Smallest and largest load of the level.
+    pub load: (u32, u32),
+    /// Arcs inside cubes.
+    pub electrical: usize,
+    /// Arcs over switches.
+    pub optical: usize,
+}
+
+/// The loads of all arcs in at most `most` levels, fullest first. Every load is a level of its own where that is few
+/// enough, so that nothing is blurred.
+pub fn levels(totals: &[u32], most: usize) -> Vec<Level> {
+    let mut counts = std::collections::BTreeMap::<u32, (usize, usize)>::new();
+    for (arc, &load) in totals.iter().enumerate() {
+        let count = counts.entry(load).or_default();
+        if is_optical(arc) { count.1 += 1 } else { count.0 += 1 }
+    }
+    let (Some((&low, _)), Some((&high, _))) = (counts.first_key_value(), counts.last_key_value()) else {
+        return Vec::new();
+    };
+    let most = most.max(1) as u32;
+    let width = if counts.len() <= most as usize { 1 } else { (high - low + 1).div_ceil(most).max(1) };
+    let mut levels: Vec<Level> = Vec::new();
+    for (&load, &(electrical, optical)) in counts.iter().rev() {
+        let bottom = high - (high - load) / width * width;
+        let bottom = (bottom + 1).saturating_sub(width);
+        match levels.last_mut() {
+            Some(level) if width > 1 && level.load.0 == bottom => {
+                level.electrical += electrical;
+                level.optical += optical;
+            }
+            _ => {
+                let load = if width > 1 { (bottom, bottom + width - 1) } else { (load, load) };
+                levels.push(Level { load, electrical, optical });
+            }
+        }
+    }
+    levels
+}
+
+/// Whether an arc (by class or by number) runs over a switch.
+pub fn is_optical(arc: usize) -> bool {
+    pod::is_optical(usize::from(pod::LINK_OF_ARC[arc % ARC_CLASSES]))
+}
+
+/// A route over an arc, for the list of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// First chip.
+    pub source: u32,
+    /// Last chip.
+    pub target: u32,
+    /// Hops before the arc.
+    pub before: u16,
+    /// Hops in all.
+    pub hops: u16,
+    /// Virtual channel on the arc.
+    pub vc: u8,
+}
+
+/// The routes over an arc class (symmetric routes: of cube 0 and their images) or arc, in their order.
+pub fn flows(pod: &Topology, routing: &Routing, arc: usize) -> Vec<Flow> {
+    let symmetric = routing.expand == Expansion::Translation;
+    let mut flows = Vec::new();
+    for route in &routing.routes {
+        for (before, (node, port, vc)) in (0..).zip(arcs(pod, route)) {
+            let node = if symmetric { node as usize % CHIPS } else { node as usize };
+            if PORTS * node + usize::from(port) == arc {
+                let hops = route.ports.len() as u16;
+                flows.push(Flow { source: route.source, target: route.target, before, hops, vc });
+            }
+        }
+    }
+    flows
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,439 @@
+//! Pane 3: how the certified throughput of a pod grows under its metric bounds, between the tori and what any pod
+//! could reach.
+
+use super::{Explained, Yard};
+use crate::app::drawn::PaneDrawn;
+use crate::app::pane::PaneId;
+use crate::app::runs::{Run, RunState};
+use crate::view::figures::open_percent;
+use crate::view::present::rows::{beside, ends, from, line, row};
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_core::event::RunId;
+use lightbay_widgets::{
+    Axis, Baseline, Chart, Event, Meter, PaneState as Shown, Part, Piece, Series, Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+/// Below this width or height bars take the place of the chart.
+const CHART: (u16, u16) = (48, 9);
+
+/// The first moment on a logarithmic axis of time, seconds.
+const FIRST_S: f64 = 0.01;
+
+/// Decimals of a throughput: five significant digits at every size.
+pub fn decimals(mcf: f64) -> usize {
+    if mcf > 0.0 && mcf.is_finite() { (3.0 - mcf.log10().floor()).clamp(3.0, 9.0) as usize } else { 6 }
+}
+
+/// A throughput in flits per cycle and ordered pair.
+pub fn mcf(value: f64) -> number::Num {
+    number::fixed(value, decimals(value))
+}
+
+/// The values that are set against each other, best first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// What any pod of the size could reach.
+    pub any: Option<f64>,
+    /// What the metrics of this pod allow.
+    pub metric: Option<f64>,
+    /// What a flow on this pod is proven to reach.
+    pub certified: Option<f64>,
+    /// Name and throughput of the tori.
+    pub tori: Vec<(String, f64)>,
+}
+
+impl Standing {
+    /// From a run that works on a pod, or from a plan.
+    pub fn of(run: Option<&Run>, plan: Option<&Explained>, bound: Option<f64>, yard: Option<&Yard>) -> Self {
+        let last = |name: &str| run.and_then(|run| run.named.get(name)?.last()).map(|point| point.value);
+        let claims = plan.map(|plan| plan.facts.claims);
+        let tori = yard.iter().flat_map(|yard| &yard.tori);
+        let mut standing = Self {
+            any: [bound, yard.map(|yard| yard.cover)].into_iter().flatten().reduce(f64::min),
+            metric: last("mcf_upper")
+                .or_else(|| last("metric_upper"))
+                .or(claims.map(|claims| claims.mcf_upper)),
+            certified: last("mcf_lower")
+                .or_else(|| run.and_then(|run| run.best.as_ref()).map(|best| best.value))
+                .or(claims.map(|claims| claims.mcf_lower)),
+            tori: tori.map(|torus| (torus.name.clone(), torus.mcf)).collect(),
+        };
+        if standing.tori.is_empty() {
+            for (name, series) in [("PDTT", "baseline_pdtt"), ("PT", "baseline_pt")] {
+                standing.tori.extend(last(series).map(|value| (name.to_owned(), value)));
+            }
+        }
+        standing
+    }
+
+    /// The gap that the certificate leaves.
+    pub fn gap(&self) -> Option<f64> {
+        let (upper, lower) = (self.metric?, self.certified?);
+        (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
+    }
+
+    /// How many times the throughput of a torus is reached.
+    pub fn times(&self, torus: usize) -> Option<f64> {
+        Some(self.certified? / self.tori.get(torus)?.1)
+    }
+
+    /// How much of what any pod could reach is certified.
+    pub fn reached(&self) -> Option<f64> {
+        Some(self.certified? / self.any?)
+    }
+}
+
+/// What the curves were filled for.
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    run: RunId,
+    points: u64,
+    tori: usize,
+    even: bool,
+    phases: usize,
+    bound: Option<f64>,
+}
+
+/// Data of the pane, refilled when the run says something.
+#[derive(Debug, Default)]
+pub struct ThroughputPane {
+    key: Option<Key>,
+    series: Vec<Series>,
+    baselines: Vec<Baseline>,
+    events: Vec<Event>,
+    range: Option<(f64, f64)>,
+    first_s: f64,
+    end_s: f64,
+}
+
+/// The run that the pane is about: the one selected in the strip, else the newest that speaks of throughput.
+pub fn run_of<'a>(input: &PaneInput<'a>) -> Option<&'a Run> {
+    let app = input.app;
+    let speaks = |run: &Run| run.best.is_some() || !run.named.is_empty();
+    let selected = app.pane(PaneId::Solve).selected;
+    let chosen = selected.and_then(|id| app.runs.get(RunId(u64::from(id)))).filter(|run| speaks(run));
+    chosen.or_else(|| app.runs.latest(speaks))
+}
+
+impl ThroughputPane {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: Option<&Explained>,
+        yard: Option<&Yard>,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+    ) {
+        let run = run_of(input);
+        if run.is_none() && plan.is_none() {
+            let state = if input.app.runs.is_busy() {
+                Shown::Waiting("the first design")
+            } else {
+                Shown::Empty { what: "no synthesis yet", remedy: "press r to solve" }
+            };
+            return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+        }
+        let bound = run.and_then(|run| run.bound.as_ref()).map(|bound| bound.value).or_else(|| {
+            let entry = input.app.plans.shown()?;
+            crate::view::figures::bound_for(input.app, entry)
+        });
+        // A plan that is shown instead of the newest run is what the numbers are about.
+        let about_plan = run.is_none_or(|run| !run.state.is_active()) && plan.is_some();
+        let standing = Standing::of(run.filter(|_| !about_plan), plan, bound, yard);
+        frame(input, &Self::title(input, &standing, area.width), Shown::Ready, area, buf);
+        let inner = body(area, 1);
+        let chart = run.filter(|run| inner.width >= CHART.0 && inner.height >= CHART.1 && has_curves(run));
+        match chart {
+            Some(run) => {
+                self.refill(input, run, &standing);
+                self.draw_chart(input, run, &standing, inner, buf);
+            }
+            None => draw_bars(input, &standing, inner, buf),
+        }
+        let chips = yard.map(|yard| yard.cubes * 64);
+        let sentence = sentence(input, run, &standing, chips);
+        line(&input.app.look.theme, &sentence, below(inner), buf);
+        drawn.sentence = plain(&sentence);
+        drawn.details = details(run, &standing, yard);
+    }
+
+    fn title(input: &PaneInput<'_>, standing: &Standing, width: u16) -> Title {
+        let times = input.app.look.theme.glyphs.times;
+        let mut value = Vec::new();
+        for (at, (name, _)) in standing.tori.iter().enumerate() {
+            let family = name.split(' ').next().unwrap_or(name).to_owned();
+            if let Some(factor) = standing.times(at)
+                && (at == 0 || width >= 70)
+            {
+                value.push(Piece::answer(format!("{times}{}", number::fixed(factor, 2))));
+                value.push(Piece::muted(format!(" {family}  ")));
+            }
+        }
+        if let Some(share) = standing.reached().filter(|_| width >= 70 || value.is_empty()) {
+            value.push(Piece::answer(format!("{} %", number::percent(share, 1))));
+            value.push(Piece::muted(if width >= 90 { " of what any pod can reach" } else { " of any pod" }));
+        } else if let Some(last) = value.last_mut() {
+            last.text = last.text.trim_end().to_owned().into();
+        }
+        let context = if width >= 112 { "flits per cycle and chip pair" } else { "" };
+        Title { context: vec![Piece::muted(context)], value }
+    }
+
+    fn refill(&mut self, input: &PaneInput<'_>, run: &Run, standing: &Standing) {
+        let even = input.mode() == "even time";
+        let key = Key {
+            run: run.id,
+            points: run.named.values().map(crate::app::series::Series::total).sum::<u64>()
+                + run.incumbents.total(),
+            tori: standing.tori.len(),
+            even,
+            phases: run.phases.len(),
+            bound: standing.any,
+        };
+        if self.key.as_ref() == Some(&key) {
+            return;
+        }
+        self.key = Some(key);
+        let at = |point: &crate::app::series::Point| if even { point.at_s } else { point.at_s.max(FIRST_S) };
+        self.end_s = run.elapsed_s.max(FIRST_S * 10.0);
+        let end = self.end_s;
+        // A curve holds its last value until now, or its label would hang in the air.
+        let curve = |name: &str| -> Vec<(f64, f64)> {
+            let points = run.named.get(name).map_or(&[][..], crate::app::series::Series::points);
+            let mut points: Vec<(f64, f64)> = points.iter().map(|point| (at(point), point.value)).collect();
+            if let Some(&(last, value)) = points.last()
+                && last < end
+            {
+                points.push((end, value));
+            }
+            points
+        };
+        let label = |value: f64, name: &str| format!("{}  {name}", mcf(value));
+        self.series.clear();
+        let mut add = |points: Vec<(f64, f64)>, name: &str, letter, tone, bold: bool| {
+            if let Some(&(_, last)) = points.last() {
+                let series = Series::new(label(last, name), letter, tone).points(points).step();
+                self.series.push(if bold { series.bold() } else { series });
+            }
+        };
+        let mut certified = curve("mcf_lower");
+        if certified.is_empty() {
+            certified.extend(run.incumbents.points().iter().map(|point| (at(point), point.value)));
+            if let Some(&(last, value)) = certified.last()
+                && last < end
+            {
+                certified.push((end, value));
+            }
+        }
+        add(certified, "this pod, certified", 'L', Tone::Good, true);
+        let proven = curve("mcf_upper");
+        let mut upper = curve("metric_upper");
+        if let Some(&(first, _)) = proven.first() {
+            // A certificate takes over from the metrics that the design was sought with.
+            upper.retain(|point| point.0 < first);
+        }
+        let certificate = !proven.is_empty();
+        upper.extend(proven);
+        add(upper, "this pod, metric bound", 'U', Tone::Answer, false);
+        let two: Vec<&String> = run.named.keys().filter(|name| name.starts_with("two_length_")).collect();
+        // The metrics of the search say nothing more once there is a certificate.
+        let shown = if certificate { 0 } else { 2 };
+        for (name, tone) in two.iter().take(shown).zip([Tone::Series(1), Tone::Series(2)]) {
+            let lengths = name.trim_start_matches("two_length_").replace('_', ":");
+            add(curve(name), &format!("lengths {lengths}"), 't', tone, false);
+        }
+        if !certificate {
+            add(curve("hop_bound"), "hop bound", 'h', Tone::Muted, false);
+        }
+        let firsts = self.series.iter().filter_map(|series| series.points.first()).map(|point| point.0);
+        self.first_s = firsts.fold(self.end_s / 10.0, f64::min).max(FIRST_S);
+        self.baselines.clear();
+        if let Some(any) = standing.any {
+            self.baselines.push(Baseline { name: label(any, "any pod").into(), value: any });
+        }
+        for (name, value) in &standing.tori {
+            self.baselines.push(Baseline { name: label(*value, name).into(), value: *value });
+        }
+        self.events.clear();
+        self.events.extend(run.phases.iter().map(|(at_s, phase)| Event {
+            at: if even { *at_s } else { at_s.max(FIRST_S) },
+            name: phase.name.clone().into(),
+        }));
+        self.range = self.values(standing);
+    }
+
+    /// The values shown: from a little below the worst torus to what any pod could reach; a first certificate far
+    /// below runs along the edge.
+    fn values(&self, standing: &Standing) -> Option<(f64, f64)> {
+        let lines = self.baselines.iter().map(|line| line.value);
+        let ends = self.series.iter().filter_map(|series| series.points.last()).map(|point| point.1);
+        let near: Vec<f64> = lines.chain(ends).filter(|value| value.is_finite() && *value > 0.0).collect();
+        let low = near.iter().copied().reduce(f64::min)?;
+        let high = near.iter().copied().reduce(f64::max)?;
+        let high = standing.any.map_or(high, |any| high.min(any * 1.05)).max(low * 1.01);
+        Some((low - (high - low) * 0.08, high + (high - low) * 0.02))
+    }
+
+    fn draw_chart(
+        &self,
+        input: &PaneInput<'_>,
+        run: &Run,
+        standing: &Standing,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let even = input.mode() == "even time";
+        let x = if even { Axis::linear("s") } else { Axis::log("s") };
+        let (from_s, end) = if even { (0.0, self.end_s) } else { (self.first_s, self.end_s) };
+        let (start, stop) = input.state.window();
+        // Stretching keeps the chosen part of the axis.
+        let x = if input.state.zoom == 0 {
+            x.bounds(from_s, end)
+        } else if even {
+            x.bounds(end * start, end * stop)
+        } else {
+            let at = |share: f64| (from_s.ln() + (end.ln() - from_s.ln()) * share).exp();
+            x.bounds(at(start), at(stop))
+        };
+        let y = self.range.map_or(Axis::linear(""), |(low, high)| Axis::linear("").bounds(low, high));
+        let theme = &input.app.look.theme;
+        let gap_row = u16::from(area.height >= 12);
+        let upper = Rect { height: area.height - gap_row, ..area };
+        Chart::new(theme, &self.series, x, y)
+            .baselines(&self.baselines)
+            .events(&self.events)
+            .render(upper, buf);
+        if gap_row > 0 {
+            let mut left = vec![Piece::muted("certificate gap ")];
+            match standing.gap() {
+                Some(gap) => left.push(Piece::answer(format!("{} %", open_percent(gap, 2)))),
+                None => left.push(Piece::text(number::UNKNOWN)),
+            }
+            let rounds = run.named.get("mcf_lower").map_or(0, crate::app::series::Series::total);
+            if rounds > 0 {
+                left.push(Piece::muted(format!(" after {rounds} rounds")));
+            }
+            let right = [Piece::muted(if even { "even time" } else { "log time" })];
+            ends(theme, &left, &right, from(area, area.height - 1), buf);
+        }
+    }
+}
+
+fn has_curves(run: &Run) -> bool {
+    run.incumbents.total() > 0 || !run.named.is_empty()
+}
+
+/// Bars instead of curves: the answer of the pane in a few rows.
+fn draw_bars(input: &PaneInput<'_>, standing: &Standing, area: Rect, buf: &mut Buffer) {
+    let theme = &input.app.look.theme;
+    let mut rows: Vec<(String, f64, Tone, bool)> = Vec::new();
+    rows.extend(standing.any.map(|any| ("any pod".to_owned(), any, Tone::Muted, false)));
+    rows.extend(standing.metric.map(|value| ("metric bound".to_owned(), value, Tone::Muted, false)));
+    rows.extend(standing.certified.map(|value| ("certified".to_owned(), value, Tone::Good, true)));
+    rows.extend(standing.tori.iter().map(|(name, value)| (name.clone(), *value, Tone::Muted, false)));
+    // The metric bound says least where there is little room.
+    if rows.len() > usize::from(area.height) {
+        rows.retain(|(name, ..)| name != "metric bound");
+    }
+    let full = rows.iter().map(|row| row.1).fold(0.0, f64::max);
+    let names = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).min(14) as u16;
+    for (at, (name, value, tone, bold)) in (0..area.height).zip(&rows) {
+        let place = row(area, at);
+        let (label, rest) = beside(place, names, 1);
+        let text = if *bold { Piece::answer(name.clone()) } else { Piece::muted(name.clone()) };
+        line(theme, &[text], label, buf);
+        let text = number::fixed(*value, decimals(full));
+        let (bar, number) = beside(rest, rest.width.saturating_sub(text.len() as u16 + 1), 1);
+        (&Meter::new(theme, &[Part::new(*value, *tone, '#')], full).track(true)).render(bar, buf);
+        let number_piece = if *bold { Piece::answer(text) } else { Piece::text(text) };
+        line(theme, &[number_piece], number, buf);
+    }
+}
+
+fn sentence(
+    input: &PaneInput<'_>,
+    run: Option<&Run>,
+    standing: &Standing,
+    chips: Option<usize>,
+) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    if let Some(certified) = standing.certified {
+        pieces.push(Piece::answer(format!("> certified {}", mcf(certified))));
+        if let Some(chips) = chips {
+            let times = input.app.look.theme.glyphs.times;
+            pieces.push(Piece::muted(format!("  {times} {chips} = ")));
+            pieces.push(Piece::answer(number::fixed(certified * chips as f64, 3)));
+            pieces.push(Piece::muted(" per chip"));
+            if let Some(any) = standing.any {
+                pieces.push(Piece::muted(format!(" of {}", number::fixed(any * chips as f64, 3))));
+            }
+        }
+        if let Some(gap) = standing.gap() {
+            pieces.push(Piece::muted("  this pod at most "));
+            pieces.push(Piece::text(format!("{} % more", open_percent(gap, 2))));
+        }
+    } else if let Some(metric) = standing.metric {
+        pieces.push(Piece::answer(format!("> at most {}", mcf(metric))));
+        pieces.push(Piece::muted("  nothing certified yet"));
+    }
+    if let Some(run) = run.filter(|run| run.state == RunState::Running)
+        && let Some(phase) = &run.phase
+    {
+        pieces.push(Piece::muted(format!("  {}", phase.name)));
+        if !phase.detail.is_empty() {
+            pieces.push(Piece::text(format!(" {}", phase.detail)));
+        }
+    }
+    pieces
+}
+
+fn details(run: Option<&Run>, standing: &Standing, yard: Option<&Yard>) -> Vec<String> {
+    let value = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| mcf(value).into());
+    let mut lines = vec![
+        format!("any pod of this size   {}", value(standing.any)),
+        format!("this pod, metric bound {}", value(standing.metric)),
+        format!("this pod, certified    {}", value(standing.certified)),
+    ];
+    match yard {
+        Some(yard) => {
+            lines.push(format!("any network of radix 6 {} (Moore)", mcf(yard.moore)));
+            lines.extend(yard.tori.iter().map(|torus| {
+                format!(
+                    "{}  {}, avg hops {:.4}, diameter {}",
+                    torus.name,
+                    mcf(torus.mcf),
+                    torus.avg_hops,
+                    torus.diameter
+                )
+            }));
+        }
+        None => lines.extend(standing.tori.iter().map(|(name, value)| format!("{name}  {}", mcf(*value)))),
+    }
+    if let Some(run) = run {
+        lines.push(String::new());
+        lines.push(format!("{} run {}: {}", run.method, run.id, run.word()));
+        let phase = |(at, phase): &(f64, lightbay_core::event::Phase)| {
+            format!("{at:8.2} s  {} {}", phase.name, phase.detail)
+        };
+        lines.extend(run.phases.iter().map(phase));
+        lines.extend(run.notes.iter().map(|note| format!("{:8.2} s  {}", note.at_s, note.text)));
+        for (name, series) in &run.named {
+            if let Some(last) = series.last() {
+                lines.push(format!(
+                    "{name}  {} at {:.2} s, {} points",
+                    mcf(last.value),
+                    last.at_s,
+                    series.total()
+                ));
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

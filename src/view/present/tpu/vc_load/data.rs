@@ -1,0 +1,91 @@
+//! What is set side by side: sets of routes with their hops and loads.
+
+use super::super::facts::Routes;
+use super::super::loads::{Figures, Loads, UNEVEN, ratio};
+use super::super::yardsticks::Yardsticks;
+
+/// One set of routes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// What it is: `after balancing`.
+    pub name: String,
+    /// How it is called where there is little room: `after`.
+    pub short: String,
+    /// How the routes were made.
+    pub note: &'static str,
+    /// Hops of each virtual channel over the whole pod.
+    pub hops: Vec<u64>,
+    /// Every channel.
+    pub loads: Loads,
+    /// The channels of each virtual channel in figures.
+    pub figures: Vec<Figures>,
+    /// Whether it is the plan on the screen as it stands.
+    pub present: bool,
+}
+
+impl Side {
+    /// How even its virtual channels are.
+    pub fn ratio(&self) -> Option<f64> {
+        ratio(&self.hops)
+    }
+
+    /// Whether that is called uneven.
+    pub fn uneven(&self) -> bool {
+        self.ratio().is_some_and(|ratio| ratio < UNEVEN)
+    }
+
+    /// One virtual channel in figures.
+    pub fn figures(&self, vc: usize) -> Figures {
+        self.figures.get(vc).copied().unwrap_or_default()
+    }
+}
+
+fn figures(loads: &Loads) -> Vec<Figures> {
+    loads.vc.iter().map(|loads| Figures::of(loads)).collect()
+}
+
+/// The sets of routes that a plan is shown by: its own before and after balancing, then the tori. `dor` says that the
+/// plan's own routes go dimension by dimension.
+pub fn sides(routes: &Routes, dor: bool, tori: Option<&Yardsticks>) -> Vec<Side> {
+    let mut sides = Vec::new();
+    if let (Some(before), Some(hops)) = (&routes.before, &routes.hops_before) {
+        sides.push(Side {
+            name: "before balancing".to_owned(),
+            short: "before".to_owned(),
+            note: "the same paths, vc0 preferred",
+            hops: hops.clone(),
+            figures: figures(before),
+            loads: before.clone(),
+            present: false,
+        });
+    }
+    let balanced = routes.before.is_some();
+    let (name, short, note) = match (dor, balanced) {
+        (true, _) => ("this plan, DOR", "DOR", "dimension order, dateline"),
+        (_, true) => ("after balancing", "after", "allowed turns, hops shared out"),
+        (_, false) => ("this plan", "plan", "allowed turns"),
+    };
+    sides.push(Side {
+        name: name.to_owned(),
+        short: short.to_owned(),
+        note,
+        hops: routes.hops.clone(),
+        figures: figures(&routes.after),
+        loads: routes.after.clone(),
+        present: true,
+    });
+    for torus in tori.iter().flat_map(|tori| &tori.tori) {
+        if let Some(routes) = &torus.routes {
+            sides.push(Side {
+                name: format!("{}, DOR", torus.name),
+                short: format!("{}, DOR", torus.family()),
+                note: "dimension order, dateline",
+                hops: routes.hops.clone(),
+                figures: figures(&routes.after),
+                loads: routes.after.clone(),
+                present: false,
+            });
+        }
+    }
+    sides
+}

@@ -1,0 +1,87 @@
+//! Names of chips, ports, switches and groups as panes write them: one set of words everywhere.
+
+use lightbay_engines::tpu::pod;
+
+/// `X 9 (1,2)`: a switch by dimension, number within it, and face position.
+pub fn switch(switch: usize) -> String {
+    let [u, v] = pod::switch_position(switch);
+    format!("{} {} ({u},{v})", axis(pod::switch_dimension(switch)), switch % 16)
+}
+
+/// `X`, `Y` or `Z`.
+pub const fn axis(dimension: usize) -> &'static str {
+    match dimension {
+        0 => "X",
+        1 => "Y",
+        _ => "Z",
+    }
+}
+
+/// What the two coordinates of a face position are called.
+pub const fn face(dimension: usize) -> &'static str {
+    match dimension {
+        0 => "y,z",
+        1 => "x,z",
+        _ => "x,y",
+    }
+}
+
+/// `+X`, `-X`, `+Y`, …
+pub const fn port(port: u8) -> &'static str {
+    match port {
+        0 => "+X",
+        1 => "-X",
+        2 => "+Y",
+        3 => "-Y",
+        4 => "+Z",
+        _ => "-Z",
+    }
+}
+
+/// `(2,0,0)`: a chip of a cube.
+pub fn chip(chip: u8) -> String {
+    let [x, y, z] = pod::position(chip);
+    format!("({x},{y},{z})")
+}
+
+/// `3 (2,0,0)`: a chip of the pod, by cube and place.
+pub fn node(node: u32) -> String {
+    let (cube, place) = pod::parts(node);
+    format!("{cube} {}", chip(place))
+}
+
+/// `(2,0,0) -Y`: an arc class.
+pub fn arc(class: usize) -> String {
+    let (place, by) = pod::arc_parts(class);
+    format!("{} {}", chip(place), port(by))
+}
+
+/// `OCS Y 2`, or `electrical`: what an arc class runs over.
+pub fn carrier(class: usize) -> String {
+    let (place, by) = pod::arc_parts(class);
+    match pod::switch(place, by) {
+        Some(switch) => format!("OCS {} {}", axis(pod::switch_dimension(switch)), switch % 16),
+        None => "electrical".to_owned(),
+    }
+}
+
+/// `4x8x8`: the shape of a job.
+pub fn shape(shape: [u16; 3]) -> String {
+    format!("{}x{}x{}", shape[0], shape[1], shape[2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worked_example_of_the_numbering_reads_well() {
+        // Chip (3,1,2) of cube 5 is node 359; its +X port is on switch 9.
+        assert_eq!(node(359), "5 (3,1,2)");
+        assert_eq!(switch(9), "X 9 (1,2)");
+        let class = pod::arc_class(39, 0);
+        assert_eq!((arc(class).as_str(), carrier(class).as_str()), ("(3,1,2) +X", "OCS X 9"));
+        assert_eq!(carrier(pod::arc_class(39, 1)), "electrical");
+        assert_eq!((switch(47).as_str(), face(2), port(5)), ("Z 15 (3,3)", "x,y", "-Z"));
+    }
+}

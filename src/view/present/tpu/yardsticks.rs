@@ -1,0 +1,135 @@
+//! What pods of a size are measured against: the tori, what any pod could reach, and the sizes beside it.
+
+use super::facts::{Routes, per_chip};
+use super::words;
+use lightbay_engines::tpu::pod::CHIPS;
+use lightbay_engines::tpu::topology::Topology;
+use lightbay_engines::tpu::watch::Unwatched;
+use lightbay_engines::tpu::{baselines, dor, metrics};
+
+/// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
+const ROUTED_CUBES: usize = 8;
+
+/// A torus of a size.
+#[derive(Clone, Debug)]
+pub struct Torus {
+    /// `PDTT 4x8x8`.
+    pub name: String,
+    /// Whether it is doubly twisted.
+    pub twisted: bool,
+    /// Its throughput: in closed form, or the hop bound, which doubly twisted tori reach.
+    pub mcf: f64,
+    /// Mean hops.
+    pub avg_hops: f64,
+    /// Largest number of hops.
+    pub diameter: u32,
+    /// Its links.
+    pub pod: Topology,
+    /// Its routes by dimension order with datelines, where the size allows it.
+    pub routes: Option<Routes>,
+}
+
+impl Torus {
+    /// `PT` or `PDTT`.
+    pub const fn family(&self) -> &'static str {
+        if self.twisted { "PDTT" } else { "PT" }
+    }
+}
+
+/// The measures of one size.
+#[derive(Clone, Debug)]
+pub struct Yardsticks {
+    /// Cubes.
+    pub cubes: usize,
+    /// No legal pod of this size has a larger throughput.
+    pub cover: f64,
+    /// No network of this size and radix has a larger throughput.
+    pub moore: f64,
+    /// The tori of this size, best first.
+    pub tori: Vec<Torus>,
+}
+
+impl Yardsticks {
+    /// The measures of a size, with routes if asked for. Takes milliseconds to seconds.
+    pub fn of(cubes: usize, routed: bool) -> Self {
+        let nodes = cubes * CHIPS;
+        let mut tori = Vec::new();
+        if let Some(shape) = baselines::usual_pdtt(cubes) {
+            tori.extend(torus(shape, true, routed && cubes <= ROUTED_CUBES));
+        }
+        tori.extend(torus(baselines::usual_shape(cubes), false, routed && cubes <= ROUTED_CUBES));
+        Self { cubes, cover: metrics::cover_bound(nodes).mcf, moore: metrics::moore_bound(nodes), tori }
+    }
+
+    /// The torus of a family.
+    pub fn torus(&self, twisted: bool) -> Option<&Torus> {
+        self.tori.iter().find(|torus| torus.twisted == twisted)
+    }
+
+    /// The best torus.
+    pub fn best(&self) -> Option<&Torus> {
+        self.tori.iter().max_by(|a, b| a.mcf.total_cmp(&b.mcf))
+    }
+}
+
+fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
+    let pod = if twisted { baselines::pdtt(shape) } else { baselines::pt(shape) }.ok()?;
+    let hops = metrics::hops(&pod)?;
+    let nodes = pod.nodes();
+    let mcf = if twisted { metrics::hop_bound(nodes, hops.hop_sum) } else { baselines::pt_mcf(shape) };
+    let routes = routed
+        .then(|| dor::route(&pod, shape, twisted, &dor::Settings::default(), &mut Unwatched::default()).ok())
+        .flatten()
+        .map(|routing| Routes::of(&pod, &routing));
+    let family = if twisted { "PDTT" } else { "PT" };
+    Some(Torus {
+        name: format!("{family} {}", words::shape(shape)),
+        twisted,
+        mcf,
+        avg_hops: hops.hop_sum as f64 / (nodes as f64 * (nodes as f64 - 1.0)),
+        diameter: hops.diameter,
+        pod,
+        routes,
+    })
+}
+
+/// Cubes of the sizes that are compared.
+pub const SIZES: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+/// Throughput per chip of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeRow {
+    /// Chips.
+    pub chips: usize,
+    /// Doubly twisted torus, where there is one.
+    pub pdtt: Option<f64>,
+    /// Plain torus.
+    pub pt: f64,
+    /// What any pod could reach.
+    pub bound: f64,
+}
+
+/// The sizes that are compared, with one more if it is none of them.
+pub fn sizes(also: usize) -> Vec<SizeRow> {
+    let mut sizes = SIZES.to_vec();
+    if !sizes.contains(&also) {
+        sizes.push(also);
+        sizes.sort_unstable();
+    }
+    sizes
+        .into_iter()
+        .map(|cubes| {
+            let yard = Yardsticks::of(cubes, false);
+            let rate = |twisted| yard.torus(twisted).map(|torus| per_chip(cubes, torus.mcf));
+            SizeRow {
+                chips: cubes * CHIPS,
+                pdtt: rate(true),
+                pt: rate(false).unwrap_or(f64::NAN),
+                bound: per_chip(cubes, yard.cover),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
