@@ -12,6 +12,7 @@ use lightbay_core::param::Params;
 use lightbay_core::plan::Draft;
 use lightbay_core::problem::Problems;
 use lightbay_core::scenario::Scenario;
+use lightbay_highs::modelled::Modelled;
 use lightbay_tpu::{Tpu, TpuScenario, methods, presets};
 use std::sync::Arc;
 
@@ -20,6 +21,10 @@ impl Listed for Tpu {
 
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()
+    }
+
+    fn models() -> Vec<Arc<dyn Modelled<Self>>> {
+        methods::models()
     }
 
     fn presets() -> Vec<PresetInfo> {

@@ -1,8 +1,12 @@
+use super::program::{Ask, Program};
 use super::relaxation::{Settings, all, relax};
 use crate::group::Group;
 use crate::mcf;
 use crate::topology::Topology;
 use crate::watch::Unwatched;
+use lightbay_highs::instance::solve_here;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Start;
 
 #[test]
 fn the_relaxation_with_every_switch_fixed_is_the_flow_of_that_pod() {
@@ -27,4 +31,48 @@ fn the_relaxation_of_two_cubes_is_the_known_bound() {
     for shares in &relaxed.shares {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
+}
+
+fn written(group: &Group, tolerated_faults: u8) -> Program {
+    Program::new(Ask { group, tolerated_faults, whole: true })
+}
+
+#[test]
+fn the_model_has_the_size_that_counting_gives() {
+    let group = Group::abelian(&[2]).unwrap();
+    let program = written(&group, 0);
+    let size = program.model().size();
+    // 288 electrical and 192 optical arcs leave a cube, each detours pairs with 126 other ends.
+    assert_eq!(size.columns, 1 + 96 + 480 * 126);
+    assert_eq!(size.rows, 48 + 4096);
+    assert_eq!(size.integers, 96);
+    assert_eq!(program.model().lower[0], 0.0);
+    // C8: two switches around a cube.
+    assert_eq!(written(&group, 1).model().lower[0], 2.0 / (32.0 * 64.0));
+}
+
+#[test]
+fn fixed_circuits_make_the_model_the_flow_of_the_pod() {
+    // One cube: the torus of 64 chips, whose flow is 8 / (64 · 4).
+    let program = written(&Group::abelian(&[1]).unwrap(), 0);
+    let model = program.fixed(&[0; 48]);
+    let options = Options::new().set("solver", "ipx").set("run_crossover", "off");
+    let solution = solve_here(&model, &options, &Start::None, &mut lightbay_highs::event::Unwatched).unwrap();
+    assert!((solution.objective.unwrap() - 0.03125).abs() < 1e-7, "{:?}", solution.objective);
+}
+
+#[test]
+fn circuits_go_into_the_model_and_come_back() {
+    let group = Group::abelian(&[3]).unwrap();
+    let program = written(&group, 0);
+    let voltage: [u16; 48] = std::array::from_fn(|o| (o * o % 3) as u16);
+    let mut point = vec![0.0; program.model().columns()];
+    for (column, value) in program.design(&voltage) {
+        point[column as usize] = value;
+    }
+    assert_eq!(program.voltages(&point), voltage);
+    // No flow at all is feasible.
+    assert_eq!(program.model().first_broken(&point, 1e-9), None);
+    point[0] = 1e-3;
+    assert!(program.model().first_broken(&point, 1e-9).unwrap().name.starts_with("pair_"));
 }

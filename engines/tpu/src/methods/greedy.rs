@@ -1,0 +1,93 @@
+//! `tons-lp-greedy`: relaxations in which more and more switches are fixed at what the last one gave most to.
+
+use super::finish::{self, Chosen};
+use super::lp;
+use crate::kind::Tpu;
+use crate::metrics::hops;
+use crate::model::relaxation;
+use crate::pod::SWITCHES;
+use crate::topology::Topology;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::scenario::Scenario;
+use rand::RngExt;
+
+/// Rounding in several steps.
+pub(super) struct Greedy;
+
+/// Largest pods, in cubes.
+const MOST_CUBES: usize = 8;
+
+/// What noise decides: shares that differ by less count as ties, since the first relaxation is highly symmetric.
+const NOISE: f64 = 1e-2;
+
+/// Random stream of the noise.
+const NOISE_STREAM: u64 = 1;
+
+impl Method<Tpu> for Greedy {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![
+            lp::gap(),
+            ParamInfo::int(
+                "fix_per_round",
+                1,
+                SWITCHES as i64,
+                8,
+                "Switches that are fixed after each relaxation, those with the largest shares first.",
+            )
+            .effect(Effect::Warm),
+        ];
+        params.extend(finish::params(false));
+        MethodInfo {
+            name: "tons-lp-greedy",
+            help: "Solves relaxations of the model and fixes a few switches after each, until all are.",
+            proves: true,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        let group = lp::open("tons-lp-greedy", body, MOST_CUBES, cx)?;
+        let mut stream = cx.stream(NOISE_STREAM);
+        let mut allowed = relaxation::all(&group);
+        let mut open: Vec<usize> = (0..SWITCHES).collect();
+        let at_once = params.count("fix_per_round").max(1);
+        while !open.is_empty() {
+            let relaxed = lp::relaxed(&group, &allowed, params, open.len() == SWITCHES, cx)?;
+            // The largest share of each open switch, ties by noise.
+            let mut wishes: Vec<(f64, usize, u16)> = open
+                .iter()
+                .filter_map(|&switch| {
+                    let noisy = |(element, share): (usize, &f64)| {
+                        (share + NOISE * stream.random::<f64>(), switch, element as u16)
+                    };
+                    let shares = relaxed.shares[switch].iter().enumerate().map(noisy);
+                    shares.max_by(|one, other| one.0.total_cmp(&other.0))
+                })
+                .collect();
+            wishes.sort_by(|one, other| other.0.total_cmp(&one.0));
+            for (_, switch, element) in wishes.into_iter().take(at_once) {
+                allowed[switch] = vec![element];
+                open.retain(|other| *other != switch);
+            }
+        }
+        let voltage = std::array::from_fn(|switch| allowed[switch][0]);
+        let pod = Topology::symmetric(group, voltage);
+        if hops(&pod).is_none() {
+            return Err(MethodError::Failed(
+                "the fixed switches do not join all cubes; try another seed".to_owned(),
+            ));
+        }
+        finish::finish(Chosen::new(pod, "fixed switches"), body, cx)?;
+        Ok(Outcome::done(Status::Feasible))
+    }
+}

@@ -1,0 +1,182 @@
+//! `tons-lp`: the relaxation of the optimisation model, and pods rounded from it.
+
+use super::finish::{self, Chosen};
+use crate::group::Group;
+use crate::kind::Tpu;
+use crate::metrics::{hop_bound, hops, two_length};
+use crate::model::relaxation::{self, Allowed, Relaxed, relax};
+use crate::pod::SWITCHES;
+use crate::scenario::{TopologyChoice, TpuScenario};
+use crate::topology::Topology;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, SeriesPoint, Severity};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+use rand::RngExt;
+
+/// The relaxation alone.
+pub(super) struct Relaxation;
+
+/// Largest pods for which the relaxation is solved: beyond, the cover bound is much tighter anyway.
+const MOST_CUBES: usize = 16;
+
+/// Sweeps of one relaxation at most.
+const MOST_ROUNDS: u32 = 2000;
+
+/// First number of the random streams of roundings.
+const ROUNDING_STREAM: u64 = 1;
+
+impl Method<Tpu> for Relaxation {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![
+            gap(),
+            ParamInfo::int("roundings", 1, 1_000_000, 2000, "Pods drawn with the shares of the relaxation.")
+                .effect(Effect::Warm),
+            ParamInfo::int("certified", 1, 1000, 2, "Drawn pods with the best metrics that are certified.")
+                .effect(Effect::Warm),
+        ];
+        params.extend(finish::params(false));
+        MethodInfo {
+            name: "tons-lp",
+            help: "Bound on all pods of the size by dividing circuits, and pods rounded from that.",
+            proves: true,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        let group = open("tons-lp", body, MOST_CUBES, cx)?;
+        let relaxed = relaxed(&group, &relaxation::all(&group), params, true, cx)?;
+        cx.phase("rounding", "pods with the shares of the relaxation");
+        let mut best: Vec<(f64, Topology)> = Vec::new();
+        let keep = params.count("certified").max(1);
+        for draw in 0..params.count("roundings").max(1) as u64 {
+            cx.checkpoint()?;
+            let mut stream = cx.stream(ROUNDING_STREAM + draw);
+            let voltage: [u16; SWITCHES] = std::array::from_fn(|switch| {
+                let mut left = stream.random::<f64>();
+                let found = relaxed.shares[switch].iter().position(|share| {
+                    left -= share;
+                    left < 0.0
+                });
+                found.unwrap_or(0) as u16
+            });
+            let pod = Topology::symmetric(group.clone(), voltage);
+            if let Some(score) = score(&pod) {
+                best.push((score, pod));
+                best.sort_by(|one, other| other.0.total_cmp(&one.0));
+                best.truncate(keep);
+            }
+            cx.count_work(1);
+        }
+        let mut chosen: Option<Chosen> = None;
+        for (_, pod) in best {
+            let Some(distances) = hops(&pod) else { continue };
+            let certificate = finish::certify(&pod, distances, "rounding", None, cx)?;
+            let known = chosen.as_ref().and_then(|chosen| chosen.certificate.as_ref());
+            if known.is_none_or(|known| certificate.lower > known.lower) {
+                finish::offer(&pod, distances, &certificate, "rounding", cx)?;
+                chosen = Some(Chosen { certificate: Some(certificate), ..Chosen::new(pod, "rounding") });
+            }
+        }
+        let Some(chosen) = chosen else {
+            return Err(MethodError::Failed(
+                "no pod that was drawn is connected; try another seed".to_owned(),
+            ));
+        };
+        finish::finish(chosen, body, cx)?;
+        Ok(Outcome::done(Status::Feasible))
+    }
+}
+
+/// The least of a few bounds on what a pod carries; `None` if it is not connected.
+pub(super) fn score(pod: &Topology) -> Option<f64> {
+    let distances = hops(pod)?;
+    let bound = hop_bound(pod.nodes(), distances.hop_sum);
+    Some(two_length(pod, 1, 2).map_or(bound, |other| bound.min(other)))
+}
+
+/// How exact relaxations are solved.
+pub(super) fn gap() -> ParamInfo {
+    ParamInfo::float(
+        "relaxation_gap",
+        1e-7,
+        0.1,
+        0.002,
+        "Relative width at which a relaxation counts as solved.",
+    )
+    .effect(Effect::Warm)
+}
+
+/// What all methods on the model begin with: whether the scenario suits them, and its group.
+pub(super) fn open(
+    method: &str,
+    body: &TpuScenario,
+    most_cubes: usize,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<Group, MethodError> {
+    if body.topology != TopologyChoice::Design {
+        return Err(finish::other_topology(method, body));
+    }
+    suits(method, body, most_cubes)?;
+    let group = body.group().map_err(finish::invalid)?;
+    finish::announce(body, cx);
+    Ok(group)
+}
+
+/// Refuses pods that are too large for a method.
+pub(super) fn suits(method: &str, body: &TpuScenario, most_cubes: usize) -> Result<(), MethodError> {
+    if usize::from(body.cubes) > most_cubes {
+        return Err(finish::invalid(Problem::new(
+            "cubes",
+            format!("is {}, but '{method}' is for at most {most_cubes}", body.cubes),
+            "use 'tons-fast', or fewer cubes",
+        )));
+    }
+    Ok(())
+}
+
+/// Solves a relaxation; the bound of the free one is that of all pods.
+pub(super) fn relaxed(
+    group: &Group,
+    allowed: &Allowed,
+    params: &Params,
+    free: bool,
+    cx: &mut Context<'_, Tpu>,
+) -> Result<Relaxed, MethodError> {
+    let fixed = allowed.iter().filter(|elements| elements.len() == 1).count();
+    cx.phase("relaxation", format!("{} of {SWITCHES} switches fixed", if free { 0 } else { fixed }));
+    cx.solver(format!("HiGHS {}", lightbay_highs::instance::version()));
+    let settings = relaxation::Settings {
+        gap: params.float("relaxation_gap").unwrap_or(0.002),
+        max_rounds: MOST_ROUNDS,
+    };
+    let relaxed = relax(group, allowed, settings, cx, |cx, lower, upper| {
+        let x = cx.elapsed_s();
+        for (name, y) in [("relaxation_lower", lower), ("relaxation_upper", upper)] {
+            cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+        }
+        if free {
+            cx.bound(upper);
+        }
+    })?;
+    let text = format!(
+        "{}: {:.7} to {:.7} after {} sweeps",
+        if free { "the relaxation bounds all pods of the size" } else { "what is left can carry" },
+        relaxed.lower,
+        relaxed.upper,
+        relaxed.rounds
+    );
+    cx.note(Severity::Info, text);
+    Ok(relaxed)
+}

@@ -1,0 +1,242 @@
+//! `tons-milp`: the optimisation model by branch and bound, for small pods; and the model for other solvers.
+
+use super::finish::{self, Chosen};
+use super::lp;
+use crate::assemble::{Parts, candidate};
+use crate::group::Group;
+use crate::kind::Tpu;
+use crate::mcf::{self, Certificate};
+use crate::metrics::{Hops, hops};
+use crate::model::program::{Ask, MOST_CUBES, Program};
+use crate::plan::TpuResult;
+use crate::scenario::TpuScenario;
+use crate::topology::Topology;
+use crate::watch::Unwatched;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, ModelSize};
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::{Limit, Status};
+use lightbay_core::scenario::Scenario;
+use lightbay_highs::model::Model;
+use lightbay_highs::modelled::Modelled;
+use lightbay_highs::solution::{Start, Status as Ending};
+use lightbay_highs::solve::{self, Reader};
+use rand::{Rng, RngExt};
+
+/// Branch and bound on the model.
+pub(super) struct Milp;
+
+/// The model for other solvers.
+pub(super) struct Written;
+
+/// Pods drawn for a start if there is no hot start.
+const DRAWS: u64 = 400;
+
+/// Numbers of random streams.
+const SOLVER_STREAM: u64 = 1;
+const START_STREAM: u64 = 2;
+
+/// Feasibility of points that other solvers wrote with few digits.
+const TOLERANCE: f64 = 1e-5;
+
+/// What the solver's tolerances may add to a bound, relative.
+const SLIP: f64 = 1e-6;
+
+fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> Ask<'g> {
+    Ask { group, tolerated_faults: scenario.tolerated_ocs_faults, whole: true }
+}
+
+impl Method<Tpu> for Milp {
+    fn info(&self) -> MethodInfo {
+        let mut params = lightbay_highs::solve::knobs();
+        params.extend(finish::params(false));
+        MethodInfo {
+            name: "tons-milp",
+            help: "The whole optimisation model by branch and bound, for up to 4 cubes; slow, but it proves.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        let group = lp::open("tons-milp", body, MOST_CUBES, cx)?;
+        let mut reading =
+            Reading { group: group.clone(), program: Program::new(ask(&group, body)), best: None };
+        cx.phase("model", format!("circuits and flows of {} chips", body.nodes()));
+        let size = reading.program.model().size();
+        cx.report(EventBody::Model(ModelSize {
+            after: "written in full".to_owned(),
+            columns: u64::from(size.columns),
+            rows: u64::from(size.rows),
+            nonzeros: u64::from(size.nonzeros),
+            integers: u64::from(size.integers),
+        }));
+        let start = match started(body, &group, cx) {
+            Some((pod, source)) => {
+                reading.judge(cx, pod, source)?;
+                reading.start()
+            }
+            None => Start::None,
+        };
+        let seed = cx.stream(SOLVER_STREAM).next_u64();
+        let mut options = solve::options_of(params, seed);
+        if params.text("lp_method") == Some("choose") {
+            // The first relaxation is large and highly degenerate: interior points, then crossover.
+            options = options.set("mip_lp_solver", "ipx");
+        }
+        let program = reading.program.clone();
+        let asked = solve::Ask { model: program.model(), options, start, isolated: solve::isolated(params) };
+        let solution = solve::run(asked, &mut reading, cx)?;
+        let Some((certificate, pod)) = reading.best else {
+            return Ok(match solution.status {
+                Ending::Infeasible => Outcome::Infeasible(
+                    "no pod of that group survives the failed switches that the scenario tolerates"
+                        .to_owned(),
+                ),
+                _ => Outcome::done(Status::Feasible),
+            });
+        };
+        let certified = Chosen { certificate: Some(certificate), ..Chosen::new(pod, "end of the search") };
+        finish::finish(certified, body, cx)?;
+        let status = if solution.status == Ending::Optimal { Status::Optimal } else { Status::Feasible };
+        let limit = (solution.status != Ending::Optimal).then_some(Limit::Work);
+        Ok(Outcome::Done { status, limit })
+    }
+}
+
+/// A pod to start from: that of the hot start, if it is symmetric under the group, or the best of some random ones.
+fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Option<(Topology, &'static str)> {
+    if let Some(hot) = finish::hot_start(body, cx) {
+        if hot.topology.symmetry().is_some_and(|symmetry| symmetry.group.rows() == group.rows()) {
+            cx.hot_start_fate(
+                HotStartFate::Accepted,
+                "the search begins with its circuits",
+                Some(hot.value),
+                None,
+            );
+            return Some((hot.topology, "hot start"));
+        }
+        let why = format!("the plan is not symmetric under {}", group.name());
+        cx.hot_start_fate(HotStartFate::Rejected, why, Some(hot.value), None);
+    }
+    let mut stream = cx.stream(START_STREAM);
+    let drawn = (0..DRAWS).filter_map(|_| {
+        let voltage = std::array::from_fn(|_| stream.random_range(0..group.order()) as u16);
+        let pod = Topology::symmetric(group.clone(), voltage);
+        lp::score(&pod).map(|score| (score, pod))
+    });
+    drawn.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, pod)| (pod, "random"))
+}
+
+/// Makes pods of the solver's points.
+struct Reading {
+    group: Group,
+    program: Program,
+    best: Option<(Certificate, Topology)>,
+}
+
+impl Reading {
+    /// Certifies a pod and hands it over if it is better.
+    fn judge(&mut self, cx: &mut Context<'_, Tpu>, pod: Topology, source: &str) -> Result<bool, MethodError> {
+        let Some(distances) = hops(&pod) else { return Ok(false) };
+        let settings = finish::certificate_settings(cx.params(), pod.nodes());
+        let certificate = mcf::certify(&pod, &settings, None, cx)?;
+        if self.best.as_ref().is_some_and(|(best, _)| best.lower >= certificate.lower) {
+            return Ok(false);
+        }
+        finish::offer(&pod, distances, &certificate, source, cx)?;
+        self.best = Some((certificate, pod));
+        Ok(true)
+    }
+
+    /// The circuits of the best pod; flows are for the solver to find.
+    fn start(&self) -> Start {
+        let Some(symmetry) = self.best.as_ref().and_then(|(_, pod)| pod.symmetry()) else {
+            return Start::None;
+        };
+        Start::Partial(self.program.design(&symmetry.voltage))
+    }
+}
+
+impl Reader<Tpu> for Reading {
+    fn incumbent(
+        &mut self,
+        cx: &mut Context<'_, Tpu>,
+        _objective: f64,
+        values: &[f64],
+        source: &str,
+    ) -> Result<(), MethodError> {
+        let pod = Topology::symmetric(self.group.clone(), self.program.voltages(values));
+        self.judge(cx, pod, source).map(|_| ())
+    }
+
+    fn bound(&mut self, cx: &mut Context<'_, Tpu>, bound: f64) -> Result<(), MethodError> {
+        let bound = bound * (1.0 + SLIP);
+        if self.group.order() <= 2 {
+            // Every state of two cubes is symmetric.
+            cx.bound(bound);
+        } else {
+            cx.bound_over(bound, &format!("pods symmetric under {}", self.group.name()));
+        }
+        Ok(())
+    }
+}
+
+impl Modelled<Tpu> for Written {
+    fn name(&self) -> &'static str {
+        "tons-milp"
+    }
+
+    fn params(&self) -> Vec<ParamInfo> {
+        Vec::new()
+    }
+
+    fn model(&self, scenario: &Scenario<Tpu>, _params: &Params) -> Result<Model, MethodError> {
+        let group = prepared(&scenario.body)?;
+        Ok(Program::new(ask(&group, &scenario.body)).model().clone())
+    }
+
+    fn plan(
+        &self,
+        scenario: &Scenario<Tpu>,
+        _params: &Params,
+        values: &[f64],
+    ) -> Result<Candidate<TpuResult>, MethodError> {
+        let group = prepared(&scenario.body)?;
+        let program = Program::new(ask(&group, &scenario.body));
+        let columns = program.model().columns();
+        if values.len() != columns {
+            return Err(MethodError::Failed(format!(
+                "the point has {} values, the model {columns} columns; give a point of the model as it was exported",
+                values.len()
+            )));
+        }
+        if let Some(broken) = program.model().first_broken(values, TOLERANCE) {
+            return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
+        }
+        let pod = Topology::symmetric(group, program.voltages(values));
+        let Some(distances): Option<Hops> = hops(&pod) else {
+            return Err(MethodError::Failed("the circuits of the point do not join all cubes".to_owned()));
+        };
+        let settings = mcf::Settings::of(pod.nodes());
+        let certificate = mcf::certify(&pod, &settings, None, &mut Unwatched::default())?;
+        Ok(candidate(Parts::of(pod, distances, certificate)))
+    }
+}
+
+fn prepared(body: &TpuScenario) -> Result<Group, MethodError> {
+    if body.topology != crate::scenario::TopologyChoice::Design {
+        return Err(finish::other_topology("tons-milp", body));
+    }
+    lp::suits("tons-milp", body, MOST_CUBES)?;
+    body.group().map_err(finish::invalid)
+}
