@@ -76,7 +76,7 @@ enum Program {
     /// Few classes, as of symmetric pods: dense Newton steps.
     Interior(Interior),
     /// Many classes of which a column uses few: the sparse simplex method of the solver.
-    Simplex(Master),
+    Simplex(Box<Master>),
 }
 
 impl Program {
@@ -84,7 +84,7 @@ impl Program {
         if network.class_count() <= DENSE {
             return Ok(Self::Interior(Interior::new(network, unit)));
         }
-        Master::new(network, unit).map(Self::Simplex)
+        Ok(Self::Simplex(Box::new(Master::new(network, unit)?)))
     }
 
     fn add(&mut self, round: u32, columns: &[(usize, &[f64])]) -> Result<(), Trouble> {

@@ -92,11 +92,11 @@ impl Interior {
             let mu = task.mu(&point);
             newton.factor(&task, &point, watch)?;
             let predictor = newton.direction(&task, &point, 0.0, None);
-            let (primal, dual) = task.reach(&point, &predictor, 1.0);
+            let (primal, dual) = point.reach(&predictor, 1.0);
             let after = task.mu_after(&point, &predictor, primal, dual);
             let sigma = (after / mu).powi(3).clamp(1e-6, 0.5);
             let step = newton.direction(&task, &point, sigma * mu, Some(&predictor));
-            let (primal, dual) = task.reach(&point, &step, BOUNDARY);
+            let (primal, dual) = point.reach(&step, BOUNDARY);
             point.advance(&step, primal, dual);
             if !(point.t.is_finite() && primal + dual > 1e-9) {
                 return Err(Trouble::Solver(
@@ -212,19 +212,19 @@ impl Task {
             product(&point.w, &step.w, &point.r, &step.r) + product(&point.s, &step.s, &point.p, &step.p);
         sum / (self.columns() + self.classes) as f64
     }
-
-    /// How far both sides can go along a direction, at most 1.
-    fn reach(&self, point: &Point, step: &Step, share: f64) -> (f64, f64) {
-        let limit = |x: &[f64], dx: &[f64]| {
-            x.iter().zip(dx).filter(|(_, dx)| **dx < 0.0).map(|(x, dx)| -x / dx).fold(f64::INFINITY, f64::min)
-        };
-        let primal = limit(&point.w, &step.w).min(limit(&point.s, &step.s));
-        let dual = limit(&point.p, &step.p).min(limit(&point.r, &step.r));
-        ((share * primal).min(1.0), (share * dual).min(1.0))
-    }
 }
 
 impl Point {
+    /// How far both sides can go along a direction, at most 1.
+    fn reach(&self, step: &Step, share: f64) -> (f64, f64) {
+        let limit = |x: &[f64], dx: &[f64]| {
+            x.iter().zip(dx).filter(|(_, dx)| **dx < 0.0).map(|(x, dx)| -x / dx).fold(f64::INFINITY, f64::min)
+        };
+        let primal = limit(&self.w, &step.w).min(limit(&self.s, &step.s));
+        let dual = limit(&self.p, &step.p).min(limit(&self.r, &step.r));
+        ((share * primal).min(1.0), (share * dual).min(1.0))
+    }
+
     fn advance(&mut self, step: &Step, primal: f64, dual: f64) {
         add(&mut self.w, primal, &step.w);
         add(&mut self.s, primal, &step.s);
@@ -368,7 +368,7 @@ fn cholesky(matrix: &mut [f64], n: usize) -> bool {
         let (above, rest) = matrix.split_at_mut(row * n);
         let current = &mut rest[..n];
         for column in 0..row {
-            let other = &above[column * n..column * n + column + 1];
+            let other = &above[column * n..][..=column];
             let sum = current[column] - dot(&current[..column], &other[..column]);
             current[column] = sum / other[column];
         }
