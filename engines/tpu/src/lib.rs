@@ -21,6 +21,7 @@
 //! | [`simulator`] | flits on the routes, cycle by cycle: saturation and latency |
 //! | [`methods`] | what can be asked for by name |
 //! | [`model`] | the optimisation model over circuits and flows, and its relaxation |
+//! | [`radix4`] | directed networks of degree 4, and what they carry |
 //! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -43,6 +44,7 @@ pub mod model;
 pub mod plan;
 pub mod pod;
 pub mod presets;
+pub mod radix4;
 pub mod routing;
 pub mod scenario;
 pub mod simulator;

@@ -19,6 +19,7 @@ use sweep::Scratch;
 
 pub mod columns;
 mod interior;
+pub mod leighton_rao;
 pub(crate) mod master;
 pub mod network;
 pub mod sweep;

@@ -160,3 +160,17 @@ fn a_stopped_run_keeps_its_interval() {
     assert!(certificate.rounds >= 2 && certificate.lower > 0.5 * certificate.upper, "{certificate:?}");
     assert_eq!(stopped.flow.unwrap().value, certificate.lower);
 }
+
+#[test]
+fn the_exact_program_agrees() {
+    let exact = |pod: &Topology| leighton_rao::solve(&leighton_rao::of_pod(pod)).unwrap();
+    let states = vec![vec![0]; crate::pod::SWITCHES];
+    for pod in [torus([1, 1, 1]), Topology::general(&states).unwrap(), vector(2)] {
+        let (value, certificate) = (exact(&pod), certified(&pod, 1e-4));
+        let slack = 1e-6;
+        assert!(
+            value >= certificate.lower * (1.0 - slack) && value <= certificate.upper * (1.0 + slack),
+            "{value} {certificate:?}"
+        );
+    }
+}

@@ -180,3 +180,6 @@ pub(super) fn relaxed(
     cx.note(Severity::Info, text);
     Ok(relaxed)
 }
+
+#[cfg(test)]
+mod tests;

@@ -107,7 +107,8 @@ impl Method<Tpu> for Milp {
         };
         let certified = Chosen { certificate: Some(certificate), ..Chosen::new(pod, "end of the search") };
         finish::finish(certified, body, cx)?;
-        let status = if solution.status == Ending::Optimal { Status::Optimal } else { Status::Feasible };
+        // The certificate of the plan has a width, so that plan and bound do not meet exactly.
+        let status = if solution.status == Ending::Optimal { Status::GapReached } else { Status::Feasible };
         let limit = (solution.status != Ending::Optimal).then_some(Limit::Work);
         Ok(Outcome::Done { status, limit })
     }

@@ -33,19 +33,20 @@ pub struct Ask<'g> {
 }
 
 /// Classes of unordered pairs under the translations.
-struct Pairs<'g> {
+pub(crate) struct Pairs<'g> {
     group: &'g Group,
     nodes: usize,
     /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
     rows: Vec<u32>,
     /// How often a translation class meets one of its pairs: 2 if the pair is its own mirror image, else 1.
-    count: Vec<f64>,
+    pub(crate) count: Vec<f64>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<'g> Pairs<'g> {
-    fn new(group: &'g Group) -> Self {
+    /// The classes of all pairs of a pod.
+    pub(crate) fn new(group: &'g Group) -> Self {
         let nodes = CHIPS * group.order();
         let mut pairs = Self { group, nodes, rows: vec![NONE; CHIPS * nodes], count: Vec::new() };
         for chip in 0..CHIPS {
@@ -71,7 +72,8 @@ impl<'g> Pairs<'g> {
         usize::from(chip) * self.nodes + CHIPS * moved + usize::from(other)
     }
 
-    fn row(&self, first: u32, second: u32) -> usize {
+    /// The class of a pair.
+    pub(crate) fn row(&self, first: u32, second: u32) -> usize {
         self.rows[self.position(first, second)] as usize
     }
 }
