@@ -3,16 +3,23 @@
 use super::{Artifact, FormatInfo, SubjectSort, file_stem, write_problem};
 use crate::subject::AnyScenario;
 use lightbay_core::checked::Checked;
-use lightbay_core::param::Params;
+use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_tpu::exports::{self, Subject};
 use lightbay_tpu::scenario::TopologyChoice;
-use lightbay_tpu::{Tpu, presets};
+use lightbay_tpu::watch::Unwatched;
+use lightbay_tpu::{Tpu, presets, radix4};
 use std::sync::Arc;
 
 /// The one format that is a scenario again.
 const INSTANCE: &str = "instance";
+
+/// The study of networks of degree 4, which is of no pod.
+const RADIX4: &str = "radix4";
+
+/// Sizes of the study unless others are asked for.
+const RADIX4_NODES: [i64; 4] = [10, 20, 30, 40];
 
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let mut all = vec![FormatInfo {
@@ -22,6 +29,21 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         extension: "json",
         params: Vec::new(),
     }];
+    all.push(FormatInfo {
+        name: RADIX4,
+        help: "A study beside the pod, as CSV: what directed networks of degree 4 carry, by family and size.",
+        of: SubjectSort::Either,
+        extension: "csv",
+        params: vec![
+            ParamInfo::int_list(
+                "radix4_nodes",
+                2,
+                200,
+                "Sizes of the study; 10, 20, 30 and 40 if not given.",
+            ),
+            ParamInfo::int("radix4_seed", 0, i64::MAX, 1, "Seed of the study's random networks."),
+        ],
+    });
     all.extend(exports::formats().into_iter().map(|format| FormatInfo {
         name: format.name,
         help: format.help,
@@ -37,6 +59,9 @@ pub(crate) fn export_scenario(
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
+    if format == RADIX4 {
+        return study(&scenario.name, params);
+    }
     let named = scenario.body.named_topology()?;
     if format == INSTANCE {
         let mut explicit = Scenario::clone(scenario);
@@ -63,6 +88,9 @@ pub(crate) fn export_plan(
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
+    if format == RADIX4 {
+        return study(&plan.plan().name, params);
+    }
     let (scenario, result) = (&plan.plan().scenario, &plan.plan().result);
     if format == INSTANCE {
         let mut explicit = Scenario::clone(scenario);
@@ -74,6 +102,20 @@ pub(crate) fn export_plan(
     let name = &plan.plan().name;
     let subject = Subject { name, scenario: &scenario.body, pod: &pod, result: Some(result) };
     artifacts(&subject, format, params)
+}
+
+fn study(name: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+    let asked = params.ints("radix4_nodes").filter(|sizes| !sizes.is_empty());
+    let sizes: Vec<usize> = asked
+        .unwrap_or_else(|| RADIX4_NODES.to_vec())
+        .into_iter()
+        .filter_map(|nodes| usize::try_from(nodes).ok())
+        .collect();
+    let seed = params.int("radix4_seed").and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
+    let rows = radix4::study(&sizes, seed, &mut Unwatched::default())
+        .map_err(|error| Problem::new("radix4_nodes", error.to_string(), "ask for other sizes"))?;
+    let name = format!("{}.{RADIX4}.csv", file_stem(name));
+    Ok(vec![Artifact { name, bytes: radix4::csv(&rows).into_bytes(), beside: None }])
 }
 
 fn artifacts(subject: &Subject<'_>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {

@@ -295,13 +295,13 @@ pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<R
 /// The study as CSV, one line for each size.
 pub fn csv(rows: &[Row]) -> String {
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
-    let mut text = "nodes,bound,gen_kautz,jellyfish,xpander,search\n".to_owned();
-    for row in rows {
+    let line = |row: &Row| {
         let cells =
             [Some(row.bound), Some(row.gen_kautz), row.jellyfish, row.xpander, Some(row.search)].map(cell);
-        text.push_str(&format!("{},{}\n", row.nodes, cells.join(",")));
-    }
-    text
+        format!("{},{}\n", row.nodes, cells.join(","))
+    };
+    let head = "nodes,bound,gen_kautz,jellyfish,xpander,search\n".to_owned();
+    head + &rows.iter().map(line).collect::<String>()
 }
 
 /// Passes on when to stop, but no figures: those would be of another question.
