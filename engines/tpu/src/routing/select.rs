@@ -30,6 +30,9 @@ const RAMP: f64 = 0.8;
 /// Logarithm of the highest price in use: sums of prices have to stay finite.
 const DEAREST: f64 = 60.0;
 
+/// Share of passes that a start from other routes saves: those have evened out most loads already.
+const SAVED_BY_START: f64 = 0.55;
+
 /// Price of an empty arc beside those of the fullest, so that a detour over empty arcs is not free.
 const EMPTY_PRICE: f64 = 1e-9;
 
@@ -238,6 +241,7 @@ pub fn select(
         prices: vec![1.0; ways.frame.classes()],
         ladder: Vec::new(),
         proposers: Vec::new(),
+        saved: if start.is_some() { SAVED_BY_START } else { 0.0 },
     };
     let threads = if ways.frame.nodes() < PARALLEL_FROM_NODES { 1 } else { watch.threads().max(1) };
     for _ in 0..threads {
@@ -259,6 +263,8 @@ struct Run<'a> {
     /// Price by load.
     ladder: Vec<f64>,
     proposers: Vec<Proposer>,
+    /// Share of all passes before the first of this run.
+    saved: f64,
 }
 
 impl Run<'_> {
@@ -322,6 +328,7 @@ impl Run<'_> {
         let mut stalled = 0;
         for pass in 0..self.effort.passes.max(1) {
             let share = f64::from(pass) / f64::from((self.effort.passes.max(2)) - 1);
+            let share = self.saved + (1.0 - self.saved) * share;
             self.set_prices(share);
             let whole = share <= WHOLE_PASSES;
             let mut flows: Vec<usize> =
