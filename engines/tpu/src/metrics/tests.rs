@@ -44,3 +44,30 @@ fn equal_lengths_bound_like_hops() {
         assert!((two_length(&pod, length, length).unwrap() / by_hops - 1.0).abs() < 1e-12);
     }
 }
+
+#[test]
+fn the_tori_have_their_published_distances() {
+    let table: [(bool, [u16; 3], u32, f64); 11] = [
+        (false, [4, 4, 8], 8, 4.0315),
+        (true, [4, 4, 8], 6, 3.4646),
+        (false, [4, 4, 12], 10, 5.0262),
+        (false, [4, 8, 8], 10, 5.0196),
+        (false, [4, 4, 16], 12, 6.0235),
+        (true, [4, 8, 8], 6, 4.3294),
+        (false, [8, 8, 8], 12, 6.0117),
+        (true, [8, 8, 16], 12, 6.9756),
+        (false, [4, 8, 12], 12, 6.0157),
+        (true, [8, 16, 16], 12, 8.7230),
+        (true, [16, 16, 32], 24, 13.9861),
+    ];
+    for (twisted, shape, diameter, average) in table {
+        let pod = if twisted { crate::baselines::pdtt(shape) } else { crate::baselines::pt(shape) }.unwrap();
+        let found = hops(&pod).unwrap();
+        assert_eq!(found.diameter, diameter, "{shape:?}");
+        assert!(
+            (found.average(pod.nodes()) - average).abs() < 6e-5,
+            "{shape:?}: {}",
+            found.average(pod.nodes())
+        );
+    }
+}
