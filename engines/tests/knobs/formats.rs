@@ -156,6 +156,8 @@ const PODS: &[(&str, &str, &str)] = &[
     ("changes", "switches_per_batch", "7"),
     ("graphml", "level", "cubes"),
     ("dot", "level", "cubes"),
+    ("radix4", "radix4_nodes", "10"),
+    ("radix4", "radix4_seed", "2"),
     ("msccl", "collective", "reduce_scatter"),
     ("msccl", "protocol", "LL"),
     ("msccl", "min_bytes", "1024"),
