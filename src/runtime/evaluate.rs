@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// An evaluation that takes longer ends with what it has; mostly it takes milliseconds.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// How often an evaluation under way looks whether a newer question has come.
 const LOOK: Duration = Duration::from_millis(20);

@@ -95,7 +95,7 @@ struct Explained {
 fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
     match plan {
         AnyPlan::Tpu(plan) => Some(&plan.plan().result),
-        _ => None,
+        AnyPlan::Training(_) => None,
     }
 }
 
@@ -111,11 +111,11 @@ impl Explain for Explained {
         };
         let free = match plan.scenario() {
             AnyScenario::Tpu(scenario) => scenario.body.topology == TopologyChoice::Design,
-            _ => false,
+            AnyScenario::Training(_) => false,
         };
         let fault_ratios =
             result.faults.iter().map(|case| loads::ratio(&case.routing.as_ref()?.claims.vc_hops)).collect();
-        Ok(Self { key, facts, by_dimension, free, fault_ratios, plan })
+        Ok(Self { key, plan, facts, by_dimension, free, fault_ratios })
     }
 }
 
@@ -152,7 +152,7 @@ struct Tpu {
 fn cubes_of(app: &App) -> Option<usize> {
     let cubes = |scenario: &AnyScenario| match scenario {
         AnyScenario::Tpu(scenario) => Some(usize::from(scenario.body.cubes)),
-        _ => None,
+        AnyScenario::Training(_) => None,
     };
     let shown = app.plans.shown().and_then(|entry| entry.plan.as_ref()).map(|plan| plan.0.scenario());
     shown.as_ref().and_then(cubes).or_else(|| cubes(&app.work.as_ref()?.now.scenario))

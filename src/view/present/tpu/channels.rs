@@ -94,12 +94,12 @@ impl ChannelPane {
         } else {
             let rest = from(inner, self.levels.len() as u16 + 2);
             if rest.height >= 3 {
-                self.draw_tori(input, yard, from(inner, self.levels.len() as u16), buf);
+                Self::draw_tori(input, yard, from(inner, self.levels.len() as u16), buf);
                 self.draw_list(input, plan, flows, selected, &ideal, rest, buf, out);
             }
         }
         if wide {
-            self.draw_tori(input, yard, from(left, self.levels.len() as u16 + 1), buf);
+            Self::draw_tori(input, yard, from(left, self.levels.len() as u16 + 1), buf);
         }
         let sentence = Self::sentence(plan, flows, selected, &ideal);
         line(&input.app.look.theme, &sentence, below(inner), buf);
@@ -174,7 +174,7 @@ impl ChannelPane {
     }
 
     /// What the same demand does on the tori, and what the bars are made of.
-    fn draw_tori(&self, input: &PaneInput<'_>, yard: Option<&Yard>, area: Rect, buf: &mut Buffer) {
+    fn draw_tori(input: &PaneInput<'_>, yard: Option<&Yard>, area: Rect, buf: &mut Buffer) {
         let theme = &input.app.look.theme;
         let square = theme.glyphs.left_eighths[7];
         let (electrical, optical) = if theme.is_ascii() { ("#", "o") } else { (square, square) };

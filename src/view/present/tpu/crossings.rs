@@ -82,7 +82,7 @@ impl CrossingsPane {
     ) {
         let facts = &plan.facts;
         let inner = body(area, 1);
-        let form = self.form(input, facts, inner.width);
+        let form = Self::form(input, facts, inner.width);
         let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
         let key = Key {
             plan: plan.key,
@@ -101,12 +101,12 @@ impl CrossingsPane {
         if inner.is_empty() {
             return;
         }
-        let selected = self.selected(input, edit);
+        let selected = Self::selected(input, edit);
         let theme = &input.app.look.theme;
         if form == Form::Pairs {
             self.draw_pairs(input, facts, yard, inner, buf);
         } else {
-            let tiles = Tiles::new(theme, &self.rows, self.columns(form), &self.tiles)
+            let tiles = Tiles::new(theme, &self.rows, Self::columns(form), &self.tiles)
                 .groups(&self.groups)
                 .editing(edit.is_some())
                 .whole_columns(form == Form::Cubes);
@@ -126,7 +126,7 @@ impl CrossingsPane {
             self.state.row_offset = if form == Form::Cubes { input.state.offset } else { 0 };
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
-            self.draw_about(input, plan, yard, from(inner, used), buf);
+            Self::draw_about(input, plan, yard, from(inner, used), buf);
             let pane = input.pane;
             let of = |row: u32, column: u32| match form {
                 Form::Faces => column / 4 * 16 + column % 4 + row * 4,
@@ -148,7 +148,7 @@ impl CrossingsPane {
         drawn.edit = self.editing.clone();
     }
 
-    const fn columns(&self, form: Form) -> usize {
+    const fn columns(form: Form) -> usize {
         match form {
             Form::Faces => 12,
             _ => SWITCHES,
@@ -156,7 +156,7 @@ impl CrossingsPane {
     }
 
     /// The chosen form, or the faces where the columns of all switches have no room.
-    fn form(&self, input: &PaneInput<'_>, facts: &Facts, width: u16) -> Form {
+    fn form(input: &PaneInput<'_>, facts: &Facts, width: u16) -> Form {
         let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
         let needed = digits * SWITCHES as u16 + 2 + digits + 1;
         match input.mode() {
@@ -167,7 +167,7 @@ impl CrossingsPane {
         }
     }
 
-    fn selected(&self, input: &PaneInput<'_>, edit: Option<&CellEdit>) -> Option<usize> {
+    fn selected(input: &PaneInput<'_>, edit: Option<&CellEdit>) -> Option<usize> {
         match edit {
             Some(edit) => Some(edit.entry),
             None => Some(input.state.selected.map_or(0, |id| id as usize)),
@@ -285,7 +285,6 @@ impl CrossingsPane {
 
     /// What stands below the switches where there is room: circuits between cubes.
     fn draw_about(
-        &self,
         input: &PaneInput<'_>,
         plan: &Explained,
         yard: Option<&Yard>,
@@ -424,8 +423,8 @@ fn between(pod: &lightbay_engines::tpu::topology::Topology) -> Vec<Vec<u32>> {
     let cubes = pod.cubes();
     let mut count = vec![vec![0; cubes]; cubes];
     for switch in 0..SWITCHES {
-        for cube in 0..cubes {
-            let to = pod.to(switch, cube);
+        for (cube, &to) in pod.state(switch).iter().enumerate() {
+            let to = usize::from(to);
             count[cube][to] += 1;
             if to != cube {
                 count[to][cube] += 1;

@@ -214,28 +214,25 @@ fn draw_chart(
 
 fn sentence(row: &SizeRow, design: Option<(f64, u64)>) -> Vec<Piece> {
     let mut pieces = vec![Piece::answer(format!("> {} chips", row.chips))];
-    match design {
-        Some((rate, plan)) => {
-            pieces.push(Piece::muted(format!("  plan {plan} ")));
-            pieces.push(Piece::answer(number::fixed(rate, 3)));
-            pieces.push(Piece::muted(format!(
-                "  {} % of {}",
-                number::percent(rate / row.bound, 1),
-                number::fixed(row.bound, 3)
-            )));
-            if let Some(pdtt) = row.pdtt {
-                pieces.push(Piece::text(format!("  x{} PDTT", number::fixed(rate / pdtt, 2))));
-            }
-            pieces.push(Piece::text(format!("  x{} PT", number::fixed(rate / row.pt, 2))));
+    if let Some((rate, plan)) = design {
+        pieces.push(Piece::muted(format!("  plan {plan} ")));
+        pieces.push(Piece::answer(number::fixed(rate, 3)));
+        pieces.push(Piece::muted(format!(
+            "  {} % of {}",
+            number::percent(rate / row.bound, 1),
+            number::fixed(row.bound, 3)
+        )));
+        if let Some(pdtt) = row.pdtt {
+            pieces.push(Piece::text(format!("  x{} PDTT", number::fixed(rate / pdtt, 2))));
         }
-        None => {
-            pieces.push(Piece::muted("  not designed in this session; "));
-            if let Some(pdtt) = row.pdtt {
-                pieces.push(Piece::text(format!("PDTT {}  ", number::fixed(pdtt, 3))));
-            }
-            pieces.push(Piece::text(format!("PT {}", number::fixed(row.pt, 3))));
-            pieces.push(Piece::muted(format!("  any pod at most {}", number::fixed(row.bound, 3))));
+        pieces.push(Piece::text(format!("  x{} PT", number::fixed(rate / row.pt, 2))));
+    } else {
+        pieces.push(Piece::muted("  not designed in this session; "));
+        if let Some(pdtt) = row.pdtt {
+            pieces.push(Piece::text(format!("PDTT {}  ", number::fixed(pdtt, 3))));
         }
+        pieces.push(Piece::text(format!("PT {}", number::fixed(row.pt, 3))));
+        pieces.push(Piece::muted(format!("  any pod at most {}", number::fixed(row.bound, 3))));
     }
     pieces
 }

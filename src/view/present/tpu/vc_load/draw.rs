@@ -63,6 +63,7 @@ fn name_piece(side: &Side, short: bool) -> Piece {
 }
 
 impl VcPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
