@@ -11,3 +11,4 @@ mod readme;
 mod signals;
 mod solving;
 mod support;
+mod tpu;

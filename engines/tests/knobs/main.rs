@@ -4,6 +4,7 @@
 
 mod formats;
 mod methods;
+mod pods;
 mod programs;
 mod runs;
 mod scenarios;

@@ -7,6 +7,7 @@
 mod claims;
 mod cover;
 mod faults;
+mod flow;
 mod group;
 mod routes;
 mod scenario;
@@ -148,7 +149,11 @@ pub fn check(scenario: &TpuScenario, result: &TpuResult, envelope: &Envelope<'_>
     let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
     faults::check(&pod, scenario, result, &mut found, &mut remarks);
     claims::simulation(result, &mut found);
-    let _ = depth;
+    if depth == Depth::Exact && hops.is_some() {
+        flow::check(&wiring, group, result, &mut found, &mut remarks);
+    } else {
+        remarks.push("'mcf_lower' is claimed: --exact looks for a flow that large".to_owned());
+    }
     Verdict { violations: found.finish(), bound, remarks }
 }
 

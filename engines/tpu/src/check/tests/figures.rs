@@ -65,6 +65,48 @@ fn tori_are_recognised_and_told_apart() {
 }
 
 #[test]
+fn the_throughput_is_found_again() {
+    let general = Topology::general(
+        &(0..48).map(|o| if o % 2 == 0 { vec![1, 0] } else { vec![0, 1] }).collect::<Vec<_>>(),
+    )
+    .unwrap();
+    let random = presets::scenario("tpu-random-256").unwrap();
+    let symmetric = random.named_topology().unwrap().unwrap();
+    for (scenario, pod) in [(TpuScenario::design(2), general), (TpuScenario::design(4), symmetric)] {
+        let case = Case::unrouted(scenario, &pod);
+        let verdict = case.verdict(Depth::Exact);
+        assert!(verdict.violations.is_empty(), "{:#?}", verdict.violations);
+        assert!(
+            verdict.remarks.iter().any(|remark| remark.contains("is confirmed")),
+            "{:?}",
+            verdict.remarks
+        );
+        // Between the true throughput and what the certificate proves only a computation can tell.
+        let claim = |lower: f64, upper: f64| {
+            let claims = &case.result.claims;
+            let (lower, upper) = (lower * claims.mcf_lower, upper * claims.mcf_upper);
+            let nodes = case.scenario.nodes() as f64;
+            let changed = case.with(|case| {
+                case.result.claims.mcf_lower = lower;
+                case.result.claims.mcf_upper = upper;
+                case.value = lower;
+                case.metrics.insert("n_mcf".to_owned(), nodes * lower);
+                case.metrics.insert("mcf_upper".to_owned(), upper);
+                case.result.certificates.class_lengths = None;
+                case.result.certificates.link_lengths = None;
+            });
+            changed.verdict(Depth::Exact).violations.iter().map(|found| found.code).collect::<Vec<_>>()
+        };
+        let hop_bound = metrics::hop_bound(pod.nodes(), case.result.claims.hop_sum);
+        let room = hop_bound / case.result.claims.mcf_upper;
+        if room > 1.03 {
+            assert_eq!(claim(1.02, room), [code::MCF]);
+        }
+        assert!(claim(0.9, 0.9).contains(&code::MCF));
+    }
+}
+
+#[test]
 fn the_cover_bound_is_the_published_one() {
     for (nodes, published) in [
         (128, 0.015484),
