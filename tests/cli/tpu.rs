@@ -61,7 +61,11 @@ fn a_plan_is_shown_beside_its_yardsticks_and_compared() {
     assert_eq!(tpu["routing"]["listed_routes"], 64 * 127);
     let claimed = tpu["routing"]["claims"]["max_channel_load"].as_u64();
     assert_eq!(tpu["routing"]["hottest"][0]["routes"].as_u64(), claimed);
-    place.run(&["show", "preset:tpu-384"]).done().prints(&["numbered by S3", "to be designed", "PT 4x8x12"]);
+    place.run(&["show", "preset:tpu-384"]).done().prints(&[
+        "384 chips in 6 cubes",
+        "to be designed",
+        "PT 4x8x12",
+    ]);
     let compared = place.run(&["compare", "random.json", "pdtt.json", "--csv"]).done();
     compared.prints(&["mcf_lower", "max_channel_load", "avg_hops"]);
 }

@@ -30,7 +30,7 @@ pub struct TpuScenario {
     pub job_shape: Option<[u16; 3]>,
     /// What the pod is wired as.
     pub topology: TopologyChoice,
-    /// The group that numbers the cubes of a design; the most square product of cyclic groups if absent.
+    /// The group that numbers the cubes of a design; left to the method if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupChoice>,
     /// Virtual channels that routes may use.
@@ -151,7 +151,7 @@ impl TpuScenario {
         self.slack_hops.unwrap_or(if self.nodes() >= SLACK_FROM_CHIPS { 2 } else { 0 })
     }
 
-    /// The group that numbers the cubes of a design.
+    /// The group that numbers the cubes of a design; the most square product of cyclic groups if none is named.
     ///
     /// # Errors
     /// A name that is none, or a group of another order than there are cubes.

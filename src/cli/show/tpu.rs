@@ -42,7 +42,8 @@ impl<'a> Figures<'a> {
         };
         let group = match &wired {
             Some(wired) => wired.symmetry().map(|symmetry| symmetry.group.name().to_owned()),
-            None => Some(body.group()?.name().to_owned()),
+            None if body.group.is_some() => Some(body.group()?.name().to_owned()),
+            None => None,
         };
         let routing = plan.and_then(|plan| plan.result.routing.as_ref());
         let loads = wired.zip(routing).and_then(|(pod, routing)| arc_loads(&pod, routing));
@@ -91,8 +92,10 @@ impl<'a> Figures<'a> {
         let scenario = self.scenario;
         let mut table = Table::new(&["", ""]);
         let mut row = |name: &str, value: String| table.row([format!("  {name:<14}"), value]);
+        let open = self.plan.is_none() && scenario.topology == TopologyChoice::Design;
         let numbered = match &self.group {
             Some(name) => format!(", numbered by {name}"),
+            None if open => String::new(),
             None => ", without symmetry".to_owned(),
         };
         let cubes = counted(scenario.cubes.into(), "cube", "cubes");

@@ -233,8 +233,23 @@ pub fn certify(
     );
     cx.solver(format!("HiGHS {}", lightbay_highs::instance::version()));
     let mut tightening = Tightening { cx, pod: Arc::new(pod.clone()), hops, source, refused: None };
-    let certificate = mcf::certify(pod, &settings, lengths, &mut tightening)?;
-    tightening.refused.map_or(Ok(certificate), Err)
+    let attempt = mcf::attempt(pod, &settings, lengths, &mut tightening);
+    if let Some(refused) = tightening.refused {
+        return Err(refused);
+    }
+    match (attempt.stopped, attempt.certificate) {
+        (None, Some(certificate)) => Ok(certificate),
+        (Some(stopped), certificate) => {
+            // What was proven by then is worth more than the hop bound beside the last lower end.
+            if let Some(certificate) = certificate
+                && cx.best().is_none_or(|(value, _)| certificate.lower >= value)
+            {
+                hand_over(&Parts::of(pod.clone(), hops, certificate), source, cx)?;
+            }
+            Err(stopped)
+        }
+        (None, None) => Err(MethodError::Failed("no round of the flow computation was done".to_owned())),
+    }
 }
 
 /// Hands over a pod of which only the throughput is known. Returns whether it is better than what was known.

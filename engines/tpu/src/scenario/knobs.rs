@@ -59,8 +59,7 @@ fn pod_knobs() -> Vec<ParamInfo> {
         )),
         cold(ParamInfo::text(
             "group",
-            "Group that numbers the cubes of a design: '2,2', 'Z2 x Z4', 'D6', 'S3'; 'auto' is the most square \
-             product.",
+            "Group that numbers the cubes of a design: '2,2', 'Z2 x Z4', 'D6', 'S3'; 'auto' leaves it to the method.",
         )),
         ParamInfo::int("vc_count", 1, i64::from(MAX_VCS), 2, "Virtual channels that routes may use."),
         ParamInfo::choice(
