@@ -34,8 +34,10 @@ fn quick(method: &str) -> &'static str {
 fn said(ran: &Ran) -> Vec<String> {
     let told = ran.events.iter().filter_map(|event| match &event.body {
         EventBody::Phase(phase) => Some(format!("{}: {}", phase.name, phase.detail)),
-        // Most points of a series are at a time.
-        EventBody::Series(point) => Some(format!("{} {}", point.name, point.y)),
+        // Every round of a certificate has a point; curves of a search are drawn as time allows.
+        EventBody::Series(point) if point.name.starts_with("mcf_") => {
+            Some(format!("{} {}", point.name, point.y))
+        }
         EventBody::Note(note) => Some(note.text.clone()),
         _ => None,
     });
@@ -71,7 +73,8 @@ const DRAWN: &[&str] = &["tons-fast", "random", "evaluate"];
 const TORI: &[&str] = &["pt", "pdtt"];
 
 /// The same for 48 pods without a switch.
-const SWEPT: &str = "SMALLEST tolerated_ocs_faults=1 warmup_cycles=50 measure_cycles=50 rate_step=0.5";
+const SWEPT: &str =
+    "SMALLEST route_passes=1 tolerated_ocs_faults=1 warmup_cycles=50 measure_cycles=50 rate_step=0.5";
 
 /// What all methods share.
 const SHARED: &[(&[&str], &str, &str, &str, Shows)] = &[
@@ -84,8 +87,14 @@ const SHARED: &[(&[&str], &str, &str, &str, Shows)] = &[
     (ALL, "route_selection", "SMALLEST routing=at", "ilp", Shows::Log),
     (ALL, "balance", "routing=at", "false", Shows::Plan),
     (ALL, "with_routes", "", "false", Shows::Plan),
-    (ALL, "with_faults", "", "true", Shows::Plan),
-    (ALL, "fault_turns", "routing=at tolerated_ocs_faults=1", "per_fault", Shows::Plan),
+    (ALL, "with_faults", "SMALLEST route_passes=1", "true", Shows::Plan),
+    (
+        ALL,
+        "fault_turns",
+        "SMALLEST routing=at route_passes=1 tolerated_ocs_faults=1",
+        "per_fault",
+        Shows::Plan,
+    ),
     (ALL, "fault_saturation", SWEPT, "true", Shows::Plan),
     (ALL, "saturation_search", SHORT, "steps", Shows::Plan),
 ];
