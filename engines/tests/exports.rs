@@ -329,12 +329,11 @@ fn pods_are_written_for_other_programs() {
         ("msccl", &["pt-4x4x8.msccl.xml"], Some("pt-4x4x8.msccl.xml")),
     ] {
         assert_eq!(names(Subject::Plan(&plan), format), of_plan);
-        match of_scenario {
-            Some(name) => assert_eq!(names(Subject::Scenario(&scenario), format), [name]),
-            None => {
-                let refusal = export(Subject::Scenario(&scenario), format, &[]).unwrap_err().to_string();
-                assert!(refusal.contains("is written from a plan"), "{refusal}");
-            }
+        if let Some(name) = of_scenario {
+            assert_eq!(names(Subject::Scenario(&scenario), format), [name]);
+        } else {
+            let refusal = export(Subject::Scenario(&scenario), format, &[]).unwrap_err().to_string();
+            assert!(refusal.contains("is written from a plan"), "{refusal}");
         }
     }
     let refusal = export(Subject::Plan(&plan), "curve", &[]).unwrap_err().to_string();

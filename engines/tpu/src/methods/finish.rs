@@ -424,23 +424,19 @@ fn route(
     wanted: &Wanted,
     cx: &mut Context<'_, Tpu>,
 ) -> Result<Routes, MethodError> {
-    match (wanted.routing, torus) {
-        (Wished::DimensionOrder, Some(torus)) => {
-            cx.phase("route", format!("{} chips in dimension order", pod.nodes()));
-            let settings = dor::Settings {
-                failed: wanted.settings.failed.clone(),
-                with_routes: wanted.with_routes || wanted.simulate.is_some(),
-                ..dor::Settings::default()
-            };
-            let routing = dor::route(pod, torus.shape, torus.twisted, &settings, cx)?;
-            Ok(Routes { routing, found: None })
-        }
-        _ => {
-            cx.phase("route", format!("{} chips by allowed turns", pod.nodes()));
-            let routed = routing::route(pod, &wanted.settings, cx)?;
-            Ok(Routes { routing: routed.routing, found: Some(routed.found) })
-        }
+    if let (Wished::DimensionOrder, Some(torus)) = (wanted.routing, torus) {
+        cx.phase("route", format!("{} chips in dimension order", pod.nodes()));
+        let settings = dor::Settings {
+            failed: wanted.settings.failed.clone(),
+            with_routes: wanted.with_routes || wanted.simulate.is_some(),
+            ..dor::Settings::default()
+        };
+        let routing = dor::route(pod, torus.shape, torus.twisted, &settings, cx)?;
+        return Ok(Routes { routing, found: None });
     }
+    cx.phase("route", format!("{} chips by allowed turns", pod.nodes()));
+    let routed = routing::route(pod, &wanted.settings, cx)?;
+    Ok(Routes { routing: routed.routing, found: Some(routed.found) })
 }
 
 /// Looks at every failed switch. Routes in dimension order cannot avoid one, so tori are swept with allowed turns.

@@ -354,7 +354,7 @@ fn failed_switches_that_are_made_up() {
     case.with(|case| case.result.faults[0].avg_hops += 0.01).assert_codes(&[code::FAULTS]);
     case.with(|case| case.result.faults[0].unreachable.push((0, 1))).assert_codes(&[code::FAULTS]);
     let load = case.with(|case| {
-        let lowest = if case.result.faults[0].max_channel_load == Some(worst) { 1 } else { 0 };
+        let lowest = usize::from(case.result.faults[0].max_channel_load == Some(worst));
         case.result.faults[lowest].max_channel_load = Some(worst - 1);
         case.result.faults[1 - lowest].max_channel_load = Some(worst);
         case.result.faults[lowest].routing.as_mut().unwrap().claims.max_channel_load += 1;
