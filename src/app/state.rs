@@ -148,12 +148,42 @@ pub struct Start {
     pub problems: Vec<String>,
 }
 
+/// A row of the examples on the first screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Example {
+    /// Index into [`Start::presets`].
+    Preset(usize),
+    /// How many of the same kind are not listed.
+    More(usize),
+}
+
 impl Start {
+    /// Most examples of a kind on the first screen, so that every kind and what follows them are in sight.
+    pub const EXAMPLES_OF_A_KIND: usize = 9;
+
+    /// The examples, kind by kind.
+    pub fn examples(&self) -> Vec<Example> {
+        let mut examples = Vec::new();
+        let mut first = 0;
+        for kind in self.presets.chunk_by(|a, b| a.kind == b.kind) {
+            let shown = kind.len().min(Self::EXAMPLES_OF_A_KIND);
+            examples.extend((first..first + shown).map(Example::Preset));
+            if kind.len() > shown {
+                examples.push(Example::More(kind.len() - shown));
+            }
+            first += kind.len();
+        }
+        examples
+    }
+
     /// The rows that can be selected, in order; an item's id is its index.
     pub fn items(&self) -> Vec<StartItem> {
         let recent = self.recent.as_ref().map_or(0, Vec::len);
         let mut items: Vec<StartItem> = (0..recent).map(StartItem::Continue).collect();
-        items.extend((0..self.presets.len()).map(StartItem::Example));
+        items.extend(self.examples().into_iter().map(|example| match example {
+            Example::Preset(index) => StartItem::Example(index),
+            Example::More(_) => StartItem::Ask("new"),
+        }));
         items.extend(["open", "new", "import"].map(StartItem::Ask));
         items.extend([Command::Help, Command::Palette].map(StartItem::Do));
         items

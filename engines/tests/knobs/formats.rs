@@ -171,9 +171,19 @@ fn every_knob_of_every_exporter_of_pods_changes_the_file() {
     for format in exporters("tpu") {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }
-    let covered: Vec<_> =
+    let mut covered: Vec<_> =
         PODS.iter().map(|(format, knob, _)| ((*format).to_owned(), (*knob).to_owned())).collect();
+    let models = ["mps", "lp"];
+    covered.extend(models.map(|format| (format.to_owned(), "method".to_owned())));
     assert_covered("knobs of exporters of pods", &entries, &covered);
+    // One method has a model; the others say so.
+    let cube = preset("tpu-64").unwrap();
+    for format in models {
+        let model =
+            |method: &str| export(Subject::Scenario(&cube), format, &settings(&format!("method={method}")));
+        assert!(!model("tons-milp").unwrap_or_else(|problems| panic!("{problems}"))[0].bytes.is_empty());
+        assert!(model("tons-fast").unwrap_err().to_string().contains("tons-fast"));
+    }
     // Routes under translation, so that they can be written for one cube or all; changes are counted from a torus of
     // another shape.
     let done = solve("tpu-random-128", "evaluate", "certificate_gap=1%").done;

@@ -4,7 +4,7 @@ use super::select;
 use crate::app::action::{Command, Recent};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
-use crate::app::state::{App, Start};
+use crate::app::state::{App, Example, Start};
 use crate::view::figures::{Room, in_unit, quantity};
 use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, number, scroll, text};
 use ratatui::buffer::Buffer;
@@ -145,11 +145,21 @@ fn examples(start: &Start, rows: &mut Vec<(Row, Option<ItemId>)>, item: &mut imp
     let count = if kinds.len() == 1 { "1 kind".to_owned() } else { format!("{} kinds", kinds.len()) };
     rows.push((Row::Title("Open an example", count), None));
     let mut last = "";
-    for preset in &start.presets {
-        let kind = if preset.kind == last { "" } else { preset.kind };
-        last = preset.kind;
-        let texts = [kind.to_owned(), preset.name.to_owned(), preset.help.to_owned()];
-        rows.push((Row::Three(texts, Name::Second), item()));
+    for example in start.examples() {
+        let row = match example {
+            Example::Preset(index) => {
+                let preset = &start.presets[index];
+                let kind = if preset.kind == last { "" } else { preset.kind };
+                last = preset.kind;
+                let texts = [kind.to_owned(), preset.name.to_owned(), preset.help.to_owned()];
+                Row::Three(texts, Name::Second)
+            }
+            Example::More(count) => {
+                let all = format!("{}new lists and opens all", super::key_of(&Command::Palette));
+                Row::Three([String::new(), format!("{count} more"), all], Name::First)
+            }
+        };
+        rows.push((row, item()));
     }
 }
 
