@@ -45,7 +45,7 @@ pub(super) fn check(
         (Some(lengths), Some(_)) if lengths.len() == network.classes => lengths.clone(),
         _ => vec![1.0; network.classes],
     };
-    match network.interval(&start, lower) {
+    match network.interval(&start, (lower, upper)) {
         Err(error) => remarks.push(format!("the throughput could not be computed again: {error}")),
         Ok((own_lower, own_upper)) => {
             if lower > own_upper * (1.0 + SOLVED) {
@@ -117,8 +117,9 @@ impl<'w> Network<'w> {
         Self { wiring, class, classes: 3 * nodes, groups }
     }
 
-    /// A flow that exists and a bound on all, until the flow reaches `wanted` or the bound falls below it.
-    fn interval(&self, start: &[f64], wanted: f64) -> Result<(f64, f64), Error> {
+    /// A flow that exists and a bound on all, until both claims are settled: a flow reaches the lower one or the
+    /// bound falls below it, and the bound reaches the upper one or a flow goes beyond it.
+    fn interval(&self, start: &[f64], claims: (f64, f64)) -> Result<(f64, f64), Error> {
         let mut model = Model::new("throughput");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
         for class in 0..self.classes {
@@ -167,7 +168,9 @@ impl<'w> Network<'w> {
             let solution = program.run(&mut Unwatched)?;
             let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else { break };
             lower = lower.max(1.0 / (values[0] * unit));
-            if lower >= wanted * (1.0 - SOLVED) || upper < wanted * (1.0 - SOLVED) {
+            let least = claims.0 * (1.0 - SOLVED);
+            let (most, beyond) = (claims.1 * (1.0 + SOLVED), lower * (1.0 - SOLVED) > claims.1);
+            if (lower >= least || upper < least) && (upper <= most || beyond) {
                 break;
             }
             let prices = solution.row_duals[..self.classes].iter().map(|dual| (-dual).max(0.0)).collect();

@@ -76,11 +76,10 @@ fn the_throughput_is_found_again() {
         let case = Case::unrouted(scenario, &pod);
         let verdict = case.verdict(Depth::Exact);
         assert!(verdict.violations.is_empty(), "{:#?}", verdict.violations);
-        assert!(
-            verdict.remarks.iter().any(|remark| remark.contains("is confirmed")),
-            "{:?}",
-            verdict.remarks
-        );
+        // Without symmetry the interval found again is a few per cent wide.
+        let sharp = pod.symmetry().is_some();
+        let said = if sharp { "is confirmed" } else { "a flow of" };
+        assert!(verdict.remarks.iter().any(|remark| remark.contains(said)), "{:?}", verdict.remarks);
         // Between the true throughput and what the certificate proves only a computation can tell.
         let claim = |lower: f64, upper: f64| {
             let claims = &case.result.claims;
@@ -99,7 +98,7 @@ fn the_throughput_is_found_again() {
         };
         let hop_bound = metrics::hop_bound(pod.nodes(), case.result.claims.hop_sum);
         let room = hop_bound / case.result.claims.mcf_upper;
-        if room > 1.03 {
+        if sharp && room > 1.03 {
             assert_eq!(claim(1.02, room), [code::MCF]);
         }
         assert!(claim(0.9, 0.9).contains(&code::MCF));
