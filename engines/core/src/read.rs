@@ -76,6 +76,32 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
+/// A list, read from the value at `path`.
+pub fn list_at<'v>(value: &'v Value, path: &str, problems: &mut Problems) -> Option<&'v [Value]> {
+    if let Value::Array(list) = value {
+        return Some(list);
+    }
+    problems.add(path, format!("is {}", brief(value)), "give a list [ … ]");
+    None
+}
+
+/// A list of whole numbers that fit their type, read from the value at `path`; every other entry is a problem.
+pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<T>> {
+    let list = list_at(value, path, problems)?;
+    let mut numbers = Vec::with_capacity(list.len());
+    for (index, entry) in list.iter().enumerate() {
+        match entry.as_u64().and_then(|number| T::try_from(number).ok()) {
+            Some(number) => numbers.push(number),
+            None => problems.add(
+                format!("{path}[{index}]"),
+                format!("is {}", brief(entry)),
+                "give a whole number of a sensible size",
+            ),
+        }
+    }
+    (numbers.len() == list.len()).then_some(numbers)
+}
+
 /// The keys of one JSON object, being read.
 #[derive(Debug)]
 pub struct Fields<'v> {
@@ -265,11 +291,26 @@ impl<'v> Fields<'v> {
     /// A list.
     pub fn list(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v [Value]> {
         let value = self.required(key, problems)?;
-        if let Value::Array(list) = value {
-            return Some(list);
+        list_at(value, &self.path_of(key), problems)
+    }
+
+    /// A list of objects, each read by `read`; keys that nobody asked for are problems. `None` if any of them is wrong.
+    pub fn each<T>(
+        &mut self,
+        key: &'static str,
+        problems: &mut Problems,
+        read: impl Fn(&mut Fields<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let path = self.path_of(key);
+        let list = self.list(key, problems)?;
+        let mut entries = Vec::with_capacity(list.len());
+        for (index, value) in list.iter().enumerate() {
+            if let Some(mut fields) = Fields::of(value, &format!("{path}[{index}]"), problems) {
+                entries.extend(read(&mut fields, problems));
+                fields.finish(problems);
+            }
         }
-        problems.add(self.path_of(key), format!("is {}", brief(value)), "give a list [ … ]");
-        None
+        (entries.len() == list.len()).then_some(entries)
     }
 
     /// An object.

@@ -7,7 +7,7 @@ use super::{
     Simulation, SymmetryRecord, TopologyRecord, TpuResult, Unbalanced,
 };
 use lightbay_core::problem::Problems;
-use lightbay_core::read::{Fields, brief};
+use lightbay_core::read::{Fields, brief, list_at, whole_numbers};
 use serde_json::Value;
 
 /// Numbers beyond this are a damaged file.
@@ -40,7 +40,7 @@ impl TpuResult {
         let routing = optional_routing(fields, problems);
         let faults = match fields.optional("faults") {
             None => Some(Vec::new()),
-            Some(_) => each(fields, "faults", problems, fault_case),
+            Some(_) => fields.each("faults", problems, fault_case),
         };
         let simulation = match fields.optional_object("simulation", problems) {
             None => Some(None),
@@ -65,7 +65,7 @@ impl TpuResult {
 pub(crate) fn topology_record(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TopologyRecord> {
     const DIMENSIONS: [(&str, Dimension); 3] =
         [("x", Dimension::X), ("y", Dimension::Y), ("z", Dimension::Z)];
-    let ocs = each(fields, "ocs", problems, |fields, problems| {
+    let ocs = fields.each("ocs", problems, |fields, problems| {
         let id = fields.int("id", 0..=255, problems);
         let dim = fields.choice("dim", &DIMENSIONS, problems);
         let pos = whole::<u8>(fields, "pos", problems);
@@ -87,7 +87,7 @@ pub(crate) fn topology_record(fields: &mut Fields<'_>, problems: &mut Problems) 
             let rows = inner.list("table", problems).and_then(|rows| {
                 let mut table = Vec::with_capacity(rows.len());
                 for (index, row) in rows.iter().enumerate() {
-                    table.extend(whole_list::<u16>(row, &format!("{path}[{index}]"), problems));
+                    table.extend(whole_numbers::<u16>(row, &format!("{path}[{index}]"), problems));
                 }
                 (table.len() == rows.len()).then_some(table)
             });
@@ -161,7 +161,7 @@ fn read_routing(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Rout
             let loads = inner.list("loads", problems).and_then(|rows| {
                 let mut loads = Vec::with_capacity(rows.len());
                 for (index, row) in rows.iter().enumerate() {
-                    loads.extend(whole_list::<u32>(row, &format!("{path}[{index}]"), problems));
+                    loads.extend(whole_numbers::<u32>(row, &format!("{path}[{index}]"), problems));
                 }
                 (loads.len() == rows.len()).then_some(loads)
             });
@@ -209,7 +209,7 @@ fn fault_case(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FaultC
         Some(_) => fields.list("unreachable", problems).and_then(|list| {
             let mut pairs = Vec::with_capacity(list.len());
             for (index, value) in list.iter().enumerate() {
-                let pair = whole_list::<u32>(value, &format!("{path}[{index}]"), problems)?;
+                let pair = whole_numbers::<u32>(value, &format!("{path}[{index}]"), problems)?;
                 let [source, target] = pair.as_slice() else {
                     problems.add(format!("{path}[{index}]"), "is no pair", "give [source, target]");
                     return None;
@@ -257,7 +257,7 @@ fn optional_numbers(fields: &mut Fields<'_>, key: &'static str, problems: &mut P
 
 /// A list of finite numbers.
 fn numbers(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<f64>> {
-    let list = list(value, path, problems)?;
+    let list = list_at(value, path, problems)?;
     let mut numbers = Vec::with_capacity(list.len());
     for (index, entry) in list.iter().enumerate() {
         match entry.as_f64().filter(|number| number.abs() <= HUGE) {
@@ -276,48 +276,5 @@ fn whole<T: TryFrom<u64>>(
 ) -> Option<Vec<T>> {
     let path = fields.path_of(key);
     let value = fields.required(key, problems)?;
-    whole_list(value, &path, problems)
-}
-
-/// A list of whole numbers that fit their type.
-fn whole_list<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<T>> {
-    let list = list(value, path, problems)?;
-    let mut numbers = Vec::with_capacity(list.len());
-    for (index, entry) in list.iter().enumerate() {
-        match entry.as_u64().and_then(|number| T::try_from(number).ok()) {
-            Some(number) => numbers.push(number),
-            None => problems.add(
-                format!("{path}[{index}]"),
-                format!("is {}", brief(entry)),
-                "give a whole number of a sensible size",
-            ),
-        }
-    }
-    (numbers.len() == list.len()).then_some(numbers)
-}
-
-fn list<'v>(value: &'v Value, path: &str, problems: &mut Problems) -> Option<&'v [Value]> {
-    if let Value::Array(list) = value {
-        return Some(list);
-    }
-    problems.add(path, format!("is {}", brief(value)), "give a list [ … ]");
-    None
-}
-
-fn each<T>(
-    fields: &mut Fields<'_>,
-    key: &'static str,
-    problems: &mut Problems,
-    read: impl Fn(&mut Fields<'_>, &mut Problems) -> Option<T>,
-) -> Option<Vec<T>> {
-    let path = fields.path_of(key);
-    let list = fields.list(key, problems)?;
-    let mut entries = Vec::with_capacity(list.len());
-    for (index, value) in list.iter().enumerate() {
-        if let Some(mut fields) = Fields::of(value, &format!("{path}[{index}]"), problems) {
-            entries.extend(read(&mut fields, problems));
-            fields.finish(problems);
-        }
-    }
-    (entries.len() == list.len()).then_some(entries)
+    whole_numbers(value, &path, problems)
 }

@@ -18,7 +18,7 @@ impl TrainingResult {
         const CONTROLS: [(&str, RateControl); 2] =
             [("fair", RateControl::Fair), ("joint", RateControl::Joint)];
         let rate_control = fields.choice("rate_control", &CONTROLS, problems);
-        let topology = each(fields, "topology", problems, |fields, problems| {
+        let topology = fields.each("topology", problems, |fields, problems| {
             let link = id(fields, "link", problems);
             let circuits = id(fields, "circuits", problems);
             Some(LinkCircuits { link: LinkId(link?), circuits: circuits? })
@@ -29,7 +29,7 @@ impl TrainingResult {
             None => Some(None),
             Some(_) => fields.float("nct", -HUGE..=HUGE, problems).map(Some),
         };
-        let tasks = each(fields, "tasks", problems, task);
+        let tasks = fields.each("tasks", problems, task);
         Some(Self {
             rate_control: rate_control?,
             topology: topology?,
@@ -44,7 +44,7 @@ impl TrainingResult {
 fn task(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TaskSchedule> {
     let task = id(fields, "task", problems);
     let (start_s, finish_s) = (time(fields, "start_s", problems), time(fields, "finish_s", problems));
-    let segments = each(fields, "segments", problems, |fields, problems| {
+    let segments = fields.each("segments", problems, |fields, problems| {
         let (start_s, end_s) = (time(fields, "start_s", problems), time(fields, "end_s", problems));
         let volume_bytes = fields.float("volume_bytes", -HUGE..=HUGE, problems);
         Some(Segment { start_s: start_s?, end_s: end_s?, volume_bytes: volume_bytes? })
@@ -58,24 +58,6 @@ fn time(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> 
 
 fn id(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<u32> {
     u32::try_from(fields.int(key, 0..=MOST, problems)?).ok()
-}
-
-fn each<T>(
-    fields: &mut Fields<'_>,
-    key: &'static str,
-    problems: &mut Problems,
-    read: impl Fn(&mut Fields<'_>, &mut Problems) -> Option<T>,
-) -> Option<Vec<T>> {
-    let path = fields.path_of(key);
-    let list = fields.list(key, problems)?;
-    let mut entries = Vec::with_capacity(list.len());
-    for (index, value) in list.iter().enumerate() {
-        if let Some(mut fields) = Fields::of(value, &format!("{path}[{index}]"), problems) {
-            entries.extend(read(&mut fields, problems));
-            fields.finish(problems);
-        }
-    }
-    (entries.len() == list.len()).then_some(entries)
 }
 
 #[cfg(test)]

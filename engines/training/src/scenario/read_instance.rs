@@ -33,28 +33,21 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
     })
 }
 
-/// Reads the entries of a list. `None` if it is missing or one of them is wrong.
+/// Reads the entries of a list. `None` if it is missing, too long, or one of them is wrong.
 fn each<T>(
     fields: &mut Fields<'_>,
     key: &'static str,
     most: usize,
     problems: &mut Problems,
-    mut read: impl FnMut(&mut Fields<'_>, &mut Problems) -> Option<T>,
+    read: impl Fn(&mut Fields<'_>, &mut Problems) -> Option<T>,
 ) -> Option<Vec<T>> {
-    let path = fields.path_of(key);
-    let list = fields.list(key, problems)?;
-    if list.len() > most {
-        problems.add(path, format!("has {} entries", list.len()), format!("at most {most} are possible"));
+    let entries = fields.list(key, problems)?.len();
+    if entries > most {
+        let path = fields.path_of(key);
+        problems.add(path, format!("has {entries} entries"), format!("at most {most} are possible"));
         return None;
     }
-    let mut entries = Vec::with_capacity(list.len());
-    for (index, value) in list.iter().enumerate() {
-        if let Some(mut fields) = Fields::of(value, &format!("{path}[{index}]"), problems) {
-            entries.extend(read(&mut fields, problems));
-            fields.finish(problems);
-        }
-    }
-    (entries.len() == list.len()).then_some(entries)
+    fields.each(key, problems, read)
 }
 
 fn id(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<u32> {
