@@ -1,0 +1,165 @@
+//! Built-in scenarios: the worked example, and the family of random instances `crossconnect-P-K-PERCENT`.
+
+use crate::scenario::{
+    Circuit, CrossconnectScenario, Family, Installed, InstalledOcs, MAX_OCS, MAX_PODS, Rollout, Wiring,
+};
+use lightbay_core::random::{Stream, Streams};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+#[cfg(test)]
+mod tests;
+
+/// A built-in scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub description: &'static str,
+}
+
+const fn preset(name: &'static str, description: &'static str) -> Preset {
+    Preset { name, description }
+}
+
+/// The worked example.
+const EXAMPLE: &str = "crossconnect-example";
+/// What names of the random family begin with.
+const FAMILY: &str = "crossconnect-";
+/// Most circuits of a random instance, so that a name cannot ask for more memory than there is.
+const MAX_FAMILY_CIRCUITS: usize = 1 << 16;
+
+/// The usual scenarios, smallest first; any other member of the random family can be named too.
+pub const PRESETS: &[Preset] = &[
+    preset(EXAMPLE, "4 pods on 2 switches: two of 8 circuits have to move"),
+    preset("crossconnect-8-8-25", "8 pods on 8 switches, 64 circuits, a quarter of them changed"),
+    preset("crossconnect-16-8-25", "16 pods on 8 switches, 128 circuits, a quarter of them changed"),
+    preset("crossconnect-16-16-5", "16 pods on 16 switches, 256 circuits, 5 % changed"),
+    preset("crossconnect-16-16-25", "16 pods on 16 switches, 256 circuits, a quarter of them changed"),
+    preset("crossconnect-16-16-100", "16 pods on 16 switches, 256 circuits, an independent new topology"),
+    preset("crossconnect-32-16-25", "32 pods on 16 switches, 512 circuits, a quarter of them changed"),
+    preset("crossconnect-64-16-25", "64 pods on 16 switches, 1024 circuits, a quarter of them changed"),
+    preset("crossconnect-256-64-25", "256 pods on 64 switches, 16384 circuits, a quarter of them changed"),
+];
+
+/// The scenario called `name`: one of [`PRESETS`], or another member of the random family.
+pub fn scenario(name: &str) -> Option<CrossconnectScenario> {
+    if name == EXAMPLE {
+        return Some(example());
+    }
+    let mut numbers = name.strip_prefix(FAMILY)?.split('-').map(str::parse::<usize>);
+    let mut next = || numbers.next()?.ok();
+    let (pods, ocs, percent) = (next()?, next()?, next()?);
+    let sensible = (2..=MAX_PODS).contains(&pods) && (1..=MAX_OCS).contains(&ocs) && percent <= 100;
+    if !sensible || numbers.next().is_some() || pods * ocs > MAX_FAMILY_CIRCUITS {
+        return None;
+    }
+    Some(random(pods, ocs, Family { changed_percent: percent as u32, instance_seed: 1 }))
+}
+
+/// 4 pods, 2 switches, one A and one B port per pod and switch: a ring and two pairs are installed.
+fn example() -> CrossconnectScenario {
+    let circuit = |(pod_a, pod_b)| Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 };
+    let ring = [(0, 1), (1, 2), (2, 3), (3, 0)].map(circuit);
+    let pairs = [(0, 2), (1, 3), (2, 0), (3, 1)].map(circuit);
+    let installed = [ring, pairs];
+    CrossconnectScenario {
+        pods: 4,
+        ocs_count: 2,
+        wiring: Wiring::TwoSided,
+        ports_a: vec![vec![1; 2]; 4],
+        ports_b: vec![vec![1; 2]; 4],
+        logical_circuits: vec![vec![0, 1, 1, 2], vec![1, 0, 2, 1], vec![1, 2, 0, 1], vec![2, 1, 1, 0]],
+        installed: Installed {
+            ocs: installed
+                .iter()
+                .enumerate()
+                .map(|(ocs, circuits)| InstalledOcs { ocs_id: ocs as u32, cross_connects: circuits.to_vec() })
+                .collect(),
+        },
+        failed_ports: Vec::new(),
+        pinned: Vec::new(),
+        rollout: Rollout::default(),
+        pod_names: None,
+        family: None,
+        predicted_makespan_s: None,
+        derived_from: None,
+    }
+}
+
+/// A random instance: one A and one B port per pod and switch, a permutation without fixed points installed on every
+/// switch, and a new topology of the same degrees.
+pub fn random(pods: usize, ocs_count: usize, family: Family) -> CrossconnectScenario {
+    let streams = Streams::new(family.instance_seed);
+    let old = decomposition(pods, ocs_count, &mut streams.stream(0));
+    let wanted = if family.changed_percent >= 100 {
+        decomposition(pods, ocs_count, &mut streams.stream(1)).concat()
+    } else {
+        let circuits = pods * ocs_count;
+        let exchanges = (circuits * family.changed_percent as usize + 100) / 200;
+        exchanged(old.concat(), exchanges, &mut streams.stream(1))
+    };
+    let mut logical_circuits = vec![vec![0; pods]; pods];
+    for (a, b) in wanted {
+        logical_circuits[a as usize][b as usize] += 1;
+        logical_circuits[b as usize][a as usize] += 1;
+    }
+    let circuit = |&(pod_a, pod_b): &(u32, u32)| Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 };
+    let installed = old.iter().enumerate().map(|(ocs, circuits)| InstalledOcs {
+        ocs_id: ocs as u32,
+        cross_connects: circuits.iter().map(circuit).collect(),
+    });
+    CrossconnectScenario {
+        pods: pods as u32,
+        ocs_count: ocs_count as u32,
+        ports_a: vec![vec![1; ocs_count]; pods],
+        ports_b: vec![vec![1; ocs_count]; pods],
+        logical_circuits,
+        installed: Installed { ocs: installed.collect() },
+        family: Some(family),
+        ..example()
+    }
+}
+
+/// For every switch a random permutation of the pods without fixed points.
+fn decomposition(pods: usize, ocs_count: usize, stream: &mut Stream) -> Vec<Vec<(u32, u32)>> {
+    (0..ocs_count).map(|_| derangement(pods, stream)).collect()
+}
+
+fn derangement(pods: usize, stream: &mut Stream) -> Vec<(u32, u32)> {
+    let mut to: Vec<u32> = (0..pods as u32).collect();
+    // About one permutation in e has no fixed point.
+    loop {
+        to.shuffle(stream);
+        if (0u32..).zip(&to).all(|(from, &to)| from != to) {
+            return (0u32..).zip(to).collect();
+        }
+    }
+}
+
+/// Exchanges of the far ends of two circuits, which keep all degrees. Those that would join a pod to itself are drawn
+/// again.
+fn exchanged(mut circuits: Vec<(u32, u32)>, exchanges: usize, stream: &mut Stream) -> Vec<(u32, u32)> {
+    let mut done = 0;
+    // With two pods no exchange changes anything, so the draws are counted too.
+    for _ in 0..exchanges.saturating_mul(100) {
+        if done == exchanges {
+            break;
+        }
+        let (first, second) =
+            (stream.random_range(0..circuits.len()), stream.random_range(0..circuits.len()));
+        let ((a, b), (mut c, mut d)) = (circuits[first], circuits[second]);
+        // A circuit has no direction, so either end may move.
+        if stream.random_bool(0.5) {
+            (c, d) = (d, c);
+        }
+        if first == second || a == d || c == b {
+            continue;
+        }
+        circuits[first] = (a, d);
+        circuits[second] = (c, b);
+        done += 1;
+    }
+    circuits
+}

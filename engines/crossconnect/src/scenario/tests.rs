@@ -1,0 +1,123 @@
+use super::*;
+use crate::presets;
+use lightbay_core::param::ParamValue;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::Fields;
+use serde_json::{Value, json};
+
+fn example() -> CrossconnectScenario {
+    presets::scenario("crossconnect-example").unwrap()
+}
+
+fn read(value: &Value) -> Result<CrossconnectScenario, Problems> {
+    let mut problems = Problems::new();
+    let mut fields = Fields::of(value, "", &mut problems).unwrap();
+    let scenario = CrossconnectScenario::read(&mut fields, &mut problems);
+    fields.finish(&mut problems);
+    match scenario {
+        Some(scenario) if problems.is_empty() => scenario.validate().map(|()| scenario),
+        _ => Err(problems),
+    }
+}
+
+fn refused(change: impl FnOnce(&mut Value)) -> String {
+    let mut value = serde_json::to_value(example()).unwrap();
+    change(&mut value);
+    read(&value).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut scenario = presets::scenario("crossconnect-8-4-25").unwrap();
+    scenario.set("max_dark_per_pod", None, &ParamValue::Int(3)).unwrap();
+    scenario.set("failed_ports", None, &ParamValue::Text("3:0:a0, 2:7:b0".into())).unwrap();
+    scenario.set("ports_a", None, &ParamValue::Int(2)).unwrap();
+    let value = serde_json::to_value(&scenario).unwrap();
+    assert_eq!(read(&value).unwrap(), scenario);
+}
+
+#[test]
+fn contradictions_are_named() {
+    for (change, expected) in [
+        (
+            json!({"logical_circuits": [[0, 1, 1, 2], [2, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]]}),
+            "is 1, but [1][0] is 2",
+        ),
+        (
+            json!({"logical_circuits": [[1, 1, 1, 2], [1, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]]}),
+            "no circuit to itself",
+        ),
+        (
+            json!({"logical_circuits": [[0, 3, 1, 2], [3, 0, 2, 1], [1, 2, 0, 1], [2, 1, 1, 0]]}),
+            "pod_degree_exceeds_ports: pod 0 wants 6",
+        ),
+        (json!({"ports_a": [[1, 1], [1, 1], [1], [1, 1]]}), "ports_a[2]: has 1 entries"),
+        (json!({"wiring": "single_sided"}), "ports_b: is not all zero"),
+        (
+            json!({"installed": {"ocs": [{"ocs_id": 0, "cross_connects": []}]}}),
+            "is it the state of other switches?",
+        ),
+        (
+            json!({"failed_ports": [{"ocs_id": 2, "pod": 0, "side": "a", "port_index": 0}]}),
+            "switches are 0 to 1",
+        ),
+        (
+            json!({"pinned": [{"ocs_id": 0, "pod_a": 0, "port_a_index": 0, "pod_b": 2, "port_b_index": 0}]}),
+            "is not installed",
+        ),
+    ] {
+        let message = refused(|value| {
+            let map = value.as_object_mut().unwrap();
+            map.extend(change.as_object().unwrap().clone());
+        });
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+}
+
+#[test]
+fn installed_circuits_have_to_fit_the_ports() {
+    let circuit = |pod_a: u32, port: u32, pod_b: u32| json!({"pod_a": pod_a, "port_a_index": port, "pod_b": pod_b, "port_b_index": 0});
+    for (bad, expected) in [
+        (circuit(0, 1, 1), "names A port 1 of switch 0; pod 0 has 0 to 0 there"),
+        (circuit(7, 0, 1), "names pod 7"),
+        (circuit(2, 0, 2), "joins pod 2 to itself"),
+        (circuit(0, 0, 3), "uses A port 0 of pod 0 again"),
+    ] {
+        let message = refused(|value| {
+            let list = value["installed"]["ocs"][0]["cross_connects"].as_array_mut().unwrap();
+            list.push(bad.clone());
+        });
+        assert!(
+            message.contains("installed.ocs[0].cross_connects[4]") && message.contains(expected),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn knobs_change_what_they_name() {
+    let mut scenario = example();
+    let mut set = |name: &str, text: &str| {
+        scenario.set(name, None, &ParamValue::Text(text.into())).unwrap();
+        scenario.clone()
+    };
+    assert_eq!(set("circuits", "0-1:0, 2-3:0").logical_circuits[1][0], 0);
+    assert_eq!(set("pinned", "0:0.0-1.0").pinned.len(), 1);
+    assert_eq!(set("failed_ocs", "1").failed_ports.len(), 8);
+    assert_eq!(set("failed_ports", "0:3:b0").failed_ports.len(), 9);
+    assert_eq!(set("failed_ocs", "none").failed_ports.len(), 1);
+    assert_eq!(set("wiring", "single_sided").ports_a, vec![vec![2; 2]; 4]);
+    assert!(scenario.set("instance_seed", None, &ParamValue::Int(2)).is_err());
+    scenario.set("ports_a", Some(2), &ParamValue::Int(7)).unwrap();
+    assert_eq!(scenario.ports_a[2], [7, 7]);
+}
+
+#[test]
+fn another_instance_is_drawn_by_its_seed() {
+    let mut scenario = presets::scenario("crossconnect-8-4-25").unwrap();
+    let before = scenario.clone();
+    scenario.set("instance_seed", None, &ParamValue::Int(2)).unwrap();
+    assert_ne!(scenario.installed, before.installed);
+    scenario.set("instance_seed", None, &ParamValue::Int(1)).unwrap();
+    assert_eq!(scenario, before);
+}

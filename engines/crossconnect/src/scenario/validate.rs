@@ -1,0 +1,245 @@
+//! What a reader of single fields cannot see: contradictions between them.
+
+use super::{Circuit, CrossconnectScenario, Side, Wiring};
+use lightbay_core::problem::Problems;
+use std::collections::HashMap;
+
+impl CrossconnectScenario {
+    /// Everything that is wrong with it, degrees above ports included.
+    ///
+    /// # Errors
+    /// All problems.
+    pub fn validate(&self) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        self.validate_shapes(&mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        self.validate_demand(&mut problems);
+        self.validate_installed(&mut problems);
+        self.validate_failed(&mut problems);
+        self.validate_pinned(&mut problems);
+        if problems.is_empty() {
+            self.validate_degrees(&mut problems);
+        }
+        problems.into_result(())
+    }
+
+    fn validate_shapes(&self, problems: &mut Problems) {
+        let (pods, ocs) = (self.pods as usize, self.ocs_count as usize);
+        for (key, table, columns) in [
+            ("ports_a", &self.ports_a, ocs),
+            ("ports_b", &self.ports_b, ocs),
+            ("logical_circuits", &self.logical_circuits, pods),
+        ] {
+            if table.len() != pods || table.iter().any(|row| row.len() != columns) {
+                problems.add(key, "has another shape", format!("give {pods} rows of {columns}"));
+            }
+        }
+        if self.wiring == Wiring::SingleSided && self.ports_b.iter().flatten().any(|&ports| ports > 0) {
+            problems.add(
+                "ports_b",
+                "is not all zero, but with single_sided wiring ports have no sides",
+                "count all ports in ports_a",
+            );
+        }
+    }
+
+    fn validate_demand(&self, problems: &mut Problems) {
+        for (i, row) in self.logical_circuits.iter().enumerate() {
+            if row[i] != 0 {
+                problems.add(
+                    format!("logical_circuits[{i}][{i}]"),
+                    format!("is {}", row[i]),
+                    "give 0: a pod has no circuit to itself",
+                );
+            }
+            for (j, &count) in row.iter().enumerate().skip(i + 1) {
+                let back = self.logical_circuits[j][i];
+                if count != back {
+                    problems.add(
+                        format!("logical_circuits[{i}][{j}]"),
+                        format!("is {count}, but [{j}][{i}] is {back}"),
+                        "give the same number in both: circuits are duplex",
+                    );
+                }
+            }
+        }
+    }
+
+    fn validate_installed(&self, problems: &mut Problems) {
+        let entries = self.installed.ocs.len();
+        if entries != 0 && entries != self.ocs_count as usize {
+            problems.add(
+                "installed.ocs",
+                format!("has {entries} switches, but 'ocs_count' is {}", self.ocs_count),
+                "give one entry for each switch, or none for a green field; is it the state of other switches?",
+            );
+            return;
+        }
+        for (index, ocs) in self.installed.ocs.iter().enumerate() {
+            let path = format!("installed.ocs[{index}]");
+            if ocs.ocs_id as usize != index {
+                problems.add(
+                    format!("{path}.ocs_id"),
+                    format!("is {}", ocs.ocs_id),
+                    format!("list the switches in order: {index} is expected here"),
+                );
+                continue;
+            }
+            let mut taken: HashMap<(Side, u32, u32), usize> = HashMap::new();
+            for (number, circuit) in ocs.cross_connects.iter().enumerate() {
+                let path = format!("{path}.cross_connects[{number}]");
+                self.validate_circuit(*circuit, index, &path, problems);
+                for end in self.ends(*circuit) {
+                    if let Some(first) = taken.insert(end, number) {
+                        let (side, pod, port) = end;
+                        problems.add(
+                            path.clone(),
+                            format!(
+                                "uses {} of pod {pod} again, which cross_connects[{first}] has",
+                                named(side, port, self.wiring)
+                            ),
+                            "a port holds one circuit",
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// The ports at both ends of a circuit: side, pod, index.
+    pub(crate) fn ends(&self, circuit: Circuit) -> [(Side, u32, u32); 2] {
+        let far = if self.wiring == Wiring::SingleSided { Side::A } else { Side::B };
+        [(Side::A, circuit.pod_a, circuit.port_a_index), (far, circuit.pod_b, circuit.port_b_index)]
+    }
+
+    fn validate_circuit(&self, circuit: Circuit, ocs: usize, path: &str, problems: &mut Problems) {
+        if circuit.pod_a == circuit.pod_b {
+            problems.add(path, format!("joins pod {} to itself", circuit.pod_a), "give two pods");
+        }
+        for (side, pod, port) in self.ends(circuit) {
+            self.validate_port(side, pod, port, ocs, path, problems);
+        }
+    }
+
+    fn validate_port(
+        &self,
+        side: Side,
+        pod: u32,
+        port: u32,
+        ocs: usize,
+        path: &str,
+        problems: &mut Problems,
+    ) -> bool {
+        if pod >= self.pods {
+            problems.add(path, format!("names pod {pod}"), format!("pods are 0 to {}", self.pods - 1));
+            return false;
+        }
+        let ports = self.ports(side, pod as usize, ocs);
+        if port >= ports {
+            let has = match ports {
+                0 => format!("pod {pod} has none there"),
+                ports => format!("pod {pod} has 0 to {} there", ports - 1),
+            };
+            problems.add(path, format!("names {} of switch {ocs}", named(side, port, self.wiring)), has);
+            return false;
+        }
+        true
+    }
+
+    fn validate_failed(&self, problems: &mut Problems) {
+        let mut seen: HashMap<_, usize> = HashMap::new();
+        for (index, port) in self.failed_ports.iter().enumerate() {
+            let path = format!("failed_ports[{index}]");
+            if port.ocs_id >= self.ocs_count {
+                problems.add(
+                    path,
+                    format!("names switch {}", port.ocs_id),
+                    format!("switches are 0 to {}", self.ocs_count - 1),
+                );
+                continue;
+            }
+            if self.validate_port(port.side, port.pod, port.port_index, port.ocs_id as usize, &path, problems)
+                && let Some(first) = seen.insert(*port, index)
+            {
+                problems.add(path, format!("repeats failed_ports[{first}]"), "name it once");
+            }
+        }
+    }
+
+    fn validate_pinned(&self, problems: &mut Problems) {
+        let installed: std::collections::HashSet<(u32, Circuit)> = self.installed_circuits().collect();
+        let failed: std::collections::HashSet<(u32, Side, u32, u32)> = self
+            .failed_ports
+            .iter()
+            .map(|port| (port.ocs_id, port.side, port.pod, port.port_index))
+            .collect();
+        let mut pairs: HashMap<(u32, u32), u32> = HashMap::new();
+        let mut seen = std::collections::HashSet::new();
+        for (index, pin) in self.pinned.iter().enumerate() {
+            let path = format!("pinned[{index}]");
+            if !installed.contains(&(pin.ocs_id, pin.circuit)) {
+                problems.add(path, "is not installed", "only installed circuits can be pinned");
+                continue;
+            }
+            if !seen.insert(*pin) {
+                problems.add(path, "repeats an earlier one", "name it once");
+                continue;
+            }
+            if self
+                .ends(pin.circuit)
+                .into_iter()
+                .any(|(side, pod, port)| failed.contains(&(pin.ocs_id, side, pod, port)))
+            {
+                problems.add(path, "ends at a failed port", "unpin it, or mend the port");
+                continue;
+            }
+            let (a, b) = (pin.circuit.pod_a, pin.circuit.pod_b);
+            let count = pairs.entry((a.min(b), a.max(b))).or_default();
+            *count += 1;
+            let wanted = self.logical_circuits[a as usize][b as usize];
+            if *count > wanted {
+                problems.add(
+                    path,
+                    format!("is pinned circuit {count} between pods {a} and {b}, but {wanted} are wanted"),
+                    "unpin it, or want more circuits there",
+                );
+            }
+        }
+    }
+
+    /// Degrees against healthy ports: no assignment can exist for a pod with more circuits than ports.
+    fn validate_degrees(&self, problems: &mut Problems) {
+        let mut healthy: Vec<i64> = (0..self.pods as usize)
+            .map(|pod| {
+                let sum = |row: &[u32]| row.iter().map(|&ports| i64::from(ports)).sum::<i64>();
+                sum(&self.ports_a[pod]) + sum(&self.ports_b[pod])
+            })
+            .collect();
+        for port in &self.failed_ports {
+            healthy[port.pod as usize] -= 1;
+        }
+        for (pod, &ports) in healthy.iter().enumerate() {
+            let degree = self.degree(pod);
+            if degree as i64 > ports {
+                problems.add(
+                    format!("logical_circuits[{pod}]"),
+                    format!(
+                        "pod_degree_exceeds_ports: {} wants {degree} circuits and has {ports} ports in order",
+                        self.pod_name(pod)
+                    ),
+                    "want fewer circuits, or give it more ports",
+                );
+            }
+        }
+    }
+}
+
+fn named(side: Side, port: u32, wiring: Wiring) -> String {
+    match (wiring, side) {
+        (Wiring::SingleSided, _) => format!("port {port}"),
+        (_, Side::A) => format!("A port {port}"),
+        (_, Side::B) => format!("B port {port}"),
+    }
+}
