@@ -5,14 +5,20 @@
 //! | [`scenario`], [`presets`] | the input: pods, switches, ports, wanted and installed circuits |
 //! | [`plan`] | the result: what every switch keeps, adds and removes, in which order |
 //! | [`assignment`] | what methods work on: circuits per switch and pair of pods |
+//! | [`task`] | the same without what has failed and what is pinned |
+//! | [`flow`] | minimum-cost flow, which every split, orientation and renaming of switches comes down to |
+//! | [`watch`] | how long work asks whether to go on |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
 pub mod assignment;
+pub mod flow;
 pub mod plan;
 pub mod presets;
 pub mod scenario;
+pub mod task;
+pub mod watch;
 
 pub use plan::CrossconnectResult;
 pub use scenario::CrossconnectScenario;
