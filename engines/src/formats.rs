@@ -5,11 +5,13 @@ use crate::listed::Listed;
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
+use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::any::Any;
 use std::sync::Arc;
 
 mod import;
@@ -30,6 +32,17 @@ pub enum SubjectSort {
     Either,
 }
 
+/// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SecondSubject {
+    /// What it may be.
+    pub of: SubjectSort,
+    /// What it is to the first one, in a few words.
+    pub help: &'static str,
+    /// Knob whose place it takes, so that both cannot be given.
+    pub replaces: Option<&'static str>,
+}
+
 /// A format that can be written or read.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FormatInfo {
@@ -39,6 +52,8 @@ pub struct FormatInfo {
     pub help: &'static str,
     /// What it is made from (exporters) or becomes (importers).
     pub of: SubjectSort,
+    /// The second subject that it can take (exporters); `null` for most.
+    pub against: Option<SecondSubject>,
     /// Usual ending of file names, without the dot.
     pub extension: &'static str,
     /// Its knobs.
@@ -69,6 +84,29 @@ impl Subject<'_> {
             Self::Plan(_) => SubjectSort::Plan,
         }
     }
+
+    /// As one of a kind that is known; `None` if it is of another kind.
+    fn typed<K: Listed>(&self) -> Option<SubjectOf<'_, K>> {
+        match self {
+            Self::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
+                let any: &dyn Any = scenario;
+                any.downcast_ref().map(SubjectOf::Scenario)
+            }),
+            Self::Plan(plan) => each_kind!(plan, AnyPlan, plan => {
+                let any: &dyn Any = plan;
+                any.downcast_ref().map(SubjectOf::Plan)
+            }),
+        }
+    }
+}
+
+/// A scenario or plan of one kind: what a format takes as its second subject.
+#[derive(Debug)]
+pub(crate) enum SubjectOf<'a, K: Kind> {
+    /// A scenario.
+    Scenario(&'a Arc<Scenario<K>>),
+    /// A plan.
+    Plan(&'a Arc<Checked<K>>),
 }
 
 /// A written file.
@@ -91,6 +129,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
         name: "json",
         help: "The scenario or plan itself, for scripts and the fabric controller.",
         of: SubjectSort::Either,
+        against: None,
         extension: "json",
         params: Vec::new(),
     }];
@@ -104,6 +143,19 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
 /// # Errors
 /// An unknown format, settings that are not valid for it, or a subject it cannot express.
 pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Result<Vec<Artifact>, Problems> {
+    export_against(subject, None, format, settings)
+}
+
+/// Writes a subject in a format, with a second subject for formats that take one.
+///
+/// # Errors
+/// Like [`export`]; a second subject of another kind, or one that the format has no use for.
+pub fn export_against(
+    subject: Subject<'_>,
+    against: Option<Subject<'_>>,
+    format: &str,
+    settings: &[Setting],
+) -> Result<Vec<Artifact>, Problems> {
     let formats = exporters(subject.kind());
     let Some(info) = formats.iter().find(|info| info.name == format) else {
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
@@ -121,6 +173,9 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
         };
         return Err(Problem::new("to", format!("'{format}' is written from {wanted}"), remedy).into());
     }
+    if let Some(against) = &against {
+        check_second(info, &formats, &subject, against, settings)?;
+    }
     if let Some(written) = models::export(subject, format, settings) {
         return written;
     }
@@ -128,8 +183,8 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
     let bytes = match (format, subject) {
         ("json", Subject::Scenario(scenario)) => scenario.to_json().map_err(write_problem)?,
         ("json", Subject::Plan(plan)) => plan.to_json().map_err(write_problem)?,
-        (_, Subject::Scenario(scenario)) => return export_scenario(scenario, format, &params),
-        (_, Subject::Plan(plan)) => return export_plan(plan, format, &params),
+        (_, Subject::Scenario(scenario)) => return export_scenario(scenario, against, format, &params),
+        (_, Subject::Plan(plan)) => return export_plan(plan, against, format, &params),
     };
     let (name, what) = match subject {
         Subject::Scenario(scenario) => (scenario.name().to_owned(), "scenario"),
@@ -138,26 +193,81 @@ pub fn export(subject: Subject<'_>, format: &str, settings: &[Setting]) -> Resul
     Ok(vec![Artifact { name: format!("{}.{what}.json", file_stem(&name)), bytes, beside: None }])
 }
 
-fn export_scenario(scenario: &AnyScenario, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+fn export_scenario(
+    scenario: &AnyScenario,
+    against: Option<Subject<'_>>,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
     fn of<K: Listed>(
         scenario: &Arc<Scenario<K>>,
+        against: Option<SubjectOf<'_, K>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        K::export_scenario(scenario, format, params)
+        K::export_scenario(scenario, against, format, params)
     }
-    each_kind!(scenario, AnyScenario, scenario => of(scenario, format, params))
+    let against = against.as_ref();
+    each_kind!(scenario, AnyScenario, scenario => {
+        of(scenario, against.and_then(Subject::typed), format, params)
+    })
 }
 
-fn export_plan(plan: &AnyPlan, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+fn export_plan(
+    plan: &AnyPlan,
+    against: Option<Subject<'_>>,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
     fn of<K: Listed>(
         plan: &Arc<Checked<K>>,
+        against: Option<SubjectOf<'_, K>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        K::export_plan(plan, format, params)
+        K::export_plan(plan, against, format, params)
     }
-    each_kind!(plan, AnyPlan, plan => of(plan, format, params))
+    let against = against.as_ref();
+    each_kind!(plan, AnyPlan, plan => of(plan, against.and_then(Subject::typed), format, params))
+}
+
+/// Refuses a second subject that a format has no use for, or that says twice what a knob says.
+fn check_second(
+    info: &FormatInfo,
+    formats: &[FormatInfo],
+    subject: &Subject<'_>,
+    against: &Subject<'_>,
+    settings: &[Setting],
+) -> Result<(), Problem> {
+    let refused = |message: String, remedy: &str| Err(Problem::new("against", message, remedy.to_owned()));
+    let Some(second) = info.against else {
+        let able: Vec<&str> =
+            formats.iter().filter(|info| info.against.is_some()).map(|info| info.name).collect();
+        let remedy = if able.is_empty() {
+            "leave it out".to_owned()
+        } else {
+            format!("leave it out, or write {}", able.join(" or "))
+        };
+        return refused(format!("is nothing that format {} compares with", info.name), &remedy);
+    };
+    if subject.kind() != against.kind() {
+        let message =
+            format!("is of kind {}, but what is written of kind {}", against.kind(), subject.kind());
+        return refused(message, "give two of the same kind");
+    }
+    if second.of != SubjectSort::Either && second.of != against.sort() {
+        return match second.of {
+            SubjectSort::Plan => refused("is a scenario".to_owned(), "give a plan"),
+            _ => refused("is a plan".to_owned(), "give a scenario"),
+        };
+    }
+    let twice = second.replaces.filter(|knob| settings.iter().any(|setting| setting.name == *knob));
+    match twice {
+        Some(knob) => {
+            Err(Problem::new(knob, "says what the second subject says already", "give one of the two"))
+        }
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn write_problem(error: lightbay_core::json::WriteError) -> Problem {

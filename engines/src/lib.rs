@@ -55,8 +55,8 @@ pub mod subject;
 pub use catalogue::{KindInfo, PresetInfo, kind, kinds, knobs, method, methods, preset, presets, solver};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
-    Artifact, FormatInfo, Imported, Input, Product, Subject, SubjectSort, export, exporters, import,
-    importers,
+    Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,
+    export_against, exporters, import, importers,
 };
 pub use lightbay_tpu as tpu;
 pub use lightbay_training as training;

@@ -6,7 +6,7 @@ mod training;
 
 use crate::catalogue::PresetInfo;
 use crate::files::AnyDraft;
-use crate::formats::{Artifact, FormatInfo};
+use crate::formats::{Artifact, FormatInfo, SubjectOf};
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Kind;
@@ -40,22 +40,24 @@ pub(crate) trait Listed: Kind {
     /// Its own exporters.
     fn exporters() -> Vec<FormatInfo>;
 
-    /// Writes a scenario in one of its own formats.
+    /// Writes a scenario in one of its own formats; `against` is there for formats alone whose description says so.
     ///
     /// # Errors
     /// A scenario that the format cannot express.
     fn export_scenario(
         scenario: &Arc<Scenario<Self>>,
+        against: Option<SubjectOf<'_, Self>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems>;
 
-    /// Writes a plan in one of its own formats.
+    /// Writes a plan in one of its own formats; `against` is there for formats alone whose description says so.
     ///
     /// # Errors
     /// A plan that the format cannot express.
     fn export_plan(
         plan: &Arc<Checked<Self>>,
+        against: Option<SubjectOf<'_, Self>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems>;

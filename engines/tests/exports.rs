@@ -9,10 +9,11 @@ use lightbay_core::run::Runs;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::instance::{Instance, LinkKind};
 use lightbay_engines::{
-    AnyFile, AnyPlan, AnyScenario, Artifact, Ask, Input, Subject, apply, export, exporters, import, job,
-    preset, read_file,
+    AnyFile, AnyPlan, AnyScenario, Artifact, Ask, Input, Subject, SubjectSort, apply, export, export_against,
+    exporters, import, job, kinds, preset, read_file,
 };
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -341,4 +342,87 @@ fn pods_are_written_for_other_programs() {
     let open = preset("tpu-128").unwrap();
     let refusal = export(Subject::Scenario(&open), "circuits", &[]).unwrap_err().to_string();
     assert!(refusal.contains("solve the scenario first"), "{refusal}");
+}
+
+/// Circuits by switch and plus port, as the CSV of all circuits tells them.
+fn circuits(subject: Subject<'_>) -> BTreeMap<(u32, u32), u32> {
+    let csv = one(export(subject, "circuits", &[]).unwrap()).bytes;
+    let csv = String::from_utf8(csv).unwrap();
+    csv.lines()
+        .skip(1)
+        .map(|line| {
+            let fields: Vec<u32> = line.split(',').map(|field| field.parse().unwrap()).collect();
+            ((fields[0], fields[1]), fields[2])
+        })
+        .collect()
+}
+
+#[test]
+fn changes_lead_from_any_pod_to_any_other() {
+    let [pt, pdtt, random] = ["pt-4x4x8", "pdtt-4x4x8", "tpu-random-128"].map(|name| preset(name).unwrap());
+    let plan = solve(&random, "evaluate", "routing=none certificate_gap=1%");
+    let other = solve(&preset("tpu-128").unwrap(), "random", "routing=none certificate_gap=1%");
+    let subjects =
+        [Subject::Scenario(&pt), Subject::Scenario(&pdtt), Subject::Plan(&plan), Subject::Plan(&other)];
+    for before in subjects {
+        for after in subjects {
+            let csv =
+                one(export_against(after, Some(before), "changes", &settings("switches_per_batch=5"))
+                    .unwrap());
+            let csv = String::from_utf8(csv.bytes).unwrap();
+            let mut state = circuits(before);
+            for line in csv.lines().skip(1) {
+                let fields: Vec<&str> = line.split(',').collect();
+                let [switch, input, output] = [1, 2, 3].map(|field| fields[field].parse::<u32>().unwrap());
+                if fields[6] == "remove" {
+                    assert_eq!(state.remove(&(switch, input)), Some(output), "{line}");
+                } else {
+                    assert_eq!(state.insert((switch, input), output), None, "{line}");
+                }
+            }
+            assert_eq!(state, circuits(after));
+        }
+    }
+    // From a torus it is the same whether a knob or a second subject names it.
+    let named = export(Subject::Plan(&plan), "changes", &settings("from=pdtt")).unwrap();
+    let given = export_against(Subject::Plan(&plan), Some(Subject::Scenario(&pdtt)), "changes", &[]).unwrap();
+    assert_eq!(named, given);
+}
+
+#[test]
+fn a_second_subject_is_refused_where_it_says_nothing() {
+    let refused = |subject: &str, against: &str, format: &str, text: &str| {
+        let (subject, against) = (preset(subject).unwrap(), preset(against).unwrap());
+        let (subject, against) = (Subject::Scenario(&subject), Subject::Scenario(&against));
+        export_against(subject, Some(against), format, &settings(text)).unwrap_err().to_string()
+    };
+    let mut comparing = Vec::new();
+    for kind in kinds() {
+        let of = if kind.name == "training" { "tiny4" } else { "pt-4x4x8" };
+        for format in exporters(kind.name) {
+            match format.against {
+                Some(second) => {
+                    let knob = |name: &str| format.params.iter().any(|param| param.name == name);
+                    assert!(second.replaces.is_none_or(knob), "{}", format.name);
+                    comparing.push(format.name);
+                }
+                None if kind.name == "tpu" && format.of != SubjectSort::Plan => {
+                    let refusal = refused(of, of, format.name, "");
+                    assert!(refusal.contains(format.name) && refusal.contains("write changes"), "{refusal}");
+                }
+                None => {}
+            }
+        }
+    }
+    assert!(comparing.contains(&"changes"), "{comparing:?}");
+    let refusal = refused("tiny4", "tiny4", "instance", "");
+    assert!(refusal.contains("against: ") && refusal.contains("leave it out"), "{refusal}");
+    let refusal = refused("pt-4x4x8", "tiny4", "changes", "");
+    assert!(refusal.contains("is of kind training") && refusal.contains("of kind tpu"), "{refusal}");
+    let refusal = refused("pt-4x4x8", "pdtt-4x4x8", "changes", "from=dark");
+    assert!(refusal.contains("from: ") && refusal.contains("one of the two"), "{refusal}");
+    let refusal = refused("pt-4x4x8", "pdtt-4x8x8", "changes", "");
+    assert!(refusal.contains("against: a pod of 4 cubes"), "{refusal}");
+    let refusal = refused("pt-4x4x8", "tpu-128", "changes", "");
+    assert!(refusal.contains("against.topology: is yet to be designed"), "{refusal}");
 }

@@ -152,6 +152,8 @@ pub enum Subject {
 pub struct ExportJob {
     /// What.
     pub subject: Subject,
+    /// The second subject, for formats that take one.
+    pub against: Option<PlanRef>,
     /// Name of the format.
     pub format: String,
     /// Its knobs, where they are not as usual.

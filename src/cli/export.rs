@@ -3,12 +3,12 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::source::{Source, sound};
+use super::source::{Source, sound, stdin_at_most_once};
 use super::target::{FileTarget, Target};
 use clap::{Args, ValueHint};
 use lightbay_core::param::Setting;
-use lightbay_core::problem::printable;
-use lightbay_engines::{AnyFile, Artifact, Subject, export};
+use lightbay_core::problem::{Problems, printable};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Artifact, Subject, export_against};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ Examples:
   lightbay export preset:tiny8 --to instance -o tiny8.instance.json
   lightbay export plan.json --to expanded -o out/          the usual name, in a folder
   lightbay export preset:tiny4 --to mps -o tiny4.mps       the model of a method, and tiny4.mps.names.json
+  lightbay export new.json --to changes --against old.json  what to rewire on the way from one plan to another
   lightbay methods --formats                               all formats and their knobs";
 
 /// Arguments of `export`.
@@ -31,6 +32,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FORMAT")]
     to: String,
 
+    /// Second scenario or plan, for formats that compare with one: a file, `-` or preset:NAME
+    #[arg(long, value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    against: Option<Source>,
+
     /// Set a knob of the format; of a model (mps, lp) also of its method and of the scenario
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
@@ -44,21 +49,44 @@ pub struct Arguments {
     force: bool,
 }
 
+/// A subject that was read; a plan that passed its check.
+enum Read {
+    Scenario(AnyScenario),
+    Plan(AnyPlan),
+}
+
+impl Read {
+    fn of(source: &Source) -> Result<Self, Problems> {
+        Ok(match source.read()? {
+            AnyFile::Scenario(scenario) => Self::Scenario(scenario),
+            AnyFile::Plan(file) => Self::Plan(sound(file, &source.to_string())?),
+        })
+    }
+
+    const fn subject(&self) -> Subject<'_> {
+        match self {
+            Self::Scenario(scenario) => Subject::Scenario(scenario),
+            Self::Plan(plan) => Subject::Plan(plan),
+        }
+    }
+}
+
 /// Writes the export.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    stdin_at_most_once(std::iter::once(&arguments.subject).chain(&arguments.against))?;
     let folder = arguments.output.as_deref().filter(|path| path.is_dir());
     let mut target = match folder {
         Some(_) => None,
         None => Some(Target::prepare(arguments.output.as_deref(), arguments.force)?),
     };
-    let read = arguments.subject.read()?;
-    let artifacts = match read {
-        AnyFile::Scenario(scenario) => export(Subject::Scenario(&scenario), &arguments.to, &arguments.set)?,
-        AnyFile::Plan(file) => {
-            let plan = sound(file, &arguments.subject.to_string())?;
-            export(Subject::Plan(&plan), &arguments.to, &arguments.set)?
-        }
-    };
+    let subject = Read::of(&arguments.subject)?;
+    let against = arguments.against.as_ref().map(Read::of).transpose()?;
+    let artifacts = export_against(
+        subject.subject(),
+        against.as_ref().map(Read::subject),
+        &arguments.to,
+        &arguments.set,
+    )?;
     let (beside, own): (Vec<&Artifact>, Vec<&Artifact>) =
         artifacts.iter().partition(|artifact| artifact.beside.is_some());
     match (folder, target.as_mut(), own.as_slice()) {

@@ -105,12 +105,7 @@ fn formats(kinds: &[KindInfo], console: &mut Console) -> Result<(), Failure> {
     for kind in kinds {
         writeln!(out, "{}: `lightbay export FILE --to FORMAT`", kind.name)?;
         for format in exporters(kind.name) {
-            let of = match format.of {
-                SubjectSort::Scenario => "of a scenario",
-                SubjectSort::Plan => "of a plan",
-                SubjectSort::Either => "of a scenario or plan",
-            };
-            one_format(&format, &format!(", {of}"), out)?;
+            one_format(&format, &format!(", of {}", sort(format.of)), out)?;
         }
         writeln!(out)?;
     }
@@ -121,8 +116,20 @@ fn formats(kinds: &[KindInfo], console: &mut Console) -> Result<(), Failure> {
     Ok(())
 }
 
+const fn sort(of: SubjectSort) -> &'static str {
+    match of {
+        SubjectSort::Scenario => "a scenario",
+        SubjectSort::Plan => "a plan",
+        SubjectSort::Either => "a scenario or plan",
+    }
+}
+
 fn one_format(format: &FormatInfo, of: &str, out: &mut impl std::io::Write) -> std::io::Result<()> {
     writeln!(out, "  {} (.{}{of})\n    {}", format.name, format.extension, format.help)?;
+    if let Some(second) = format.against {
+        let instead = second.replaces.map_or_else(String::new, |knob| format!(", in place of {knob}"));
+        writeln!(out, "    --against {}: {}{instead}", sort(second.of), second.help)?;
+    }
     write!(out, "{}", params(&format.params))
 }
 

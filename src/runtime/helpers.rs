@@ -174,16 +174,18 @@ fn work_for_view(queue: &(Mutex<ViewQueue>, Condvar), results: &mpsc::Sender<Fin
 
 /// Writes an export.
 pub fn export(job: &ExportJob) -> Fact {
+    let write = |subject| {
+        let against = job.against.as_ref().map(|plan| formats::Subject::Plan(&plan.0));
+        formats::export_against(subject, against, &job.format, &job.settings)
+    };
     let artifacts = match &job.subject {
         Subject::Text(text) => {
             let name =
                 job.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Ok(vec![formats::Artifact { name, bytes: text.clone().into_bytes(), beside: None }])
         }
-        Subject::Scenario(scenario) => {
-            formats::export(formats::Subject::Scenario(scenario), &job.format, &job.settings)
-        }
-        Subject::Plan(plan) => formats::export(formats::Subject::Plan(&plan.0), &job.format, &job.settings),
+        Subject::Scenario(scenario) => write(formats::Subject::Scenario(scenario)),
+        Subject::Plan(plan) => write(formats::Subject::Plan(&plan.0)),
     };
     let artifacts = match artifacts {
         Ok(artifacts) => artifacts,

@@ -231,6 +231,7 @@ fn an_export_is_read_back_and_never_replaced_unasked() {
     let path = folder.path().join("plan.json");
     let mut job = ExportJob {
         subject: Subject::Plan(plan.clone()),
+        against: None,
         format: "json".to_owned(),
         settings: Vec::new(),
         path: path.clone(),

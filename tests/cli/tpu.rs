@@ -213,3 +213,53 @@ fn methods_refuse_what_they_do_not_make() {
         &["no route leads from 0 to 64", "more pairs"],
     );
 }
+
+#[test]
+fn changes_are_written_between_any_two_pods() {
+    let place = Place::new();
+    let bare = ["--set", "routing=none"];
+    let plan = |name: &str, seed: &str| {
+        let mut arguments = vec!["preset:tpu-128", "--method", "random", "--seed", seed];
+        arguments.extend(bare);
+        solve(&place, &arguments, name)
+    };
+    let (old, new) = (plan("old.json", "1"), plan("new.json", "2"));
+    let states = |plan: &Value| plan["result"]["topology"]["ocs"].as_array().unwrap().clone();
+    // Two cubes are straight or crossed, so a switch that differs has two circuits to remove and two to add.
+    let differ = states(&old).iter().zip(&states(&new)).filter(|(old, new)| old["to"] != new["to"]).count();
+    assert!(differ > 0);
+    let written = place.run(&["export", "new.json", "--to", "changes", "--against", "old.json"]).done().out;
+    assert_eq!(written.lines().count(), 1 + 4 * differ, "{written}");
+    let to_torus = ["export", "preset:pdtt-4x4x8", "--to", "changes", "--against", "new.json"];
+    let back = ["export", "new.json", "--to", "changes", "--against", "preset:pdtt-4x4x8"];
+    let (there, back) = (place.run(&to_torus).done().out, place.run(&back).done().out);
+    let circuits = |text: &str, action: &str| {
+        let mut all: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.strip_suffix(action)?.split_once(',').map(|(_, rest)| rest.to_owned()))
+            .collect();
+        all.sort_unstable();
+        all
+    };
+    assert!(!circuits(&there, ",add").is_empty());
+    assert_eq!(circuits(&there, ",add"), circuits(&back, ",remove"), "the way back undoes it");
+    let refused = |arguments: &[&str], parts: &[&str]| {
+        let all: Vec<&str> = ["export", "new.json"].iter().chain(arguments).copied().collect();
+        place.run(&all).exit(2).says(parts);
+    };
+    refused(&["--to", "changes", "--against", "preset:tiny4"], &["against: is of kind training"]);
+    refused(&["--to", "routes", "--against", "old.json"], &["leave it out, or write changes"]);
+    refused(&["--to", "changes", "--against", "old.json", "--set", "from=pt"], &["from: ", "one of the two"]);
+    refused(&["--to", "changes", "--against", "none.json"], &["none.json", "no such file"]);
+    let twice = ["export", "-", "--to", "changes", "--against", "-"];
+    place.run(&twice).exit(2).says(&["once only"]);
+    place
+        .run(&["methods", "tpu", "--formats"])
+        .done()
+        .prints(&["--against a scenario or plan: ", "in place of from"]);
+    let all = place.run(&["methods", "tpu", "--json"]).done().json();
+    let formats = all["kinds"][0]["exporters"].as_array().unwrap();
+    let changes = formats.iter().find(|format| format["name"] == "changes").unwrap();
+    assert_eq!(changes["against"]["replaces"], "from");
+    assert!(formats.iter().any(|format| format["against"].is_null()));
+}

@@ -7,7 +7,8 @@
 use super::at_sizes;
 use super::fixture::{Bench, Style};
 use lightbay::app::Command;
-use lightbay::app::action::Fact;
+use lightbay::app::action::{Action, Fact};
+use lightbay::app::effect::Effect;
 use lightbay::app::layer::{Layer, Preview};
 use lightbay::app::pane::PaneId;
 use lightbay::app::plans::PlanRef;
@@ -414,4 +415,32 @@ fn nothing_moves_while_a_run_goes_on() {
     let more = SeriesPoint { name: "mcf_lower".to_owned(), x: 4.0, y: 0.01405 };
     bench.say(4, 4.0, EventBody::Series(more));
     assert_eq!(columns(&bench.screen("pod-still", 200, 60)), before);
+}
+
+#[test]
+fn changes_are_written_from_the_baseline_to_the_plan() {
+    let mut bench = Bench::designed(Style::Colour);
+    bench.keys("w");
+    let Some(Layer::Export(edit)) = bench.app.layers.last_mut() else { panic!("the pop-up") };
+    edit.format = edit.formats.iter().position(|format| *format == "changes").unwrap();
+    has(&bench.screen("export-changes", 120, 40), "Against plan 2, the baseline");
+    let job = |bench: &mut Bench, text: &str| {
+        let effects =
+            bench.app.update(Action::Do(Command::Export(text.to_owned())), std::time::Instant::now());
+        let export = effects.into_iter().find_map(|effect| match effect {
+            Effect::Export(job) => Some(job),
+            _ => None,
+        });
+        export.unwrap()
+    };
+    assert_eq!(job(&mut bench, "changes").against, Some(plan_of(&bench, 2)));
+    assert_eq!(job(&mut bench, "circuits").against, None, "nothing to compare with");
+    bench.app.plans.shown = lightbay::app::plans::Shown::Chosen(2);
+    assert_eq!(job(&mut bench, "changes").against, None, "the baseline itself is written from a torus");
+    bench.app.plans.baseline = None;
+    assert_eq!(job(&mut bench, "changes").against, None);
+}
+
+fn plan_of(bench: &Bench, number: u64) -> PlanRef {
+    bench.app.plans.get(number).unwrap().plan.clone().unwrap()
 }

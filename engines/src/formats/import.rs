@@ -77,6 +77,7 @@ pub fn importers() -> Vec<FormatInfo> {
         name: aicb::AICB,
         help: aicb::AICB_HELP,
         of: SubjectSort::Scenario,
+        against: None,
         extension: "txt",
         params: aicb::aicb_knobs(),
     }];

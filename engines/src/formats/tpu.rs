@@ -1,6 +1,6 @@
 //! Exports of kind `tpu`.
 
-use super::{Artifact, FormatInfo, SubjectSort, file_stem, write_problem};
+use super::{Artifact, FormatInfo, SecondSubject, SubjectOf, SubjectSort, file_stem, write_problem};
 use crate::subject::AnyScenario;
 use lightbay_core::checked::Checked;
 use lightbay_core::param::{ParamInfo, Params};
@@ -8,6 +8,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_tpu::exports::{self, Subject};
 use lightbay_tpu::scenario::TopologyChoice;
+use lightbay_tpu::topology::Topology;
 use lightbay_tpu::watch::Unwatched;
 use lightbay_tpu::{Tpu, presets, radix4};
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: INSTANCE,
         help: "The scenario with its topology spelled out: that of a torus, or that of the plan.",
         of: SubjectSort::Either,
+        against: None,
         extension: "json",
         params: Vec::new(),
     }];
@@ -33,6 +35,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: RADIX4,
         help: "A study beside the pod, as CSV: what directed networks of degree 4 carry, by family and size.",
         of: SubjectSort::Either,
+        against: None,
         extension: "csv",
         params: vec![
             ParamInfo::int_list(
@@ -48,6 +51,11 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: format.name,
         help: format.help,
         of: if format.needs_plan { SubjectSort::Plan } else { SubjectSort::Either },
+        against: format.replaced_by_before.map(|knob| SecondSubject {
+            of: SubjectSort::Either,
+            help: "the pod as it is wired before",
+            replaces: Some(knob),
+        }),
         extension: format.extension,
         params: format.params,
     }));
@@ -56,14 +64,15 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
 
 pub(crate) fn export_scenario(
     scenario: &Arc<Scenario<Tpu>>,
+    against: Option<SubjectOf<'_, Tpu>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     if format == RADIX4 {
         return study(&scenario.name, params);
     }
-    let named = scenario.body.named_topology()?;
     if format == INSTANCE {
+        let named = scenario.body.named_topology()?;
         let mut explicit = Scenario::clone(scenario);
         if let Some(pod) = named {
             explicit.body.topology = presets::given(&pod).topology;
@@ -71,20 +80,21 @@ pub(crate) fn export_scenario(
         }
         return written(explicit, format);
     }
-    let Some(pod) = named else {
-        return Err(Problem::new(
-            "topology",
-            "is yet to be designed",
-            "solve the scenario first and export the plan",
-        )
-        .into());
+    let pod = wired(scenario)?;
+    let before = against.map(state).transpose()?;
+    let subject = Subject {
+        name: &scenario.name,
+        scenario: &scenario.body,
+        pod: &pod,
+        result: None,
+        before: before.as_ref(),
     };
-    let subject = Subject { name: &scenario.name, scenario: &scenario.body, pod: &pod, result: None };
     artifacts(&subject, format, params)
 }
 
 pub(crate) fn export_plan(
     plan: &Arc<Checked<Tpu>>,
+    against: Option<SubjectOf<'_, Tpu>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
@@ -98,10 +108,37 @@ pub(crate) fn export_plan(
         explicit.body.group = None;
         return written(explicit, format);
     }
-    let pod = result.topology.topology().map_err(|problem| problem.under("result.topology"))?;
-    let name = &plan.plan().name;
-    let subject = Subject { name, scenario: &scenario.body, pod: &pod, result: Some(result) };
+    let pod = designed(plan)?;
+    let before = against.map(state).transpose()?;
+    let subject = Subject {
+        name: &plan.plan().name,
+        scenario: &scenario.body,
+        pod: &pod,
+        result: Some(result),
+        before: before.as_ref(),
+    };
     artifacts(&subject, format, params)
+}
+
+/// The pod that a scenario names.
+fn wired(scenario: &Scenario<Tpu>) -> Result<Topology, Problem> {
+    scenario.body.named_topology()?.ok_or_else(|| {
+        Problem::new("topology", "is yet to be designed", "solve the scenario first and export the plan")
+    })
+}
+
+/// The pod of a plan.
+fn designed(plan: &Checked<Tpu>) -> Result<Topology, Problem> {
+    plan.plan().result.topology.topology().map_err(|problem| problem.under("result.topology"))
+}
+
+/// The pod before, as a second subject says.
+fn state(against: SubjectOf<'_, Tpu>) -> Result<Topology, Problem> {
+    match against {
+        SubjectOf::Scenario(scenario) => wired(scenario),
+        SubjectOf::Plan(plan) => designed(plan),
+    }
+    .map_err(|problem| problem.under("against"))
 }
 
 fn study(name: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {

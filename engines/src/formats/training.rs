@@ -19,6 +19,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
             name: "instance",
             help: "The explicit inputs a scenario or plan stands for: pods, links, tasks and edges of the reduced DAG.",
             of: SubjectSort::Either,
+            against: None,
             extension: "json",
             params: vec![ParamInfo::bool(
                 "all_edges",
@@ -30,6 +31,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
             name: "expanded",
             help: "The scenario or plan over all replicas, with real pods instead of mirrors.",
             of: SubjectSort::Either,
+            against: None,
             extension: "json",
             params: Vec::new(),
         },

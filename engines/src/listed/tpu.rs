@@ -3,7 +3,7 @@
 use super::Listed;
 use crate::catalogue::PresetInfo;
 use crate::files::AnyDraft;
-use crate::formats::{Artifact, FormatInfo, tpu};
+use crate::formats::{Artifact, FormatInfo, SubjectOf, tpu};
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Kind;
@@ -46,18 +46,20 @@ impl Listed for Tpu {
 
     fn export_scenario(
         scenario: &Arc<Scenario<Self>>,
+        against: Option<SubjectOf<'_, Self>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        tpu::export_scenario(scenario, format, params)
+        tpu::export_scenario(scenario, against, format, params)
     }
 
     fn export_plan(
         plan: &Arc<Checked<Self>>,
+        against: Option<SubjectOf<'_, Self>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        tpu::export_plan(plan, format, params)
+        tpu::export_plan(plan, against, format, params)
     }
 
     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario {

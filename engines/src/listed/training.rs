@@ -3,7 +3,7 @@
 use super::Listed;
 use crate::catalogue::PresetInfo;
 use crate::files::AnyDraft;
-use crate::formats::{Artifact, FormatInfo, training};
+use crate::formats::{Artifact, FormatInfo, SubjectOf, training};
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Kind;
@@ -46,6 +46,7 @@ impl Listed for Training {
 
     fn export_scenario(
         scenario: &Arc<Scenario<Self>>,
+        _against: Option<SubjectOf<'_, Self>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
@@ -54,6 +55,7 @@ impl Listed for Training {
 
     fn export_plan(
         plan: &Arc<Checked<Self>>,
+        _against: Option<SubjectOf<'_, Self>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {

@@ -51,6 +51,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
             name,
             help,
             of: SubjectSort::Either,
+            against: None,
             extension: name,
             params: vec![method.clone()],
         })

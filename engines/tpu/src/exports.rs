@@ -38,6 +38,8 @@ pub struct Format {
     pub extension: &'static str,
     /// Its knobs.
     pub params: Vec<ParamInfo>,
+    /// For formats that begin with the wiring before: the knob that names one, in whose place a pod can be given.
+    pub replaced_by_before: Option<&'static str>,
 }
 
 /// What is written.
@@ -51,6 +53,8 @@ pub struct Subject<'a> {
     pub pod: &'a Topology,
     /// The rest of the plan, if there is one.
     pub result: Option<&'a TpuResult>,
+    /// The wiring before, for formats that begin with it; else a knob names it.
+    pub before: Option<&'a Topology>,
 }
 
 impl Subject<'_> {
@@ -72,8 +76,14 @@ pub struct File {
 
 /// All formats.
 pub fn formats() -> Vec<Format> {
-    let format =
-        |name, help, needs_plan, extension, params| Format { name, help, needs_plan, extension, params };
+    let format = |name, help, needs_plan, extension, params| Format {
+        name,
+        help,
+        needs_plan,
+        extension,
+        params,
+        replaced_by_before: None,
+    };
     vec![
         format(
             "routes",
@@ -106,27 +116,30 @@ pub fn formats() -> Vec<Format> {
             "csv",
             Vec::new(),
         ),
-        format(
-            "changes",
-            "The circuits to remove and to add on the way from a torus, in safe batches, as CSV.",
-            false,
-            "csv",
-            vec![
-                ParamInfo::choice(
-                    "from",
-                    &["pt", "pdtt", "dark"],
-                    "pt",
-                    "State before: the prismatic torus of the job shape, the doubly twisted one, or no circuits at all.",
-                ),
-                ParamInfo::int(
-                    "switches_per_batch",
-                    1,
-                    48,
-                    48,
-                    "Switches that are changed at once; fewer leave more of the pod in service.",
-                ),
-            ],
-        ),
+        Format {
+            replaced_by_before: Some("from"),
+            ..format(
+                "changes",
+                "The circuits to remove and to add on the way from a torus or another plan, in safe batches, as CSV.",
+                false,
+                "csv",
+                vec![
+                    ParamInfo::choice(
+                        "from",
+                        &["pt", "pdtt", "dark"],
+                        "pt",
+                        "State before: the prismatic torus of the job shape, the doubly twisted one, or no circuits at all.",
+                    ),
+                    ParamInfo::int(
+                        "switches_per_batch",
+                        1,
+                        48,
+                        48,
+                        "Switches that are changed at once; fewer leave more of the pod in service.",
+                    ),
+                ],
+            )
+        },
         format("graphml", "The links as GraphML, for networkx and Gephi.", false, "graphml", vec![level()]),
         format("dot", "The links as DOT, for Graphviz.", false, "dot", vec![level()]),
         format(
@@ -210,8 +223,12 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         }
         "circuits" => alone(circuits::table(subject.pod)),
         "changes" => {
-            let before = circuits::before(subject, params.text("from").unwrap_or("pt"))?;
-            alone(circuits::changes(before.as_ref(), subject.pod, params.count("switches_per_batch"))?)
+            let named = match subject.before {
+                Some(_) => None,
+                None => circuits::before(subject, params.text("from").unwrap_or("pt"))?,
+            };
+            let before = subject.before.or(named.as_ref());
+            alone(circuits::changes(before, subject.pod, params.count("switches_per_batch"))?)
         }
         "graphml" | "dot" => {
             let link_gbyte_per_s = subject.scenario.simulate.clone().unwrap_or_default().link_gbyte_per_s;

@@ -100,6 +100,7 @@ impl App {
             let name = format!("compare-{}-{}.md", pair.plan, pair.against);
             effects.push(Effect::Export(ExportJob {
                 subject: Subject::Text(table.to_markdown()),
+                against: None,
                 format: "md".to_owned(),
                 settings: Vec::new(),
                 path: self.path(&name),
@@ -109,6 +110,9 @@ impl App {
         }
         let plan = self.meant_plan().map(|entry| entry.number);
         if let Some(number) = plan {
+            self.load(number, effects);
+        }
+        if let Some(number) = self.plans.baseline {
             self.load(number, effects);
         }
         let formats = self.formats(plan.is_some());
@@ -185,7 +189,7 @@ impl App {
         match self.export_job(plan, format, Path::new(&path)) {
             Ok(job) => effects.push(Effect::Export(job)),
             Err(problem) => {
-                if let Some(number) = plan {
+                for number in plan.into_iter().chain(self.plans.baseline) {
                     self.load(number, effects);
                 }
                 self.say(Severity::Error, problem);
@@ -219,6 +223,15 @@ impl App {
         settings
     }
 
+    /// The plan that a format compares with: the baseline, if the format can take a second subject and the plan to
+    /// write is another one.
+    pub(crate) fn second_plan(&self, plan: Option<u64>, format: &str) -> Option<u64> {
+        let number = self.plans.baseline.filter(|number| Some(*number) != plan)?;
+        let formats = lightbay_engines::exporters(self.work.as_ref()?.kind);
+        let second = formats.iter().find(|info| info.name == format)?.against?;
+        (second.of != SubjectSort::Scenario && self.plans.get(number).is_some()).then_some(number)
+    }
+
     fn export_job(&self, plan: Option<u64>, format: &str, path: &Path) -> Result<ExportJob, String> {
         if path.as_os_str().is_empty() {
             return Err("type the name of a file".to_owned());
@@ -230,9 +243,16 @@ impl App {
             let work = self.work.as_ref().ok_or("nothing is open")?;
             Subject::Scenario(work.now.scenario.clone())
         };
+        let against = match self.second_plan(plan, format) {
+            Some(number) => {
+                let second = self.plans.get(number).and_then(|entry| entry.plan.clone());
+                Some(second.ok_or("the baseline is still being read; try again in a moment")?)
+            }
+            None => None,
+        };
         let path = self.path(&path.to_string_lossy());
         let settings = if is_model(format) { self.model_settings(plan) } else { Vec::new() };
-        Ok(ExportJob { subject, format: format.to_owned(), settings, path, overwrite: false })
+        Ok(ExportJob { subject, against, format: format.to_owned(), settings, path, overwrite: false })
     }
 }
 

@@ -84,10 +84,11 @@ impl Layers {
         self.items.extend(edit.formats.iter().enumerate().map(|(index, format)| {
             let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);
             let method = is_model(format).then(|| app.model_method(edit.plan)).flatten();
-            let detail = method.map_or_else(
-                || help.to_owned(),
-                |method| format!("The model of {}, with its names beside it", method.name),
-            );
+            let detail = match (method, app.second_plan(edit.plan, format)) {
+                (Some(method), _) => format!("The model of {}, with its names beside it", method.name),
+                (None, Some(number)) => format!("Against plan {number}, the baseline. {help}"),
+                (None, None) => help.to_owned(),
+            };
             ListItem::new(index as u32, *format).detail(detail)
         }));
         let body = top(rest, 1).1;

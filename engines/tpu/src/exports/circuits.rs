@@ -73,8 +73,8 @@ pub fn changes(
         && before.cubes() != after.cubes()
     {
         return Err(Problem::new(
-            "from",
-            format!("{} cubes cannot be changed into {}", before.cubes(), after.cubes()),
+            "against",
+            format!("a pod of {} cubes cannot be changed into one of {}", before.cubes(), after.cubes()),
             "take two pods of the same size",
         ));
     }

@@ -56,7 +56,9 @@ fn export(
 ) -> Result<Vec<File>, Problems> {
     let info = formats().into_iter().find(|info| info.name == format).unwrap();
     let params = Params::resolve(&info.params, given.iter().map(|(name, value)| (*name, value))).unwrap();
-    write(format, &Subject { name: "a pod", scenario: &scenario(pod), pod, result }, &params)
+    let scenario = scenario(pod);
+    let subject = Subject { name: "a pod", scenario: &scenario, pod, result, before: None };
+    write(format, &subject, &params)
 }
 
 fn text(value: &str) -> ParamValue {
