@@ -1,4 +1,3 @@
 mod figures;
-mod imports;
 mod mutations;
 mod support;

@@ -3,7 +3,6 @@
 
 mod bounds;
 mod corruption;
-mod imports;
 mod jobs;
 mod mutations;
 mod presets;
