@@ -1,5 +1,6 @@
 //! The methods of kind `tpu`, one file each, and what they share.
 
+mod approach;
 mod baseline;
 mod evaluate;
 mod fast;
@@ -10,6 +11,7 @@ mod milp;
 mod random;
 
 use crate::kind::Tpu;
+use approach::By;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
@@ -18,9 +20,9 @@ use std::sync::Arc;
 pub fn all() -> Vec<Arc<dyn Method<Tpu>>> {
     vec![
         Arc::new(fast::Fast),
-        Arc::new(greedy::Greedy),
-        Arc::new(lp::Relaxation),
-        Arc::new(milp::Milp),
+        Arc::new(By(greedy::Greedy)),
+        Arc::new(By(lp::Relaxation)),
+        Arc::new(By(milp::Milp)),
         Arc::new(random::Random),
         Arc::new(baseline::Baseline { twisted: false }),
         Arc::new(baseline::Baseline { twisted: true }),

@@ -1,24 +1,23 @@
 //! `tons-lp-greedy`: relaxations in which more and more switches are fixed at what the last one gave most to.
 
+use super::approach::Approach;
 use super::finish::{self, Chosen};
 use super::lp;
+use crate::group::Group;
 use crate::kind::Tpu;
 use crate::metrics::hops;
 use crate::model::relaxation;
 use crate::pod::SWITCHES;
+use crate::scenario::TpuScenario;
 use crate::topology::Topology;
 use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
-use lightbay_core::scenario::Scenario;
 use rand::RngExt;
 
 /// Rounding in several steps.
 pub(super) struct Greedy;
-
-/// Largest pods, in cubes.
-const MOST_CUBES: usize = 8;
 
 /// What noise decides: shares that differ by less count as ties, since the first relaxation is highly symmetric.
 const NOISE: f64 = 1e-2;
@@ -26,7 +25,10 @@ const NOISE: f64 = 1e-2;
 /// Random stream of the noise.
 const NOISE_STREAM: u64 = 1;
 
-impl Method<Tpu> for Greedy {
+impl Approach for Greedy {
+    const NAME: &'static str = "tons-lp-greedy";
+    const MOST_CUBES: usize = 8;
+
     fn info(&self) -> MethodInfo {
         let mut params = vec![
             lp::gap(),
@@ -41,7 +43,7 @@ impl Method<Tpu> for Greedy {
         ];
         params.extend(finish::params(false));
         MethodInfo {
-            name: "tons-lp-greedy",
+            name: Self::NAME,
             help: "Solves relaxations of the model and fixes a few switches after each, until all are.",
             proves: true,
             hot_start: false,
@@ -49,14 +51,13 @@ impl Method<Tpu> for Greedy {
         }
     }
 
-    fn solve(
+    fn run(
         &self,
-        scenario: &Scenario<Tpu>,
+        group: Group,
+        body: &TpuScenario,
         params: &Params,
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
-        let body = &scenario.body;
-        let group = lp::open("tons-lp-greedy", body, MOST_CUBES, cx)?;
         let mut stream = cx.stream(NOISE_STREAM);
         let mut allowed = relaxation::all(&group);
         let mut open: Vec<usize> = (0..SWITCHES).collect();

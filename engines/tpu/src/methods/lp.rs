@@ -1,27 +1,23 @@
 //! `tons-lp`: the relaxation of the optimisation model, and pods rounded from it.
 
+use super::approach::Approach;
 use super::finish::{self, Chosen};
 use crate::group::Group;
 use crate::kind::Tpu;
 use crate::metrics::{hop_bound, hops, two_length};
 use crate::model::relaxation::{self, Allowed, Relaxed, relax};
 use crate::pod::SWITCHES;
-use crate::scenario::{TopologyChoice, TpuScenario};
+use crate::scenario::TpuScenario;
 use crate::topology::Topology;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint, Severity};
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Status;
-use lightbay_core::problem::Problem;
-use lightbay_core::scenario::Scenario;
 use rand::RngExt;
 
 /// The relaxation alone.
 pub(super) struct Relaxation;
-
-/// Largest pods for which the relaxation is solved: beyond, the cover bound is much tighter anyway.
-const MOST_CUBES: usize = 16;
 
 /// Sweeps of one relaxation at most.
 const MOST_ROUNDS: u32 = 2000;
@@ -29,7 +25,11 @@ const MOST_ROUNDS: u32 = 2000;
 /// First number of the random streams of roundings.
 const ROUNDING_STREAM: u64 = 1;
 
-impl Method<Tpu> for Relaxation {
+impl Approach for Relaxation {
+    const NAME: &'static str = "tons-lp";
+    /// Beyond, the cover bound is much tighter anyway.
+    const MOST_CUBES: usize = 16;
+
     fn info(&self) -> MethodInfo {
         let mut params = vec![
             gap(),
@@ -40,7 +40,7 @@ impl Method<Tpu> for Relaxation {
         ];
         params.extend(finish::params(false));
         MethodInfo {
-            name: "tons-lp",
+            name: Self::NAME,
             help: "Bound on all pods of the size by dividing circuits, and pods rounded from that.",
             proves: true,
             hot_start: false,
@@ -48,14 +48,13 @@ impl Method<Tpu> for Relaxation {
         }
     }
 
-    fn solve(
+    fn run(
         &self,
-        scenario: &Scenario<Tpu>,
+        group: Group,
+        body: &TpuScenario,
         params: &Params,
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
-        let body = &scenario.body;
-        let group = open("tons-lp", body, MOST_CUBES, cx)?;
         let relaxed = relaxed(&group, &relaxation::all(&group), params, true, cx)?;
         cx.phase("rounding", "pods with the shares of the relaxation");
         let mut best: Vec<(f64, Topology)> = Vec::new();
@@ -116,34 +115,6 @@ pub(super) fn gap() -> ParamInfo {
         "Relative width at which a relaxation counts as solved.",
     )
     .effect(Effect::Warm)
-}
-
-/// What all methods on the model begin with: whether the scenario suits them, and its group.
-pub(super) fn open(
-    method: &str,
-    body: &TpuScenario,
-    most_cubes: usize,
-    cx: &mut Context<'_, Tpu>,
-) -> Result<Group, MethodError> {
-    if body.topology != TopologyChoice::Design {
-        return Err(finish::other_topology(method, body));
-    }
-    suits(method, body, most_cubes)?;
-    let group = body.group().map_err(finish::invalid)?;
-    finish::announce(body, cx);
-    Ok(group)
-}
-
-/// Refuses pods that are too large for a method.
-pub(super) fn suits(method: &str, body: &TpuScenario, most_cubes: usize) -> Result<(), MethodError> {
-    if usize::from(body.cubes) > most_cubes {
-        return Err(finish::invalid(Problem::new(
-            "cubes",
-            format!("is {}, but '{method}' is for at most {most_cubes}", body.cubes),
-            "use 'tons-fast', or fewer cubes",
-        )));
-    }
-    Ok(())
 }
 
 /// Solves a relaxation; the bound of the free one is that of all pods.

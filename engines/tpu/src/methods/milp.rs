@@ -1,5 +1,6 @@
 //! `tons-milp`: the optimisation model by branch and bound, for small pods; and the model for other solvers.
 
+use super::approach::{Approach, group_of};
 use super::finish::{self, Chosen};
 use super::lp;
 use crate::assemble::{Parts, candidate};
@@ -15,7 +16,7 @@ use crate::watch::Unwatched;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, ModelSize};
 use lightbay_core::kind::Candidate;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::scenario::Scenario;
@@ -48,12 +49,15 @@ fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> Ask<'g> {
     Ask { group, tolerated_faults: scenario.tolerated_ocs_faults, whole: true }
 }
 
-impl Method<Tpu> for Milp {
+impl Approach for Milp {
+    const NAME: &'static str = "tons-milp";
+    const MOST_CUBES: usize = MOST_CUBES;
+
     fn info(&self) -> MethodInfo {
         let mut params = lightbay_highs::solve::knobs();
         params.extend(finish::params(false));
         MethodInfo {
-            name: "tons-milp",
+            name: Self::NAME,
             help: "The whole optimisation model by branch and bound, for up to 4 cubes; slow, but it proves.",
             proves: true,
             hot_start: true,
@@ -61,14 +65,13 @@ impl Method<Tpu> for Milp {
         }
     }
 
-    fn solve(
+    fn run(
         &self,
-        scenario: &Scenario<Tpu>,
+        group: Group,
+        body: &TpuScenario,
         params: &Params,
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
-        let body = &scenario.body;
-        let group = lp::open("tons-milp", body, MOST_CUBES, cx)?;
         let mut reading =
             Reading { group: group.clone(), program: Program::new(ask(&group, body)), best: None };
         cx.phase("model", format!("circuits and flows of {} chips", body.nodes()));
@@ -194,7 +197,7 @@ impl Reader<Tpu> for Reading {
 
 impl Modelled<Tpu> for Written {
     fn name(&self) -> &'static str {
-        "tons-milp"
+        Milp::NAME
     }
 
     fn params(&self) -> Vec<ParamInfo> {
@@ -202,7 +205,7 @@ impl Modelled<Tpu> for Written {
     }
 
     fn model(&self, scenario: &Scenario<Tpu>, _params: &Params) -> Result<Model, MethodError> {
-        let group = prepared(&scenario.body)?;
+        let group = group_of::<Milp>(&scenario.body)?;
         Ok(Program::new(ask(&group, &scenario.body)).model().clone())
     }
 
@@ -212,7 +215,7 @@ impl Modelled<Tpu> for Written {
         _params: &Params,
         values: &[f64],
     ) -> Result<Candidate<TpuResult>, MethodError> {
-        let group = prepared(&scenario.body)?;
+        let group = group_of::<Milp>(&scenario.body)?;
         let program = Program::new(ask(&group, &scenario.body));
         let columns = program.model().columns();
         if values.len() != columns {
@@ -232,12 +235,4 @@ impl Modelled<Tpu> for Written {
         let certificate = mcf::certify(&pod, &settings, None, &mut Unwatched::default())?;
         Ok(candidate(Parts::of(pod, distances, certificate)))
     }
-}
-
-fn prepared(body: &TpuScenario) -> Result<Group, MethodError> {
-    if body.topology != crate::scenario::TopologyChoice::Design {
-        return Err(finish::other_topology("tons-milp", body));
-    }
-    lp::suits("tons-milp", body, MOST_CUBES)?;
-    body.group().map_err(finish::invalid)
 }

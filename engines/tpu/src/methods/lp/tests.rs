@@ -7,6 +7,7 @@ use lightbay_core::clock::SystemClock;
 use lightbay_core::event::{Done, EndStatus, Recorder, RunId};
 use lightbay_core::param::ParamValue;
 use lightbay_core::run::{Request, Runs, TypedJob};
+use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,0 +1,75 @@
+//! What every method on the optimisation model begins with: whether the scenario suits it, the group whose elements
+//! are the states of the switches, and what is known before anything is computed.
+
+use super::finish;
+use crate::group::Group;
+use crate::kind::Tpu;
+use crate::scenario::{TopologyChoice, TpuScenario};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// What tells methods on the model apart.
+pub(super) trait Approach: Send + Sync {
+    /// Name of the method.
+    const NAME: &'static str;
+
+    /// Largest pods that it is for, in cubes.
+    const MOST_CUBES: usize;
+
+    /// What the method is and takes.
+    fn info(&self) -> MethodInfo;
+
+    /// Designs a pod of the scenario's size, symmetric under the group.
+    ///
+    /// # Errors
+    /// As [`Method::solve`].
+    fn run(
+        &self,
+        group: Group,
+        scenario: &TpuScenario,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError>;
+}
+
+/// The method that takes an approach.
+pub(super) struct By<A>(pub A);
+
+impl<A: Approach> Method<Tpu> for By<A> {
+    fn info(&self) -> MethodInfo {
+        self.0.info()
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Tpu>,
+        params: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        let group = group_of::<A>(body)?;
+        finish::announce(body, cx);
+        self.0.run(group, body, params, cx)
+    }
+}
+
+/// The group of a scenario that suits a method.
+///
+/// # Errors
+/// A topology that is not to be designed, a pod that is too large, or a group of another order.
+pub(super) fn group_of<A: Approach>(scenario: &TpuScenario) -> Result<Group, MethodError> {
+    if scenario.topology != TopologyChoice::Design {
+        return Err(finish::other_topology(A::NAME, scenario));
+    }
+    if usize::from(scenario.cubes) > A::MOST_CUBES {
+        return Err(finish::invalid(Problem::new(
+            "cubes",
+            format!("is {}, but '{}' is for at most {}", scenario.cubes, A::NAME, A::MOST_CUBES),
+            "use 'tons-fast', or fewer cubes",
+        )));
+    }
+    scenario.group().map_err(finish::invalid)
+}
