@@ -7,14 +7,22 @@
 //! | [`assignment`] | what methods work on: circuits per switch and pair of pods |
 //! | [`task`] | the same without what has failed and what is pinned |
 //! | [`flow`] | minimum-cost flow, which every split, orientation and renaming of switches comes down to |
+//! | [`ports`] | from circuits per pair of pods to ports |
+//! | [`batches`] | the order in which changes are made |
+//! | [`assemble`] | from a target to what plans hold, and back |
+//! | [`phases`] | the order of phases of an all-to-all |
 //! | [`watch`] | how long work asks whether to go on |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod assemble;
 pub mod assignment;
+pub mod batches;
 pub mod flow;
+pub mod phases;
 pub mod plan;
+pub mod ports;
 pub mod presets;
 pub mod scenario;
 pub mod task;

@@ -1,0 +1,203 @@
+//! Packs components into batches within limits.
+
+use super::components::Work;
+use super::traffic::Traffic;
+
+/// How many components that do not fit in one batch are under way at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Care {
+    /// As many as the limits allow.
+    Eager,
+    /// One, so that the ends of others are in nobody's way.
+    OneAtATime,
+}
+
+/// How far a component is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// No removal was made.
+    Waiting,
+    /// Some were.
+    Open,
+    /// Nothing is left.
+    Done,
+}
+
+/// The changes in batches. Limits are kept where this finds a way.
+pub(super) fn pack(work: &Work, traffic: Traffic, care: Care) -> Vec<Vec<u32>> {
+    let mut packer = Packer {
+        work,
+        traffic,
+        stages: vec![Stage::Waiting; work.components.len()],
+        made: vec![false; work.changes.len()],
+        batch: Vec::new(),
+    };
+    let too_large = packer.too_large();
+    let mut batches = Vec::new();
+    while packer.stages.iter().any(|&stage| stage != Stage::Done) {
+        packer.removals(&too_large, care);
+        packer.additions();
+        if packer.batch.is_empty() {
+            packer.least_evil();
+            packer.additions();
+        }
+        batches.push(std::mem::take(&mut packer.batch));
+    }
+    batches
+}
+
+struct Packer<'a> {
+    work: &'a Work,
+    traffic: Traffic,
+    /// How far each component is.
+    stages: Vec<Stage>,
+    /// Whether each change has been made.
+    made: Vec<bool>,
+    /// The batch under way.
+    batch: Vec<u32>,
+}
+
+impl Packer<'_> {
+    /// For every component whether its removals break a limit if they are made together while all else is as it was.
+    fn too_large(&mut self) -> Vec<bool> {
+        let work = self.work;
+        work.components.iter().map(|component| self.missed_by(&component.removals) > 0).collect()
+    }
+
+    /// The removals of a batch: those of components under way first, then whole components, then the beginning of
+    /// components that have to be cut.
+    fn removals(&mut self, too_large: &[bool], care: Care) {
+        let work = self.work;
+        for number in 0..work.components.len() {
+            if self.stages[number] == Stage::Open {
+                self.steps(number);
+            }
+        }
+        for (number, component) in work.components.iter().enumerate() {
+            if self.stages[number] == Stage::Waiting && !too_large[number] {
+                self.make(&component.removals);
+            }
+        }
+        for (number, _) in too_large.iter().enumerate().filter(|(_, too_large)| **too_large) {
+            if care == Care::OneAtATime && self.stages.contains(&Stage::Open) {
+                break;
+            }
+            if self.stages[number] == Stage::Waiting && self.steps(number) {
+                self.stages[number] = Stage::Open;
+            }
+        }
+    }
+
+    /// Makes moves of a component as long as the limits allow one; returns whether any was made. Moves that complete an
+    /// addition go before those that begin one.
+    fn steps(&mut self, component: usize) -> bool {
+        let work = self.work;
+        let mut any = false;
+        loop {
+            let mut progress = false;
+            for begins in [false, true] {
+                for removals in &work.components[component].moves {
+                    let open = self.open(removals);
+                    if !open.is_empty() && (begins || open.len() < 2) && self.make(&open) {
+                        progress = true;
+                        if begins {
+                            break;
+                        }
+                    }
+                }
+                if progress {
+                    break;
+                }
+            }
+            any |= progress;
+            if !progress {
+                return any;
+            }
+        }
+    }
+
+    /// The removals of a move that were not made.
+    fn open(&self, removals: &[u32]) -> Vec<u32> {
+        removals.iter().copied().filter(|&change| !self.made[change as usize]).collect()
+    }
+
+    /// Makes removals together if the limits allow it.
+    fn make(&mut self, removals: &[u32]) -> bool {
+        if self.missed_by(removals) > 0 {
+            return false;
+        }
+        self.take(removals);
+        true
+    }
+
+    fn take(&mut self, removals: &[u32]) {
+        for &change in removals {
+            self.traffic.take(&self.work.changes[change as usize]);
+            self.made[change as usize] = true;
+        }
+        self.batch.extend(removals);
+    }
+
+    /// By how many circuits the limits would be missed if removals were made together.
+    fn missed_by(&mut self, removals: &[u32]) -> u32 {
+        let changes = &self.work.changes;
+        let missed = removals.iter().map(|&change| self.traffic.take(&changes[change as usize])).sum();
+        for &change in removals {
+            self.traffic.give(&changes[change as usize]);
+        }
+        missed
+    }
+
+    /// Every addition whose ports are free.
+    fn additions(&mut self) {
+        let work = self.work;
+        for (number, change) in (0u32..).zip(&work.changes) {
+            let ready = !change.removal
+                && !self.made[number as usize]
+                && change.waits_for.iter().all(|&removal| self.made[removal as usize]);
+            if ready {
+                self.made[number as usize] = true;
+                self.traffic.give(change);
+                self.batch.push(number);
+            }
+        }
+        for (stage, component) in self.stages.iter_mut().zip(&work.components) {
+            let made = |list: &[u32]| list.iter().filter(|&&change| self.made[change as usize]).count();
+            let removals = made(&component.removals);
+            *stage = if removals == component.removals.len()
+                && made(&component.additions) == component.additions.len()
+            {
+                Stage::Done
+            } else if removals > 0 {
+                Stage::Open
+            } else {
+                Stage::Waiting
+            };
+        }
+    }
+
+    /// The move that breaks the limits least, of a component under way if there is one.
+    fn least_evil(&mut self) {
+        let work = self.work;
+        let from = if self.stages.contains(&Stage::Open) { Stage::Open } else { Stage::Waiting };
+        let mut best: Option<(u32, usize, Vec<u32>)> = None;
+        for (number, component) in work.components.iter().enumerate() {
+            if self.stages[number] != from {
+                continue;
+            }
+            for removals in &component.moves {
+                let open = self.open(removals);
+                if open.is_empty() {
+                    continue;
+                }
+                let missed = self.missed_by(&open);
+                if best.as_ref().is_none_or(|(least, size, _)| (missed, open.len()) < (*least, *size)) {
+                    best = Some((missed, open.len(), open));
+                }
+            }
+        }
+        if let Some((_, _, removals)) = best {
+            self.take(&removals);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The order of phases in which all GPUs of all pods exchange data.
+//!
+//! P pods of N GPUs; GPU n of pod p is number p·N + n. In phase t = 1..N·P every GPU sends to one GPU. Wanted are phases in
+//! which every GPU receives from exactly one, with few flows between two pods, and every ordered pair once over all phases.
+
+use crate::plan::{PhaseOrder, PhaseRule};
+
+/// Most GPUs of an order: a phase lists a destination for each, and there are as many phases.
+pub const MAX_GPUS: u32 = 2048;
+
+/// GPU that GPU `n` of pod `p` sends to in phase `t` = 1..N·P, Op(p, n, t).
+///
+/// `printed`: (p(N+1) + N·n + t − 1) mod N·P. It is a permutation only if P = N, or if N = 1 and P is odd.
+/// `corrected`, with a = (t−1) div N and b = (t−1) mod N: N·((p + n + a) mod P) + ((n + b) mod N). For given a and b
+/// the receiver (q, m) tells n = m − b, then p = q − a − n, so it is a permutation; in a pod the values p + n + a meet every pod
+/// floor or ceiling of N/P times; and (a, b) runs over all P·N shifts, so every ordered pair occurs once.
+pub const fn destination(rule: PhaseRule, pods: u64, gpus: u64, (p, n): (u64, u64), t: u64) -> u64 {
+    match rule {
+        PhaseRule::Printed => (p * (gpus + 1) + gpus * n + t - 1) % (gpus * pods),
+        PhaseRule::Corrected => {
+            let (a, b) = ((t - 1) / gpus, (t - 1) % gpus);
+            gpus * ((p + n + a) % pods) + (n + b) % gpus
+        }
+    }
+}
+
+/// Destinations of all GPUs in phase `t` = 1..N·P.
+pub fn phase(rule: PhaseRule, pods: u32, gpus_per_pod: u32, t: u32) -> Vec<u32> {
+    let (pods, gpus) = (u64::from(pods), u64::from(gpus_per_pod));
+    let senders = (0..pods).flat_map(|p| (0..gpus).map(move |n| (p, n)));
+    senders.map(|sender| destination(rule, pods, gpus, sender, t.into()) as u32).collect()
+}
+
+/// Figures of a phase.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    pods: usize,
+    gpus: usize,
+    flows: Vec<u32>,
+    received: Vec<u32>,
+}
+
+impl Counter {
+    /// For phases of this size.
+    pub fn new(pods: u32, gpus_per_pod: u32) -> Self {
+        let (pods, gpus) = (pods as usize, gpus_per_pod as usize);
+        Self { pods, gpus, flows: vec![0; pods * pods], received: vec![0; pods * gpus] }
+    }
+
+    /// Most flows from one pod to another one, and whether some GPU receives from several.
+    pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
+        self.flows.fill(0);
+        self.received.fill(0);
+        let (mut most, mut contended) = (0, false);
+        for (from, &to) in phase.iter().enumerate() {
+            let to = to as usize;
+            self.received[to] += 1;
+            contended |= self.received[to] > 1;
+            let (pod, other) = (from / self.gpus, to / self.gpus);
+            if pod != other {
+                let flows = &mut self.flows[pod * self.pods + other];
+                *flows += 1;
+                most = most.max(*flows);
+            }
+        }
+        (most, contended)
+    }
+}
+
+/// An order without phases, to be filled one by one.
+pub const fn empty(rule: PhaseRule, gpus_per_pod: u32) -> PhaseOrder {
+    PhaseOrder { rule, gpus_per_pod, phases: Vec::new(), max_flows_per_pod_pair: 0, contended_phases: 0 }
+}
+
+#[cfg(test)]
+mod tests;
