@@ -245,7 +245,7 @@ struct Checker {
     forbidden: &'static [&'static str],
 }
 
-const CHECKERS: [Checker; 2] = [
+const CHECKERS: [Checker; 3] = [
     Checker { engine: "training", modules: &["instance", "workload"], crates: &[], forbidden: &[] },
     Checker {
         engine: "tpu",
@@ -253,6 +253,12 @@ const CHECKERS: [Checker; 2] = [
         // A solver of programs, which the checker states for itself.
         crates: &["lightbay_highs"],
         forbidden: &[".topology()", ".named_topology(", ".pt_shape(", ".pdtt_shape(", "usual_shape("],
+    },
+    Checker {
+        engine: "crossconnect",
+        modules: &[],
+        crates: &[],
+        forbidden: &[".ends(", ".is_uniform(", ".installed_circuits("],
     },
 ];
 

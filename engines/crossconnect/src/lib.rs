@@ -12,6 +12,7 @@
 //! | [`assemble`] | from a target to what plans hold, and back |
 //! | [`phases`] | the order of phases of an all-to-all |
 //! | [`watch`] | how long work asks whether to go on |
+//! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -19,11 +20,14 @@
 pub mod assemble;
 pub mod assignment;
 pub mod batches;
+pub mod check;
 pub mod flow;
 pub mod phases;
 pub mod plan;
 pub mod ports;
 pub mod presets;
+#[cfg(test)]
+mod samples;
 pub mod scenario;
 pub mod task;
 pub mod watch;

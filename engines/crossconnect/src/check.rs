@@ -1,0 +1,206 @@
+//! The independent checker of cross-connects.
+//!
+//! It shares with the rest of the crate the types of scenarios and plans and nothing else: from the entries of a plan
+//! it sets up the old and the new state of every switch port by port, counts everything again, and walks through the
+//! batches with a set of live ports.
+
+mod batches;
+mod entries;
+mod figures;
+mod phases;
+mod states;
+
+#[cfg(test)]
+mod tests;
+
+use crate::plan::{Changes, CrossconnectResult};
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::checked::{BoundTrust, Verdict, Violation};
+use lightbay_core::kind::Depth;
+use std::collections::BTreeMap;
+
+/// Rules that a plan can break.
+pub mod code {
+    /// A number of the plan is not finite.
+    pub const SCHEMA: &str = "schema";
+    /// The switches are not listed once each, in order of id.
+    pub const SWITCHES: &str = "switches";
+    /// The entries of a switch are not sorted.
+    pub const SORTED: &str = "sorted";
+    /// An entry names a pod or port that does not exist, or joins a pod to itself.
+    pub const PORT: &str = "port";
+    /// A port holds two circuits, before or after.
+    pub const BUSY: &str = "busy_port";
+    /// A port that is out of order is to be used.
+    pub const FAILED: &str = "failed_port";
+    /// A number on the panel is wrong.
+    pub const PANEL: &str = "panel_number";
+    /// Keep and remove are not what is installed.
+    pub const INSTALLED: &str = "installed";
+    /// A pinned circuit does not stay.
+    pub const PINNED: &str = "pinned";
+    /// A circuit is taken down and set up again on the same switch.
+    pub const CHURN: &str = "add_and_remove";
+    /// The new state is not what is wanted.
+    pub const DEMAND: &str = "demand";
+    /// A sum is wrong.
+    pub const TOTALS: &str = "totals";
+    /// The objective is not the number of removed circuits.
+    pub const REMOVED: &str = "removed_circuits";
+    /// The claimed bound is above the objective.
+    pub const BOUND: &str = "bound";
+    /// A metric is not the figure that it repeats.
+    pub const METRICS: &str = "metrics";
+    /// A change is in no batch or in several, or a batch refers to something else.
+    pub const BATCHES: &str = "batches";
+    /// A batch adds before it removes.
+    pub const BATCH_ORDER: &str = "batch_order";
+    /// A batch sets up a circuit at a port that is still in use.
+    pub const LIVE_PORT: &str = "live_port";
+    /// The circuits that are missing during a batch are counted wrongly.
+    pub const DARK: &str = "dark_circuits";
+    /// More is missing during a batch than the scenario allows.
+    pub const ROLLOUT: &str = "rollout";
+    /// The order has another number of phases or GPUs, or departs from its rule.
+    pub const PHASES: &str = "phases";
+    /// A GPU receives from nobody or from several.
+    pub const RECEIVER: &str = "receiver";
+    /// A pair of GPUs meets never or twice.
+    pub const PAIR: &str = "pair";
+    /// A figure of the order is wrong.
+    pub const FLOWS: &str = "flows";
+
+    /// All.
+    pub const ALL: [&str; 24] = [
+        SCHEMA,
+        SWITCHES,
+        SORTED,
+        PORT,
+        BUSY,
+        FAILED,
+        PANEL,
+        INSTALLED,
+        PINNED,
+        CHURN,
+        DEMAND,
+        TOTALS,
+        REMOVED,
+        BOUND,
+        METRICS,
+        BATCHES,
+        BATCH_ORDER,
+        LIVE_PORT,
+        DARK,
+        ROLLOUT,
+        PHASES,
+        RECEIVER,
+        PAIR,
+        FLOWS,
+    ];
+}
+
+/// What a plan claims outside its result.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope<'a> {
+    /// Objective value.
+    pub value: f64,
+    /// Claimed lower bound of the removed circuits over all plans of the scenario.
+    pub bound: Option<f64>,
+    /// Who claims it.
+    pub method: &'a str,
+    /// Figures of the envelope; those that can be recomputed are compared, all others ignored.
+    pub metrics: &'a BTreeMap<String, f64>,
+}
+
+/// Most violations of one rule that are spelled out.
+const MOST_OF_A_RULE: usize = 20;
+/// Tolerance of figures that are whole numbers.
+const EXACT: f64 = 1e-9;
+
+/// Violations in the order in which they are found.
+#[derive(Debug, Default)]
+struct Findings {
+    list: Vec<Violation>,
+    of_rule: BTreeMap<&'static str, usize>,
+}
+
+impl Findings {
+    fn add(&mut self, code: &'static str, message: impl Into<String>) {
+        let seen = self.of_rule.entry(code).or_default();
+        *seen += 1;
+        if *seen <= MOST_OF_A_RULE {
+            self.list.push(Violation::new(code, message));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// A figure that repeats a whole number.
+    fn compare(&mut self, code: &'static str, name: &str, claimed: u64, exact: u64) {
+        if claimed != exact {
+            self.add(code, format!("'{name}' is {claimed}, the entries give {exact}"));
+        }
+    }
+
+    /// All violations; rules that were broken more often than is spelled out say so.
+    fn finish(mut self) -> Vec<Violation> {
+        for (code, count) in self.of_rule {
+            if count > MOST_OF_A_RULE {
+                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
+                self.list.push(Violation::new(code, message));
+            }
+        }
+        self.list
+    }
+}
+
+/// Checks a plan. Everything is recomputed at any depth.
+pub fn check(
+    scenario: &CrossconnectScenario,
+    result: &CrossconnectResult,
+    envelope: &Envelope<'_>,
+    _depth: Depth,
+) -> Verdict {
+    let mut found = Findings::default();
+    figures::finite(envelope, &mut found);
+    if !found.is_empty() {
+        return Verdict { violations: found.finish(), bound: BoundTrust::None, remarks: Vec::new() };
+    }
+    let mut remarks = Vec::new();
+    let bound = match result {
+        CrossconnectResult::Changes(changes) => {
+            check_changes(scenario, changes, envelope, &mut found, &mut remarks)
+        }
+        CrossconnectResult::Order(order) => {
+            phases::check(scenario, order, envelope, &mut found);
+            figures::bound(0, envelope, &mut found, &mut remarks)
+        }
+    };
+    Verdict { violations: found.finish(), bound, remarks }
+}
+
+fn check_changes(
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+    envelope: &Envelope<'_>,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) -> BoundTrust {
+    let switches = entries::of(scenario, changes, found);
+    // Without sound entries there is nothing to count.
+    let Some(switches) = switches else { return BoundTrust::None };
+    states::compare(scenario, &switches, found);
+    let pairs = states::pairs(scenario, &switches);
+    figures::demand(scenario, &pairs, found);
+    let exact = figures::totals(scenario, &switches, &pairs);
+    figures::compare_totals(scenario, &changes.totals, &exact, found);
+    let dark = batches::check(scenario, changes, &switches, &pairs, found);
+    figures::objective(&exact, envelope, found);
+    figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope, found);
+    if let Some(dark) = &dark {
+        batches::limits(dark, envelope, found);
+    }
+    figures::bound(exact.lower_bound_removed_circuits, envelope, found, remarks)
+}

@@ -1,0 +1,226 @@
+//! The batches, walked through one by one: which ports are live, and what is missing meanwhile.
+
+use super::entries::{End, Judged};
+use super::states::Pairs;
+use super::{EXACT, Envelope, Findings, code};
+use crate::plan::{Action, Changes, EntryRef};
+use crate::scenario::{CrossconnectScenario, Rollout};
+use std::collections::{HashMap, HashSet};
+
+/// What is missing while the batches are under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dark {
+    /// Most circuits that are missing during one batch.
+    pub peak_circuits: u64,
+    /// Most circuits that one pod misses during one batch.
+    pub peak_per_pod: u64,
+    /// Smallest share of its circuits that a pair of pods keeps during one batch.
+    pub least_pair_share: f64,
+    /// Batches that break a limit of the scenario; `None` if it sets none.
+    pub broken: Option<u64>,
+}
+
+/// What is live against what has to be: the smaller of the old and the new number of circuits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Service {
+    live: u64,
+    least: u64,
+}
+
+impl Service {
+    fn of(old: u64, new: u64) -> Self {
+        Self { live: old, least: old.min(new) }
+    }
+
+    const fn missing(self) -> u64 {
+        self.least.saturating_sub(self.live)
+    }
+
+    fn share(self) -> f64 {
+        if self.least == 0 { 1.0 } else { (self.live as f64 / self.least as f64).min(1.0) }
+    }
+}
+
+/// Live circuits of pairs and pods, and what they lack.
+struct Live {
+    rollout: Rollout,
+    pairs: HashMap<(u32, u32), Service>,
+    pods: Vec<Service>,
+    dark: u64,
+    /// Pods and pairs that are below their limits.
+    below: u64,
+}
+
+impl Live {
+    fn of(scenario: &CrossconnectScenario, pairs: &Pairs) -> Self {
+        let mut sums = vec![(0, 0); scenario.pods as usize];
+        for (&(i, j), pair) in pairs {
+            for pod in [i, j] {
+                if let Some((old, new)) = sums.get_mut(pod as usize) {
+                    *old += pair.old;
+                    *new += pair.new;
+                }
+            }
+        }
+        Self {
+            rollout: scenario.rollout,
+            pairs: pairs.iter().map(|(&key, pair)| (key, Service::of(pair.old, pair.new))).collect(),
+            pods: sums.into_iter().map(|(old, new)| Service::of(old, new)).collect(),
+            dark: 0,
+            below: 0,
+        }
+    }
+
+    fn change(&mut self, judged: &Judged, step: impl Fn(u64) -> u64) {
+        let pair = judged.pair();
+        let (most, share) = (u64::from(self.rollout.max_dark_per_pod), self.rollout.min_pair_share);
+        let pair_below =
+            |service: Service| u64::from((service.live as f64) < share * service.least as f64 - EXACT);
+        let pod_below = |service: Service| u64::from(most > 0 && service.missing() > most);
+        let mut count = |service: &mut Service, is_below: &dyn Fn(Service) -> u64| {
+            let before = (service.missing(), is_below(*service));
+            service.live = step(service.live);
+            self.below = self.below + is_below(*service) - before.1;
+            (before.0, service.missing())
+        };
+        for pod in [pair.0, pair.1] {
+            if let Some(service) = self.pods.get_mut(pod as usize) {
+                count(service, &pod_below);
+            }
+        }
+        let (before, after) = count(self.pairs.entry(pair).or_default(), &pair_below);
+        self.dark = self.dark + after - before;
+    }
+}
+
+/// Walks through the batches. `None` if they do not name every change once: then nothing can be said about what is
+/// missing meanwhile.
+pub(super) fn check(
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+    switches: &[Vec<Judged>],
+    pairs: &Pairs,
+    found: &mut Findings,
+) -> Option<Dark> {
+    if !each_once(changes, switches, found) {
+        return None;
+    }
+    let at = |reference: &EntryRef| -> Option<(u32, &Judged)> {
+        let judged = switches.get(reference.ocs_id as usize)?.get(reference.entry as usize)?;
+        Some((reference.ocs_id, judged))
+    };
+    let mut ports: HashSet<(u32, End)> = (0u32..)
+        .zip(switches)
+        .flat_map(|(ocs, switch)| {
+            let old = switch.iter().filter(|judged| judged.was());
+            old.flat_map(move |judged| judged.ends.map(|end| (ocs, end)))
+        })
+        .collect();
+    let mut live = Live::of(scenario, pairs);
+    let mut dark = Dark {
+        peak_circuits: 0,
+        peak_per_pod: 0,
+        least_pair_share: 1.0,
+        broken: (scenario.rollout != Rollout::default()).then_some(0),
+    };
+    for (number, batch) in changes.batches.iter().enumerate() {
+        let is_removal = |(_, judged): &(u32, &Judged)| judged.entry.action == Action::Remove;
+        let all: Vec<(u32, &Judged)> = batch.changes.iter().filter_map(at).collect();
+        if all.windows(2).any(|two| !is_removal(&two[0]) && is_removal(&two[1])) {
+            found.add(code::BATCH_ORDER, format!("batches[{number}] adds before it removes"));
+        }
+        for (ocs, judged) in all.iter().filter(|change| is_removal(change)) {
+            for end in judged.ends {
+                ports.remove(&(*ocs, end));
+            }
+            if !judged.is_forced() {
+                live.change(judged, |count| count.saturating_sub(1));
+            }
+        }
+        found.compare(
+            code::DARK,
+            &format!("batches[{number}].dark_circuits"),
+            batch.dark_circuits,
+            live.dark,
+        );
+        dark.peak_circuits = dark.peak_circuits.max(live.dark);
+        dark.broken = dark.broken.map(|broken| broken + u64::from(live.below > 0));
+        // Only what loses circuits can fall below what it had at the batch before.
+        for (_, judged) in all.iter().filter(|change| is_removal(change)) {
+            let (i, j) = judged.pair();
+            let missing =
+                [i, j].into_iter().filter_map(|pod| live.pods.get(pod as usize)).map(|pod| pod.missing());
+            dark.peak_per_pod = missing.fold(dark.peak_per_pod, u64::max);
+            let share = live.pairs.get(&(i, j)).map_or(1.0, |service| service.share());
+            dark.least_pair_share = dark.least_pair_share.min(share);
+        }
+        for (ocs, judged) in all.iter().filter(|change| !is_removal(change)) {
+            for end in judged.ends {
+                if !ports.insert((*ocs, end)) {
+                    let (_, pod, port) = end;
+                    found.add(
+                        code::LIVE_PORT,
+                        format!("batches[{number}] sets up a circuit at port {port} of pod {pod} on switch {ocs}, which is in use"),
+                    );
+                }
+            }
+            live.change(judged, |count| count + 1);
+        }
+    }
+    Some(dark)
+}
+
+/// Whether the batches name every change once and nothing else.
+fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) -> bool {
+    let mut sound = true;
+    let mut refuse = |message: String| {
+        found.add(code::BATCHES, message);
+        sound = false;
+    };
+    let mut named: HashMap<EntryRef, usize> = HashMap::new();
+    for (number, batch) in changes.batches.iter().enumerate() {
+        if batch.changes.is_empty() {
+            refuse(format!("batches[{number}] changes nothing"));
+        }
+        for (place, reference) in batch.changes.iter().enumerate() {
+            let EntryRef { ocs_id, entry } = *reference;
+            let path = format!("batches[{number}].changes[{place}]");
+            match switches.get(ocs_id as usize).and_then(|switch| switch.get(entry as usize)) {
+                None => refuse(format!("{path} names entry {entry} of switch {ocs_id}, which is not there")),
+                Some(judged) if judged.entry.action == Action::Keep => {
+                    refuse(format!("{path} names entry {entry} of switch {ocs_id}, which stays"));
+                }
+                Some(_) => {
+                    if let Some(first) = named.insert(*reference, number) {
+                        refuse(format!(
+                            "{path} names entry {entry} of switch {ocs_id}, which batches[{first}] has"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    for (ocs_id, switch) in (0u32..).zip(switches) {
+        for (entry, judged) in (0u32..).zip(switch) {
+            if judged.entry.action != Action::Keep && !named.contains_key(&EntryRef { ocs_id, entry }) {
+                refuse(format!("entry {entry} of switch {ocs_id} is in no batch"));
+            }
+        }
+    }
+    sound
+}
+
+/// The limits of the rollout are kept, or the plan says that they are not; how often is compared with the metrics.
+pub(super) fn limits(dark: &Dark, envelope: &Envelope<'_>, found: &mut Findings) {
+    let Some(broken) = dark.broken.filter(|&broken| broken > 0) else { return };
+    if !envelope.metrics.contains_key("rollout_limits_broken") {
+        let (most, least) = (dark.peak_per_pod, dark.least_pair_share);
+        found.add(
+            code::ROLLOUT,
+            format!(
+                "{broken} batches break the limits of the rollout (a pod misses {most} circuits, a pair of pods \
+                 keeps {least} of its own), and the metrics do not say so"
+            ),
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! The entries of every switch by themselves: pods, ports, numbers on the panel, order.
+
+use super::{Findings, code};
+use crate::plan::{Action, Changes, Entry};
+use crate::scenario::{CrossconnectScenario, Port, Side, Wiring};
+use std::collections::{HashMap, HashSet};
+
+/// A port of the switch at hand: side, pod, index.
+pub(super) type End = (Side, u32, u32);
+
+/// An entry whose pods and ports exist.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judged {
+    pub entry: Entry,
+    /// Its ports.
+    pub ends: [End; 2],
+    /// Whether it ends at a port that is out of order.
+    pub at_failed_port: bool,
+}
+
+impl Judged {
+    /// Whether it was there before, dead or alive.
+    pub const fn was(&self) -> bool {
+        matches!(self.entry.action, Action::Keep | Action::Remove)
+    }
+
+    /// Whether it is there afterwards.
+    pub const fn will_be(&self) -> bool {
+        matches!(self.entry.action, Action::Keep | Action::Add)
+    }
+
+    /// Whether a failed port takes it down, not the plan.
+    pub const fn is_forced(&self) -> bool {
+        matches!(self.entry.action, Action::Remove) && self.at_failed_port
+    }
+
+    /// The unordered pair of pods.
+    pub fn pair(&self) -> (u32, u32) {
+        (self.entry.pod_a.min(self.entry.pod_b), self.entry.pod_a.max(self.entry.pod_b))
+    }
+}
+
+/// An entry for people.
+pub(super) fn named(ocs: usize, index: usize) -> String {
+    format!("ocs[{ocs}].cross_connects[{index}]")
+}
+
+/// Which side the ports at `pod_b` are on.
+const fn far_side(wiring: Wiring) -> Side {
+    match wiring {
+        Wiring::SingleSided => Side::A,
+        Wiring::TwoSided | Wiring::CrossWired => Side::B,
+    }
+}
+
+/// What is known of the panels: for every switch and side how many ports stand before those of a pod.
+struct Panel {
+    before: [Vec<u64>; 2],
+}
+
+const fn slot(side: Side) -> usize {
+    match side {
+        Side::A => 0,
+        Side::B => 1,
+    }
+}
+
+impl Panel {
+    fn of(scenario: &CrossconnectScenario, ocs: usize) -> Self {
+        let before = [&scenario.ports_a, &scenario.ports_b].map(|table| {
+            let mut sum = 0;
+            let mut before = vec![0];
+            for row in table {
+                sum += u64::from(row.get(ocs).copied().unwrap_or(0));
+                before.push(sum);
+            }
+            before
+        });
+        Self { before }
+    }
+
+    /// Number on the panel, from 1; `None` if there is no such port.
+    fn number(&self, (side, pod, index): End) -> Option<u64> {
+        let before = &self.before[slot(side)];
+        let (first, end) = (before.get(pod as usize)?, before.get(pod as usize + 1)?);
+        let number = first + u64::from(index);
+        (number < *end).then_some(number + 1)
+    }
+}
+
+/// The entries of all switches, judged; `None` if the switches are not those of the scenario, or an entry is at pods or
+/// ports that do not exist, which leaves nothing to count.
+pub(super) fn of(
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+    found: &mut Findings,
+) -> Option<Vec<Vec<Judged>>> {
+    let ids: Vec<u32> = changes.ocs.iter().map(|ocs| ocs.ocs_id).collect();
+    if ids.len() != scenario.ocs_count as usize || (0u32..).zip(&ids).any(|(expected, &id)| expected != id) {
+        found.add(
+            code::SWITCHES,
+            format!(
+                "the switches must be 0 to {}, once each and in order",
+                scenario.ocs_count.saturating_sub(1)
+            ),
+        );
+        return None;
+    }
+    let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
+    let mut sound = true;
+    let mut switches = Vec::with_capacity(changes.ocs.len());
+    for (ocs, listed) in changes.ocs.iter().enumerate() {
+        let panel = Panel::of(scenario, ocs);
+        let mut switch = Vec::with_capacity(listed.cross_connects.len());
+        for (index, &entry) in listed.cross_connects.iter().enumerate() {
+            let ends = [
+                (Side::A, entry.pod_a, entry.port_a_index),
+                (far_side(scenario.wiring), entry.pod_b, entry.port_b_index),
+            ];
+            let place = named(ocs, index);
+            if entry.pod_a == entry.pod_b {
+                found.add(code::PORT, format!("{place} joins pod {} to itself", entry.pod_a));
+                sound = false;
+            }
+            for ((end, claimed), name) in ends
+                .into_iter()
+                .zip([entry.switch_port_a, entry.switch_port_b])
+                .zip(["switch_port_a", "switch_port_b"])
+            {
+                match panel.number(end) {
+                    None => {
+                        let (_, pod, port) = end;
+                        found.add(
+                            code::PORT,
+                            format!("{place} names port {port} of pod {pod}, which is not there"),
+                        );
+                        sound = false;
+                    }
+                    Some(number) if number != u64::from(claimed) => {
+                        found.add(
+                            code::PANEL,
+                            format!("{place}.{name} is {claimed}, the port has number {number}"),
+                        );
+                    }
+                    Some(_) => {}
+                }
+            }
+            let at_failed_port = ends.into_iter().any(|(side, pod, port_index)| {
+                failed.contains(&Port { ocs_id: ocs as u32, pod, side, port_index })
+            });
+            if at_failed_port && entry.action != Action::Remove {
+                found.add(
+                    code::FAILED,
+                    format!("{place} is '{}' at a port that is out of order", entry.action.word()),
+                );
+            }
+            switch.push(Judged { entry, ends, at_failed_port });
+        }
+        sorted(ocs, &switch, found);
+        once(ocs, &switch, found);
+        switches.push(switch);
+    }
+    sound.then_some(switches)
+}
+
+/// Entries are sorted by ports, then action.
+fn sorted(ocs: usize, switch: &[Judged], found: &mut Findings) {
+    let key = |judged: &Judged| {
+        let Entry { action, pod_a, port_a_index, pod_b, port_b_index, .. } = judged.entry;
+        (pod_a, port_a_index, pod_b, port_b_index, action)
+    };
+    for (index, pair) in switch.windows(2).enumerate() {
+        if key(&pair[0]) >= key(&pair[1]) {
+            found.add(
+                code::SORTED,
+                format!("{} stands behind one that comes after it", named(ocs, index + 1)),
+            );
+        }
+    }
+}
+
+/// A port holds one circuit, before and after.
+fn once(ocs: usize, switch: &[Judged], found: &mut Findings) {
+    for (when, there) in [("before", Judged::was as fn(&Judged) -> bool), ("after", Judged::will_be)] {
+        let mut taken: HashMap<End, usize> = HashMap::with_capacity(2 * switch.len());
+        for (index, judged) in switch.iter().enumerate().filter(|(_, judged)| there(judged)) {
+            for end in judged.ends {
+                if let Some(first) = taken.insert(end, index) {
+                    let (_, pod, port) = end;
+                    found.add(
+                        code::BUSY,
+                        format!(
+                            "{} uses port {port} of pod {pod}, which {} has {when}",
+                            named(ocs, index),
+                            named(ocs, first)
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}

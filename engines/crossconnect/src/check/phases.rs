@@ -1,0 +1,142 @@
+//! An order of all-to-all phases: its rule, receivers, pairs and figures.
+
+use super::figures::compare_metric;
+use super::{EXACT, Envelope, Findings, code};
+use crate::plan::{PhaseOrder, PhaseRule};
+use crate::scenario::CrossconnectScenario;
+
+/// Checks an order. Nothing is removed by it, so its objective is 0.
+pub(super) fn check(
+    scenario: &CrossconnectScenario,
+    order: &PhaseOrder,
+    envelope: &Envelope<'_>,
+    found: &mut Findings,
+) {
+    let pods = scenario.pods;
+    if envelope.value.abs() > EXACT {
+        found.add(code::REMOVED, format!("the objective is {}, an order removes nothing", envelope.value));
+    }
+    let (p, n) = (u64::from(pods), u64::from(order.gpus_per_pod));
+    let gpus = p * n;
+    if n == 0 {
+        found.add(code::PHASES, "'gpus_per_pod' is 0, a pod has at least one GPU");
+        return;
+    }
+    if order.phases.len() as u64 != gpus {
+        found.add(
+            code::PHASES,
+            format!("there are {} phases, {pods} pods of {n} GPUs take {gpus}", order.phases.len()),
+        );
+        return;
+    }
+    let mut sound = true;
+    for (phase, row) in order.phases.iter().enumerate() {
+        if row.len() as u64 != gpus {
+            found.add(code::PHASES, format!("phases[{phase}] has {} GPUs, there are {gpus}", row.len()));
+            sound = false;
+        } else if let Some(to) = row.iter().find(|&&to| u64::from(to) >= gpus) {
+            found.add(code::PHASES, format!("phases[{phase}] sends to GPU {to}, they are 0 to {}", gpus - 1));
+            sound = false;
+        }
+    }
+    if !sound {
+        return;
+    }
+    follows_rule(p, n, order, found);
+    each_pair_once(order, found);
+    let contended = receivers(order, found);
+    let flows = most_flows(n as usize, p as usize, order);
+    found.compare(code::FLOWS, "contended_phases", u64::from(order.contended_phases), contended);
+    found.compare(code::FLOWS, "max_flows_per_pod_pair", u64::from(order.max_flows_per_pod_pair), flows);
+    for (name, exact) in [
+        ("phases", gpus),
+        ("contended_phases", contended),
+        ("max_flows_per_pod_pair", flows),
+        ("pod_pairs_short_of_circuits", short(scenario, flows)),
+    ] {
+        compare_metric(name, Some(exact as f64), envelope, found);
+    }
+}
+
+/// The receiver that the rule names.
+fn receiver(rule: PhaseRule, (pods, n): (u64, u64), gpu: u64, phase: u64) -> u64 {
+    let (pod, own) = (gpu / n, gpu % n);
+    match rule {
+        PhaseRule::Printed => (pod * (n + 1) + n * own + phase) % (n * pods),
+        PhaseRule::Corrected => n * ((pod + own + phase / n) % pods) + (own + phase % n) % n,
+    }
+}
+
+fn follows_rule(pods: u64, n: u64, order: &PhaseOrder, found: &mut Findings) {
+    for (phase, row) in order.phases.iter().enumerate() {
+        for (gpu, &to) in row.iter().enumerate() {
+            let expected = receiver(order.rule, (pods, n), gpu as u64, phase as u64);
+            if u64::from(to) != expected {
+                found.add(code::PHASES, format!("phases[{phase}][{gpu}] is {to}, the rule says {expected}"));
+            }
+        }
+    }
+}
+
+/// Over all phases every GPU sends to every GPU once.
+fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
+    let gpus = order.phases.len();
+    let mut met = vec![false; gpus];
+    for gpu in 0..gpus {
+        met.fill(false);
+        for (phase, row) in order.phases.iter().enumerate() {
+            let to = row[gpu] as usize;
+            if std::mem::replace(&mut met[to], true) {
+                found.add(
+                    code::PAIR,
+                    format!("phases[{phase}]: GPU {gpu} sends to GPU {to} for the second time"),
+                );
+            }
+        }
+    }
+}
+
+/// Phases in which several GPUs send to the same one. By the corrected rule every GPU receives from one.
+fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
+    let mut contended = 0;
+    let mut senders = vec![0u32; order.phases.len()];
+    for (phase, row) in order.phases.iter().enumerate() {
+        senders.fill(0);
+        for &to in row {
+            senders[to as usize] += 1;
+        }
+        contended += u64::from(senders.iter().any(|&count| count > 1));
+        if order.rule == PhaseRule::Corrected {
+            for (gpu, &count) in senders.iter().enumerate().filter(|&(_, &count)| count != 1) {
+                found.add(code::RECEIVER, format!("phases[{phase}]: GPU {gpu} receives from {count} GPUs"));
+            }
+        }
+    }
+    contended
+}
+
+/// Largest number of flows from one pod to another one in any phase.
+fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
+    let mut flows = vec![0u64; pods];
+    let mut most = 0;
+    for row in &order.phases {
+        for (pod, senders) in row.chunks(n).enumerate() {
+            for &to in senders {
+                flows[to as usize / n] += 1;
+            }
+            // What stays in a pod needs no circuit.
+            flows[pod] = 0;
+            for &to in senders {
+                most = most.max(std::mem::take(&mut flows[to as usize / n]));
+            }
+        }
+    }
+    most
+}
+
+/// Pairs of pods with fewer wanted circuits than flows.
+fn short(scenario: &CrossconnectScenario, flows: u64) -> u64 {
+    let rows = scenario.logical_circuits.iter().enumerate();
+    rows.map(|(i, row)| row.iter().skip(i + 1).filter(|&&count| u64::from(count) < flows).count() as u64)
+        .sum()
+}

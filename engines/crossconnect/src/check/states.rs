@@ -1,0 +1,137 @@
+//! The old and the new state of the switches against the scenario.
+
+use super::entries::{End, Judged, named};
+use super::{Findings, code};
+use crate::plan::Action;
+use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Circuits of every unordered pair of pods that has any: before (those at ports in order), after, and wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pair {
+    pub old: u64,
+    pub new: u64,
+    pub wanted: u64,
+}
+
+/// All pairs, smaller pod first.
+pub(super) type Pairs = BTreeMap<(u32, u32), Pair>;
+
+/// Both ends of an installed circuit, in an order of their own where ports have no sides.
+fn ends_of(circuit: Circuit, wiring: Wiring) -> [End; 2] {
+    let (a, b) = ((circuit.pod_a, circuit.port_a_index), (circuit.pod_b, circuit.port_b_index));
+    match wiring {
+        Wiring::SingleSided => {
+            let (first, second) = (a.min(b), a.max(b));
+            [(Side::A, first.0, first.1), (Side::A, second.0, second.1)]
+        }
+        Wiring::TwoSided | Wiring::CrossWired => [(Side::A, a.0, a.1), (Side::B, b.0, b.1)],
+    }
+}
+
+fn ends(judged: &Judged, wiring: Wiring) -> [End; 2] {
+    let entry = judged.entry;
+    let circuit = Circuit {
+        pod_a: entry.pod_a,
+        port_a_index: entry.port_a_index,
+        pod_b: entry.pod_b,
+        port_b_index: entry.port_b_index,
+    };
+    ends_of(circuit, wiring)
+}
+
+fn shown([(_, pod_a, port_a), (_, pod_b, port_b)]: [End; 2]) -> String {
+    format!("pod {pod_a} port {port_a} to pod {pod_b} port {port_b}")
+}
+
+/// Keep and remove are what is installed, port by port; pinned circuits stay; nothing is moved for no reason.
+pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], found: &mut Findings) {
+    let wiring = scenario.wiring;
+    for (ocs, switch) in switches.iter().enumerate() {
+        let listed = scenario.installed.ocs.iter().find(|listed| listed.ocs_id as usize == ocs);
+        let installed: HashSet<[End; 2]> = listed
+            .into_iter()
+            .flat_map(|listed| &listed.cross_connects)
+            .map(|&circuit| ends_of(circuit, wiring))
+            .collect();
+        let mut missing = installed.clone();
+        for (index, judged) in switch.iter().enumerate().filter(|(_, judged)| judged.was()) {
+            let ends = ends(judged, wiring);
+            missing.remove(&ends);
+            if !installed.contains(&ends) {
+                found.add(
+                    code::INSTALLED,
+                    format!("{} is '{}' but not installed", named(ocs, index), judged.entry.action.word()),
+                );
+            }
+        }
+        let mut missing: Vec<_> = missing.into_iter().collect();
+        missing.sort_unstable();
+        for circuit in missing {
+            found.add(
+                code::INSTALLED,
+                format!("ocs[{ocs}] neither keeps nor removes {}, which is installed", shown(circuit)),
+            );
+        }
+        let kept: HashSet<[End; 2]> = switch
+            .iter()
+            .filter(|judged| judged.entry.action == Action::Keep)
+            .map(|judged| ends(judged, wiring))
+            .collect();
+        for pin in scenario.pinned.iter().filter(|pin| pin.ocs_id as usize == ocs) {
+            let circuit = ends_of(pin.circuit, wiring);
+            if !kept.contains(&circuit) {
+                found.add(
+                    code::PINNED,
+                    format!("ocs[{ocs}] does not keep {}, which is pinned", shown(circuit)),
+                );
+            }
+        }
+        moved(scenario, ocs, switch, found);
+    }
+}
+
+/// One oriented pair of pods is not both added and removed on one switch: the circuit could have stayed. A failed port
+/// is a reason.
+fn moved(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: &mut Findings) {
+    let oriented = |judged: &Judged| match scenario.wiring {
+        Wiring::SingleSided => judged.pair(),
+        Wiring::TwoSided | Wiring::CrossWired => (judged.entry.pod_a, judged.entry.pod_b),
+    };
+    let removed: HashMap<(u32, u32), usize> = switch
+        .iter()
+        .enumerate()
+        .filter(|(_, judged)| judged.entry.action == Action::Remove && !judged.is_forced())
+        .map(|(index, judged)| (oriented(judged), index))
+        .collect();
+    for (index, judged) in switch.iter().enumerate().filter(|(_, judged)| judged.entry.action == Action::Add)
+    {
+        if let Some(&other) = removed.get(&oriented(judged)) {
+            let (a, b) = oriented(judged);
+            found.add(
+                code::CHURN,
+                format!(
+                    "{} adds a circuit from pod {a} to pod {b}, and {} removes one",
+                    named(ocs, index),
+                    named(ocs, other)
+                ),
+            );
+        }
+    }
+}
+
+/// Counts of all pairs. Circuits at failed ports carry nothing, so they do not count as old ones.
+pub(super) fn pairs(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> Pairs {
+    let mut pairs = Pairs::new();
+    for judged in switches.iter().flatten() {
+        let pair = pairs.entry(judged.pair()).or_default();
+        pair.old += u64::from(judged.was() && !judged.at_failed_port);
+        pair.new += u64::from(judged.will_be());
+    }
+    for (i, row) in scenario.logical_circuits.iter().enumerate() {
+        for (j, &wanted) in row.iter().enumerate().skip(i + 1).filter(|&(_, &wanted)| wanted > 0) {
+            pairs.entry((i as u32, j as u32)).or_default().wanted = u64::from(wanted);
+        }
+    }
+    pairs
+}

@@ -1,0 +1,4 @@
+mod mutations;
+mod orders;
+mod rollout;
+mod support;

@@ -1,0 +1,89 @@
+//! Sound plans to be damaged.
+
+use crate::check::{self, Envelope, code};
+use crate::plan::{Action, Changes, CrossconnectResult, Entry};
+use crate::samples;
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::checked::Verdict;
+use lightbay_core::kind::Depth;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A plan with its scenario and envelope.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub scenario: CrossconnectScenario,
+    pub result: CrossconnectResult,
+    pub value: f64,
+    pub bound: Option<f64>,
+    pub metrics: BTreeMap<String, f64>,
+}
+
+impl Case {
+    /// The worked example, solved.
+    pub fn example() -> Self {
+        Self::of(samples::example())
+    }
+
+    pub fn of((scenario, changes): (CrossconnectScenario, Changes)) -> Self {
+        let value = changes.totals.removed_circuits as f64;
+        Self { scenario, result: samples::result(changes), value, bound: None, metrics: BTreeMap::new() }
+    }
+
+    pub fn changes(&mut self) -> &mut Changes {
+        match &mut self.result {
+            CrossconnectResult::Changes(changes) => changes,
+            CrossconnectResult::Order(_) => panic!("an order has no changes"),
+        }
+    }
+
+    /// An entry of the plan by its place.
+    pub fn entry(&mut self, ocs: usize, index: usize) -> &mut Entry {
+        &mut self.changes().ocs[ocs].cross_connects[index]
+    }
+
+    /// Place of the first entry with an action.
+    pub fn first(&mut self, action: Action) -> (usize, usize) {
+        let places = self.changes().ocs.iter().enumerate().find_map(|(ocs, switch)| {
+            Some((ocs, switch.cross_connects.iter().position(|entry| entry.action == action)?))
+        });
+        places.unwrap()
+    }
+
+    pub fn metric(&mut self, name: &str, value: f64) {
+        self.metrics.insert(name.to_owned(), value);
+    }
+
+    pub fn verdict(&self) -> Verdict {
+        let envelope =
+            Envelope { value: self.value, bound: self.bound, method: "test", metrics: &self.metrics };
+        check::check(&self.scenario, &self.result, &envelope, Depth::Usual)
+    }
+
+    pub fn codes(&self) -> BTreeSet<&'static str> {
+        self.verdict().violations.iter().map(|violation| violation.code).collect()
+    }
+
+    pub fn assert_passes(&self) {
+        let violations = self.verdict().violations;
+        assert!(violations.is_empty(), "{violations:#?}");
+    }
+
+    /// The damaged plan breaks exactly these rules.
+    pub fn assert_codes(&self, expected: &[&'static str]) {
+        let expected: BTreeSet<&str> = expected.iter().copied().collect();
+        assert_eq!(self.codes(), expected, "{:#?}", self.verdict().violations);
+    }
+
+    /// The plan with a damage.
+    pub fn with(&self, damage: impl FnOnce(&mut Self)) -> Self {
+        let mut damaged = self.clone();
+        damage(&mut damaged);
+        damaged
+    }
+}
+
+#[test]
+fn rules_have_names_of_their_own() {
+    let names: BTreeSet<&str> = code::ALL.into_iter().collect();
+    assert_eq!(names.len(), code::ALL.len());
+}
