@@ -4,14 +4,17 @@ use crate::assignment::Assignment;
 use crate::batches;
 use crate::plan::{Action, Changes, CrossconnectResult, PhaseOrder, Totals};
 use crate::ports::{self, Wired};
-use crate::scenario::{CrossconnectScenario, Wiring};
+use crate::scenario::{CrossconnectScenario, Rollout, Wiring};
 use lightbay_core::kind::Candidate;
-use lightbay_core::problem::counted;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Metric: batches in which a limit of the rollout could not be kept.
-const BROKEN: &str = "rollout_limits_broken";
+/// Metric: 1 if no pod misses more circuits than the rollout allows, 0 if no such order of changes was found.
+const POD_LIMIT: &str = "dark_limit_kept";
+/// Metric: the same for what every pair of pods keeps.
+const PAIR_LIMIT: &str = "pair_share_kept";
+/// Tolerance of shares.
+const SHARE_TOLERANCE: f64 = 1e-9;
 
 /// The plan that reaches a target: ports, batches, totals and figures for comparison.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
@@ -27,11 +30,15 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
         figure("forced_removed_circuits", forced as f64);
     }
     figure("batches", schedule.batches.len() as f64);
-    figure("peak_dark_circuits", schedule.peak_dark_circuits as f64);
-    figure("peak_dark_per_pod", schedule.peak_dark_per_pod as f64);
+    figure("max_dark_circuits", schedule.max_dark_circuits as f64);
+    figure("max_dark_per_pod", schedule.max_dark_per_pod as f64);
     figure("least_pair_share", schedule.least_pair_share);
-    if !scenario.rollout.is_usual() {
-        figure(BROKEN, schedule.broken as f64);
+    let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
+    if most > 0 {
+        figure(POD_LIMIT, f64::from(schedule.max_dark_per_pod <= u64::from(most)));
+    }
+    if least > 0.0 {
+        figure(PAIR_LIMIT, f64::from(schedule.least_pair_share >= least - SHARE_TOLERANCE));
     }
     if let Some(predicted) = scenario.predicted_makespan_s {
         figure("predicted_makespan_s", predicted);
@@ -63,15 +70,22 @@ fn pairs(scenario: &CrossconnectScenario) -> impl Iterator<Item = (usize, usize)
 }
 
 /// What has to be said about a plan whose change cannot be made as gently as the scenario asks; `None` if it can.
-pub fn limits_note(candidate: &Candidate<CrossconnectResult>) -> Option<String> {
-    let broken = *candidate.metrics.get(BROKEN)? as u64;
-    (broken > 0).then(|| {
-        format!(
-            "no order of the changes was found that keeps the limits of the rollout: {} breaks them; raise \
-             'max_dark_per_pod' or lower 'min_pair_share'",
-            counted(broken, "batch", "batches")
-        )
-    })
+pub fn limits_note(metrics: &BTreeMap<String, f64>) -> Option<String> {
+    let broken = |name: &str| metrics.get(name).is_some_and(|&kept| kept == 0.0);
+    let figure = |name: &str| metrics.get(name).copied().unwrap_or_default();
+    let mut said = Vec::new();
+    if broken(POD_LIMIT) {
+        let most = figure("max_dark_per_pod");
+        said.push(format!("a pod misses {most} circuits during a batch, which is above 'max_dark_per_pod'"));
+    }
+    if broken(PAIR_LIMIT) {
+        let share = 100.0 * figure("least_pair_share");
+        said.push(format!(
+            "a pair of pods keeps {share:.0} % of its circuits during a batch, which is below 'min_pair_share'"
+        ));
+    }
+    (!said.is_empty())
+        .then(|| format!("no order of the changes was found that keeps the rollout: {}", said.join("; ")))
 }
 
 /// The circuits that a plan leads to: what it keeps and what it adds.

@@ -28,9 +28,9 @@ pub struct Schedule {
     /// Batches during which some limit is not kept.
     pub broken: u64,
     /// Most circuits that are dark during a batch.
-    pub peak_dark_circuits: u64,
+    pub max_dark_circuits: u64,
     /// Most circuits that a pod misses during a batch.
-    pub peak_dark_per_pod: u64,
+    pub max_dark_per_pod: u64,
     /// Least share of its circuits that a pair of pods keeps during a batch.
     pub least_pair_share: f64,
 }
@@ -58,8 +58,8 @@ fn replay(work: &Work, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
     let mut schedule = Schedule {
         batches: Vec::with_capacity(order.len()),
         broken: 0,
-        peak_dark_circuits: 0,
-        peak_dark_per_pod: 0,
+        max_dark_circuits: 0,
+        max_dark_per_pod: 0,
         least_pair_share: 1.0,
     };
     for mut changes in order {
@@ -73,8 +73,8 @@ fn replay(work: &Work, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
         }
         let dark = traffic.dark();
         schedule.broken += u64::from(dark.broken);
-        schedule.peak_dark_circuits = schedule.peak_dark_circuits.max(dark.circuits);
-        schedule.peak_dark_per_pod = schedule.peak_dark_per_pod.max(dark.of_a_pod);
+        schedule.max_dark_circuits = schedule.max_dark_circuits.max(dark.circuits);
+        schedule.max_dark_per_pod = schedule.max_dark_per_pod.max(dark.of_a_pod);
         schedule.least_pair_share = schedule.least_pair_share.min(dark.least_pair_share);
         for &change in &changes[additions..] {
             traffic.give(&work.changes[change as usize]);

@@ -11,6 +11,8 @@
 //! | [`batches`] | the order in which changes are made |
 //! | [`assemble`] | from a target to what plans hold, and back |
 //! | [`phases`] | the order of phases of an all-to-all |
+//! | [`handover`] | from the circuits of another plan to a scenario |
+//! | [`methods`] | what can be asked for by name |
 //! | [`watch`] | how long work asks whether to go on |
 //! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
@@ -22,6 +24,9 @@ pub mod assignment;
 pub mod batches;
 pub mod check;
 pub mod flow;
+pub mod handover;
+pub mod kind;
+pub mod methods;
 pub mod phases;
 pub mod plan;
 pub mod ports;
@@ -32,5 +37,6 @@ pub mod scenario;
 pub mod task;
 pub mod watch;
 
+pub use kind::Crossconnect;
 pub use plan::CrossconnectResult;
 pub use scenario::CrossconnectScenario;

@@ -47,21 +47,20 @@ impl Counter {
         Self { pods, gpus, flows: vec![0; pods * pods], received: vec![0; pods * gpus] }
     }
 
-    /// Most flows from one pod to another one, and whether some GPU receives from several.
+    /// Most flows from one pod to one pod, what stays in a pod included, and whether some GPU receives from two others.
     pub fn count(&mut self, phase: &[u32]) -> (u32, bool) {
         self.flows.fill(0);
         self.received.fill(0);
         let (mut most, mut contended) = (0, false);
         for (from, &to) in phase.iter().enumerate() {
             let to = to as usize;
-            self.received[to] += 1;
-            contended |= self.received[to] > 1;
-            let (pod, other) = (from / self.gpus, to / self.gpus);
-            if pod != other {
-                let flows = &mut self.flows[pod * self.pods + other];
-                *flows += 1;
-                most = most.max(*flows);
+            if from != to {
+                self.received[to] += 1;
+                contended |= self.received[to] > 1;
             }
+            let flows = &mut self.flows[from / self.gpus * self.pods + to / self.gpus];
+            *flows += 1;
+            most = most.max(*flows);
         }
         (most, contended)
     }

@@ -58,6 +58,26 @@ pub fn scenario(name: &str) -> Option<CrossconnectScenario> {
     Some(random(pods, ocs, Family { changed_percent: percent as u32, instance_seed: 1 }))
 }
 
+/// A scenario without pods, to be filled.
+pub(crate) fn bare() -> CrossconnectScenario {
+    CrossconnectScenario {
+        pods: 0,
+        ocs_count: 0,
+        wiring: Wiring::TwoSided,
+        ports_a: Vec::new(),
+        ports_b: Vec::new(),
+        logical_circuits: Vec::new(),
+        installed: Installed::default(),
+        failed_ports: Vec::new(),
+        pinned: Vec::new(),
+        rollout: Rollout::default(),
+        pod_names: None,
+        family: None,
+        predicted_makespan_s: None,
+        derived_from: None,
+    }
+}
+
 /// 4 pods, 2 switches, one A and one B port per pod and switch: a ring and two pairs are installed.
 fn example() -> CrossconnectScenario {
     let circuit = |(pod_a, pod_b)| Circuit { pod_a, port_a_index: 0, pod_b, port_b_index: 0 };
@@ -67,7 +87,6 @@ fn example() -> CrossconnectScenario {
     CrossconnectScenario {
         pods: 4,
         ocs_count: 2,
-        wiring: Wiring::TwoSided,
         ports_a: vec![vec![1; 2]; 4],
         ports_b: vec![vec![1; 2]; 4],
         logical_circuits: vec![vec![0, 1, 1, 2], vec![1, 0, 2, 1], vec![1, 2, 0, 1], vec![2, 1, 1, 0]],
@@ -78,13 +97,7 @@ fn example() -> CrossconnectScenario {
                 .map(|(ocs, circuits)| InstalledOcs { ocs_id: ocs as u32, cross_connects: circuits.to_vec() })
                 .collect(),
         },
-        failed_ports: Vec::new(),
-        pinned: Vec::new(),
-        rollout: Rollout::default(),
-        pod_names: None,
-        family: None,
-        predicted_makespan_s: None,
-        derived_from: None,
+        ..bare()
     }
 }
 
@@ -118,7 +131,7 @@ pub fn random(pods: usize, ocs_count: usize, family: Family) -> CrossconnectScen
         logical_circuits,
         installed: Installed { ocs: installed.collect() },
         family: Some(family),
-        ..example()
+        ..bare()
     }
 }
 

@@ -24,7 +24,7 @@ fn the_worked_example_has_the_known_totals() {
     assert_eq!((candidate.value, changes.totals), (2.0, totals));
     assert_eq!(changes.batches.len(), 1);
     assert_eq!(target(&scenario, changes), assignment);
-    assert_eq!(limits_note(&candidate), None);
+    assert_eq!(limits_note(&candidate.metrics), None);
 }
 
 #[test]
@@ -49,4 +49,20 @@ fn pairs_of_pods_with_too_few_circuits_for_an_order_are_counted() {
         contended_phases: 0,
     };
     assert_eq!(order(&scenario, phases).metrics["pod_pairs_short_of_circuits"], 1.0);
+}
+
+#[test]
+fn limits_that_no_order_keeps_are_named() {
+    let (mut scenario, assignment) = example();
+    scenario.rollout = Rollout { max_dark_per_pod: 1, min_pair_share: 0.0 };
+    let gentle = candidate(&scenario, &assignment);
+    assert_eq!((gentle.metrics["dark_limit_kept"], limits_note(&gentle.metrics)), (1.0, None));
+    // The ring of switch 0 turns round on busy ports: every pair of it goes dark.
+    let ring = [(0, 1, 0), (0, 2, 1), (0, 3, 2), (0, 0, 3)];
+    let pairs = [(1, 0, 2), (1, 1, 3), (1, 2, 0), (1, 3, 1)];
+    let turned = Assignment::of(2, ring.into_iter().chain(pairs));
+    scenario.rollout = Rollout { max_dark_per_pod: 0, min_pair_share: 1.0 };
+    let rough = candidate(&scenario, &turned);
+    assert_eq!((rough.metrics["pair_share_kept"], rough.metrics["least_pair_share"]), (0.0, 0.0));
+    assert!(limits_note(&rough.metrics).unwrap().contains("keeps 0 %"));
 }

@@ -68,8 +68,8 @@ fn check(scenario: &CrossconnectScenario, target: &Assignment) -> Schedule {
     let schedule = schedule(scenario, &wired);
     let (dark, worst, share) = walked(scenario, &wired, &schedule);
     assert_eq!(schedule.batches.iter().map(|batch| batch.dark_circuits).collect::<Vec<_>>(), dark);
-    assert_eq!(schedule.peak_dark_circuits, dark.into_iter().max().unwrap_or_default());
-    assert_eq!(schedule.peak_dark_per_pod as i64, worst);
+    assert_eq!(schedule.max_dark_circuits, dark.into_iter().max().unwrap_or_default());
+    assert_eq!(schedule.max_dark_per_pod as i64, worst);
     assert_eq!(schedule.least_pair_share, share);
     schedule
 }
@@ -89,10 +89,10 @@ fn a_ring_of_changes_is_cut_when_a_pod_may_miss_little() {
     let pairs = [(1, 0, 2), (1, 1, 3), (1, 2, 0), (1, 3, 1)];
     let target = Assignment::of(2, ring.into_iter().chain(pairs));
     let free = check(&scenario, &target);
-    assert_eq!((free.batches.len(), free.peak_dark_per_pod), (1, 2));
+    assert_eq!((free.batches.len(), free.max_dark_per_pod), (1, 2));
     scenario.rollout = Rollout { max_dark_per_pod: 1, min_pair_share: 0.0 };
     let gentle = check(&scenario, &target);
-    assert_eq!(gentle.broken == 0, gentle.peak_dark_per_pod <= 1);
+    assert_eq!(gentle.broken == 0, gentle.max_dark_per_pod <= 1);
     assert!(gentle.batches.len() > 1, "{gentle:?}");
 }
 
@@ -102,11 +102,11 @@ fn a_circuit_that_turns_round_is_set_up_before_it_is_taken_down() {
     scenario.installed.ocs[0].cross_connects.truncate(1);
     let back = scenario.installed.ocs[0].cross_connects[0];
     let target = Assignment::of(1, [(0, back.pod_b, back.pod_a)]);
-    assert_eq!(check(&scenario, &target).peak_dark_circuits, 1);
+    assert_eq!(check(&scenario, &target).max_dark_circuits, 1);
     // The other direction needs no port of the old one, so both can be up together.
     scenario.rollout = Rollout { max_dark_per_pod: 0, min_pair_share: 1.0 };
     let gentle = check(&scenario, &target);
-    assert_eq!((gentle.broken, gentle.batches.len(), gentle.peak_dark_circuits), (0, 2, 0));
+    assert_eq!((gentle.broken, gentle.batches.len(), gentle.max_dark_circuits), (0, 2, 0));
 }
 
 #[test]
@@ -134,7 +134,7 @@ proptest! {
         scenario.rollout = Rollout { max_dark_per_pod: most, min_pair_share: share };
         let schedule = check(&scenario, &target);
         if schedule.broken == 0 {
-            prop_assert!(most == 0 || schedule.peak_dark_per_pod <= u64::from(most));
+            prop_assert!(most == 0 || schedule.max_dark_per_pod <= u64::from(most));
             prop_assert!(schedule.least_pair_share >= share - 1e-9);
         }
     }

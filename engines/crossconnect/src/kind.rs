@@ -1,0 +1,128 @@
+//! The kind `crossconnect`: ties scenario, result, checker and hot starts to the contract of the core.
+
+use crate::assemble;
+use crate::check::{self, Envelope};
+use crate::plan::{Changes, CrossconnectResult};
+use crate::scenario::{self, CrossconnectScenario, Side};
+use crate::task::Task;
+use lightbay_core::checked::Verdict;
+use lightbay_core::exchange::CircuitMatrix;
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::plan::Plan;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::read::Fields;
+use std::collections::BTreeMap;
+
+/// Cross-connects of optical circuit switches with little rewiring (LumosCore).
+#[derive(Debug)]
+pub struct Crossconnect;
+
+impl Kind for Crossconnect {
+    const NAME: &'static str = "crossconnect";
+    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "removed_circuits", sense: Sense::Min };
+    const DEFAULT_METHOD: &'static str = "auto";
+
+    type Scenario = CrossconnectScenario;
+    type Result = CrossconnectResult;
+
+    fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CrossconnectScenario> {
+        CrossconnectScenario::read(fields, problems)
+    }
+
+    fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CrossconnectResult> {
+        CrossconnectResult::read(fields, problems)
+    }
+
+    fn validate(scenario: &CrossconnectScenario) -> Result<(), Problems> {
+        scenario.validate()
+    }
+
+    fn knobs(scenario: Option<&CrossconnectScenario>) -> Vec<ParamInfo> {
+        scenario::knobs(scenario)
+    }
+
+    fn knob(scenario: &CrossconnectScenario, name: &str) -> Option<ParamValue> {
+        scenario.get(name)
+    }
+
+    fn set_knob(
+        scenario: &mut CrossconnectScenario,
+        name: &str,
+        index: Option<usize>,
+        value: &ParamValue,
+    ) -> Result<(), Problem> {
+        scenario.set(name, index, value)
+    }
+
+    fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
+        let envelope = Envelope {
+            value: plan.objective.value,
+            bound: plan.objective.bound,
+            method: &plan.method,
+            metrics: &plan.metrics,
+        };
+        check::check(&plan.scenario.body, &plan.result, &envelope, depth)
+    }
+
+    fn carry(
+        result: &CrossconnectResult,
+        from: &CrossconnectScenario,
+        to: &CrossconnectScenario,
+    ) -> Result<Carried<CrossconnectResult>, String> {
+        carry(result, from, to)
+    }
+
+    fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
+        Some(circuits(&plan.scenario.body, plan.result.changes()?))
+    }
+}
+
+/// A plan on another scenario. An order only depends on the number of pods. Circuits stay where the plan has them if
+/// they still fit and are still wanted.
+fn carry(
+    result: &CrossconnectResult,
+    from: &CrossconnectScenario,
+    to: &CrossconnectScenario,
+) -> Result<Carried<CrossconnectResult>, String> {
+    if from.pods != to.pods {
+        return Err(format!("the plan is for {} pods, the scenario has {}", from.pods, to.pods));
+    }
+    let changes = match result {
+        CrossconnectResult::Changes(changes) => changes,
+        CrossconnectResult::Order(order) => {
+            let candidate = assemble::order(to, order.clone());
+            return Ok(Carried { candidate, repairs: Vec::new() });
+        }
+    };
+    let task = Task::of(to);
+    let found = task.part(&assemble::target(from, changes));
+    match task.misfit(&found) {
+        None => {
+            let candidate = assemble::candidate(to, &task.assignment(&found));
+            Ok(Carried { candidate, repairs: Vec::new() })
+        }
+        Some(why) => Err(format!("the plan does not fit the scenario: {why}")),
+    }
+}
+
+/// The circuits that the plan leads to, and all ports of the pods.
+fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix {
+    let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for cell in assemble::target(scenario, changes).ocs.iter().flatten() {
+        *counts.entry((cell.a.min(cell.b), cell.a.max(cell.b))).or_default() += cell.count;
+    }
+    let ports = |pod: usize| -> u32 {
+        let of = |side| (0..scenario.ocs_count as usize).map(move |ocs| scenario.ports(side, pod, ocs));
+        of(Side::A).chain(of(Side::B)).sum()
+    };
+    let pods = 0..scenario.pods as usize;
+    CircuitMatrix {
+        pods: pods.clone().map(|pod| scenario.pod_name(pod)).collect(),
+        ports_per_pod: pods.map(ports).collect(),
+        circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+use super::*;
+use crate::assignment::Assignment;
+use crate::presets;
+
+fn example() -> (CrossconnectScenario, CrossconnectResult) {
+    let scenario = presets::scenario("crossconnect-example").unwrap();
+    let ring = [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 3, 0)];
+    let pairs = [(1, 0, 2), (1, 1, 3), (1, 2, 1), (1, 3, 0)];
+    let target = Assignment::of(2, ring.into_iter().chain(pairs));
+    let result = assemble::candidate(&scenario, &target).result;
+    (scenario, result)
+}
+
+#[test]
+fn the_circuits_of_a_plan_are_those_that_are_wanted() {
+    let (scenario, result) = example();
+    let matrix = circuits(&scenario, result.changes().unwrap());
+    assert_eq!(matrix.circuits, [(0, 1, 1), (0, 2, 1), (0, 3, 2), (1, 2, 2), (1, 3, 1), (2, 3, 1)]);
+    assert_eq!((matrix.ports_per_pod, matrix.pods[3].as_str()), (vec![4; 4], "pod 3"));
+}
+
+#[test]
+fn a_plan_fits_a_scenario_that_only_asks_for_a_gentler_change() {
+    let (scenario, result) = example();
+    let mut gentle = scenario.clone();
+    gentle.rollout.max_dark_per_pod = 1;
+    let carried = carry(&result, &scenario, &gentle).unwrap();
+    assert_eq!((carried.candidate.value, carried.repairs.len()), (2.0, 0));
+    assert_eq!(carried.candidate.metrics["dark_limit_kept"], 1.0);
+}
+
+#[test]
+fn a_plan_for_other_pods_does_not_fit() {
+    let (scenario, result) = example();
+    let other = presets::scenario("crossconnect-8-8-25").unwrap();
+    assert!(carry(&result, &scenario, &other).unwrap_err().contains("for 4 pods, the scenario has 8"));
+}

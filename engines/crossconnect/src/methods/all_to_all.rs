@@ -1,0 +1,103 @@
+//! `all-to-all-order`: the phases in which all GPUs exchange data without contention.
+
+use crate::assemble;
+use crate::kind::Crossconnect;
+use crate::phases::{self, Counter, MAX_GPUS};
+use crate::plan::PhaseRule;
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::scenario::Scenario;
+
+/// Orders the phases of an all-to-all over the pods of a scenario.
+pub(super) struct AllToAll;
+
+impl Method<Crossconnect> for AllToAll {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "all-to-all-order",
+            help: "Phases of an all-to-all between the GPUs of all pods in which every GPU receives from one; changes no switch.",
+            proves: false,
+            hot_start: false,
+            params: vec![
+                ParamInfo::int(
+                    "gpus_per_pod",
+                    1,
+                    MAX_GPUS.into(),
+                    8,
+                    "GPUs of a pod; pods times GPUs is the number of phases.",
+                ),
+                ParamInfo::choice(
+                    "phase_rule",
+                    &PhaseRule::ALL.map(|(name, _)| name),
+                    "corrected",
+                    "The order as printed, right only for as many pods as GPUs in a pod, or corrected for any number.",
+                ),
+            ],
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Crossconnect>,
+        params: &Params,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Outcome, MethodError> {
+        let body = &scenario.body;
+        let gpus = params.count("gpus_per_pod") as u32;
+        let rule = match params.text("phase_rule") {
+            Some("printed") => PhaseRule::Printed,
+            _ => PhaseRule::Corrected,
+        };
+        let pods = body.pods;
+        if u64::from(pods) * u64::from(gpus) > MAX_GPUS.into() {
+            let most = MAX_GPUS / pods;
+            return Err(Problems::from(Problem::new(
+                "gpus_per_pod",
+                format!(
+                    "is {gpus}: with {} that is more than {MAX_GPUS} GPUs",
+                    counted(pods.into(), "pod", "pods")
+                ),
+                format!("give at most {most}"),
+            ))
+            .into());
+        }
+        if rule == PhaseRule::Printed && pods != gpus {
+            cx.note(
+                Severity::Warning,
+                format!(
+                    "the printed order is meant for as many pods as GPUs in a pod, and here are {pods} and {gpus}: \
+                     GPUs may receive from several; phase_rule=corrected is right for any number"
+                ),
+            );
+        }
+        let mut order = phases::empty(rule, gpus);
+        let mut counter = Counter::new(pods, gpus);
+        for t in 1..=pods * gpus {
+            cx.checkpoint()?;
+            let phase = phases::phase(rule, pods, gpus, t);
+            let (flows, contended) = counter.count(&phase);
+            order.max_flows_per_pod_pair = order.max_flows_per_pod_pair.max(flows);
+            order.contended_phases += u32::from(contended);
+            order.phases.push(phase);
+        }
+        cx.count_work(u64::from(pods * gpus));
+        let candidate = assemble::order(body, order);
+        let short = candidate.metrics.get("pod_pairs_short_of_circuits").copied().unwrap_or_default();
+        if short > 0.0 {
+            let flows = candidate.metrics.get("max_flows_per_pod_pair").copied().unwrap_or_default();
+            cx.note(
+                Severity::Warning,
+                format!(
+                    "{} fewer circuits than the {flows} flows of a phase: they share circuits or take detours",
+                    counted(short as u64, "pair of pods has", "pairs of pods have")
+                ),
+            );
+        }
+        cx.incumbent(0.0, 0.0, "all-to-all-order", move || candidate)?;
+        Ok(Outcome::done(Status::Heuristic))
+    }
+}
