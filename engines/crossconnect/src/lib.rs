@@ -13,12 +13,14 @@
 //! | [`phases`] | the order of phases of an all-to-all |
 //! | [`handover`] | from the circuits of another plan to a scenario |
 //! | [`methods`] | what can be asked for by name |
+//! | [`anneal`], `walk` | all switches and orientations at once, by small steps |
 //! | [`watch`] | how long work asks whether to go on |
 //! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod anneal;
 pub mod assemble;
 pub mod assignment;
 pub mod batches;
@@ -35,6 +37,7 @@ pub mod presets;
 mod samples;
 pub mod scenario;
 pub mod task;
+mod walk;
 pub mod watch;
 
 pub use kind::Crossconnect;

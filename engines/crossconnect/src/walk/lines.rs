@@ -1,0 +1,53 @@
+//! Lists of circuits by what they share, in one block of memory each.
+
+/// Lists with a fixed room each, from which entries are removed in constant time.
+#[derive(Clone, Debug)]
+pub(super) struct Lines {
+    /// Where each list begins; one more entry than lists.
+    starts: Vec<u32>,
+    lengths: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lines {
+    /// Empty lists with this much room.
+    pub(super) fn new(rooms: impl Iterator<Item = u32>) -> Self {
+        let mut starts = vec![0];
+        let mut end = 0;
+        for room in rooms {
+            end += room;
+            starts.push(end);
+        }
+        Self { lengths: vec![0; starts.len() - 1], items: vec![0; end as usize], starts }
+    }
+
+    /// The entries of a list.
+    pub(super) fn of(&self, line: usize) -> &[u32] {
+        let start = self.starts[line] as usize;
+        &self.items[start..start + self.lengths[line] as usize]
+    }
+
+    /// Adds an entry; its place in the list.
+    pub(super) fn push(&mut self, line: usize, item: u32) -> u32 {
+        let place = self.lengths[line];
+        debug_assert!(self.starts[line] + place < self.starts[line + 1], "a list is full");
+        self.items[(self.starts[line] + place) as usize] = item;
+        self.lengths[line] = place + 1;
+        place
+    }
+
+    /// Removes the entry at a place; the entry that now stands there, if any.
+    pub(super) fn remove(&mut self, line: usize, place: u32) -> Option<u32> {
+        let last = self.lengths[line] - 1;
+        self.lengths[line] = last;
+        let start = self.starts[line];
+        let moved = self.items[(start + last) as usize];
+        self.items[(start + place) as usize] = moved;
+        (place < last).then_some(moved)
+    }
+
+    /// Gives the entry at a place another number.
+    pub(super) fn rename(&mut self, line: usize, place: u32, item: u32) {
+        self.items[(self.starts[line] + place) as usize] = item;
+    }
+}
