@@ -7,6 +7,8 @@
 //! | [`assignment`] | what methods work on: circuits per switch and pair of pods |
 //! | [`task`] | the same without what has failed and what is pinned |
 //! | [`flow`] | minimum-cost flow, which every split, orientation and renaming of switches comes down to |
+//! | [`orient`], [`halving`] | the method of the paper: which end is A, then switches split in two again and again |
+//! | [`polish`], [`repair`], [`kempe`] | two switches merged and split again; missing circuits inserted by chains; annealing by chains on a [`board`] |
 //! | [`ports`] | from circuits per pair of pods to ports |
 //! | [`batches`] | the order in which changes are made |
 //! | [`assemble`] | from a target to what plans hold, and back |
@@ -24,15 +26,21 @@ pub mod anneal;
 pub mod assemble;
 pub mod assignment;
 pub mod batches;
+pub mod board;
 pub mod check;
 pub mod flow;
+pub mod halving;
 pub mod handover;
+pub mod kempe;
 pub mod kind;
 pub mod methods;
+pub mod orient;
 pub mod phases;
 pub mod plan;
+pub mod polish;
 pub mod ports;
 pub mod presets;
+pub mod repair;
 #[cfg(test)]
 mod samples;
 pub mod scenario;
