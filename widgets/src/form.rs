@@ -204,14 +204,9 @@ impl<'a> Form<'a> {
         let shown = editing.map_or(value_width, |edit| i32::from(text::width(edit.text, glyphs)) + 1);
         let value_width = shown.min(places.value_end - places.name - 5).max(1);
         let value_x = places.value_end - value_width;
-        pen.cut(
-            places.name,
-            y,
-            value_x - 1 - places.name,
-            &row.name,
-            Cut::Middle,
-            self.theme.style(Tone::Text),
-        );
+        let others = self.rows.iter().filter(|other| other.kind == FormKind::Field).map(|other| &*other.name);
+        let room = value_x - 1 - places.name;
+        pen.name_among(places.name, y, room, &row.name, others, self.theme.style(Tone::Text));
         match editing {
             Some(edit) => draw_edit(pen, value_x, y, value_width, edit.text, edit.cursor),
             None => {

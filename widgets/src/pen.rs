@@ -10,7 +10,7 @@ use ratatui_core::layout::{Position, Rect};
 use ratatui_core::style::Style;
 
 use crate::glyphs::Glyphs;
-use crate::text::{self, Cut};
+use crate::text::{self, Cut, Shares};
 use crate::theme::{Theme, Tone};
 
 /// Text of a row, cell or title: static, or owned by the view's cached data.
@@ -178,7 +178,27 @@ impl<'a> Pen<'a> {
     pub fn cut(&mut self, x: i32, y: i32, room: i32, text: &str, cut: Cut, style: Style) -> i32 {
         let room = room.min(self.width() - x).clamp(0, i32::from(u16::MAX)) as u16;
         let glyphs = self.glyphs();
-        let parts = text::shares(text::width(text, glyphs), room, cut, glyphs);
+        self.divided(x, y, text, text::shares(text::width(text, glyphs), room, cut, glyphs), style)
+    }
+
+    /// Writes a name from `x`, cut to `room` columns so that it is still told from the others it stands among.
+    /// Returns the columns used.
+    pub fn name_among<'t>(
+        &mut self,
+        x: i32,
+        y: i32,
+        room: i32,
+        name: &str,
+        others: impl Iterator<Item = &'t str> + Clone,
+        style: Style,
+    ) -> i32 {
+        let room = room.min(self.width() - x).clamp(0, i32::from(u16::MAX)) as u16;
+        let parts = text::shares_among(name, room, others, self.glyphs());
+        self.divided(x, y, name, parts, style)
+    }
+
+    fn divided(&mut self, x: i32, y: i32, text: &str, parts: Shares, style: Style) -> i32 {
+        let glyphs = self.glyphs();
         let mut at = self.run(x, y, i32::from(parts.head), text, style);
         if parts.ellipsis {
             at += self.run(x + at, y, 3, glyphs.ellipsis, style);

@@ -99,6 +99,33 @@ pub fn shares(full: u16, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Shares
     }
 }
 
+/// Divides `room` columns for a name that stands among others, so that what is left of it could be none of them: as
+/// near to the middle as possible, and in the middle if no place tells it from all others.
+pub fn shares_among<'t>(
+    name: &str,
+    room: u16,
+    others: impl Iterator<Item = &'t str> + Clone,
+    glyphs: &'static Glyphs,
+) -> Shares {
+    let middle = shares(width(name, glyphs), room, Cut::Middle, glyphs);
+    if !middle.ellipsis {
+        return middle;
+    }
+    let kept = middle.head + middle.tail;
+    let apart = |tail: u16| {
+        let (head, tail) = (head(name, kept - tail, glyphs), self::tail(name, tail, glyphs));
+        let long = |other: &str| other.len() >= head.len() + tail.len();
+        others
+            .clone()
+            .filter(|other| *other != name)
+            .all(|other| !(long(other) && other.starts_with(head) && other.ends_with(tail)))
+    };
+    // The middle, then one column to the right of it, one to the left, two to the right, and so on.
+    let places = (0..=kept).flat_map(|by| [middle.tail.checked_sub(by), middle.tail.checked_add(by)]);
+    let tail = places.flatten().filter(|tail| *tail <= kept).find(|tail| apart(*tail));
+    tail.map_or(middle, |tail| Shares { head: kept - tail, ellipsis: true, tail })
+}
+
 /// Columns of the ellipsis.
 pub fn width_of_ellipsis(glyphs: &'static Glyphs) -> u16 {
     if glyphs.set == GlyphSet::Ascii { glyphs.ellipsis.len() as u16 } else { 1 }
@@ -121,6 +148,18 @@ pub fn cut_to(text: &str, room: u16, cut: Cut, glyphs: &'static Glyphs) -> Strin
         out.push_str(tail(text, parts.tail, glyphs));
     }
     out
+}
+
+/// The beginning of `text` that takes at most `room` columns.
+fn head<'t>(text: &'t str, room: u16, glyphs: &'static Glyphs) -> &'t str {
+    let mut used = 0;
+    for (at, grapheme) in text.grapheme_indices(true) {
+        used += clean(grapheme, glyphs).width;
+        if used > room {
+            return &text[..at];
+        }
+    }
+    text
 }
 
 /// The end of `text` that takes at most `room` columns.
@@ -164,6 +203,34 @@ mod tests {
         assert_eq!(cut_to("abc", 3, Cut::End, ascii()), "abc");
         assert_eq!(cut_to("abcd", 3, Cut::End, ascii()), "abc");
         assert_eq!(cut_to("abcd", 0, Cut::Middle, braille()), "");
+    }
+
+    #[test]
+    fn names_that_differ_inside_stay_apart() {
+        let names = [
+            "link_latency_electrical_cycles",
+            "link_latency_optical_cycles",
+            "link_gbyte_per_s",
+            "link_latency_electrical_cycles_too",
+        ];
+        let cut = |name: &str, room: u16, glyphs: &'static Glyphs| {
+            let parts = shares_among(name, room, names.iter().copied(), glyphs);
+            let dots = if parts.ellipsis { glyphs.ellipsis } else { "" };
+            format!("{}{dots}{}", head(name, parts.head, glyphs), tail(name, parts.tail, glyphs))
+        };
+        assert_eq!(cut(names[0], 20, braille()), "link_latency_e…ycles");
+        assert_eq!(cut(names[1], 20, braille()), "link_latency_o…ycles");
+        for glyphs in [braille(), ascii()] {
+            for room in 18..40 {
+                let cuts: std::collections::BTreeSet<String> =
+                    names.iter().map(|name| cut(name, room, glyphs)).collect();
+                assert_eq!(cuts.len(), names.len(), "{room}: {cuts:?}");
+                assert!(cuts.iter().all(|name| width(name, glyphs) <= room), "{room}: {cuts:?}");
+            }
+        }
+        // Where there is no room to tell them apart, it is the middle as ever.
+        assert_eq!(cut(names[0], 9, braille()), cut_to(names[0], 9, Cut::Middle, braille()));
+        assert_eq!(cut("光学回路切換", 7, braille()), cut_to("光学回路切換", 7, Cut::Middle, braille()));
     }
 
     #[test]

@@ -9,6 +9,9 @@ use lightbay_widgets::{Baseline, Event, Series, Tone, number};
 /// A first bound or incumbent further than this many gaps from the present ones is not what the axis is made for.
 const FAR: f64 = 10.0;
 
+/// Room above and below the curves, as a share of their range.
+const ROOM: f64 = 0.05;
+
 /// Least part of the objective that counts as a gap for the axis.
 const LEAST: f64 = 1e-3;
 
@@ -26,7 +29,8 @@ impl Curves {
         self.baselines.is_empty() && self.series.iter().all(|series| series.points.is_empty())
     }
 
-    /// The values the chart shows; a plan that meets its bound up to rounding is no range to draw.
+    /// The values the chart shows, with room above and below, so that no curve runs on the axis; a plan that meets
+    /// its bound up to rounding is no range to draw.
     pub fn values(&self) -> Option<(f64, f64)> {
         let curves = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
         let values =
@@ -37,7 +41,7 @@ impl Curves {
         match high - low {
             range if !range.is_finite() => None,
             range if range < 1e-3 * room => Some((low - room, high + room)),
-            _ => Some((low, high)),
+            range => Some((low - ROOM * range, high + ROOM * range)),
         }
     }
 
