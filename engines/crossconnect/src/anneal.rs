@@ -16,7 +16,7 @@ use rand::Rng;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// How to anneal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { joint: true, rounds: 6, steps_per_circuit: 2000, chains: 2, hot: 0.5, cold: 0.2, detour: 1.0 }
+        Self { joint: true, rounds: 6, steps_per_circuit: 2000, chains: 2, hot: 0.4, cold: 0.25, detour: 1.0 }
     }
 }
 

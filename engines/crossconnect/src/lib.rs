@@ -16,6 +16,8 @@
 //! | [`handover`] | from the circuits of another plan to a scenario |
 //! | [`methods`] | what can be asked for by name |
 //! | [`anneal`], `walk` | all switches and orientations at once, by small steps |
+//! | [`exact`], [`lns`] | the integer program of all switches, or of some at a time |
+//! | [`bound`] | what no plan can beat |
 //! | [`watch`] | how long work asks whether to go on |
 //! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
@@ -27,12 +29,15 @@ pub mod assemble;
 pub mod assignment;
 pub mod batches;
 pub mod board;
+pub mod bound;
 pub mod check;
+pub mod exact;
 pub mod flow;
 pub mod halving;
 pub mod handover;
 pub mod kempe;
 pub mod kind;
+pub mod lns;
 pub mod methods;
 pub mod orient;
 pub mod phases;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// A random instance and a solution of it: the exchanges are undone, so that what is installed solves it, and another
 /// permutation of the switches is installed.
-fn shuffled(pods: usize, ocs_count: usize, seed: u64) -> (Task, Assignment) {
+pub(crate) fn shuffled(pods: usize, ocs_count: usize, seed: u64) -> (Task, Assignment) {
     let scenario = presets::random(pods, ocs_count, Family { changed_percent: 0, instance_seed: seed });
     let mut task = Task::of(&scenario);
     let start = task.installed.clone();
@@ -91,7 +91,7 @@ fn the_seed_decides_and_nothing_else() {
 }
 
 /// Stops after some checkpoints.
-struct Patience(u64);
+pub(crate) struct Patience(pub u64);
 
 impl Watch for Patience {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
