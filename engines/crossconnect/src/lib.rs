@@ -20,6 +20,8 @@
 //! | [`bound`] | what no plan can beat |
 //! | [`watch`] | how long work asks whether to go on |
 //! | [`check`] | the independent checker |
+//! | [`devices`] | the boxes behind the switches, and how their ports are numbered |
+//! | [`exports`] | commands and tables for the controllers of switches |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -31,7 +33,9 @@ pub mod batches;
 pub mod board;
 pub mod bound;
 pub mod check;
+pub mod devices;
 pub mod exact;
+pub mod exports;
 pub mod flow;
 pub mod halving;
 pub mod handover;

@@ -1,0 +1,276 @@
+//! The boxes behind the switches of a scenario, and how their ports are numbered.
+//!
+//! A switch with N_A and N_B duplex ports per side has T = N_A + N_B of them; A port a is duplex port a, B port b is N_A + b.
+//!
+//! | wiring | boxes | connections of circuit (a, b), ingress and egress counted from 1 |
+//! |---|---|---|
+//! | `two_sided` | one, T × T | (a, N_A + b) and (N_A + b, a) |
+//! | `cross_wired` | two, N_A × N_B and N_B × N_A | (a, b) on the first, (b, a) on the second |
+//! | `single_sided` | one, T × T | (a, b) and (b, a) |
+//! | bidirectional | one | (a, b), or (a, N_A + b) where both sides are numbered through |
+//!
+//! Where ingress and egress ports share one series of numbers, egress ports come behind the ingress ports.
+
+pub mod template;
+
+use crate::scenario::{CrossconnectScenario, Side, Wiring};
+use lightbay_core::problem::Problem;
+
+/// A circuit by the numbers on the panel of its switch, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ends {
+    /// Number of the A port.
+    pub a: u32,
+    /// Number of the B port; of another A port if the wiring is `single_sided`.
+    pub b: u32,
+}
+
+/// A connection of a box, as its ports are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lane {
+    /// Number of the ingress port.
+    pub ingress: u64,
+    /// Number of the egress port.
+    pub egress: u64,
+}
+
+/// How ports are numbered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// Number of the first ingress port.
+    pub ingress_base: u64,
+    /// Number of the first egress port; if not given, that behind the last ingress port, or `ingress_base` where the two
+    /// have numbers of their own.
+    pub egress_base: Option<u64>,
+    /// Whether ingress and egress ports share one series of numbers.
+    pub one_series: bool,
+    /// Whether one connection carries both directions.
+    pub bidirectional: bool,
+}
+
+/// A box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Number of the box: that of the switch, or 2k and 2k + 1 for switch k if the wiring is `cross_wired`.
+    pub id: u32,
+    /// The switch.
+    pub ocs: u32,
+    layout: Layout,
+    a_ports: u64,
+    ingress: Series,
+    egress: Series,
+}
+
+/// What a connection of a box is to a circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// Two connections, A to B and back.
+    Duplex,
+    /// One connection, A to B.
+    Forward,
+    /// One connection, B to A.
+    Backward,
+    /// Two connections between any two ports.
+    Any,
+    /// One bidirectional connection from side to side.
+    BothWays,
+    /// One bidirectional connection between any two ports.
+    AnyBothWays,
+}
+
+/// Consecutive numbers of ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Series {
+    first: u64,
+    count: u64,
+}
+
+impl Series {
+    /// Position of a number from 0.
+    fn position(self, number: u64) -> Option<u64> {
+        number.checked_sub(self.first).filter(|&position| position < self.count)
+    }
+
+    const fn number(self, position: u64) -> u64 {
+        self.first + position
+    }
+
+    const fn meets(self, other: Self) -> bool {
+        self.first < other.first + other.count && other.first < self.first + self.count
+    }
+
+    fn shown(self) -> String {
+        match self.count {
+            0 => "none".to_owned(),
+            count => format!("{} to {}", self.first, self.first + count - 1),
+        }
+    }
+}
+
+/// Which way a connection of a circuit leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Way {
+    /// From the A port to the B port.
+    Out,
+    /// From the B port to the A port.
+    Back,
+    /// Both.
+    Both,
+}
+
+/// Ports of all pods on one side of a switch.
+pub fn panel_ports(scenario: &CrossconnectScenario, side: Side, ocs: u32) -> u64 {
+    (0..scenario.pods as usize).map(|pod| u64::from(scenario.ports(side, pod, ocs as usize))).sum()
+}
+
+/// Pod and index of a port by its number on the panel; `None` beyond the panel.
+pub fn port_at(scenario: &CrossconnectScenario, side: Side, ocs: u32, number: u32) -> Option<(u32, u32)> {
+    let mut rest = number.checked_sub(1)?;
+    for pod in 0..scenario.pods {
+        let ports = scenario.ports(side, pod as usize, ocs as usize);
+        if rest < ports {
+            return Some((pod, rest));
+        }
+        rest -= ports;
+    }
+    None
+}
+
+/// The boxes of all switches.
+///
+/// # Errors
+/// Numbers that contradict the wiring or each other.
+pub fn devices(scenario: &CrossconnectScenario, numbers: &Numbers) -> Result<Vec<Device>, Problem> {
+    let mut devices = Vec::new();
+    for ocs in 0..scenario.ocs_count {
+        let ports = |side| panel_ports(scenario, side, ocs);
+        let (a, b) = (ports(Side::A), ports(Side::B));
+        let boxes = match (scenario.wiring, numbers.bidirectional) {
+            (Wiring::TwoSided, false) => vec![(ocs, Layout::Duplex, a + b, a + b)],
+            (Wiring::TwoSided, true) => vec![(ocs, Layout::BothWays, a, b)],
+            (Wiring::SingleSided, false) => vec![(ocs, Layout::Any, a, a)],
+            (Wiring::SingleSided, true) => vec![(ocs, Layout::AnyBothWays, a, a)],
+            (Wiring::CrossWired, false) => {
+                vec![(2 * ocs, Layout::Forward, a, b), (2 * ocs + 1, Layout::Backward, b, a)]
+            }
+            (Wiring::CrossWired, true) => {
+                return Err(Problem::new(
+                    "bidirectional",
+                    "is true, but the switches are wired crosswise in simplex pairs",
+                    "leave it out",
+                ));
+            }
+        };
+        for (id, layout, ingress_ports, egress_ports) in boxes {
+            devices.push(device((id, ocs), layout, a, (ingress_ports, egress_ports), numbers)?);
+        }
+    }
+    Ok(devices)
+}
+
+fn device(
+    (id, ocs): (u32, u32),
+    layout: Layout,
+    a_ports: u64,
+    (ingress_ports, egress_ports): (u64, u64),
+    numbers: &Numbers,
+) -> Result<Device, Problem> {
+    let ingress = Series { first: numbers.ingress_base, count: ingress_ports };
+    let same_ports = layout == Layout::AnyBothWays && numbers.one_series;
+    let first = match numbers.egress_base {
+        Some(_) if same_ports => {
+            return Err(Problem::new(
+                "egress_base",
+                "is given, but on bidirectional single-sided switches all ports are alike",
+                "give 'ingress_base' alone",
+            ));
+        }
+        Some(first) => first,
+        None if numbers.one_series && !same_ports => ingress.first + ingress.count,
+        None => ingress.first,
+    };
+    let egress = Series { first, count: egress_ports };
+    if numbers.one_series && !same_ports && ingress.meets(egress) {
+        return Err(Problem::new(
+            "egress_base",
+            format!("is {first}, but the ingress ports of switch {id} have the numbers {}", ingress.shown()),
+            format!("give {} or more, or leave it out", ingress.first + ingress.count),
+        ));
+    }
+    Ok(Device { id, ocs, layout, a_ports, ingress, egress })
+}
+
+impl Device {
+    /// Whether it has any port.
+    pub const fn has_ports(&self) -> bool {
+        self.ingress.count > 0 || self.egress.count > 0
+    }
+
+    /// Whether one connection carries both directions.
+    pub const fn is_bidirectional(&self) -> bool {
+        matches!(self.layout, Layout::BothWays | Layout::AnyBothWays)
+    }
+
+    /// The connections of a circuit on this box.
+    pub fn lanes(&self, ends: Ends) -> impl Iterator<Item = Lane> + use<> {
+        let (a, b) = (u64::from(ends.a.max(1) - 1), u64::from(ends.b.max(1) - 1));
+        let (ingress, egress) = (self.ingress, self.egress);
+        let lane = move |from, to| Some(Lane { ingress: ingress.number(from), egress: egress.number(to) });
+        let lanes = match self.layout {
+            Layout::Duplex => [lane(a, self.a_ports + b), lane(self.a_ports + b, a)],
+            Layout::Any => [lane(a, b), lane(b, a)],
+            Layout::Backward => [lane(b, a), None],
+            Layout::Forward | Layout::BothWays | Layout::AnyBothWays => [lane(a, b), None],
+        };
+        lanes.into_iter().flatten()
+    }
+
+    /// The circuit of a connection, and which way it leads.
+    ///
+    /// # Errors
+    /// What is wrong with the connection, as the second half of a sentence, and what would be valid.
+    pub fn circuit(&self, lane: Lane) -> Result<(Ends, Way), (String, String)> {
+        let (mut from, mut to) = (self.ingress.position(lane.ingress), self.egress.position(lane.egress));
+        // A connection both ways may be listed from either end.
+        if self.layout == Layout::BothWays && from.is_none() && to.is_none() {
+            (from, to) = (self.ingress.position(lane.egress), self.egress.position(lane.ingress));
+        }
+        let Some(from) = from else {
+            return Err((
+                format!("names ingress port {}", lane.ingress),
+                format!("ingress ports of switch {} are {}", self.id, self.ingress.shown()),
+            ));
+        };
+        let Some(to) = to else {
+            return Err((
+                format!("names egress port {}", lane.egress),
+                format!("egress ports of switch {} are {}", self.id, self.egress.shown()),
+            ));
+        };
+        let ends = |a: u64, b: u64| Ends { a: a as u32 + 1, b: b as u32 + 1 };
+        let a_ports = self.a_ports;
+        match self.layout {
+            Layout::Duplex if from < a_ports && to >= a_ports => Ok((ends(from, to - a_ports), Way::Out)),
+            Layout::Duplex if from >= a_ports && to < a_ports => Ok((ends(to, from - a_ports), Way::Back)),
+            Layout::Duplex => Err((
+                format!(
+                    "joins ingress port {} to egress port {} of the same side",
+                    lane.ingress, lane.egress
+                ),
+                "switches join A to B ports; is it the state of another switch?".to_owned(),
+            )),
+            Layout::Any | Layout::AnyBothWays if from == to => {
+                Err((format!("joins port {} to itself", lane.ingress), "give two ports".to_owned()))
+            }
+            Layout::Any if from < to => Ok((ends(from, to), Way::Out)),
+            Layout::Any => Ok((ends(to, from), Way::Back)),
+            Layout::AnyBothWays => Ok((ends(from.min(to), from.max(to)), Way::Both)),
+            Layout::Forward => Ok((ends(from, to), Way::Out)),
+            Layout::Backward => Ok((ends(to, from), Way::Back)),
+            Layout::BothWays => Ok((ends(from, to), Way::Both)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Names of ports, made from a template and read back.
+
+use lightbay_core::problem::Problem;
+
+/// Whether a port is for what comes in or for what goes out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Ingress, `A` in names.
+    Ingress,
+    /// Egress, `B` in names.
+    Egress,
+}
+
+impl Role {
+    const fn letter(self) -> char {
+        match self {
+            Self::Ingress => 'A',
+            Self::Egress => 'B',
+        }
+    }
+}
+
+/// What is filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// The number.
+    Number,
+    /// `A` or `B`.
+    Side,
+    /// 1 + (number − 1) div ports per slot.
+    Slot,
+    /// 1 + (number − 1) mod ports per slot.
+    Port,
+}
+
+impl Part {
+    const fn is_number(&self) -> bool {
+        matches!(self, Self::Number | Self::Slot | Self::Port)
+    }
+}
+
+/// How a port is called: text with `{n}`, or `{slot}` and `{port}`, and perhaps `{side}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    parts: Vec<Part>,
+    ports_per_slot: u64,
+}
+
+impl Template {
+    /// Reads a template. `ports_per_slot` is for those with `{slot}`.
+    ///
+    /// # Errors
+    /// Unknown places, signs that would need quotes somewhere, and templates that give two ports one name.
+    pub fn new(text: &str, ports_per_slot: u64) -> Result<Self, Problem> {
+        let wrong = |message: String| {
+            Problem::new(
+                "port_template",
+                message,
+                "give text with {n}, or {slot} and {port}, such as '1.{slot}.{port}'",
+            )
+        };
+        let mut parts: Vec<Part> = Vec::new();
+        let mut rest = text;
+        while let Some(next) = rest.chars().next() {
+            let part = if next == '{' {
+                let (place, after) = rest[1..]
+                    .split_once('}')
+                    .ok_or_else(|| wrong(format!("is '{text}', without a closing brace")))?;
+                rest = after;
+                match place {
+                    "n" => Part::Number,
+                    "side" => Part::Side,
+                    "slot" => Part::Slot,
+                    "port" => Part::Port,
+                    other => return Err(wrong(format!("is '{text}', with the unknown place '{{{other}}}'"))),
+                }
+            } else {
+                let end = rest.find('{').unwrap_or(rest.len());
+                let (literal, after) = rest.split_at(end);
+                rest = after;
+                Part::Text(literal.to_owned())
+            };
+            let after_number = parts.last().is_some_and(Part::is_number);
+            let unclear = part.is_number()
+                || matches!(&part, Part::Text(literal) if literal.starts_with(|c: char| c.is_ascii_digit()));
+            if after_number && unclear {
+                return Err(wrong(format!("is '{text}', with numbers that nothing divides")));
+            }
+            parts.push(part);
+        }
+        let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+        let odd = parts.iter().find_map(|part| match part {
+            Part::Text(literal) => literal.chars().find(|&c| !known(c)),
+            _ => None,
+        });
+        if let Some(odd) = odd {
+            return Err(wrong(format!("is '{text}', with the sign '{odd}'")));
+        }
+        let count = |wanted: &Part| parts.iter().filter(|part| *part == wanted).count();
+        let counts = (count(&Part::Number), count(&Part::Slot), count(&Part::Port));
+        if !matches!(counts, (1, 0, 0) | (0, 1, 1)) || count(&Part::Side) > 1 {
+            return Err(wrong(format!("is '{text}'")));
+        }
+        Ok(Self { parts, ports_per_slot: ports_per_slot.max(1) })
+    }
+
+    /// Whether ingress and egress ports differ in name.
+    pub fn tells_sides(&self) -> bool {
+        self.parts.contains(&Part::Side)
+    }
+
+    /// Whether numbers have to begin with 1.
+    pub fn needs_one(&self) -> bool {
+        self.parts.contains(&Part::Slot)
+    }
+
+    /// The name of a port.
+    pub fn name(&self, role: Role, number: u64) -> String {
+        let position = number.saturating_sub(1);
+        let filled = self.parts.iter().map(|part| match part {
+            Part::Text(literal) => literal.clone(),
+            Part::Side => role.letter().to_string(),
+            Part::Number => number.to_string(),
+            Part::Slot => (1 + position / self.ports_per_slot).to_string(),
+            Part::Port => (1 + position % self.ports_per_slot).to_string(),
+        });
+        filled.collect()
+    }
+
+    /// The number of a port by its name; `None` if the name is not of this form.
+    pub fn number(&self, role: Role, name: &str) -> Option<u64> {
+        let (mut number, mut slot, mut port) = (None, None, None);
+        let mut rest = name;
+        for part in &self.parts {
+            match part {
+                Part::Text(literal) => rest = rest.strip_prefix(literal.as_str())?,
+                Part::Side => rest = rest.strip_prefix(role.letter())?,
+                numeric => {
+                    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                    let (digits, after) = rest.split_at(end);
+                    rest = after;
+                    let value = Some(digits.parse::<u64>().ok()?);
+                    match numeric {
+                        Part::Slot => slot = value,
+                        Part::Port => port = value,
+                        _ => number = value,
+                    }
+                }
+            }
+        }
+        if !rest.is_empty() {
+            return None;
+        }
+        if number.is_some() {
+            return number;
+        }
+        let (slot, port) = (slot?.checked_sub(1)?, port.filter(|&port| port <= self.ports_per_slot)?);
+        slot.checked_mul(self.ports_per_slot)?.checked_add(port)
+    }
+}

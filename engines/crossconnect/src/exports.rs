@@ -1,0 +1,351 @@
+//! What plans are written as for the controllers of switches, with the knobs of each format.
+//!
+//! | format | reader |
+//! |---|---|
+//! | `polatis_tl1`, `calient_tl1` | the TL1 port of a switch |
+//! | `polatis_restconf` | the HTTP interface: a script of `curl` requests |
+//! | `polatis_netconf` | the same model over NETCONF: a session to be piped into `ssh` |
+//! | `ocp_ocs` | gNMI, model of the Open Compute Project: a request file |
+//! | `sonic_ocs` | the shell of SONiC |
+//! | `csv` | people, spreadsheets |
+//!
+//! All but `csv` make one file for every switch that changes, removals first, ending with the command that reads the state back,
+//! and one that takes the change back. A plan in several batches makes one file per batch and switch: a batch has to be done on
+//! all switches before the next one begins, and TL1 has no comments that could mark it. Files of a batch sort together.
+
+use crate::devices::template::Template;
+use crate::devices::{Device, Numbers, devices};
+use crate::plan::{Changes, CrossconnectResult};
+use crate::scenario::CrossconnectScenario;
+use jobs::{Job, Whole};
+use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::problem::{Problem, Problems, suggestion};
+
+pub mod calient_tl1;
+pub mod csv;
+mod jobs;
+pub mod ocp_ocs;
+pub mod polatis_netconf;
+pub mod polatis_restconf;
+pub mod polatis_tl1;
+pub mod sonic_ocs;
+
+#[cfg(test)]
+mod tests;
+
+/// A format. All are written from plans.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Format {
+    /// Name.
+    pub name: &'static str,
+    /// What it is and who reads it, in one sentence.
+    pub help: &'static str,
+    /// Ending of the files' names, without the dot.
+    pub extension: &'static str,
+    /// Its knobs.
+    pub params: Vec<ParamInfo>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Name for comments.
+    pub name: &'a str,
+    /// The input.
+    pub scenario: &'a CrossconnectScenario,
+    /// The plan.
+    pub result: &'a CrossconnectResult,
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name but for what the plan is called: format, batch, switch, ending.
+    pub name: String,
+    /// Content.
+    pub text: String,
+    /// For a file beside the first one: what is put behind the name of that one to name it.
+    pub beside: Option<&'static str>,
+}
+
+/// How the ports of a format are numbered and called; knobs and reading back follow from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ports {
+    /// Whether ingress and egress ports share one series of numbers.
+    one_series: bool,
+    /// The same where one connection carries both directions.
+    one_series_both_ways: bool,
+    /// How ports are called, if not by their numbers alone.
+    template: Option<&'static str>,
+    /// Least number of a first port.
+    least: i64,
+}
+
+const PORTS: [(&str, Ports); 6] = [
+    (polatis_tl1::NAME, plain(1)),
+    (calient_tl1::NAME, Ports { one_series: false, template: Some("1.{slot}.{port}"), ..plain(1) }),
+    (polatis_restconf::NAME, plain(1)),
+    (polatis_netconf::NAME, plain(1)),
+    (ocp_ocs::NAME, Ports { template: Some("port-{n}"), ..plain(0) }),
+    (
+        sonic_ocs::NAME,
+        Ports { one_series: false, one_series_both_ways: false, template: Some("{n}{side}"), ..plain(0) },
+    ),
+];
+
+const fn plain(least: i64) -> Ports {
+    Ports { one_series: true, one_series_both_ways: true, template: None, least }
+}
+
+/// The numbering of a format.
+pub(crate) fn ports_of(format: &str) -> Option<Ports> {
+    PORTS.iter().find(|(name, _)| *name == format).map(|(_, ports)| *ports)
+}
+
+/// Highest number of a first port.
+const MOST: i64 = 1_000_000;
+
+/// Knobs for the numbers of ports, which reading back needs too.
+pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
+    let mut knobs = vec![
+        ParamInfo::bool(
+            "bidirectional",
+            false,
+            "Whether a connection of the switch carries both directions; else a circuit takes two.",
+        ),
+        ParamInfo::int("ingress_base", ports.least, MOST, 1, "Number of the first ingress port."),
+        ParamInfo::int(
+            "egress_base",
+            ports.least,
+            MOST,
+            1,
+            if ports.one_series {
+                "Number of the first egress port; that behind the last ingress port if not given."
+            } else {
+                "Number of the first egress port; that of the first ingress port if not given."
+            },
+        )
+        .derived(),
+    ];
+    if let Some(template) = ports.template {
+        knobs.push(text(
+            "port_template",
+            template,
+            "Name of a port: text with {n}, or {slot} and {port}, and perhaps {side}, A or B.",
+        ));
+        knobs.push(ParamInfo::int("ports_per_slot", 1, MOST, 8, "Ports of a slot, for names with {slot}."));
+    }
+    knobs
+}
+
+/// A text knob with a default.
+fn text(name: &'static str, default: &str, help: &'static str) -> ParamInfo {
+    ParamInfo { default: Some(ParamValue::Text(default.to_owned())), ..ParamInfo::text(name, help) }
+}
+
+/// All formats.
+pub fn formats() -> Vec<Format> {
+    let format = |name, help, extension, more: Vec<ParamInfo>| {
+        let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
+        params.extend(ports_of(name).iter().flat_map(port_knobs));
+        params.extend(more);
+        Format { name, help, extension, params }
+    };
+    vec![
+        format(polatis_tl1::NAME, polatis_tl1::HELP, "tl1", vec![ctag()]),
+        format(
+            calient_tl1::NAME,
+            calient_tl1::HELP,
+            "tl1",
+            vec![ctag(), text("group", "lightbay", "Group of connections that the switch lists them under.")],
+        ),
+        format(polatis_restconf::NAME, polatis_restconf::HELP, "sh", Vec::new()),
+        format(
+            polatis_netconf::NAME,
+            polatis_netconf::HELP,
+            "xml",
+            vec![ParamInfo::choice(
+                "list_name",
+                &["pair", "pairs"],
+                "pair",
+                "Name of the list of cross-connects; 'pairs' in older firmware.",
+            )],
+        ),
+        format(
+            ocp_ocs::NAME,
+            ocp_ocs::HELP,
+            "yaml",
+            vec![
+                text(
+                    "connections_module",
+                    "ocp-ocs-optical-switch-connections",
+                    "Module that defines the connections; the model is a draft.",
+                ),
+                text(
+                    "switch_module",
+                    "ocp-ocs-optical-switch",
+                    "Module that defines the abilities of the switch; the model is a draft.",
+                ),
+            ],
+        ),
+        format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", Vec::new()),
+        format(csv::NAME, csv::HELP, "csv", Vec::new()),
+    ]
+}
+
+fn full_help(format: &str) -> &'static str {
+    match whole(format) {
+        Some(Whole::Replaces) => {
+            "Whether to replace the whole list of the switch by the new state, not only to change it."
+        }
+        Some(Whole::Fills) => {
+            "Whether to write the whole new state, for a switch that holds nothing, not only the changes."
+        }
+        None => "Whether to write circuits that stay too, not only the changes.",
+    }
+}
+
+fn ctag() -> ParamInfo {
+    ParamInfo::int("ctag", 1, 999_999, 1, "Correlation tag of the first command; the others count up.")
+}
+
+/// What the whole state of a switch is to a format.
+fn whole(format: &str) -> Option<Whole> {
+    match format {
+        polatis_restconf::NAME | polatis_netconf::NAME | ocp_ocs::NAME => Some(Whole::Replaces),
+        polatis_tl1::NAME | calient_tl1::NAME | sonic_ocs::NAME => Some(Whole::Fills),
+        _ => None,
+    }
+}
+
+/// Settings that all formats with ports share.
+#[derive(Clone, Debug)]
+pub(crate) struct Naming {
+    pub numbers: Numbers,
+    pub template: Template,
+}
+
+/// The settings of a format's ports.
+pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> {
+    let bidirectional = params.bool("bidirectional");
+    let per_slot = params.int("ports_per_slot").and_then(|count| u64::try_from(count).ok()).unwrap_or(1);
+    let template = match ports.template {
+        Some(usual) => Template::new(params.text("port_template").unwrap_or(usual), per_slot)?,
+        None => Template::new("{n}", 1)?,
+    };
+    let number = |name: &str| params.int(name).and_then(|number| u64::try_from(number).ok());
+    let one_series = if bidirectional { ports.one_series_both_ways } else { ports.one_series };
+    let numbers = Numbers {
+        ingress_base: number("ingress_base").unwrap_or(1),
+        egress_base: number("egress_base"),
+        one_series: one_series && !template.tells_sides(),
+        bidirectional,
+    };
+    if template.needs_one() && (numbers.ingress_base == 0 || numbers.egress_base == Some(0)) {
+        return Err(Problem::new("ingress_base", "is 0, but slots and ports count from 1", "give 1 or more"));
+    }
+    Ok(Naming { numbers, template })
+}
+
+/// Writes a plan in a format.
+///
+/// # Errors
+/// Knobs that contradict the scenario, a plan that changes nothing, or an order of phases, which is about no switch.
+pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
+    let all = formats();
+    let Some(known) = all.iter().find(|known| known.name == format) else {
+        let names: Vec<&str> = all.iter().map(|known| known.name).collect();
+        return Err(Problem::new(
+            "to",
+            format!("'{format}' is no format of switches"),
+            suggestion(format, &names),
+        )
+        .into());
+    };
+    let changes = subject.result.changes().ok_or_else(|| {
+        Problem::new("result", "is an order of phases, which changes no switch", "export it as json")
+    })?;
+    let full = params.bool("full");
+    if !full && changes.batches.is_empty() {
+        return Err(Problem::new(
+            "",
+            "the plan changes nothing, so there is nothing to write",
+            "set full=true for the whole state",
+        )
+        .into());
+    }
+    let (Some(ports), Some(means)) = (ports_of(format), whole(format)) else {
+        return Ok(csv::files(changes, full));
+    };
+    let naming = naming(&ports, params)?;
+    let devices = devices(subject.scenario, &naming.numbers)?;
+    let writer = writer(format, &naming, params)?;
+    Ok(files(known, subject.name, changes, &devices, full.then_some(means), writer.as_ref()))
+}
+
+/// Turns one job into the text of a file.
+type Writer<'a> = dyn Fn(&Job) -> String + 'a;
+
+fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Box<Writer<'a>>, Problem> {
+    let ctag = params.int("ctag").and_then(|ctag| u64::try_from(ctag).ok()).unwrap_or(1);
+    let word = |name: &str, usual: &str| name_like(name, params.text(name).unwrap_or(usual));
+    Ok(match format {
+        polatis_tl1::NAME => Box::new(move |job| polatis_tl1::text(job, ctag)),
+        calient_tl1::NAME => {
+            let group = word("group", "lightbay")?;
+            Box::new(move |job| calient_tl1::text(job, naming, ctag, &group))
+        }
+        polatis_restconf::NAME => Box::new(polatis_restconf::text),
+        polatis_netconf::NAME => {
+            let list = params.text("list_name").unwrap_or("pair").to_owned();
+            Box::new(move |job| polatis_netconf::text(job, &list))
+        }
+        ocp_ocs::NAME => {
+            let modules = ocp_ocs::Modules {
+                connections: word("connections_module", "ocp-ocs-optical-switch-connections")?,
+                switch: word("switch_module", "ocp-ocs-optical-switch")?,
+            };
+            Box::new(move |job| ocp_ocs::text(job, naming, &modules))
+        }
+        _ => Box::new(move |job| sonic_ocs::text(job, naming)),
+    })
+}
+
+/// A name that stands in commands and paths, where other signs would mean something.
+fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if value.is_empty() || !value.chars().all(fits) {
+        return Err(Problem::new(knob, format!("is '{value}'"), "give letters, digits and - _ . only"));
+    }
+    Ok(value.to_owned())
+}
+
+fn files(
+    format: &Format,
+    name: &str,
+    changes: &Changes,
+    devices: &[Device],
+    full: Option<Whole>,
+    writer: &Writer<'_>,
+) -> Vec<File> {
+    let last = devices.iter().map(|device| device.id).max().unwrap_or(0).to_string().len();
+    let jobs = jobs::of(name, changes, devices, full);
+    let file = |job: &Job| {
+        let batch = match (job.rollback, job.batches) {
+            (false, 1) => String::new(),
+            (true, 1) => "rollback.".to_owned(),
+            (rollback, batches) => {
+                let width = batches.to_string().len();
+                let what = if rollback { "rollback" } else { "batch" };
+                format!("{what}-{:0width$}.", job.batch)
+            }
+        };
+        let Format { name, extension, .. } = format;
+        File {
+            name: format!("{name}.{batch}ocs-{:0last$}.{extension}", job.device),
+            text: writer(job),
+            beside: None,
+        }
+    };
+    jobs.iter().map(file).collect()
+}

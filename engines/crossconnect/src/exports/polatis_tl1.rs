@@ -1,0 +1,39 @@
+//! `polatis_tl1`: TL1 commands of Polatis-class switches.
+
+use super::jobs::Job;
+use std::fmt::Write as _;
+
+/// Name of the format.
+pub const NAME: &str = "polatis_tl1";
+/// What it is.
+pub const HELP: &str =
+    "TL1 commands for Polatis-class switches (TCP port 3082), a file per switch; fill in user and password.";
+
+/// Correlation tags that count up; TL1 gives them six digits.
+pub(super) struct Tags(u64);
+
+impl Tags {
+    pub(super) const fn from(first: u64) -> Self {
+        Self(first)
+    }
+
+    pub(super) const fn next(&mut self) -> u64 {
+        let tag = self.0;
+        self.0 = tag % 999_999 + 1;
+        tag
+    }
+}
+
+pub(super) fn text(job: &Job, ctag: u64) -> String {
+    let mut tags = Tags::from(ctag);
+    let mut text = String::new();
+    let _ = writeln!(text, "ACT-USER::<user>:{}::<password>;", tags.next());
+    for lane in &job.removes {
+        let _ = writeln!(text, "DLT-PATCH::{}:{}:;", lane.ingress, tags.next());
+    }
+    for lane in &job.adds {
+        let _ = writeln!(text, "ENT-PATCH::{},{}:{}:;", lane.ingress, lane.egress, tags.next());
+    }
+    let _ = writeln!(text, "RTRV-PATCH:::{}:;", tags.next());
+    text
+}

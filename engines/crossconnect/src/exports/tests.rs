@@ -1,0 +1,212 @@
+mod commands;
+mod toy;
+
+use super::*;
+use crate::plan::{Action, Entry};
+use crate::samples::{self, Sample};
+use crate::scenario::{Side, Wiring};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use toy::{Reply, Switches};
+
+/// Numbers of the boxes' ports and what they are called, counted by the formulas of the wiring alone.
+#[derive(Clone, Copy, Debug)]
+struct Numbering {
+    format: &'static str,
+    ingress_base: u64,
+    egress_base: Option<u64>,
+    bidirectional: bool,
+}
+
+/// State of all boxes: connections by box, ingress name and egress name.
+type State = BTreeMap<u32, BTreeMap<String, String>>;
+
+/// Connections of one circuit, box by box, ports of a side counted from 1, with the number of ingress ports of the box.
+fn connections(
+    wiring: Wiring,
+    both: bool,
+    ocs: u32,
+    (na, nb): (u64, u64),
+    (a, b): (u64, u64),
+) -> Vec<(u32, u64, u64, u64)> {
+    let total = na + nb;
+    match (wiring, both) {
+        (Wiring::TwoSided, false) => vec![(ocs, a, na + b, total), (ocs, na + b, a, total)],
+        (Wiring::TwoSided, true) => vec![(ocs, a, b, na)],
+        (Wiring::CrossWired, _) => vec![(2 * ocs, a, b, na), (2 * ocs + 1, b, a, nb)],
+        (Wiring::SingleSided, false) => vec![(ocs, a, b, na), (ocs, b, a, na)],
+        (Wiring::SingleSided, true) => vec![(ocs, a, b, 0)],
+    }
+}
+
+impl Numbering {
+    fn name(self, number: u64, side: char) -> String {
+        match self.format {
+            "calient_tl1" => format!("1.{}.{}", (number - 1) / 8 + 1, (number - 1) % 8 + 1),
+            "ocp_ocs" => format!("port-{number}"),
+            "sonic_ocs" => format!("{number}{side}"),
+            _ => number.to_string(),
+        }
+    }
+
+    /// The state that entries give, those with action `gone` left out.
+    fn state(self, scenario: &CrossconnectScenario, changes: &Changes, gone: Action) -> State {
+        let one_series = match self.format {
+            "sonic_ocs" => false,
+            "calient_tl1" => self.bidirectional,
+            _ => true,
+        };
+        let mut state = State::new();
+        for ocs in &changes.ocs {
+            let ports = |side| -> u64 {
+                (0..scenario.pods as usize)
+                    .map(|pod| u64::from(scenario.ports(side, pod, ocs.ocs_id as usize)))
+                    .sum()
+            };
+            let sides = (ports(Side::A), ports(Side::B));
+            for entry in ocs.cross_connects.iter().filter(|entry| entry.action != gone) {
+                let Entry { switch_port_a, switch_port_b, .. } = *entry;
+                let ends = (u64::from(switch_port_a), u64::from(switch_port_b));
+                for (id, ingress, egress, count) in
+                    connections(scenario.wiring, self.bidirectional, ocs.ocs_id, sides, ends)
+                {
+                    let base =
+                        self.egress_base.unwrap_or(self.ingress_base + if one_series { count } else { 0 });
+                    let (from, to) = (self.ingress_base + ingress - 1, base + egress - 1);
+                    state.entry(id).or_default().insert(self.name(from, 'A'), self.name(to, 'B'));
+                }
+            }
+        }
+        state
+    }
+
+    fn params(self, full: bool) -> Params {
+        let known = formats().into_iter().find(|known| known.name == self.format).unwrap();
+        let mut params = defaults(&known);
+        params.set("full", ParamValue::Bool(full));
+        params.set("bidirectional", ParamValue::Bool(self.bidirectional));
+        params.set("ingress_base", ParamValue::Int(self.ingress_base as i64));
+        if let Some(base) = self.egress_base {
+            params.set("egress_base", ParamValue::Int(base as i64));
+        }
+        params
+    }
+}
+
+fn defaults(format: &Format) -> Params {
+    let mut params = Params::default();
+    for info in &format.params {
+        if let Some(default) = &info.default {
+            params.set(info.name.to_string(), default.clone());
+        }
+    }
+    params
+}
+
+fn without_empty(mut state: State) -> State {
+    state.retain(|_, connections| !connections.is_empty());
+    state
+}
+
+const WITH_PORTS: [&str; 6] =
+    ["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs"];
+
+fn is_rollback(file: &File) -> bool {
+    file.name.contains("rollback")
+}
+
+/// Sends files to toy switches in the order of their names.
+fn send(switches: &mut Switches, numbering: Numbering, files: &[File], back: bool) {
+    let mut files: Vec<&File> = files.iter().filter(|file| is_rollback(file) == back).collect();
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    for file in files {
+        let id: u32 = file.name.split("ocs-").last().unwrap().split('.').next().unwrap().parse().unwrap();
+        let reply = switches.send(numbering.format, id, &file.text);
+        assert_eq!(reply, Ok(Reply::ReadBack), "{}\n{}", file.name, file.text);
+    }
+}
+
+fn check_commands(sample: Sample, numbering: Numbering, full: bool) {
+    let (scenario, changes) = samples::random(sample);
+    let result = samples::result(changes.clone());
+    let subject = Subject { name: "it's -- a <test>\n", scenario: &scenario, result: &result };
+    let (old, new) = (
+        numbering.state(&scenario, &changes, Action::Add),
+        numbering.state(&scenario, &changes, Action::Remove),
+    );
+    if changes.batches.is_empty() && !full {
+        assert!(
+            write(numbering.format, &subject, &numbering.params(full))
+                .unwrap_err()
+                .to_string()
+                .contains("full")
+        );
+        return;
+    }
+    let files = write(numbering.format, &subject, &numbering.params(full)).unwrap();
+    let fills = full && whole(numbering.format) == Some(Whole::Fills);
+    let start = if fills { State::new() } else { old };
+    // On a bidirectional switch any port of the one series is a port.
+    let ports_are_shared = numbering.bidirectional && numbering.format != "sonic_ocs";
+    let mut switches = Switches::holding(start.clone(), ports_are_shared);
+    send(&mut switches, numbering, &files, false);
+    assert_eq!(without_empty(switches.state()), without_empty(new));
+    send(&mut switches, numbering, &files, true);
+    assert_eq!(without_empty(switches.state()), without_empty(start));
+}
+
+prop_compose! {
+    fn any_sample()(
+        wiring in prop_oneof![Just(Wiring::TwoSided), Just(Wiring::CrossWired), Just(Wiring::SingleSided)],
+        pods in 2u32..6,
+        ocs_count in 1u32..4,
+        most_ports in 1u32..4,
+        failed_ports in 0usize..3,
+        batches in 1usize..4,
+        seed in any::<u64>(),
+    ) -> Sample {
+        Sample { wiring, pods, ocs_count, most_ports, failed_ports, batches, seed }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn commands_lead_to_the_target_and_back(
+        sample in any_sample(),
+        bidirectional in any::<bool>(),
+        ingress_base in 1u64..4,
+        far_base in prop_oneof![Just(None), Just(Some(1000u64))],
+        full in any::<bool>(),
+    ) {
+        let bidirectional = bidirectional && sample.wiring != Wiring::CrossWired;
+        for format in WITH_PORTS {
+            let alike = bidirectional && sample.wiring == Wiring::SingleSided && format != "sonic_ocs";
+            let egress_base = far_base.filter(|_| !alike);
+            check_commands(sample, Numbering { format, ingress_base, egress_base, bidirectional }, full);
+        }
+    }
+
+    #[test]
+    fn tables_lead_to_the_target_and_back(sample in any_sample(), full in any::<bool>()) {
+        let (scenario, changes) = samples::random(sample);
+        if !changes.batches.is_empty() || full {
+            let result = samples::result(changes.clone());
+            let subject = Subject { name: "test", scenario: &scenario, result: &result };
+            let mut params = Params::default();
+            params.set("full", ParamValue::Bool(full));
+            let files = write("csv", &subject, &params).unwrap();
+            let state = |gone: Action| -> toy::Table {
+                let listed = changes.ocs.iter().flat_map(|ocs| ocs.cross_connects.iter().map(move |entry| (ocs.ocs_id, entry)));
+                listed
+                    .filter(|(_, entry)| entry.action != gone)
+                    .map(|(ocs, entry)| (ocs, samples::circuit(entry)))
+                    .collect()
+            };
+            let (old, new) = (state(Action::Add), state(Action::Remove));
+            prop_assert_eq!(toy::table(&files[0].text, old.clone()), Ok(new.clone()));
+            prop_assert_eq!(toy::table(&files[1].text, new), Ok(old));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What the files look like, and what is refused.
+
+use super::*;
+
+/// The files of the worked example with some settings.
+fn example(format: &str, settings: &[(&str, ParamValue)]) -> Result<Vec<File>, Problems> {
+    let (scenario, changes) = samples::example();
+    let result = samples::result(changes);
+    let known = formats().into_iter().find(|known| known.name == format).unwrap();
+    let mut params = defaults(&known);
+    for (name, value) in settings {
+        params.set(*name, value.clone());
+    }
+    write(format, &Subject { name: "example", scenario: &scenario, result: &result }, &params)
+}
+
+fn first(format: &str, settings: &[(&str, ParamValue)]) -> String {
+    example(format, settings).unwrap().swap_remove(0).text
+}
+
+fn words(text: &str) -> ParamValue {
+    ParamValue::Text(text.to_owned())
+}
+
+#[test]
+fn only_switches_that_change_get_files() {
+    let names = |settings: &[(&str, ParamValue)]| -> Vec<String> {
+        example("polatis_tl1", settings).unwrap().into_iter().map(|file| file.name).collect()
+    };
+    assert_eq!(names(&[]), ["polatis_tl1.ocs-1.tl1", "polatis_tl1.rollback.ocs-1.tl1"]);
+    let all = names(&[("full", ParamValue::Bool(true))]);
+    assert_eq!(all.len(), 4);
+    assert!(all[0].ends_with("ocs-0.tl1"));
+}
+
+#[test]
+fn files_of_a_batch_sort_together_and_before_the_next() {
+    let sample = Sample {
+        wiring: Wiring::CrossWired,
+        pods: 6,
+        ocs_count: 6,
+        most_ports: 3,
+        failed_ports: 0,
+        batches: 3,
+        seed: 5,
+    };
+    let (scenario, changes) = samples::random(sample);
+    let result = samples::result(changes);
+    let subject = Subject { name: "", scenario: &scenario, result: &result };
+    let known = formats().into_iter().find(|known| known.name == "sonic_ocs").unwrap();
+    let files = write("sonic_ocs", &subject, &defaults(&known)).unwrap();
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(names, sorted);
+    for part in
+        ["sonic_ocs.batch-1.ocs-02.sh", "sonic_ocs.batch-3.ocs-09.sh", "sonic_ocs.rollback-1.ocs-00.sh"]
+    {
+        assert!(names.contains(&part), "{names:?}");
+    }
+    assert!(
+        files[0].text.contains("batch 1 of 3") && files[0].text.contains("Finish a batch on all switches")
+    );
+}
+
+#[test]
+fn commands_are_written_as_the_switches_want_them() {
+    // Switch 1 loses 2->0 and 3->1 and gets 2->1 and 3->0; it has 4 A and 4 B ports.
+    assert_eq!(
+        first("polatis_tl1", &[("ctag", ParamValue::Int(999_998))]),
+        "ACT-USER::<user>:999998::<password>;\n\
+         DLT-PATCH::3:999999:;\nDLT-PATCH::5:1:;\nDLT-PATCH::4:2:;\nDLT-PATCH::6:3:;\n\
+         ENT-PATCH::3,14:4:;\nENT-PATCH::6,11:5:;\nENT-PATCH::4,13:6:;\nENT-PATCH::5,12:7:;\n\
+         RTRV-PATCH:::8:;\n"
+    );
+    assert_eq!(
+        first(
+            "calient_tl1",
+            &[
+                ("bidirectional", ParamValue::Bool(true)),
+                ("group", words("rows")),
+                ("ports_per_slot", ParamValue::Int(4))
+            ]
+        ),
+        "ACT-USER::<user>:1::<password>;\n\
+         CANC-CRS::1.1.3,1.2.1:2::,rows,1.1.3-1.2.1;\nDLT-CRS::1.1.3,1.2.1:3::,rows,1.1.3-1.2.1;\n\
+         CANC-CRS::1.1.4,1.2.2:4::,rows,1.1.4-1.2.2;\nDLT-CRS::1.1.4,1.2.2:5::,rows,1.1.4-1.2.2;\n\
+         ENT-CRS::1.1.3,1.2.2:6::rows,2WAY;\nACT-CRS::1.1.3,1.2.2:7::1.1.3-1.2.2,rows;\n\
+         ENT-CRS::1.1.4,1.2.1:8::rows,2WAY;\nACT-CRS::1.1.4,1.2.1:9::1.1.4-1.2.1,rows;\n\
+         RTRV-CRS:::10::ALL;\n"
+    );
+    let sonic = first("sonic_ocs", &[("bidirectional", ParamValue::Bool(true))]);
+    assert!(sonic.ends_with(
+        "config ocs-cross-connect delete 3A-1B\nconfig ocs-cross-connect delete 4A-2B\n\
+         config ocs-cross-connect add 3A-2B --a-side 3A --b-side 2B\n\
+         config ocs-cross-connect add 4A-1B --a-side 4A --b-side 1B\nshow ocs-cross-connect\n"
+    ));
+    let table = example("csv", &[]).unwrap();
+    assert_eq!(
+        table[0].text,
+        "ocs_id,action,pod_a,port_a,pod_b,port_b\n\
+         1,remove,2,0,0,0\n1,remove,3,0,1,0\n1,add,2,0,1,0\n1,add,3,0,0,0\n"
+    );
+    assert_eq!(table[1].beside, Some(".rollback.csv"));
+}
+
+#[test]
+fn names_of_modules_and_lists_can_be_given() {
+    let text = first(
+        "ocp_ocs",
+        &[("connections_module", words("draft-2")), ("port_template", words("in{side}{n}"))],
+    );
+    assert!(text.contains("\"/draft-2:connections/port-connection[name=inA3_inB5]\""), "{text}");
+    assert!(text.contains("'/ocp-ocs-optical-switch:optical-switch/state/bidirectional' to be false"));
+    let text = first("ocp_ocs", &[("switch_module", words("other"))]);
+    assert!(text.contains("'/other:optical-switch/state/bidirectional'"));
+    let text = first("polatis_netconf", &[("list_name", words("pairs"))]);
+    assert!(text.contains("<pairs nc:operation=\"delete\"><ingress>3</ingress></pairs>"), "{text}");
+}
+
+#[test]
+fn the_whole_list_is_put_at_once() {
+    let files = example("polatis_restconf", &[("full", ParamValue::Bool(true))]).unwrap();
+    let requests: Vec<&str> = files[0].text.lines().filter(|line| line.starts_with("request ")).collect();
+    assert_eq!(requests.len(), 2, "{}", files[0].text);
+    assert!(files[0].text.contains("request PUT 'optical-switch:cross-connects' @- <<'LIST'\n{\"optical-switch:cross-connects\":{\"pair\":[{\"ingress\":1,\"egress\":14}"));
+    // Single requests come with the advice to put the whole list.
+    assert!(first("polatis_restconf", &[]).contains("full=true writes the PUT of the whole list"));
+}
+
+#[test]
+fn nothing_secret_is_written() {
+    for format in formats() {
+        for file in example(format.name, &[]).unwrap() {
+            for line in file.text.lines().filter(|line| line.contains("assword") || line.contains("PASSWORD"))
+            {
+                assert!(line.contains("<password>") || line.contains("OCS_PASSWORD"), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let refused = |format: &str, name: &'static str, value: ParamValue| {
+        example(format, &[(name, value)]).unwrap_err().to_string()
+    };
+    assert!(refused("calient_tl1", "group", words("a;b")).contains("group: is 'a;b'"));
+    assert!(refused("calient_tl1", "port_template", words("1.1")).contains("port_template"));
+    assert!(refused("ocp_ocs", "connections_module", words("x]")).contains("connections_module"));
+    assert!(refused("polatis_tl1", "egress_base", ParamValue::Int(3)).contains("egress_base: is 3"));
+    let zero = [("port_template", words("{slot}/{port}")), ("ingress_base", ParamValue::Int(0))];
+    assert!(example("ocp_ocs", &zero).unwrap_err().to_string().contains("count from 1"));
+    let (scenario, mut changes) = samples::example();
+    let order = CrossconnectResult::Order(crate::plan::PhaseOrder {
+        rule: crate::plan::PhaseRule::Corrected,
+        gpus_per_pod: 1,
+        phases: Vec::new(),
+        max_flows_per_pod_pair: 0,
+        contended_phases: 0,
+    });
+    let subject = Subject { name: "x", scenario: &scenario, result: &order };
+    assert!(write("csv", &subject, &Params::default()).unwrap_err().to_string().contains("order of phases"));
+    assert!(
+        write("tl1", &subject, &Params::default()).unwrap_err().to_string().contains("no format of switches")
+    );
+    changes.batches.clear();
+    let nothing = samples::result(changes);
+    let subject = Subject { name: "x", scenario: &scenario, result: &nothing };
+    assert!(write("csv", &subject, &Params::default()).unwrap_err().to_string().contains("changes nothing"));
+}
+
+#[test]
+fn every_knob_of_a_format_is_described_once() {
+    for format in formats() {
+        let mut names: Vec<&str> = format.params.iter().map(|info| info.name.as_ref()).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count, "{}", format.name);
+        assert!(format.help.ends_with('.') && !format.extension.is_empty());
+    }
+}
