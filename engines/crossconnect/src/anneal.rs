@@ -23,7 +23,9 @@ pub(crate) mod tests;
 pub struct Settings {
     /// Whether pairs of pods may change their orientation.
     pub joint: bool,
-    /// Rounds.
+    /// The round to begin with, if those before it are done.
+    pub first: u32,
+    /// Rounds, those before the first included.
     pub rounds: u32,
     /// Steps of a chain in the first round, for each wanted circuit.
     pub steps_per_circuit: u64,
@@ -39,7 +41,16 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { joint: true, rounds: 6, steps_per_circuit: 2000, chains: 2, hot: 0.4, cold: 0.25, detour: 1.0 }
+        Self {
+            joint: true,
+            first: 0,
+            rounds: 6,
+            steps_per_circuit: 2000,
+            chains: 2,
+            hot: 0.4,
+            cold: 0.25,
+            detour: 1.0,
+        }
     }
 }
 
@@ -91,8 +102,9 @@ pub fn anneal<W: Watch>(
     if circuits == 0 {
         return Ok(best);
     }
-    let mut steps = settings.steps_per_circuit.saturating_mul(circuits);
-    for round in 0..settings.rounds {
+    for round in settings.first..settings.rounds {
+        let steps =
+            settings.steps_per_circuit.saturating_mul(circuits).saturating_mul(GROWTH.saturating_pow(round));
         if removed <= bound {
             break;
         }
@@ -132,7 +144,6 @@ pub fn anneal<W: Watch>(
             best: removed as f64,
             ..GenerationStats::default()
         }));
-        steps = steps.saturating_mul(GROWTH);
     }
     Ok(best)
 }

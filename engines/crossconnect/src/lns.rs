@@ -16,7 +16,7 @@ use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 use rand::RngExt;
-use rand::seq::index::sample;
+use rand::seq::SliceRandom;
 
 #[cfg(test)]
 mod tests;
@@ -117,8 +117,9 @@ fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
     });
     let first = first.unwrap_or(0);
     let others = (count.max(2) - 1).min(removals.len() - 1);
-    let drawn = sample(stream, removals.len() - 1, others);
-    let mut switches: Vec<usize> = drawn.iter().map(|ocs| ocs + usize::from(ocs >= first)).collect();
+    let mut switches: Vec<usize> = (0..removals.len()).filter(|&ocs| ocs != first).collect();
+    switches.shuffle(stream);
+    switches.truncate(others);
     switches.push(first);
     switches.sort_unstable();
     switches

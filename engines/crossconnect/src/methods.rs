@@ -1,12 +1,30 @@
 //! The methods of kind `crossconnect`, one file each, and what they share.
 
 mod all_to_all;
+mod anneal;
+mod auto;
+mod exact;
+mod ground;
+mod knobs;
+mod lns;
 
 use crate::kind::Crossconnect;
 use lightbay_core::method::Method;
+use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Crossconnect>>> {
-    vec![Arc::new(all_to_all::AllToAll)]
+    vec![
+        Arc::new(auto::Auto),
+        Arc::new(anneal::Anneal),
+        Arc::new(lns::Lns),
+        Arc::new(exact::Exact),
+        Arc::new(all_to_all::AllToAll),
+    ]
+}
+
+/// The methods whose model can be written.
+pub fn models() -> Vec<Arc<dyn Modelled<Crossconnect>>> {
+    vec![Arc::new(exact::Written)]
 }

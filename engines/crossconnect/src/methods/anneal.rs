@@ -1,0 +1,103 @@
+//! `lumos-anneal`: all switches and orientations at once, by small random steps.
+
+use super::ground::{Ground, Start};
+use super::knobs;
+use crate::anneal::{self, Settings};
+use crate::bound;
+use crate::kind::Crossconnect;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::Limit;
+use lightbay_core::random::Streams;
+use lightbay_core::scenario::Scenario;
+use rand::Rng;
+use std::sync::Arc;
+
+/// Annealing from the better of both starts.
+pub(super) struct Anneal;
+
+/// Number of the random stream that seeds the chains.
+const STREAM: u64 = 11;
+
+impl Method<Crossconnect> for Anneal {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![
+            knobs::orientation(),
+            ParamInfo::bool(
+                "relaxation",
+                false,
+                "Whether to bound the removed circuits by the linear relaxation of the exact model when all rounds are over.",
+            ),
+        ];
+        params.extend(knobs::anneal(6));
+        MethodInfo {
+            name: "lumos-anneal",
+            help: "Moves four circuits at a time between all switches, colder and colder; the best plans for their time.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Crossconnect>,
+        params: &Params,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Outcome, MethodError> {
+        let ground = Ground::open(scenario, cx);
+        let joint = knobs::joint(params);
+        let Some(mut best) = super::auto::start(&ground, joint, cx)? else {
+            return Err(super::auto::no_start("lumos-anneal", &ground));
+        };
+        anneal(&ground, &mut best, &knobs::anneal_settings(params, joint), cx)?;
+        if params.bool("relaxation") {
+            relax(&ground, &best, cx)?;
+        }
+        Ok(ground.outcome(cx, Limit::Work))
+    }
+}
+
+/// Anneals from a solution, which becomes the best.
+pub(super) fn anneal(
+    ground: &Arc<Ground>,
+    best: &mut Start,
+    settings: &Settings,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<(), MethodError> {
+    let rounds = settings.rounds.saturating_sub(settings.first);
+    if rounds == 0 {
+        return Ok(());
+    }
+    cx.phase(
+        "anneal",
+        format!("{rounds} rounds of {} chains, from {} removed", settings.chains, best.removed),
+    );
+    let streams = Streams::new(cx.stream(STREAM).next_u64());
+    let bound = ground.bound(cx);
+    best.plan =
+        anneal::anneal(&ground.task, &best.plan, bound, settings, streams, cx, &mut |cx, removed, plan| {
+            ground.offer(cx, removed, plan, "annealing")
+        })?;
+    best.removed = ground.task.removed(&best.plan);
+    Ok(())
+}
+
+/// Bounds the removed circuits by the relaxation.
+pub(super) fn relax(
+    ground: &Arc<Ground>,
+    best: &Start,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<(), MethodError> {
+    if best.removed <= ground.bound(cx) {
+        return Ok(());
+    }
+    cx.phase("bound", "linear relaxation of all orientations");
+    cx.solver(lightbay_highs::solve::solver_name());
+    bound::relaxation(&ground.task, &best.plan, cx, &mut |cx, bound| {
+        cx.bound(bound as f64);
+        Ok(())
+    })?;
+    Ok(())
+}

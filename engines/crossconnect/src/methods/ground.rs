@@ -1,0 +1,190 @@
+//! What the searching methods share: the task, where they begin, and how they hand over what they find.
+
+use crate::assemble;
+use crate::assignment::{Assignment, Cell};
+use crate::halving::{self, Bipartition};
+use crate::kind::Crossconnect;
+use crate::orient::{Failure, Taste, orient};
+use crate::plan::CrossconnectResult;
+use crate::repair::repair;
+use crate::scenario::CrossconnectScenario;
+use crate::task::Task;
+use lightbay_core::checked::Checked;
+use lightbay_core::context::Context;
+use lightbay_core::event::{HotStartFate, Severity};
+use lightbay_core::kind::Kind;
+use lightbay_core::method::{MethodError, Outcome};
+use lightbay_core::plan::{Limit, Status};
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// A scenario as its searches see it.
+#[derive(Debug)]
+pub(super) struct Ground {
+    pub(super) scenario: CrossconnectScenario,
+    pub(super) task: Task,
+}
+
+/// A solution and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) plan: Assignment,
+    pub(super) removed: u64,
+    pub(super) source: &'static str,
+}
+
+impl Ground {
+    /// The ground of a scenario.
+    pub(super) fn of(scenario: &Scenario<Crossconnect>) -> Arc<Self> {
+        Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone() })
+    }
+
+    /// The ground of a run, which states the bound by counting.
+    pub(super) fn open(scenario: &Scenario<Crossconnect>, cx: &mut Context<'_, Crossconnect>) -> Arc<Self> {
+        let ground = Self::of(scenario);
+        cx.bound(ground.task.count_bound() as f64);
+        ground
+    }
+
+    /// Wanted circuits that are not pinned.
+    pub(super) fn circuits(&self) -> u64 {
+        self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
+    }
+
+    /// The best bound stated so far, whole.
+    pub(super) fn bound(&self, cx: &Context<'_, Crossconnect>) -> u64 {
+        cx.best_bound().map_or(0, crate::bound::whole)
+    }
+
+    /// Hands over a solution of the task if it is better than what is known.
+    pub(super) fn offer(
+        self: &Arc<Self>,
+        cx: &mut Context<'_, Crossconnect>,
+        removed: u64,
+        plan: &Assignment,
+        source: &str,
+    ) -> Result<(), MethodError> {
+        if cx.best().is_some_and(|(best, _)| best <= removed as f64) {
+            return Ok(());
+        }
+        let (ground, plan) = (Arc::clone(self), plan.clone());
+        cx.incumbent(removed as f64, 0.0, source, move || {
+            assemble::candidate(&ground.scenario, &ground.task.assignment(&plan))
+        })?;
+        Ok(())
+    }
+
+    /// The circuits of a plan of any scenario of the kind, if they solve this one.
+    fn fitting(&self, plan: &Checked<Crossconnect>) -> Result<Assignment, String> {
+        let from = plan.plan();
+        let body = &from.scenario.body;
+        let carried;
+        let (changes, body) = match &from.result {
+            CrossconnectResult::Changes(changes) if *body == self.scenario => (changes, body),
+            result => {
+                carried = Crossconnect::carry(result, body, &self.scenario)?;
+                let changes = carried.candidate.result.changes();
+                (changes.ok_or("it is an order of phases, not of circuits")?, &self.scenario)
+            }
+        };
+        let found = self.task.part(&assemble::target(body, changes));
+        match self.task.misfit(&found) {
+            None => Ok(found),
+            Some(why) => Err(why),
+        }
+    }
+
+    /// The plan that the run was started from, handed over at once.
+    pub(super) fn hot_start(
+        self: &Arc<Self>,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Option<Start>, MethodError> {
+        let Some(hot) = cx.hot_start() else { return Ok(None) };
+        let before = Some(hot.plan.plan().objective.value);
+        match self.fitting(&hot.plan) {
+            Ok(plan) => {
+                let removed = self.task.removed(&plan);
+                let fate = if hot.same_scenario { HotStartFate::Accepted } else { HotStartFate::Repaired };
+                cx.hot_start_fate(fate, "the search begins with its circuits", before, Some(removed as f64));
+                self.offer(cx, removed, &plan, "hot start")?;
+                Ok(Some(Start { plan, removed, source: "hot start" }))
+            }
+            Err(why) => {
+                cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+                Ok(None)
+            }
+        }
+    }
+
+    /// A better plan of another run, if one arrived.
+    pub(super) fn offered(&self, cx: &mut Context<'_, Crossconnect>) -> Option<Assignment> {
+        let plan = cx.offered()?;
+        let found = self.fitting(&plan).ok();
+        let here = found.as_ref().map(|found| self.task.removed(found) as f64);
+        cx.offer_fate(&plan, here, found.is_some());
+        found
+    }
+
+    /// The orientation of step O; none if the ports rule out every one, which is said.
+    pub(super) fn oriented(
+        &self,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Option<Vec<Cell>>, MethodError> {
+        let switches: Vec<usize> = (0..self.task.ocs_count).collect();
+        let oriented = orient(&self.task, &switches, &self.task.wanted, Taste::none(), cx);
+        said(oriented, "step O", cx)
+    }
+
+    /// Solutions with the orientation of step O: by halving and by repair, best first. There may be none, which is said:
+    /// if ports differ between switches, neither method is sure to find one.
+    pub(super) fn starts(
+        self: &Arc<Self>,
+        oriented: &[Cell],
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Vec<Start>, MethodError> {
+        cx.phase("start", format!("halving and repair of {} circuits", self.circuits()));
+        let switches: Vec<usize> = (0..self.task.ocs_count).collect();
+        let settings = halving::Settings { bipartition: Bipartition::EvenOdd, taste: None };
+        let mut starts = Vec::new();
+        for source in ["halving", "repair"] {
+            let plan = if source == "halving" {
+                halving::halve(&self.task, oriented.to_vec(), switches.clone(), settings, cx)
+            } else {
+                repair(&self.task, oriented, &self.task.installed, cx)
+            };
+            if let Some(plan) = said(plan, source, cx)? {
+                let removed = self.task.removed(&plan);
+                self.offer(cx, removed, &plan, source)?;
+                starts.push(Start { plan, removed, source });
+            }
+        }
+        starts.sort_by_key(|start| start.removed);
+        Ok(starts)
+    }
+
+    /// How a search ended that may prove its plan by the bound.
+    pub(super) fn outcome(&self, cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
+        let proven = cx.best().is_some_and(|(value, _)| value <= self.bound(cx) as f64);
+        if proven {
+            Outcome::done(Status::Optimal)
+        } else {
+            Outcome::Done { status: Status::Feasible, limit: Some(limit) }
+        }
+    }
+}
+
+/// What was found; that nothing was is said.
+fn said<T>(
+    found: Result<T, Failure>,
+    by: &str,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<Option<T>, MethodError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Failure::Ended(error)) => Err(error),
+        Err(Failure::Stuck(stuck)) => {
+            cx.note(Severity::Warning, format!("{by} found nothing: {}", stuck.words()));
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The knobs of the searching methods.
+
+use crate::anneal;
+use crate::lns;
+use lightbay_core::param::{ParamInfo, Params};
+
+/// Largest number of circuits that `auto` writes the exact model for.
+const EXACT_CIRCUITS: i64 = 600;
+
+/// Which orientations a method may choose.
+pub(super) fn orientation() -> ParamInfo {
+    ParamInfo::choice(
+        "orientation",
+        &["joint", "fixed"],
+        "joint",
+        "Orientation of circuits: chosen together with the switches (joint), or first and then kept (fixed).",
+    )
+}
+
+/// Whether orientations are chosen together with the switches.
+pub(super) fn joint(params: &Params) -> bool {
+    params.text("orientation") != Some("fixed")
+}
+
+/// The knobs of annealing.
+pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
+    let usual = anneal::Settings::default();
+    vec![
+        ParamInfo::int(
+            "anneal_rounds",
+            0,
+            20,
+            rounds,
+            "Rounds of annealing, each three times as long as the one before.",
+        ),
+        ParamInfo::int(
+            "anneal_steps",
+            1,
+            1_000_000,
+            usual.steps_per_circuit as i64,
+            "Steps of the first round for each wanted circuit.",
+        )
+        .unit("steps"),
+        ParamInfo::int(
+            "anneal_chains",
+            1,
+            64,
+            i64::from(usual.chains),
+            "Chains that anneal side by side, each with its own random numbers.",
+        ),
+        ParamInfo::float(
+            "anneal_hot",
+            0.01,
+            10.0,
+            usual.hot,
+            "Temperature at the beginning of a round: the loss that a step takes with a chance of 1/e.",
+        )
+        .unit("circuits"),
+        ParamInfo::float("anneal_cold", 0.01, 10.0, usual.cold, "Temperature at the end of a round.")
+            .unit("circuits"),
+        ParamInfo::float(
+            "anneal_detour",
+            0.0,
+            10.0,
+            usual.detour,
+            "Loss that passing through a state with a missing circuit counts as.",
+        )
+        .unit("circuits"),
+    ]
+}
+
+/// What the knobs of annealing say.
+pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::Settings {
+    let usual = anneal::Settings::default();
+    anneal::Settings {
+        joint,
+        first: 0,
+        rounds: params.count("anneal_rounds") as u32,
+        steps_per_circuit: params.count("anneal_steps") as u64,
+        chains: params.count("anneal_chains") as u32,
+        hot: params.float("anneal_hot").unwrap_or(usual.hot),
+        cold: params.float("anneal_cold").unwrap_or(usual.cold),
+        detour: params.float("anneal_detour").unwrap_or(usual.detour),
+    }
+}
+
+/// The knobs of large neighbourhoods.
+pub(super) fn lns() -> Vec<ParamInfo> {
+    let usual = lns::Settings::usual(1);
+    vec![
+        ParamInfo::int("lns_ocs", 2, 64, usual.ocs as i64, "Switches that are solved together in one try.")
+            .unit("switches"),
+        ParamInfo::int(
+            "lns_patience",
+            1,
+            1_000_000,
+            0,
+            "Tries without a strict gain after which the search ends; three times the switches if not given.",
+        )
+        .derived()
+        .unit("tries"),
+        ParamInfo::int(
+            "lns_nodes",
+            1,
+            1_000_000,
+            i64::from(usual.nodes),
+            "Nodes of the tree search of one try.",
+        )
+        .unit("nodes"),
+    ]
+}
+
+/// What the knobs of large neighbourhoods say.
+pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> lns::Settings {
+    let usual = lns::Settings::usual(ocs_count);
+    lns::Settings {
+        ocs: params.count("lns_ocs").max(2),
+        joint,
+        patience: params
+            .int("lns_patience")
+            .and_then(|tries| u64::try_from(tries).ok())
+            .unwrap_or(usual.patience),
+        nodes: params.count("lns_nodes") as u32,
+    }
+}
+
+/// The knobs of the proof at the end of `auto`.
+pub(super) fn proof() -> Vec<ParamInfo> {
+    vec![
+        ParamInfo::int(
+            "exact_circuits",
+            0,
+            1 << 16,
+            EXACT_CIRCUITS,
+            "Wanted circuits up to which the exact model is solved after the searches.",
+        )
+        .unit("circuits"),
+        ParamInfo::int(
+            "exact_nodes",
+            1,
+            i64::from(i32::MAX),
+            100_000,
+            "Nodes of the tree search over the exact model.",
+        )
+        .unit("nodes"),
+    ]
+}
