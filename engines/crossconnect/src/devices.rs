@@ -11,6 +11,7 @@
 //!
 //! Where ingress and egress ports share one series of numbers, egress ports come behind the ingress ports.
 
+pub(crate) mod naming;
 pub mod template;
 
 use crate::scenario::{CrossconnectScenario, Side, Wiring};

@@ -13,12 +13,12 @@
 //! and one that takes the change back. A plan in several batches makes one file per batch and switch: a batch has to be done on
 //! all switches before the next one begins, and TL1 has no comments that could mark it. Files of a batch sort together.
 
-use crate::devices::template::Template;
-use crate::devices::{Device, Numbers, devices};
+use crate::devices::naming::{Naming, naming, port_knobs, ports_of, text_knob};
+use crate::devices::{Device, devices};
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
 use jobs::{Job, Whole};
-use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 
 pub mod calient_tl1;
@@ -31,7 +31,7 @@ pub mod polatis_tl1;
 pub mod sonic_ocs;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// A format. All are written from plans.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,81 +68,6 @@ pub struct File {
     pub beside: Option<&'static str>,
 }
 
-/// How the ports of a format are numbered and called; knobs and reading back follow from it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ports {
-    /// Whether ingress and egress ports share one series of numbers.
-    one_series: bool,
-    /// The same where one connection carries both directions.
-    one_series_both_ways: bool,
-    /// How ports are called, if not by their numbers alone.
-    template: Option<&'static str>,
-    /// Least number of a first port.
-    least: i64,
-}
-
-const PORTS: [(&str, Ports); 6] = [
-    (polatis_tl1::NAME, plain(1)),
-    (calient_tl1::NAME, Ports { one_series: false, template: Some("1.{slot}.{port}"), ..plain(1) }),
-    (polatis_restconf::NAME, plain(1)),
-    (polatis_netconf::NAME, plain(1)),
-    (ocp_ocs::NAME, Ports { template: Some("port-{n}"), ..plain(0) }),
-    (
-        sonic_ocs::NAME,
-        Ports { one_series: false, one_series_both_ways: false, template: Some("{n}{side}"), ..plain(0) },
-    ),
-];
-
-const fn plain(least: i64) -> Ports {
-    Ports { one_series: true, one_series_both_ways: true, template: None, least }
-}
-
-/// The numbering of a format.
-pub(crate) fn ports_of(format: &str) -> Option<Ports> {
-    PORTS.iter().find(|(name, _)| *name == format).map(|(_, ports)| *ports)
-}
-
-/// Highest number of a first port.
-const MOST: i64 = 1_000_000;
-
-/// Knobs for the numbers of ports, which reading back needs too.
-pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
-    let mut knobs = vec![
-        ParamInfo::bool(
-            "bidirectional",
-            false,
-            "Whether a connection of the switch carries both directions; else a circuit takes two.",
-        ),
-        ParamInfo::int("ingress_base", ports.least, MOST, 1, "Number of the first ingress port."),
-        ParamInfo::int(
-            "egress_base",
-            ports.least,
-            MOST,
-            1,
-            if ports.one_series {
-                "Number of the first egress port; that behind the last ingress port if not given."
-            } else {
-                "Number of the first egress port; that of the first ingress port if not given."
-            },
-        )
-        .derived(),
-    ];
-    if let Some(template) = ports.template {
-        knobs.push(text(
-            "port_template",
-            template,
-            "Name of a port: text with {n}, or {slot} and {port}, and perhaps {side}, A or B.",
-        ));
-        knobs.push(ParamInfo::int("ports_per_slot", 1, MOST, 8, "Ports of a slot, for names with {slot}."));
-    }
-    knobs
-}
-
-/// A text knob with a default.
-fn text(name: &'static str, default: &str, help: &'static str) -> ParamInfo {
-    ParamInfo { default: Some(ParamValue::Text(default.to_owned())), ..ParamInfo::text(name, help) }
-}
-
 /// All formats.
 pub fn formats() -> Vec<Format> {
     let format = |name, help, extension, more: Vec<ParamInfo>| {
@@ -157,7 +82,10 @@ pub fn formats() -> Vec<Format> {
             calient_tl1::NAME,
             calient_tl1::HELP,
             "tl1",
-            vec![ctag(), text("group", "lightbay", "Group of connections that the switch lists them under.")],
+            vec![
+                ctag(),
+                text_knob("group", "lightbay", "Group of connections that the switch lists them under."),
+            ],
         ),
         format(polatis_restconf::NAME, polatis_restconf::HELP, "sh", Vec::new()),
         format(
@@ -176,12 +104,12 @@ pub fn formats() -> Vec<Format> {
             ocp_ocs::HELP,
             "yaml",
             vec![
-                text(
+                text_knob(
                     "connections_module",
                     "ocp-ocs-optical-switch-connections",
                     "Module that defines the connections; the model is a draft.",
                 ),
-                text(
+                text_knob(
                     "switch_module",
                     "ocp-ocs-optical-switch",
                     "Module that defines the abilities of the switch; the model is a draft.",
@@ -216,35 +144,6 @@ fn whole(format: &str) -> Option<Whole> {
         polatis_tl1::NAME | calient_tl1::NAME | sonic_ocs::NAME => Some(Whole::Fills),
         _ => None,
     }
-}
-
-/// Settings that all formats with ports share.
-#[derive(Clone, Debug)]
-pub(crate) struct Naming {
-    pub numbers: Numbers,
-    pub template: Template,
-}
-
-/// The settings of a format's ports.
-pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> {
-    let bidirectional = params.bool("bidirectional");
-    let per_slot = params.int("ports_per_slot").and_then(|count| u64::try_from(count).ok()).unwrap_or(1);
-    let template = match ports.template {
-        Some(usual) => Template::new(params.text("port_template").unwrap_or(usual), per_slot)?,
-        None => Template::new("{n}", 1)?,
-    };
-    let number = |name: &str| params.int(name).and_then(|number| u64::try_from(number).ok());
-    let one_series = if bidirectional { ports.one_series_both_ways } else { ports.one_series };
-    let numbers = Numbers {
-        ingress_base: number("ingress_base").unwrap_or(1),
-        egress_base: number("egress_base"),
-        one_series: one_series && !template.tells_sides(),
-        bidirectional,
-    };
-    if template.needs_one() && (numbers.ingress_base == 0 || numbers.egress_base == Some(0)) {
-        return Err(Problem::new("ingress_base", "is 0, but slots and ports count from 1", "give 1 or more"));
-    }
-    Ok(Naming { numbers, template })
 }
 
 /// Writes a plan in a format.

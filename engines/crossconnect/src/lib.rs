@@ -22,6 +22,7 @@
 //! | [`check`] | the independent checker |
 //! | [`devices`] | the boxes behind the switches, and how their ports are numbered |
 //! | [`exports`] | commands and tables for the controllers of switches |
+//! | [`import`] | what switches answer, as installed state |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -39,6 +40,7 @@ pub mod exports;
 pub mod flow;
 pub mod halving;
 pub mod handover;
+pub mod import;
 pub mod kempe;
 pub mod kind;
 pub mod lns;

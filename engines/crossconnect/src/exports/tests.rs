@@ -5,21 +5,22 @@ use super::*;
 use crate::plan::{Action, Entry};
 use crate::samples::{self, Sample};
 use crate::scenario::{Side, Wiring};
+use lightbay_core::param::ParamValue;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use toy::{Reply, Switches};
 
 /// Numbers of the boxes' ports and what they are called, counted by the formulas of the wiring alone.
 #[derive(Clone, Copy, Debug)]
-struct Numbering {
-    format: &'static str,
-    ingress_base: u64,
-    egress_base: Option<u64>,
-    bidirectional: bool,
+pub(crate) struct Numbering {
+    pub format: &'static str,
+    pub ingress_base: u64,
+    pub egress_base: Option<u64>,
+    pub bidirectional: bool,
 }
 
 /// State of all boxes: connections by box, ingress name and egress name.
-type State = BTreeMap<u32, BTreeMap<String, String>>;
+pub(crate) type State = BTreeMap<u32, BTreeMap<String, String>>;
 
 /// Connections of one circuit, box by box, ports of a side counted from 1, with the number of ingress ports of the box.
 fn connections(
@@ -50,7 +51,7 @@ impl Numbering {
     }
 
     /// The state that entries give, those with action `gone` left out.
-    fn state(self, scenario: &CrossconnectScenario, changes: &Changes, gone: Action) -> State {
+    pub(crate) fn state(self, scenario: &CrossconnectScenario, changes: &Changes, gone: Action) -> State {
         let one_series = match self.format {
             "sonic_ocs" => false,
             "calient_tl1" => self.bidirectional,
@@ -108,7 +109,7 @@ fn without_empty(mut state: State) -> State {
     state
 }
 
-const WITH_PORTS: [&str; 6] =
+pub(crate) const WITH_PORTS: [&str; 6] =
     ["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs"];
 
 fn is_rollback(file: &File) -> bool {
@@ -156,7 +157,7 @@ fn check_commands(sample: Sample, numbering: Numbering, full: bool) {
 }
 
 prop_compose! {
-    fn any_sample()(
+    pub(crate) fn any_sample()(
         wiring in prop_oneof![Just(Wiring::TwoSided), Just(Wiring::CrossWired), Just(Wiring::SingleSided)],
         pods in 2u32..6,
         ocs_count in 1u32..4,

@@ -1,0 +1,171 @@
+//! States as JSON: the list of Polatis-class switches, connections of the Open Compute Project, and CONFIG_DB.
+
+use super::{Found, Listing};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::read::{brief, list_at, parse_json};
+use serde_json::{Map, Value};
+
+/// A key with or without the name of its module.
+fn of_module<'v>(map: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'v Value)> {
+    let found = map.iter().find(|(name, _)| name.rsplit(':').next() == Some(key));
+    found.map(|(name, value)| (name.as_str(), value))
+}
+
+fn no_list(key: &str) -> Problems {
+    Problem::new("", format!("holds no '{key}'"), "is it the right file?").into()
+}
+
+/// The name of a port, which may be written as a number.
+fn port(entry: &Map<String, Value>, key: &str, place: &str, problems: &mut Problems) -> Option<String> {
+    match entry.get(key) {
+        Some(Value::String(name)) => Some(name.clone()),
+        Some(Value::Number(number)) if number.is_u64() => Some(number.to_string()),
+        Some(other) => {
+            problems.add(format!("{place}.{key}"), format!("is {}", brief(other)), "give the port");
+            None
+        }
+        None => {
+            problems.add(format!("{place}.{key}"), "is missing", "give the port");
+            None
+        }
+    }
+}
+
+/// `{"optical-switch:cross-connects": {"pair": [{"ingress": 1, "egress": 13}]}}`.
+pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
+    let value = parse_json(text.as_bytes())?;
+    let (name, list) = value
+        .as_object()
+        .and_then(|map| of_module(map, "cross-connects"))
+        .ok_or_else(|| no_list("cross-connects"))?;
+    let mut problems = Problems::new();
+    let mut listing = Listing::default();
+    let Some(inner) = list.as_object() else {
+        problems.add(name, format!("is {}", brief(list)), "give an object with a list 'pair'");
+        return Err(problems);
+    };
+    // A switch without cross-connects leaves the list out; older firmware has another name for it.
+    let pairs = ["pair", "pairs"].into_iter().find_map(|key| of_module(inner, key));
+    if let Some((key, pairs)) = pairs {
+        let path = format!("{name}.{key}");
+        for (index, entry) in list_at(pairs, &path, &mut problems).unwrap_or_default().iter().enumerate() {
+            let place = format!("{path}[{index}]");
+            let Some(entry) = entry.as_object() else {
+                problems.add(place, format!("is {}", brief(entry)), "give ingress and egress");
+                continue;
+            };
+            let (ingress, egress) =
+                (port(entry, "ingress", &place, &mut problems), port(entry, "egress", &place, &mut problems));
+            if let Some((ingress, egress)) = ingress.zip(egress) {
+                listing.found.push(Found { place, ingress, egress, both_ways: None });
+            }
+        }
+    }
+    problems.into_result(listing)
+}
+
+/// Every list `port-connection` at any depth, with its path: gnmic wraps what it prints.
+fn port_connections<'v>(value: &'v Value, path: &str, lists: &mut Vec<(String, &'v Value)>) {
+    match value {
+        Value::Object(map) => {
+            for (key, inner) in map {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                if key.rsplit(':').next() == Some("port-connection") {
+                    lists.push((path, inner));
+                } else {
+                    port_connections(inner, &path, lists);
+                }
+            }
+        }
+        Value::Array(list) => {
+            for (index, inner) in list.iter().enumerate() {
+                port_connections(inner, &format!("{path}[{index}]"), lists);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Connections of the Open Compute Project. What the switch could not make, or is taking down, is left out and said.
+pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
+    let value = parse_json(text.as_bytes())?;
+    let mut lists = Vec::new();
+    port_connections(&value, "", &mut lists);
+    let empty = value.as_object().is_some_and(|map| {
+        of_module(map, "connections").is_some_and(|(_, inner)| inner.as_object().is_some())
+    });
+    if lists.is_empty() && !empty {
+        return Err(no_list("port-connection"));
+    }
+    let mut problems = Problems::new();
+    let mut listing = Listing::default();
+    for (path, list) in lists {
+        for (index, entry) in list_at(list, &path, &mut problems).unwrap_or_default().iter().enumerate() {
+            let place = format!("{path}[{index}]");
+            let block = |key: &str| entry.get(key).and_then(Value::as_object);
+            let with_ports = |map: &&Map<String, Value>| map.contains_key("input-port-name");
+            let Some(ports) = block("state").filter(with_ports).or_else(|| block("config")) else {
+                problems.add(place, "has neither config nor state", "give the ports of the connection");
+                continue;
+            };
+            match block("state").and_then(|state| state.get("status")).map(Value::as_str) {
+                None | Some(Some("CONNECTED")) => {}
+                Some(Some(status @ ("PENDING_CONNECTION" | "FAILED"))) => {
+                    listing.notes.push(format!("{place} is {status}, and counts as set"));
+                }
+                Some(Some(status @ ("PENDING_DELETION" | "INVALID"))) => {
+                    listing.notes.push(format!("{place} is {status}, and is left out"));
+                    continue;
+                }
+                Some(_) => {
+                    let status = entry.pointer("/state/status").unwrap_or(&Value::Null);
+                    problems.add(
+                        format!("{place}.state.status"),
+                        format!("is {}", brief(status)),
+                        "known are CONNECTED, PENDING_CONNECTION, PENDING_DELETION, FAILED and INVALID",
+                    );
+                    continue;
+                }
+            }
+            let (ingress, egress) = (
+                port(ports, "input-port-name", &place, &mut problems),
+                port(ports, "output-port-name", &place, &mut problems),
+            );
+            if let Some((ingress, egress)) = ingress.zip(egress) {
+                listing.found.push(Found { place, ingress, egress, both_ways: None });
+            }
+        }
+    }
+    problems.into_result(listing)
+}
+
+/// `{"OCS_CROSS_CONNECT": {"1A-16B": {"a_side": "1A", "b_side": "16B"}}}`, perhaps among other tables.
+pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
+    const TABLE: &str = "OCS_CROSS_CONNECT";
+    let value = parse_json(text.as_bytes())?;
+    let mut problems = Problems::new();
+    let mut listing = Listing::default();
+    match value.get(TABLE) {
+        Some(Value::Object(table)) => {
+            for (key, entry) in table {
+                let place = format!("{TABLE}.{key}");
+                let Some(entry) = entry.as_object() else {
+                    problems.add(place, format!("is {}", brief(entry)), "give a_side and b_side");
+                    continue;
+                };
+                let (ingress, egress) = (
+                    port(entry, "a_side", &place, &mut problems),
+                    port(entry, "b_side", &place, &mut problems),
+                );
+                if let Some((ingress, egress)) = ingress.zip(egress) {
+                    listing.found.push(Found { place, ingress, egress, both_ways: None });
+                }
+            }
+        }
+        Some(other) => problems.add(TABLE, format!("is {}", brief(other)), "give a table { … }"),
+        // CONFIG_DB has no table without entries, but the ports of such a switch tell that it is one.
+        None if value.get("OCS_PORT").is_some() => {}
+        None => return Err(no_list(TABLE)),
+    }
+    problems.into_result(listing)
+}

@@ -1,0 +1,217 @@
+//! Files that do not fit: every problem with file, place and value.
+
+use super::*;
+
+/// The worked example has 4 A and 4 B ports on both switches.
+fn problems(format: &str, files: &[(&str, &str)], settings: &[(&str, ParamValue)]) -> String {
+    let (scenario, _) = samples::example();
+    let files: Vec<Input<'_>> =
+        files.iter().map(|(name, text)| Input { name, bytes: text.as_bytes() }).collect();
+    match installed(format, &files, &scenario, &params(format, settings)) {
+        Ok(imported) => panic!("{imported:?}"),
+        Err(problems) => problems.to_string(),
+    }
+}
+
+fn tl1(lines: &str) -> String {
+    format!("   SWITCH 26-11-22 10:00:00\nM  1 COMPLD\n{lines};\n")
+}
+
+/// Two Polatis files, the second one dark.
+fn polatis(lines: &str) -> String {
+    problems("polatis_tl1", &[("a/ocs-0.txt", &tl1(lines)), ("ocs-1.txt", &tl1(""))], &[])
+}
+
+#[test]
+fn the_switches_have_to_be_those_of_the_scenario() {
+    let dark = tl1("");
+    let of = |names: &[&str], settings: &[(&str, ParamValue)]| {
+        let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, dark.as_str())).collect();
+        problems("polatis_tl1", &files, settings)
+    };
+    assert!(of(&["ocs-0"], &[]).contains("no file is of switch 1"));
+    assert!(of(&["ocs-0", "ocs-1", "ocs-2"], &[]).contains("ocs-2: is of switch 2; switches are 0 to 1"));
+    assert!(of(&["ocs-0", "x/ocs-00"], &[]).contains("x/ocs-00: is of switch 0, as ocs-0 is"));
+    assert!(of(&["ocs-0", "other"], &[]).contains("other: does not say of which switch it is"));
+    assert!(of(&["ocs-0", "ocs-"], &[]).contains("does not say"));
+    let ids =
+        |list: &[i64]| [("ocs_ids", ParamValue::List(list.iter().map(|&id| ParamValue::Int(id)).collect()))];
+    assert!(of(&["a", "b"], &ids(&[0])).contains("names 1 switch, but there are 2 files"));
+    assert!(of(&["a", "b"], &ids(&[1, 1])).contains("b: is of switch 1, as a is"));
+    assert!(of(&[], &[]).contains("no file"));
+    let (scenario, _) = samples::example();
+    let files = ["a", "b"].map(|name| Input { name, bytes: dark.as_bytes() });
+    let read = installed("polatis_tl1", &files, &scenario, &params("polatis_tl1", &ids(&[1, 0]))).unwrap();
+    assert_eq!(read.lines, ["switch 0: 0 connections in b", "switch 1: 0 connections in a"]);
+    assert!(
+        installed("tl1", &files, &scenario, &Params::default())
+            .unwrap_err()
+            .to_string()
+            .contains("polatis_tl1")
+    );
+}
+
+#[test]
+fn connections_have_to_fit_the_ports() {
+    for (lines, expected) in [
+        ("\"9,1\"\n", "a/ocs-0.txt, line 3: names ingress port 9; ingress ports of switch 0 are 1 to 8"),
+        ("\"1,8\"\n", "line 3: names egress port 8; egress ports of switch 0 are 9 to 16"),
+        ("\"1,10\"\n", "line 3: joins ingress port 1 to egress port 10 of the same side"),
+        ("\"1,14\"\n", "line 3: joins ports 1 and 2, but the way back is missing"),
+        ("\"6,9\"\n", "line 3: joins ports 1 and 2, but the way out is missing"),
+        (
+            "\"1,14\"\n\"6,9\"\n\"1,15\"\n",
+            "line 5: uses port 1 of side A again, which a/ocs-0.txt, line 3 has",
+        ),
+        ("\"1,14\"\n\"6,9\"\n\"2,14\"\n", "line 5: joins pod 1 to itself"),
+        ("\"1,14\"\n\"6,9\"\n\"3,14\"\n", "line 5: uses port 2 of side B again"),
+        ("\"1,14\"\n\"1,14\"\n", "line 4: is listed a second time, after a/ocs-0.txt, line 3"),
+        ("\"1,13\"\n", "joins pod 0 to itself"),
+        ("\"1;14\"\n", "line 3: is '1;14'; lines look like"),
+        ("\"-1,14\"\n", "line 3: is '-1,14'"),
+        ("\"1,14\n", "line 3: ends without a quote"),
+    ] {
+        let message = polatis(lines);
+        assert!(message.contains(expected), "{lines}: {message}");
+    }
+}
+
+#[test]
+fn all_problems_come_at_once() {
+    let message = polatis("\"9,1\"\n\"1,8\"\n\"x\"\n");
+    assert!(message.contains("is 'x'"), "{message}");
+    let message = polatis("\"9,1\"\n\"1,8\"\n\"1,10\"\n");
+    assert_eq!(message.lines().count(), 3, "{message}");
+}
+
+#[test]
+fn other_answers_are_refused() {
+    let both = |format: &str, text: &str| problems(format, &[("ocs-0", text), ("ocs-1", text)], &[]);
+    for (format, text, expected) in [
+        ("polatis_tl1", "M  1 DENY\n   IITA\n;\n", "line 1: the switch answers 'DENY'"),
+        ("polatis_tl1", "hello\n", "ocs-1: holds no reply to RTRV-PATCH"),
+        ("calient_tl1", "M 1 COMPLD\n\"SRCPORT=1.1.1\"\n", "line 2: is 'SRCPORT=1.1.1'"),
+        ("calient_tl1", "M 1 COMPLD\n\"SRCPORT=1.1.1,DSTPORT=1.1.6,CONNTYPE=3WAY\"\n", "CONNTYPE=3WAY"),
+        (
+            "calient_tl1",
+            "M 1 COMPLD\n\"SRCPORT=1.1.1,DSTPORT=1.1.6,CONNTYPE=2WAY\"\n",
+            "is both ways; set bidirectional=true",
+        ),
+        (
+            "calient_tl1",
+            "M 1 COMPLD\n\"SRCPORT=1.1,DSTPORT=1.1.6\"\n",
+            "'1.1' is no name of a port; names look like 1.1.1",
+        ),
+        ("polatis_restconf", "[1]", "holds no 'cross-connects'"),
+        ("polatis_restconf", "{\"x:cross-connects\": 3}", "x:cross-connects: is '3'"),
+        (
+            "polatis_restconf",
+            "{\"cross-connects\": {\"pair\": [{\"ingress\": 1.5}, 4]}}",
+            "ocs-0, cross-connects.pair[0].ingress: is '1.5'",
+        ),
+        ("polatis_restconf", "{\"cross-connects\"", "line 1, column"),
+        ("polatis_netconf", "<data>", "ocs-0, line 1: is not valid XML"),
+        ("polatis_netconf", "<a/>", "holds no reply"),
+        (
+            "polatis_netconf",
+            "\n\n<rpc-reply>\n<rpc-error><error-message>locked</error-message></rpc-error></rpc-reply>",
+            "line 4: the switch answers with an error: locked",
+        ),
+        (
+            "polatis_netconf",
+            "<hello/>\n]]>]]>\n<data><cross-connects>\n<pair><ingress>1</ingress></pair></cross-connects></data>",
+            "line 4: is a pair without",
+        ),
+        ("polatis_netconf", "<!DOCTYPE a [<!ENTITY x \"y\">]><a>&x;</a>", "not valid XML"),
+        ("ocp_ocs", "{}", "holds no 'port-connection'"),
+        ("ocp_ocs", "{\"port-connection\": [{}]}", "port-connection[0]: has neither config nor state"),
+        (
+            "ocp_ocs",
+            "{\"port-connection\": [{\"state\": {\"input-port-name\": \"port-1\", \"status\": \"ON\"}}]}",
+            "port-connection[0].state.status: is 'ON'",
+        ),
+        (
+            "ocp_ocs",
+            "{\"port-connection\": [{\"config\": {\"input-port-name\": true}}]}",
+            "output-port-name: is missing",
+        ),
+        ("sonic_ocs", "{}", "holds no 'OCS_CROSS_CONNECT'"),
+        (
+            "sonic_ocs",
+            "{\"OCS_CROSS_CONNECT\": {\"k\": {\"a_side\": \"1B\", \"b_side\": \"6B\"}}}",
+            "OCS_CROSS_CONNECT.k: '1B' is no name of a port",
+        ),
+        ("sonic_ocs", "{\"OCS_CROSS_CONNECT\": [], \"OCS_PORT\": {}}", "OCS_CROSS_CONNECT: is a list"),
+    ] {
+        let message = both(format, text);
+        assert!(message.contains(expected), "{format} {text}: {message}");
+    }
+}
+
+#[test]
+fn deep_answers_do_not_exhaust_the_stack() {
+    let xml = "<a>".repeat(200_000);
+    let json = "[".repeat(200_000);
+    for (format, text) in [("polatis_netconf", &xml), ("ocp_ocs", &json)] {
+        assert!(problems(format, &[("ocs-0", text), ("ocs-1", text)], &[]).contains("is not valid"));
+    }
+}
+
+#[test]
+fn rows_have_to_fit_the_scenario() {
+    let table = |rows: &str| {
+        problems("csv", &[("t.csv", &format!("ocs_id,action,pod_a,port_a,pod_b,port_b\n{rows}"))], &[])
+    };
+    for (rows, expected) in [
+        (
+            "2,keep,0,0,1,0\n",
+            "t.csv, line 2: ocs_id is 2; switches are 0 to 1; is it the state of other switches?",
+        ),
+        ("0,keep,0,0,1\n", "line 2: has 5 cells"),
+        ("0,kept,0,0,1,0\n", "action is 'kept'; did you mean 'keep'?"),
+        ("0,keep,0,0,1,x\n", "port_b is 'x'"),
+        ("0,keep,0,0,4,0\n", "names pod 4"),
+        ("0,keep,0,1,1,0\n", "names port 1 of pod 0; it has 1 port on switch 0"),
+        ("0,keep,2,0,2,0\n", "joins pod 2 to itself"),
+        (
+            "# batch\n0,keep,0,0,1,0\n0,add,2,0,1,0\n",
+            "line 4: uses port 0 of pod 1 again, which t.csv, line 3 has",
+        ),
+    ] {
+        let message = table(rows);
+        assert!(message.contains(expected), "{rows}: {message}");
+    }
+    assert!(problems("csv", &[("t.csv", "a,b\n")], &[]).contains("t.csv: has the columns 'a,b'"));
+    assert!(problems("csv", &[("t.csv", "")], &[]).contains("has the columns ''"));
+}
+
+#[test]
+fn tables_of_changes_alone_are_told_from_states() {
+    let (scenario, _) = samples::example();
+    let text = "\u{feff}\"ocs_id\", action,pod_a,port_a,pod_b,port_b\r\n\r\n1,\"add\",0,0,1,0\r\n";
+    let file = [Input { name: "t.csv", bytes: text.as_bytes() }];
+    let read = installed("csv", &file, &scenario, &params("csv", &[])).unwrap();
+    assert_eq!(read.installed.ocs[1].cross_connects.len(), 1);
+    assert!(read.lines[1].contains("full=true"), "{:?}", read.lines);
+}
+
+#[test]
+fn formats_are_those_of_the_exports() {
+    let exported: Vec<&str> = exports::formats().iter().map(|format| format.name).collect();
+    let imported: Vec<&str> = formats().iter().map(|format| format.name).collect();
+    assert_eq!(imported, exported);
+    let sample = Sample {
+        wiring: Wiring::TwoSided,
+        pods: 2,
+        ocs_count: 1,
+        most_ports: 1,
+        failed_ports: 0,
+        batches: 1,
+        seed: 1,
+    };
+    // One switch and one file leave no doubt.
+    let (scenario, _) = samples::random(sample);
+    let dark = tl1("");
+    let file = [Input { name: "anything", bytes: dark.as_bytes() }];
+    assert!(installed("polatis_tl1", &file, &scenario, &params("polatis_tl1", &[])).is_ok());
+}
