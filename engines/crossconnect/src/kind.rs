@@ -4,13 +4,15 @@ use crate::assemble;
 use crate::check::{self, Envelope};
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::{self, CrossconnectScenario, Side};
+use crate::start::fitted;
 use crate::task::Task;
+use crate::watch::Unwatched;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::CircuitMatrix;
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::Fields;
 use std::collections::BTreeMap;
 
@@ -79,7 +81,7 @@ impl Kind for Crossconnect {
 }
 
 /// A plan on another scenario. An order only depends on the number of pods. Circuits stay where the plan has them if
-/// they still fit and are still wanted.
+/// they still fit and are still wanted; the rest is repaired around them.
 fn carry(
     result: &CrossconnectResult,
     from: &CrossconnectScenario,
@@ -96,13 +98,19 @@ fn carry(
         }
     };
     let task = Task::of(to);
-    let found = task.part(&assemble::target(from, changes));
-    match task.misfit(&found) {
-        None => {
+    let start = task.part(&assemble::target(from, changes));
+    let misfit = task.misfit(&start);
+    let found = fitted(&task, &start, &mut Unwatched::default()).map_err(|error| error.to_string())?;
+    match (found, misfit) {
+        (Some(found), misfit) => {
             let candidate = assemble::candidate(to, &task.assignment(&found));
-            Ok(Carried { candidate, repairs: Vec::new() })
+            let repairs = misfit.map(|why| {
+                let moved = counted(found.lacks(&start), "circuit was", "circuits were");
+                format!("{why}: {moved} moved or dropped")
+            });
+            Ok(Carried { candidate, repairs: repairs.into_iter().collect() })
         }
-        Some(why) => Err(format!("the plan does not fit the scenario: {why}")),
+        (None, why) => Err(format!("the plan cannot be made to fit: {}", why.unwrap_or_default())),
     }
 }
 

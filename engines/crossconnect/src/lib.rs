@@ -8,7 +8,8 @@
 //! | [`task`] | the same without what has failed and what is pinned |
 //! | [`flow`] | minimum-cost flow, which every split, orientation and renaming of switches comes down to |
 //! | [`orient`], [`halving`] | the method of the paper: which end is A, then switches split in two again and again |
-//! | [`polish`], [`repair`], [`kempe`] | two switches merged and split again; missing circuits inserted by chains; annealing by chains on a [`board`] |
+//! | [`polish`], [`repair`], [`board`] | two switches merged and split again; missing circuits inserted by chains |
+//! | [`start`], [`baselines`] | first solutions; what methods have to beat |
 //! | [`ports`] | from circuits per pair of pods to ports |
 //! | [`batches`] | the order in which changes are made |
 //! | [`assemble`] | from a target to what plans hold, and back |
@@ -30,6 +31,7 @@
 pub mod anneal;
 pub mod assemble;
 pub mod assignment;
+pub mod baselines;
 pub mod batches;
 pub mod board;
 pub mod bound;
@@ -41,7 +43,6 @@ pub mod flow;
 pub mod halving;
 pub mod handover;
 pub mod import;
-pub mod kempe;
 pub mod kind;
 pub mod lns;
 pub mod methods;
@@ -55,6 +56,7 @@ pub mod repair;
 #[cfg(test)]
 mod samples;
 pub mod scenario;
+pub mod start;
 pub mod task;
 mod walk;
 pub mod watch;

@@ -3,10 +3,15 @@
 mod all_to_all;
 mod anneal;
 mod auto;
+mod baselines;
 mod exact;
+mod finish;
 mod ground;
+mod halving;
 mod knobs;
 mod lns;
+mod polish;
+mod repair;
 
 use crate::kind::Crossconnect;
 use lightbay_core::method::Method;
@@ -20,6 +25,11 @@ pub fn all() -> Vec<Arc<dyn Method<Crossconnect>>> {
         Arc::new(anneal::Anneal),
         Arc::new(lns::Lns),
         Arc::new(exact::Exact),
+        Arc::new(halving::Halving),
+        Arc::new(polish::Polish),
+        Arc::new(repair::Repair),
+        Arc::new(baselines::Baseline { renamed: false }),
+        Arc::new(baselines::Baseline { renamed: true }),
         Arc::new(all_to_all::AllToAll),
     ]
 }

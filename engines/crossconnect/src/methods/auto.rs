@@ -3,7 +3,7 @@
 
 use super::anneal::{anneal, relax};
 use super::ground::{Ground, Start};
-use super::{exact, knobs, lns};
+use super::{exact, finish, knobs, lns};
 use crate::kind::Crossconnect;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -87,12 +87,13 @@ pub(super) fn start(
         return Ok(None);
     }
     let Some(oriented) = ground.oriented(cx)? else { return Ok(None) };
-    let starts = ground.starts(&oriented, cx)?;
+    let mut starts = ground.starts(&oriented, cx)?;
     if starts.is_empty() && joint {
         cx.note(
             Severity::Warning,
             "the pods have different ports on different switches, where halving may fail",
         );
+        starts.extend(finish::otherwise(ground, cx)?);
     }
     Ok(starts.into_iter().next())
 }

@@ -1,7 +1,7 @@
 //! `lumos-lns`: a few switches at a time are solved again exactly.
 
 use super::ground::{Ground, Start};
-use super::knobs;
+use super::{finish, knobs};
 use crate::kind::Crossconnect;
 use crate::lns::{self, Settings};
 use crate::polish::polish;
@@ -57,6 +57,9 @@ impl Method<Crossconnect> for Lns {
         if starts.is_empty() && !ground.task.single_sided {
             if let Some(oriented) = ground.oriented(cx)? {
                 starts = ground.starts(&oriented, cx)?;
+                if starts.is_empty() {
+                    starts.extend(finish::otherwise(&ground, cx)?);
+                }
             }
             let only = params.text("lns_start").unwrap_or("both");
             if starts.iter().any(|start| start.source == only) {

@@ -1,0 +1,58 @@
+//! `lumos-scratch` and `lumos-relabel`: what ignoring the installed state costs.
+
+use super::finish;
+use crate::baselines::{relabel, scratch};
+use crate::kind::Crossconnect;
+use crate::start::NoStart;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::Status;
+use lightbay_core::scenario::Scenario;
+
+/// Halving that ignores what is installed.
+pub(super) struct Baseline {
+    /// Whether switches are renamed afterwards.
+    pub(super) renamed: bool,
+}
+
+impl Method<Crossconnect> for Baseline {
+    fn info(&self) -> MethodInfo {
+        let (name, help) = if self.renamed {
+            (
+                "lumos-relabel",
+                "Baseline: assigns circuits as if nothing were installed, then renames the switches.",
+            )
+        } else {
+            ("lumos-scratch", "Baseline: assigns circuits as if nothing were installed.")
+        };
+        MethodInfo { name, help, proves: false, hot_start: false, params: vec![finish::bipartition()] }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Crossconnect>,
+        params: &Params,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Outcome, MethodError> {
+        let ground = finish::open(self.info().name, scenario, cx)?;
+        cx.phase("halving", "as if nothing were installed");
+        let streams = finish::streams(cx);
+        let found = match scratch(&ground.task, finish::tries(params), streams, cx) {
+            Ok(found) => found,
+            Err(NoStart::Ended(error)) => return Err(error),
+            Err(NoStart::Impossible(stuck)) => return Ok(finish::impossible(&stuck)),
+            Err(NoStart::Stuck(stuck)) => {
+                let why = "the baselines only halve, which is sure where ports are equal on all switches";
+                return Err(MethodError::Failed(format!("{why}; here {}: use 'auto'", stuck.words())));
+            }
+        };
+        ground.offer(cx, ground.task.removed(&found), &found, "scratch")?;
+        if self.renamed {
+            cx.phase("rename", "the switches, at the fewest removals");
+            let renamed = relabel(&ground.task, &found, cx)?;
+            ground.offer(cx, ground.task.removed(&renamed), &renamed, "relabel")?;
+        }
+        Ok(Outcome::done(Status::Heuristic))
+    }
+}

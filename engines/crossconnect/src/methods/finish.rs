@@ -1,0 +1,195 @@
+//! How the methods of flows begin and end: their knobs, the first solution, and the exact model where flows cannot
+//! decide.
+
+use super::exact;
+use super::ground::{Ground, Start};
+use crate::halving::Bipartition;
+use crate::kind::Crossconnect;
+use crate::orient::{Failure, Stuck, Taste, orient};
+use crate::repair::repair;
+use crate::start::{NoStart, Tries, anyhow, halved};
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{MethodError, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::random::Streams;
+use lightbay_core::scenario::Scenario;
+use rand::Rng;
+use std::sync::Arc;
+
+/// Number of the random stream that tries are seeded from; searches count theirs from 0.
+const START_STREAM: u64 = 1 << 40;
+/// The same where halving was stuck.
+const STUCK_STREAM: u64 = START_STREAM + 1;
+
+/// Ways to split switches in two, with their names.
+const BIPARTITIONS: [(&str, Bipartition, bool); 4] = [
+    ("even_odd", Bipartition::EvenOdd, false),
+    ("contiguous", Bipartition::Contiguous, false),
+    ("similar", Bipartition::Similar, false),
+    ("random", Bipartition::EvenOdd, true),
+];
+
+/// How switches are split in two.
+pub(super) fn bipartition() -> ParamInfo {
+    ParamInfo::choice(
+        "bipartition",
+        &BIPARTITIONS.map(|(name, ..)| name),
+        "even_odd",
+        "Split of a group of switches in two: every other one, first and second half, by equal ports, or random.",
+    )
+}
+
+/// The knobs of halving.
+pub(super) fn halving() -> Vec<ParamInfo> {
+    let best_of = ParamInfo::int(
+        "best_of",
+        1,
+        100_000,
+        1,
+        "Tries, the best of which is kept; all but the first with random order, orientation and ties.",
+    );
+    vec![bipartition(), best_of]
+}
+
+/// What the knobs of halving say.
+pub(super) fn tries(params: &Params) -> Tries {
+    let word = params.text("bipartition");
+    let chosen = BIPARTITIONS.iter().find(|(name, ..)| Some(*name) == word).unwrap_or(&BIPARTITIONS[0]);
+    Tries { bipartition: chosen.1, random_order: chosen.2, best_of: params.count("best_of").max(1) as u64 }
+}
+
+/// The ground of a method that only knows flows, which ports without sides rule out.
+pub(super) fn open(
+    method: &str,
+    scenario: &Scenario<Crossconnect>,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<Arc<Ground>, MethodError> {
+    let ground = Ground::open(scenario, cx);
+    if ground.task.single_sided {
+        return Err(MethodError::Invalid(Problems::one(Problem::new(
+            "wiring",
+            format!("is 'single_sided', where '{method}' cannot decide: ports without sides are no flow"),
+            "use 'lumos-exact' or 'auto', or wire A and B ports and set wiring=two_sided",
+        ))));
+    }
+    Ok(ground)
+}
+
+/// How a first solution was looked for.
+#[derive(Debug)]
+pub(super) enum First {
+    /// With success; it was handed over.
+    Found(Start),
+    /// No solution exists: the end of the run.
+    Impossible(Outcome),
+    /// Without success, which was said: the exact model has to decide.
+    Unknown,
+}
+
+/// Random numbers for the tries of a run, by try.
+pub(super) fn streams(cx: &Context<'_, Crossconnect>) -> Streams {
+    Streams::new(cx.stream(START_STREAM).next_u64())
+}
+
+/// The end of a run of a scenario that no plan can solve.
+pub(super) fn impossible(stuck: &Stuck) -> Outcome {
+    Outcome::Infeasible(format!("pod_degree_exceeds_ports: {}, with or without rewiring", stuck.words()))
+}
+
+/// A first solution by halving.
+pub(super) fn by_halving(
+    ground: &Arc<Ground>,
+    tries: Tries,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<First, MethodError> {
+    let best_of = tries.best_of;
+    let tried = if best_of == 1 { String::new() } else { format!(", best of {best_of}") };
+    cx.phase(
+        "halving",
+        format!("{} circuits on {} switches{tried}", ground.circuits(), ground.task.ocs_count),
+    );
+    let streams = streams(cx);
+    let found = halved(&ground.task, tries, streams, cx, |cx, removed, plan| {
+        ground.offer(cx, removed, plan, "halving")
+    });
+    match found {
+        Ok(plan) => {
+            let removed = ground.task.removed(&plan);
+            Ok(First::Found(Start { plan, removed, source: "halving" }))
+        }
+        Err(NoStart::Ended(error)) => Err(error),
+        Err(NoStart::Impossible(stuck)) => Ok(First::Impossible(impossible(&stuck))),
+        Err(NoStart::Stuck(stuck)) => elsewhere(ground, "halving", &stuck, cx),
+    }
+}
+
+/// A first solution by repair of what is installed.
+pub(super) fn by_repair(
+    ground: &Arc<Ground>,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<First, MethodError> {
+    cx.phase("repair", "what is installed stays, missing circuits are inserted by chains");
+    let all: Vec<usize> = (0..ground.task.ocs_count).collect();
+    let oriented = orient(&ground.task, &all, &ground.task.wanted, Taste::none(), cx);
+    let repaired = match oriented {
+        Ok(oriented) => repair(&ground.task, &oriented, &ground.task.installed, cx),
+        Err(Failure::Stuck(stuck)) => return Ok(First::Impossible(impossible(&stuck))),
+        Err(Failure::Ended(error)) => return Err(error),
+    };
+    match repaired {
+        Ok(plan) => {
+            let removed = ground.task.removed(&plan);
+            ground.offer(cx, removed, &plan, "repair")?;
+            Ok(First::Found(Start { plan, removed, source: "repair" }))
+        }
+        Err(Failure::Stuck(stuck)) => elsewhere(ground, "repair", &stuck, cx),
+        Err(Failure::Ended(error)) => Err(error),
+    }
+}
+
+/// Where ports differ between switches and a method is stuck: whatever else of halving and repair gets through.
+fn elsewhere(
+    ground: &Arc<Ground>,
+    method: &str,
+    stuck: &Stuck,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<First, MethodError> {
+    let why = "is stuck, as it may be where ports differ between switches";
+    cx.note(Severity::Warning, format!("{method} {why}: {}", stuck.words()));
+    if let Some(start) = otherwise(ground, cx)? {
+        return Ok(First::Found(start));
+    }
+    cx.note(Severity::Warning, "the exact model decides, with all orientations open");
+    Ok(First::Unknown)
+}
+
+/// A solution by other orders, orientations and ties, where ports differ between switches.
+pub(super) fn otherwise(
+    ground: &Arc<Ground>,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<Option<Start>, MethodError> {
+    cx.phase("start", "other orders and orientations of halving and repair");
+    let streams = Streams::new(cx.stream(STUCK_STREAM).next_u64());
+    let Some(plan) = anyhow(&ground.task, streams, cx)? else { return Ok(None) };
+    cx.note(Severity::Info, "another order or orientation found a solution");
+    let removed = ground.task.removed(&plan);
+    ground.offer(cx, removed, &plan, "other order")?;
+    Ok(Some(Start { plan, removed, source: "other order" }))
+}
+
+/// How a method ends that only looks for a first solution.
+pub(super) fn end(
+    first: First,
+    ground: &Arc<Ground>,
+    params: &Params,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<Outcome, MethodError> {
+    match first {
+        First::Found(_) => Ok(Outcome::done(Status::Feasible)),
+        First::Impossible(outcome) => Ok(outcome),
+        First::Unknown => exact::prove(ground, None, None, params, None, cx),
+    }
+}

@@ -1,0 +1,40 @@
+//! `lumos-halving`: the method of the paper.
+
+use super::finish;
+use crate::kind::Crossconnect;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::scenario::Scenario;
+
+/// Orientation, then switches split in two until one is left.
+pub(super) struct Halving;
+
+const NAME: &str = "lumos-halving";
+
+impl Method<Crossconnect> for Halving {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: NAME,
+            help: "Orients the circuits, then splits the switches in two again and again, by minimum-cost flows.",
+            proves: true,
+            hot_start: true,
+            params: finish::halving(),
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Crossconnect>,
+        params: &Params,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Outcome, MethodError> {
+        let ground = finish::open(NAME, scenario, cx)?;
+        ground.hot_start(cx)?;
+        let first = finish::by_halving(&ground, finish::tries(params), cx)?;
+        finish::end(first, &ground, params, cx)
+    }
+}
+
+#[cfg(test)]
+mod tests;

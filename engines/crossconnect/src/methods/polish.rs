@@ -1,0 +1,90 @@
+//! `lumos-polish`: halving or repair, then pairs of switches split again until none gains.
+
+use super::finish::{self, First};
+use super::ground::{Ground, Start};
+use crate::assignment::Assignment;
+use crate::kind::Crossconnect;
+use crate::polish::polish;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::Status;
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// Splits pairs of switches again.
+pub(super) struct Polish;
+
+const NAME: &str = "lumos-polish";
+
+impl Method<Crossconnect> for Polish {
+    fn info(&self) -> MethodInfo {
+        let mut params = finish::halving();
+        params.push(ParamInfo::choice(
+            "polish_start",
+            &["halving", "repair", "both"],
+            "halving",
+            "Solution that is polished: that of halving, that of repair, or both; a hot start joins them.",
+        ));
+        params.push(ParamInfo::bool(
+            "reorient",
+            true,
+            "Change of ends while polishing: the circuits of a pair of switches may use A and B ports anew.",
+        ));
+        MethodInfo {
+            name: NAME,
+            help: "Merges pairs of switches and splits them again by a minimum-cost flow until no pair gains.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Crossconnect>,
+        params: &Params,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Outcome, MethodError> {
+        let ground = finish::open(NAME, scenario, cx)?;
+        let mut starts: Vec<Start> = ground.hot_start(cx)?.into_iter().collect();
+        let wanted = params.text("polish_start").unwrap_or("halving");
+        for source in ["halving", "repair"] {
+            if wanted != source && wanted != "both" {
+                continue;
+            }
+            let first = if source == "halving" {
+                finish::by_halving(&ground, finish::tries(params), cx)?
+            } else {
+                finish::by_repair(&ground, cx)?
+            };
+            match first {
+                First::Found(start) => starts.push(start),
+                First::Unknown if !starts.is_empty() => {}
+                other => return finish::end(other, &ground, params, cx),
+            }
+        }
+        let reorient = params.bool("reorient");
+        for start in starts {
+            polished(&ground, &start.plan, start.removed, reorient, cx)?;
+        }
+        while let Some(plan) = ground.offered(cx) {
+            let removed = ground.task.removed(&plan);
+            ground.offer(cx, removed, &plan, "offer")?;
+            polished(&ground, &plan, removed, reorient, cx)?;
+        }
+        Ok(Outcome::done(Status::Feasible))
+    }
+}
+
+fn polished(
+    ground: &Arc<Ground>,
+    start: &Assignment,
+    removed: u64,
+    reorient: bool,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<(), MethodError> {
+    cx.phase("polish", format!("every two switches, from {removed} removed"));
+    polish(&ground.task, start, reorient, cx, |cx, removed, plan| ground.offer(cx, removed, plan, "polish"))?;
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `lumos-repair`: what is installed stays, and only what is missing is inserted.
+
+use super::finish;
+use crate::kind::Crossconnect;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::scenario::Scenario;
+
+/// Inserts missing circuits by alternating chains.
+pub(super) struct Repair;
+
+const NAME: &str = "lumos-repair";
+
+impl Method<Crossconnect> for Repair {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: NAME,
+            help: "Keeps what is installed, drops the surplus and inserts missing circuits by alternating chains.",
+            proves: true,
+            hot_start: true,
+            params: Vec::new(),
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Crossconnect>,
+        params: &Params,
+        cx: &mut Context<'_, Crossconnect>,
+    ) -> Result<Outcome, MethodError> {
+        let ground = finish::open(NAME, scenario, cx)?;
+        ground.hot_start(cx)?;
+        let first = finish::by_repair(&ground, cx)?;
+        finish::end(first, &ground, params, cx)
+    }
+}
