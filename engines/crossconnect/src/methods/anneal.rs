@@ -1,6 +1,6 @@
 //! `lumos-anneal`: all switches and orientations at once, by small random steps.
 
-use super::ground::{Ground, Start};
+use super::ground::{Ground, Start, best_bound};
 use super::knobs;
 use crate::anneal::{self, Settings};
 use crate::bound;
@@ -75,7 +75,7 @@ pub(super) fn anneal(
         format!("{rounds} rounds of {} chains, from {} removed", settings.chains, best.removed),
     );
     let streams = Streams::new(cx.stream(STREAM).next_u64());
-    let bound = ground.bound(cx);
+    let bound = best_bound(cx);
     best.plan =
         anneal::anneal(&ground.task, &best.plan, bound, settings, streams, cx, &mut |cx, removed, plan| {
             ground.offer(cx, removed, plan, "annealing")
@@ -90,7 +90,7 @@ pub(super) fn relax(
     best: &Start,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
-    if best.removed <= ground.bound(cx) {
+    if best.removed <= best_bound(cx) {
         return Ok(());
     }
     cx.phase("bound", "linear relaxation of all orientations");

@@ -2,7 +2,7 @@
 //! soon as a bound meets the best plan, the rest is left out.
 
 use super::anneal::{anneal, relax};
-use super::ground::{Ground, Start};
+use super::ground::{Ground, Start, best_bound};
 use super::{exact, finish, knobs, lns};
 use crate::kind::Crossconnect;
 use lightbay_core::context::Context;
@@ -17,8 +17,11 @@ use std::sync::Arc;
 /// All methods one after the other.
 pub(super) struct Auto;
 
-/// Rounds of annealing before the relaxation of a scenario of usual size.
+/// Rounds of annealing before the relaxation of a small scenario.
 const FIRST_ROUNDS: u32 = 3;
+
+/// Wanted circuits up to which the relaxation takes less time than the rounds that it may save.
+const SMALL: u64 = 300;
 
 /// Number of the random stream of large neighbourhoods.
 const STREAM: u64 = 41;
@@ -49,12 +52,11 @@ impl Method<Crossconnect> for Auto {
             cx.note(Severity::Info, "the exact model decides, with all orientations open");
             return exact::prove(&ground, None, None, params, None, cx);
         };
-        let settled = |best: &Start, cx: &Context<'_, Crossconnect>| best.removed <= ground.bound(cx);
+        let settled = |best: &Start, cx: &Context<'_, Crossconnect>| best.removed <= best_bound(cx);
         let exactly = ground.circuits() <= params.count("exact_circuits") as u64;
         if !ground.task.single_sided {
-            // The relaxation of a large scenario takes long, and longer rounds gain more there.
             let all = knobs::anneal_settings(params, true);
-            let first = if exactly { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
+            let first = if ground.circuits() <= SMALL { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
             anneal(&ground, &mut best, &crate::anneal::Settings { rounds: first, ..all }, cx)?;
             relax(&ground, &best, cx)?;
             if !settled(&best, cx) {
@@ -62,7 +64,11 @@ impl Method<Crossconnect> for Auto {
             }
         }
         if !settled(&best, cx) {
-            let settings = knobs::lns_settings(params, ground.task.ocs_count, true);
+            let mut settings = knobs::lns_settings(params, ground.task.ocs_count, true);
+            if params.get("lns_patience").is_none() {
+                // After annealing there is little left to gain.
+                settings.patience = ground.task.ocs_count as u64;
+            }
             lns::search(&ground, &mut best, settings, STREAM, cx)?;
         }
         if exactly && !settled(&best, cx) {

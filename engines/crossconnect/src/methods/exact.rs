@@ -1,7 +1,7 @@
 //! `lumos-exact`: the exact model by branch and bound; and the model for other solvers.
 
 use super::anneal::anneal;
-use super::ground::{Ground, Start};
+use super::ground::{Ground, Start, best_bound};
 use super::knobs;
 use crate::assemble;
 use crate::assignment::Cell;
@@ -103,11 +103,20 @@ pub(super) fn prove(
     nodes: Option<usize>,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<Outcome, MethodError> {
-    if start.is_some_and(|start| start.removed <= ground.bound(cx)) {
+    if start.is_some_and(|start| start.removed <= best_bound(cx)) {
         return Ok(Outcome::done(Status::Optimal));
     }
     let orientation = oriented.map_or(Orientation::Joint, Orientation::Fixed);
     let program = Program::new(&ground.task, orientation);
+    if program.model().columns() == 0 {
+        // Nothing is wanted, or no circuit that is has two ports on one switch.
+        if ground.circuits() > 0 {
+            return Ok(Outcome::Infeasible(infeasible(&ground.task, orientation)));
+        }
+        let nothing = program.assignment(&[]);
+        ground.offer(cx, ground.task.removed(&nothing), &nothing, "nothing is wanted")?;
+        return Ok(ground.outcome(cx, Limit::Work));
+    }
     let size = program.model().size();
     let which = if oriented.is_some() { "orientation fixed" } else { "all orientations" };
     cx.phase(

@@ -51,11 +51,6 @@ impl Ground {
         self.task.wanted.iter().map(|cell| u64::from(cell.count)).sum()
     }
 
-    /// The best bound stated so far, whole.
-    pub(super) fn bound(&self, cx: &Context<'_, Crossconnect>) -> u64 {
-        cx.best_bound().map_or(0, crate::bound::whole)
-    }
-
     /// Hands over a solution of the task if it is better than what is known.
     pub(super) fn offer(
         self: &Arc<Self>,
@@ -164,13 +159,18 @@ impl Ground {
 
     /// How a search ended that may prove its plan by the bound.
     pub(super) fn outcome(&self, cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
-        let proven = cx.best().is_some_and(|(value, _)| value <= self.bound(cx) as f64);
+        let proven = cx.best().is_some_and(|(value, _)| value <= best_bound(cx) as f64);
         if proven {
             Outcome::done(Status::Optimal)
         } else {
             Outcome::Done { status: Status::Feasible, limit: Some(limit) }
         }
     }
+}
+
+/// The best bound stated so far, whole.
+pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
+    cx.best_bound().map_or(0, crate::bound::whole)
 }
 
 /// What was found; that nothing was is said.

@@ -1,6 +1,6 @@
 //! `lumos-lns`: a few switches at a time are solved again exactly.
 
-use super::ground::{Ground, Start};
+use super::ground::{Ground, Start, best_bound};
 use super::{finish, knobs};
 use crate::kind::Crossconnect;
 use crate::lns::{self, Settings};
@@ -95,7 +95,7 @@ pub(super) fn search(
     cx.phase("lns", format!("{} switches at a time, from {} removed", settings.ocs, best.removed));
     cx.solver(lightbay_highs::solve::solver_name());
     let mut stream = cx.stream(stream);
-    let bound = ground.bound(cx);
+    let bound = best_bound(cx);
     best.plan =
         lns::lns(&ground.task, &best.plan, bound, settings, &mut stream, cx, &mut |cx, removed, plan| {
             ground.offer(cx, removed, plan, "large neighbourhood")
