@@ -200,7 +200,7 @@ fn check_changes(
     figures::objective(&exact, envelope, found);
     figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope, found);
     if let Some(dark) = &dark {
-        batches::limits(dark, envelope, found);
+        batches::limits(scenario, dark, envelope, found);
     }
     figures::bound(exact.lower_bound_removed_circuits, envelope, found, remarks)
 }

@@ -121,9 +121,9 @@ pub struct PhaseOrder {
     pub gpus_per_pod: u32,
     /// `phases[t][g]`: the GPU that GPU g sends to in phase t + 1 (itself in one phase: idle).
     pub phases: Vec<Vec<u32>>,
-    /// Largest number of flows from one pod to another one in any phase.
+    /// Largest number of flows from one pod to one pod in any phase, what stays in a pod included.
     pub max_flows_per_pod_pair: u32,
-    /// Phases in which several GPUs, perhaps itself among them, send to the same one.
+    /// Phases in which some GPU receives from two others.
     pub contended_phases: u32,
 }
 

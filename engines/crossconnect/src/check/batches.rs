@@ -1,6 +1,7 @@
 //! The batches, walked through one by one: which ports are live, and what is missing meanwhile.
 
 use super::entries::{End, Judged};
+use super::figures::compare_metric;
 use super::states::Pairs;
 use super::{EXACT, Envelope, Findings, code};
 use crate::plan::{Action, Changes, EntryRef};
@@ -11,13 +12,11 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
     /// Most circuits that are missing during one batch.
-    pub peak_circuits: u64,
+    pub max_circuits: u64,
     /// Most circuits that one pod misses during one batch.
-    pub peak_per_pod: u64,
+    pub max_per_pod: u64,
     /// Smallest share of its circuits that a pair of pods keeps during one batch.
     pub least_pair_share: f64,
-    /// Batches that break a limit of the scenario; `None` if it sets none.
-    pub broken: Option<u64>,
 }
 
 /// What is live against what has to be: the smaller of the old and the new number of circuits.
@@ -43,12 +42,9 @@ impl Service {
 
 /// Live circuits of pairs and pods, and what they lack.
 struct Live {
-    rollout: Rollout,
     pairs: HashMap<(u32, u32), Service>,
     pods: Vec<Service>,
     dark: u64,
-    /// Pods and pairs that are below their limits.
-    below: u64,
 }
 
 impl Live {
@@ -63,33 +59,23 @@ impl Live {
             }
         }
         Self {
-            rollout: scenario.rollout,
             pairs: pairs.iter().map(|(&key, pair)| (key, Service::of(pair.old, pair.new))).collect(),
             pods: sums.into_iter().map(|(old, new)| Service::of(old, new)).collect(),
             dark: 0,
-            below: 0,
         }
     }
 
     fn change(&mut self, judged: &Judged, step: impl Fn(u64) -> u64) {
         let pair = judged.pair();
-        let (most, share) = (u64::from(self.rollout.max_dark_per_pod), self.rollout.min_pair_share);
-        let pair_below =
-            |service: Service| u64::from((service.live as f64) < share * service.least as f64 - EXACT);
-        let pod_below = |service: Service| u64::from(most > 0 && service.missing() > most);
-        let mut count = |service: &mut Service, is_below: &dyn Fn(Service) -> u64| {
-            let before = (service.missing(), is_below(*service));
-            service.live = step(service.live);
-            self.below = self.below + is_below(*service) - before.1;
-            (before.0, service.missing())
-        };
+        let service = self.pairs.entry(pair).or_default();
+        let before = service.missing();
+        service.live = step(service.live);
+        self.dark = self.dark + service.missing() - before;
         for pod in [pair.0, pair.1] {
             if let Some(service) = self.pods.get_mut(pod as usize) {
-                count(service, &pod_below);
+                service.live = step(service.live);
             }
         }
-        let (before, after) = count(self.pairs.entry(pair).or_default(), &pair_below);
-        self.dark = self.dark + after - before;
     }
 }
 
@@ -117,12 +103,7 @@ pub(super) fn check(
         })
         .collect();
     let mut live = Live::of(scenario, pairs);
-    let mut dark = Dark {
-        peak_circuits: 0,
-        peak_per_pod: 0,
-        least_pair_share: 1.0,
-        broken: (scenario.rollout != Rollout::default()).then_some(0),
-    };
+    let mut dark = Dark { max_circuits: 0, max_per_pod: 0, least_pair_share: 1.0 };
     for (number, batch) in changes.batches.iter().enumerate() {
         let is_removal = |(_, judged): &(u32, &Judged)| judged.entry.action == Action::Remove;
         let all: Vec<(u32, &Judged)> = batch.changes.iter().filter_map(at).collect();
@@ -143,14 +124,13 @@ pub(super) fn check(
             batch.dark_circuits,
             live.dark,
         );
-        dark.peak_circuits = dark.peak_circuits.max(live.dark);
-        dark.broken = dark.broken.map(|broken| broken + u64::from(live.below > 0));
+        dark.max_circuits = dark.max_circuits.max(live.dark);
         // Only what loses circuits can fall below what it had at the batch before.
         for (_, judged) in all.iter().filter(|change| is_removal(change)) {
             let (i, j) = judged.pair();
             let missing =
                 [i, j].into_iter().filter_map(|pod| live.pods.get(pod as usize)).map(|pod| pod.missing());
-            dark.peak_per_pod = missing.fold(dark.peak_per_pod, u64::max);
+            dark.max_per_pod = missing.fold(dark.max_per_pod, u64::max);
             let share = live.pairs.get(&(i, j)).map_or(1.0, |service| service.share());
             dark.least_pair_share = dark.least_pair_share.min(share);
         }
@@ -210,17 +190,30 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
     sound
 }
 
-/// The limits of the rollout are kept, or the plan says that they are not; how often is compared with the metrics.
-pub(super) fn limits(dark: &Dark, envelope: &Envelope<'_>, found: &mut Findings) {
-    let Some(broken) = dark.broken.filter(|&broken| broken > 0) else { return };
-    if !envelope.metrics.contains_key("rollout_limits_broken") {
-        let (most, least) = (dark.peak_per_pod, dark.least_pair_share);
-        found.add(
-            code::ROLLOUT,
-            format!(
-                "{broken} batches break the limits of the rollout (a pod misses {most} circuits, a pair of pods \
-                 keeps {least} of its own), and the metrics do not say so"
-            ),
-        );
+/// The limits of the rollout are kept, or a metric says that they are not; what the metrics say is compared.
+pub(super) fn limits(
+    scenario: &CrossconnectScenario,
+    dark: &Dark,
+    envelope: &Envelope<'_>,
+    found: &mut Findings,
+) {
+    let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
+    let (misses, keeps) = (dark.max_per_pod, dark.least_pair_share);
+    for (name, kept, broken) in [
+        (
+            "dark_limit_kept",
+            most == 0 || misses <= u64::from(most),
+            format!("a pod misses {misses} circuits during a batch, {most} are allowed"),
+        ),
+        (
+            "pair_share_kept",
+            keeps >= least - EXACT,
+            format!("a pair of pods keeps {keeps} of its circuits during a batch, {least} are wanted"),
+        ),
+    ] {
+        if !kept && !envelope.metrics.contains_key(name) {
+            found.add(code::ROLLOUT, format!("{broken}, and no metric '{name}' says so"));
+        }
+        compare_metric(name, Some(f64::from(u8::from(kept))), envelope, found);
     }
 }

@@ -117,10 +117,9 @@ pub(super) fn metrics(
         ("lower_bound_removed_circuits", Some(count(exact.lower_bound_removed_circuits))),
         ("forced_removed_circuits", exact.forced_removed_circuits.map(count)),
         ("batches", Some(count(changes.batches.len() as u64))),
-        ("peak_dark_circuits", dark.map(|dark| count(dark.peak_circuits))),
-        ("peak_dark_per_pod", dark.map(|dark| count(dark.peak_per_pod))),
+        ("max_dark_circuits", dark.map(|dark| count(dark.max_circuits))),
+        ("max_dark_per_pod", dark.map(|dark| count(dark.max_per_pod))),
         ("least_pair_share", dark.map(|dark| dark.least_pair_share)),
-        ("rollout_limits_broken", dark.and_then(|dark| dark.broken).map(count)),
         ("predicted_makespan_s", scenario.predicted_makespan_s),
     ];
     for (name, exact) in figures {

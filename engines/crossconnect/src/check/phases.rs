@@ -96,16 +96,19 @@ fn each_pair_once(order: &PhaseOrder, found: &mut Findings) {
     }
 }
 
-/// Phases in which several GPUs send to the same one. By the corrected rule every GPU receives from one.
+/// Phases in which a GPU receives from two others. By the corrected rule every GPU receives from one.
 fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     let mut contended = 0;
     let mut senders = vec![0u32; order.phases.len()];
+    let mut others = senders.clone();
     for (phase, row) in order.phases.iter().enumerate() {
         senders.fill(0);
-        for &to in row {
+        others.fill(0);
+        for (gpu, &to) in row.iter().enumerate() {
             senders[to as usize] += 1;
+            others[to as usize] += u32::from(to as usize != gpu);
         }
-        contended += u64::from(senders.iter().any(|&count| count > 1));
+        contended += u64::from(others.iter().any(|&count| count > 1));
         if order.rule == PhaseRule::Corrected {
             for (gpu, &count) in senders.iter().enumerate().filter(|&(_, &count)| count != 1) {
                 found.add(code::RECEIVER, format!("phases[{phase}]: GPU {gpu} receives from {count} GPUs"));
@@ -115,17 +118,15 @@ fn receivers(order: &PhaseOrder, found: &mut Findings) -> u64 {
     contended
 }
 
-/// Largest number of flows from one pod to another one in any phase.
+/// Largest number of flows from one pod to one pod in any phase, what stays in a pod included.
 fn most_flows(n: usize, pods: usize, order: &PhaseOrder) -> u64 {
     let mut flows = vec![0u64; pods];
     let mut most = 0;
     for row in &order.phases {
-        for (pod, senders) in row.chunks(n).enumerate() {
+        for senders in row.chunks(n) {
             for &to in senders {
                 flows[to as usize / n] += 1;
             }
-            // What stays in a pod needs no circuit.
-            flows[pod] = 0;
             for &to in senders {
                 most = most.max(std::mem::take(&mut flows[to as usize / n]));
             }

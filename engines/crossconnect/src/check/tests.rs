@@ -1,3 +1,4 @@
+mod assembled;
 mod mutations;
 mod orders;
 mod rollout;

@@ -61,8 +61,8 @@ fn the_worked_example_passes_with_its_bound() {
             ("removed_circuits", 2.0),
             ("lower_bound_removed_circuits", 2.0),
             ("batches", 1.0),
-            ("peak_dark_circuits", 0.0),
-            ("peak_dark_per_pod", 1.0),
+            ("max_dark_circuits", 0.0),
+            ("max_dark_per_pod", 1.0),
             ("least_pair_share", 1.0),
             ("elapsed_in_relabelling", 7.0),
         ] {
@@ -101,8 +101,8 @@ fn metrics_have_to_repeat_the_result() {
         "added_circuits",
         "removed_circuits",
         "batches",
-        "peak_dark_circuits",
-        "peak_dark_per_pod",
+        "max_dark_circuits",
+        "max_dark_per_pod",
     ] {
         Case::example().with(|case| case.metric(name, 77.0)).assert_codes(&[code::METRICS]);
     }
