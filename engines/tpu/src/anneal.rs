@@ -1,12 +1,11 @@
 //! Annealing of voltages against several metrics at once (algorithm 5.3).
 //!
-//! Chains run side by side in the lanes of a few [`Wavefront`]s and exchange their states at fixed steps, so the
+//! Chains run side by side in the lanes of a few wavefronts and exchange their states at fixed steps, so the
 //! result depends on the seed and the settings, never on the threads.
 
 use crate::group::Group;
 use crate::metrics::Lengths;
 use crate::metrics::cuts::LinearCut;
-use crate::metrics::wavefront::Wavefront;
 use crate::pod::SWITCHES;
 use crate::watch::Watch;
 use lightbay_core::method::MethodError;
@@ -15,10 +14,12 @@ use rayon::prelude::*;
 
 mod chain;
 pub mod families;
+mod meter;
 pub mod ties;
 pub mod tournament;
 
 use chain::Crew;
+use meter::Meter;
 use ties::Ties;
 
 /// What makes a design good: the largest of the times 1/λ by several bounds, and a share of their mean.
@@ -96,7 +97,7 @@ pub fn anneal<W: Watch>(
     mut progress: impl FnMut(&mut W, &Progress),
 ) -> Result<Vec<Design>, MethodError> {
     let cubes = objective.group.order();
-    let (chains, together) = (settings.chains.max(1) as usize, Wavefront::best_pods(cubes));
+    let (chains, together) = (settings.chains.max(1) as usize, Meter::pods(cubes));
     let mut crews: Vec<Crew<'_>> = (0..chains)
         .step_by(together)
         .map(|first| {

@@ -14,6 +14,7 @@
 use crate::pod::{ELECTRICAL_LINKS, LINK_CLASSES};
 use crate::topology::Topology;
 
+pub mod blocks;
 pub mod cover;
 pub mod cuts;
 pub mod wavefront;

@@ -1,7 +1,7 @@
 //! Chains of an annealing that share the lanes of one wavefront.
 
+use super::meter::Meter;
 use super::{Design, Objective};
-use crate::metrics::wavefront::Wavefront;
 use crate::pod::SWITCHES;
 use lightbay_core::random::Stream;
 use rand::RngExt;
@@ -41,7 +41,7 @@ struct Chain {
 /// Chains in the lanes of one wavefront.
 pub(super) struct Crew<'a> {
     objective: &'a Objective,
-    wavefront: Wavefront,
+    meter: Meter,
     chains: Vec<Chain>,
     /// `parts[((tie * order) + chosen) * cuts + cut]`: what a choice adds to each cut.
     parts: Vec<f64>,
@@ -72,7 +72,7 @@ impl<'a> Crew<'a> {
                 }
             }
         }
-        let wavefront = Wavefront::new(order, streams.len());
+        let meter = Meter::new(&objective.group, streams.len(), &objective.ties);
         let chains = streams
             .into_iter()
             .map(|(number, mut random)| {
@@ -102,7 +102,7 @@ impl<'a> Crew<'a> {
             .collect();
         let floor = 1.0 / crate::metrics::cover_bound(64 * order).mcf;
         let constants = cuts.iter().map(crate::metrics::cuts::LinearCut::constant).collect();
-        Self { objective, wavefront, chains, parts, constants, floor }
+        Self { objective, meter, chains, parts, constants, floor }
     }
 
     /// Measures the first states.
@@ -130,7 +130,7 @@ impl<'a> Crew<'a> {
             let chosen = usize::from(chain.state.chosen[index]);
             for (switch, voltage) in &tie.switches {
                 chain.state.design.voltage[*switch] = voltage[chosen];
-                self.wavefront.set(lane, *switch, &self.objective.group, usize::from(voltage[chosen]));
+                self.meter.set(lane, *switch, &self.objective.group, usize::from(voltage[chosen]));
             }
             let parts = &self.parts[(index * order + chosen) * cuts..][..cuts];
             for (sum, part) in chain.trial_cuts.iter_mut().zip(parts) {
@@ -180,7 +180,7 @@ impl<'a> Crew<'a> {
     fn wire(&mut self, lane: usize, tie: usize, chosen: u16) {
         for (switch, voltage) in &self.objective.ties.all()[tie].switches {
             let voltage = usize::from(voltage[usize::from(chosen)]);
-            self.wavefront.set(lane, *switch, &self.objective.group, voltage);
+            self.meter.set(lane, *switch, &self.objective.group, voltage);
         }
     }
 
@@ -233,10 +233,10 @@ impl<'a> Crew<'a> {
         }
         let metrics = self.objective.metrics.len();
         for (index, metric) in self.objective.metrics.iter().enumerate() {
-            let found = self.wavefront.run(metric, 0);
+            let found = self.meter.run(metric);
             let mut open = false;
-            for ((chain, &found), &active) in self.chains.iter_mut().zip(found).zip(active) {
-                let time = found.map_or(f64::INFINITY, |found| 1.0 / metric.bound(found.sum as f64));
+            for ((chain, &found), &active) in self.chains.iter_mut().zip(&found).zip(active) {
+                let time = found.map_or(f64::INFINITY, |sum| 1.0 / metric.bound(sum as f64));
                 chain.worst = chain.worst.max(time);
                 chain.total += time;
                 let rest = self.floor * (metrics - 1 - index) as f64;

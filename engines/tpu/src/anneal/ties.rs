@@ -6,7 +6,7 @@
 
 use crate::group::Group;
 use crate::metrics::cuts::CubeSymmetry;
-use crate::pod::SWITCHES;
+use crate::pod::{CHIPS, SWITCHES};
 use lightbay_core::random::Stream;
 use rand::RngExt;
 
@@ -23,6 +23,8 @@ pub struct Tie {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ties {
     ties: Vec<Tie>,
+    /// One chip of each orbit of the symmetries, and the size of the orbit.
+    sources: Vec<(u8, u8)>,
 }
 
 impl Ties {
@@ -30,7 +32,8 @@ impl Ties {
     pub fn free(group: &Group) -> Self {
         let all: Vec<u16> = (0..group.order() as u16).collect();
         let alone = |switch| Tie { choices: all.clone(), switches: vec![(switch, all.clone())] };
-        Self { ties: (0..SWITCHES).map(alone).collect() }
+        let sources = (0..CHIPS as u8).map(|chip| (chip, 1)).collect();
+        Self { ties: (0..SWITCHES).map(alone).collect(), sources }
     }
 
     /// Designs that each symmetry, followed by its automorphism, maps onto themselves.
@@ -73,7 +76,33 @@ impl Ties {
             let choices = (0..order as u16).filter(|&element| fits[usize::from(element)]).collect();
             ties.push(Tie { choices, switches: orbit });
         }
-        Self { ties }
+        Self { ties, sources: orbits(symmetries) }
+    }
+
+    /// How many designs there are, as a power of two.
+    pub fn bits(&self) -> f64 {
+        self.ties.iter().map(|tie| (tie.choices.len() as f64).log2()).sum()
+    }
+
+    /// Pairs of switches with the same voltage that a random design has among switches that move together: what they
+    /// join is joined twice.
+    pub fn coincidences(&self) -> f64 {
+        let of_tie = |tie: &Tie| -> f64 {
+            let alike = |choice: u16| {
+                let voltages: Vec<u16> =
+                    tie.switches.iter().map(|(_, voltage)| voltage[usize::from(choice)]).collect();
+                let later = |at: usize| voltages[at + 1..].iter().filter(|&&v| v == voltages[at]).count();
+                (0..voltages.len()).map(later).sum::<usize>()
+            };
+            tie.choices.iter().map(|&choice| alike(choice) as f64).sum::<f64>()
+                / tie.choices.len().max(1) as f64
+        };
+        self.ties.iter().map(of_tie).sum()
+    }
+
+    /// Chips of a cube of which every other one sees the same distances as one of them, with how many that are.
+    pub fn sources(&self) -> &[(u8, u8)] {
+        &self.sources
     }
 
     /// The voltages to choose.
@@ -82,35 +111,71 @@ impl Ties {
     }
 }
 
+/// One chip of each orbit, and the size of the orbit.
+fn orbits(symmetries: &[(CubeSymmetry, Vec<u16>)]) -> Vec<(u8, u8)> {
+    let mut seen = [false; CHIPS];
+    let mut sources = Vec::new();
+    for first in 0..CHIPS as u8 {
+        let mut orbit = vec![first];
+        let mut at = 0;
+        while at < orbit.len() {
+            for (symmetry, _) in symmetries {
+                let image = symmetry.chip(orbit[at]);
+                if !orbit.contains(&image) {
+                    orbit.push(image);
+                }
+            }
+            at += 1;
+        }
+        if !seen[usize::from(first)] {
+            sources.push((first, orbit.len() as u8));
+        }
+        for chip in orbit {
+            seen[usize::from(chip)] = true;
+        }
+    }
+    sources
+}
+
 /// Draws of a random automorphism before it is said that there is none.
 const TRIES: usize = 60;
 
 /// A random automorphism of a group whose order is `wanted`, if some tries find one.
 pub fn automorphism(group: &Group, wanted: usize, random: &mut Stream) -> Option<Vec<u16>> {
-    let order = group.order();
-    let orders: Vec<usize> = (0..order).map(|element| order_of(group, element)).collect();
+    let orders: Vec<usize> = (0..group.order()).map(|element| order_of(group, element)).collect();
     let generators = generators(group, &orders);
-    let identity: Vec<u16> = (0..order as u16).collect();
+    let identity: Vec<u16> = (0..group.order() as u16).collect();
     for _ in 0..TRIES {
         let Some(map) = draw(group, &generators, &orders, random) else { continue };
-        let powered = |times: usize| {
-            (0..times).fold(identity.clone(), |power, _| {
+        let turns = turns(&map);
+        if turns.is_multiple_of(wanted) {
+            return Some((0..turns / wanted).fold(identity, |power, _| {
                 power.iter().map(|&element| map[usize::from(element)]).collect()
-            })
-        };
-        let (mut power, mut turns) = (map.clone(), 1);
-        while power != identity {
-            power = power.iter().map(|&element| map[usize::from(element)]).collect();
-            turns += 1;
-        }
-        if turns % wanted == 0 {
-            return Some(powered(turns / wanted));
+            }));
         }
     }
     None
 }
 
-fn order_of(group: &Group, element: usize) -> usize {
+/// A random automorphism, if some tries find one.
+pub(super) fn any_automorphism(group: &Group, random: &mut Stream) -> Option<Vec<u16>> {
+    let orders: Vec<usize> = (0..group.order()).map(|element| order_of(group, element)).collect();
+    let generators = generators(group, &orders);
+    (0..TRIES).find_map(|_| draw(group, &generators, &orders, random))
+}
+
+/// How often an automorphism has to be repeated until it is the identity.
+pub(super) fn turns(map: &[u16]) -> usize {
+    let (mut power, mut turns) = (map.to_vec(), 1);
+    while power.iter().enumerate().any(|(element, &image)| element != usize::from(image)) {
+        power = power.iter().map(|&element| map[usize::from(element)]).collect();
+        turns += 1;
+    }
+    turns
+}
+
+/// How often an element has to be multiplied until it is the identity.
+pub(super) fn order_of(group: &Group, element: usize) -> usize {
     let (mut at, mut turns) = (element, 1);
     while at != 0 {
         at = group.times(at, element);

@@ -121,6 +121,21 @@ impl CubeSymmetry {
         Self { axes: [1, 2, 0], reflected: [false; 3] }
     }
 
+    /// Every axis the other way: each chip goes to the one opposite the centre.
+    pub const fn centre() -> Self {
+        Self { axes: [0, 1, 2], reflected: [true; 3] }
+    }
+
+    /// The mirror across X.
+    pub const fn mirror() -> Self {
+        Self { axes: [0, 1, 2], reflected: [true, false, false] }
+    }
+
+    /// Half a turn about Z.
+    pub const fn half_turn() -> Self {
+        Self { axes: [0, 1, 2], reflected: [true, true, false] }
+    }
+
     /// Where a chip goes.
     pub fn chip(&self, chip: u8) -> u8 {
         let at = pod::position(chip);

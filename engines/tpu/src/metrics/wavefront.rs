@@ -153,23 +153,28 @@ struct Sized<'a, const LANES: usize, const POWER: usize>(Job<'a>);
 
 /// A port of a chip as the wavefront sees it.
 #[derive(Clone, Copy)]
-struct Inlet {
+pub(super) struct Inlet {
     /// Chip at the other end.
-    chip: u8,
-    class: u8,
+    pub(super) chip: u8,
+    /// Its class.
+    pub(super) class: u8,
 }
 
 /// The links of a chip; the first electrical one stands for those that are absent.
 #[derive(Clone, Copy)]
-struct Inlets {
-    electrical: [Inlet; PORTS],
-    optical: [Inlet; 3],
+pub(super) struct Inlets {
+    /// Electrical ones, as many as there are, then the first again.
+    pub(super) electrical: [Inlet; PORTS],
+    /// Optical ones.
+    pub(super) optical: [Inlet; 3],
     /// Table of lanes of each optical port: `2 * switch + side`.
-    table: [u8; 3],
-    optical_count: usize,
+    pub(super) table: [u8; 3],
+    /// How many there are.
+    pub(super) optical_count: usize,
 }
 
-const INLETS: [Inlets; CHIPS] = inlets();
+/// The links of the chips of a cube.
+pub(super) const INLETS: [Inlets; CHIPS] = inlets();
 
 const fn inlets() -> [Inlets; CHIPS] {
     const NONE: Inlet = Inlet { chip: 0, class: 0 };

@@ -69,3 +69,14 @@ fn what_a_symmetry_cannot_carry_is_no_choice() {
     let fixed = ties.all().iter().filter(|tie| tie.switches.len() == 1);
     assert!(fixed.clone().count() == 4 && fixed.into_iter().all(|tie| tie.choices == [0]));
 }
+
+#[test]
+fn coincidences_count_switches_with_equal_voltages() {
+    let group = Group::abelian(&[5]).unwrap();
+    assert_eq!(Ties::free(&group).coincidences(), 0.0);
+    // Three axes wired alike: three pairs for each of the 16 positions, whatever is chosen.
+    let alike = Ties::new(&group, &[(CubeSymmetry::diagonal(), (0..5).collect())]);
+    assert!((alike.coincidences() - 48.0).abs() < 1e-12);
+    assert!((alike.bits() - 16.0 * 5f64.log2()).abs() < 1e-9);
+    assert_eq!(alike.sources().len(), 24);
+}
