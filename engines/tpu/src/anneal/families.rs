@@ -1,8 +1,12 @@
 //! Groups and symmetries that designs of a size may have: which one is best is found by trying.
 
+mod extensions;
+
 use super::ties::{self, Ties};
 use crate::group::Group;
 use crate::metrics::cuts::CubeSymmetry;
+use crate::watch::Watch;
+use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 
 /// Designs of one group that look the same after one turn of the cube, or after none.
@@ -25,12 +29,24 @@ pub enum Turns {
     Free,
     /// The third of a turn about a diagonal of the cube, which carries X to Y to Z.
     Diagonal,
+    /// Chips that lie opposite each other across the centre of the cube.
+    Centre,
+    /// Chips that lie opposite each other across X.
+    Mirror,
+    /// Half a turn about Z.
+    HalfTurn,
 }
 
 /// Groups with more factors give many chips the same few neighbours.
 const MOST_FACTORS: usize = 3;
 /// Up to as many cubes, designs without any further symmetry are found as easily as those with it.
 const FREE_UP_TO: usize = 8;
+/// From as many cubes on it matters which group it is, and groups that have no name are tried as well.
+const DRAWN_FROM: usize = 24;
+/// Groups that are tried then.
+const GROUPS: usize = 7;
+/// Automorphisms that are drawn for a symmetry of order 2: the one that leaves most designs is kept.
+const PAIRINGS: usize = 12;
 
 impl Family {
     /// Designs of a group without further symmetry.
@@ -52,6 +68,24 @@ impl Family {
         Self::turned(group, identity, "alike")
     }
 
+    /// Designs that a symmetry of the cube of order 2, followed by a random automorphism of order 2, maps onto
+    /// themselves; `None` if the group does not seem to have one.
+    pub fn paired(group: &Group, symmetry: CubeSymmetry, word: &str, random: &mut Stream) -> Option<Self> {
+        let draws = (0..PAIRINGS).filter_map(|_| {
+            let automorphism = ties::automorphism(group, 2, random)?;
+            Some(Ties::new(group, &[(symmetry, automorphism)]))
+        });
+        let ties = draws.reduce(|best, ties| {
+            // A mirror leaves few designs for most automorphisms; apart from that, switches should differ.
+            let more = ties.bits() - best.bits();
+            let better =
+                if more.abs() > 1e-9 { more > 0.0 } else { ties.coincidences() < best.coincidences() };
+            if better { ties } else { best }
+        })?;
+        let possible = ties.all().iter().all(|tie| !tie.choices.is_empty());
+        possible.then(|| Self { name: format!("{} {word}", group.name()), group: group.clone(), ties })
+    }
+
     fn turned(group: Group, automorphism: Vec<u16>, word: &str) -> Self {
         let ties = Ties::new(&group, &[(CubeSymmetry::diagonal(), automorphism)]);
         Self { name: format!("{} {word}", group.name()), group, ties }
@@ -62,15 +96,33 @@ impl Family {
 const DRAWS: usize = 2;
 
 /// Families of `cubes` cubes that are worth a try; of one group only if it is given.
-pub fn families(cubes: usize, given: Option<&Group>, turns: Turns, random: &mut Stream) -> Vec<Family> {
-    let groups = given.map_or_else(|| groups(cubes), |group| vec![group.clone()]);
+///
+/// # Errors
+/// What the watch stops with.
+pub fn families<W: Watch>(
+    cubes: usize,
+    given: Option<&Group>,
+    turns: Turns,
+    random: &mut Stream,
+    watch: &mut W,
+) -> Result<Vec<Family>, MethodError> {
+    let groups = match given {
+        Some(group) => vec![group.clone()],
+        None if cubes >= DRAWN_FROM => {
+            let mut groups = extensions::drawn(cubes, groups(cubes), random, watch)?;
+            groups.truncate(GROUPS);
+            groups
+        }
+        None => groups(cubes),
+    };
     let mut found: Vec<Family> = Vec::new();
     for group in &groups {
+        watch.checkpoint()?;
         let free = turns == Turns::Free || (turns == Turns::Any && cubes <= FREE_UP_TO);
         if free {
             found.push(Family::free(group.clone()));
         }
-        if turns != Turns::Free {
+        if matches!(turns, Turns::Any | Turns::Diagonal) {
             let draws = if cubes <= FREE_UP_TO { 1 } else { DRAWS };
             for _ in 0..draws {
                 if let Some(family) = Family::turning(group.clone(), random)
@@ -83,11 +135,22 @@ pub fn families(cubes: usize, given: Option<&Group>, turns: Turns, random: &mut 
                 found.push(Family::alike(group.clone()));
             }
         }
+        let pairings = [
+            (Turns::Centre, CubeSymmetry::centre(), "centred"),
+            (Turns::Mirror, CubeSymmetry::mirror(), "mirrored"),
+            (Turns::HalfTurn, CubeSymmetry::half_turn(), "half turned"),
+        ];
+        for (wanted, symmetry, word) in pairings {
+            if turns == wanted || (turns == Turns::Any && cubes >= DRAWN_FROM) {
+                found.extend(Family::paired(group, symmetry, word, random));
+                watch.checkpoint()?;
+            }
+        }
     }
     if found.is_empty() {
         found.extend(groups.into_iter().map(Family::free));
     }
-    found
+    Ok(found)
 }
 
 /// Abelian groups of few factors, and extensions by Z3, whose own turn goes well with that of the cube.

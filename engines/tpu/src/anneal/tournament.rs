@@ -31,6 +31,17 @@ const ROUNDS: [Round; 3] = [
     Round { families: 1, steps: 1.0, chains: 1.0 },
 ];
 
+/// More rounds if there are many families: what a short annealing says of them differs by chance as much as they do.
+const MANY_ROUNDS: [Round; 4] = [
+    Round { families: usize::MAX, steps: 0.04, chains: 0.5 },
+    Round { families: 8, steps: 0.12, chains: 1.0 },
+    Round { families: 3, steps: 0.4, chains: 1.0 },
+    Round { families: 1, steps: 1.0, chains: 1.0 },
+];
+
+/// Families that are many.
+const MANY: usize = 16;
+
 /// Numbers of random streams that one annealing may use.
 const STREAMS: u64 = 1 << 16;
 
@@ -61,7 +72,11 @@ pub fn tournament<W: Watch>(
         families.into_iter().map(|family| (family, None)).collect();
     let mut number = 0;
     // With one family there is nothing to choose.
-    let rounds = if entries.len() == 1 { &ROUNDS[2..] } else { &ROUNDS[..] };
+    let rounds = match entries.len() {
+        1 => &ROUNDS[2..],
+        2..MANY => &ROUNDS[..],
+        _ => &MANY_ROUNDS[..],
+    };
     for round in rounds {
         for (family, best) in entries.iter_mut().take(round.families) {
             let objective = Objective {

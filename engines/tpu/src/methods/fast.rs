@@ -54,6 +54,8 @@ const PATIENCE: u32 = 3;
 const FIRST_GAP: f64 = 0.03;
 /// Width of the certificates that designs are compared by, unless a wider one is asked for.
 const COMPARED: f64 = 2e-3;
+/// Width of the certificate that the best design ends with, unless a wider one is asked for.
+const FINAL: f64 = 4e-4;
 /// A cut is worth adding if it says this much more than the metrics.
 const WORTH: f64 = 2e-4;
 /// Seconds between two points of the curves while annealing.
@@ -83,10 +85,10 @@ impl Method<Tpu> for Fast {
             .derived(),
             ParamInfo::choice(
                 "symmetry",
-                &["any", "free", "diagonal"],
+                &["any", "free", "diagonal", "centre", "mirror", "half_turn"],
                 "any",
-                "Designs that look the same after a third of a turn about a diagonal of the cube, those without \
-                 such a symmetry, or whatever is best.",
+                "What designs look the same after: a third of a turn about a diagonal of the cube, an exchange of \
+                 chips across its centre, a mirror across X, half a turn about Z, nothing (free), or whatever is best.",
             ),
             ParamInfo::float("hot", 0.0, 1.0, usual.hot, "First temperature, as a share of the score."),
             ParamInfo::float("cold", 0.0, 1.0, usual.cold, "Last temperature, as a share of the score."),
@@ -129,6 +131,7 @@ impl Method<Tpu> for Fast {
         search.hot_start(body)?;
         search.tournament(given.as_ref())?;
         search.rounds()?;
+        search.tighten()?;
         if let Some(best) = search.best {
             let chosen = Chosen {
                 lengths: best.certificate.class_lengths.clone(),
@@ -180,9 +183,10 @@ const fn usual(cubes: usize) -> (u64, u32, u32) {
         3..=4 => (20_000, 8, 6),
         5..=8 => (20_000, 8, 4),
         9..=16 => (50_000, 4, 4),
-        17..=32 => (50_000, 4, 4),
-        33..=64 => (40_000, 4, 3),
-        _ => (25_000, 4, 2),
+        17..=23 => (50_000, 4, 4),
+        24..=32 => (200_000, 4, 4),
+        33..=64 => (150_000, 4, 3),
+        _ => (120_000, 4, 2),
     }
 }
 
@@ -206,6 +210,9 @@ impl<'s, 'a> Search<'s, 'a> {
             turns: match params.text("symmetry") {
                 Some("free") => Turns::Free,
                 Some("diagonal") => Turns::Diagonal,
+                Some("centre") => Turns::Centre,
+                Some("mirror") => Turns::Mirror,
+                Some("half_turn") => Turns::HalfTurn,
                 _ => Turns::Any,
             },
             mean_share: params.float("mean_share").unwrap_or(0.1),
@@ -256,7 +263,8 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// Anneals all families and certifies the best designs of the best of them.
     fn tournament(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
-        let tried = families(self.cubes, given, self.turns, &mut self.cx.stream(FAMILY_STREAM));
+        let mut random = self.cx.stream(FAMILY_STREAM);
+        let tried = families(self.cubes, given, self.turns, &mut random, self.cx)?;
         let names: Vec<&str> = tried.iter().map(|family| family.name.as_str()).collect();
         self.cx.phase(
             "anneal",
@@ -321,6 +329,25 @@ impl<'s, 'a> Search<'s, 'a> {
                     break;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Narrows the certificate of the best design: until here it only had to tell designs apart.
+    fn tighten(&mut self) -> Result<(), MethodError> {
+        let Some(best) = self.best.clone() else { return Ok(()) };
+        if self.gap > COMPARED || best.certificate.gap() <= FINAL {
+            return Ok(());
+        }
+        let Some(hops) = metrics::hops(&best.pod) else { return Ok(()) };
+        self.cx.phase(
+            "certify",
+            format!("{} chips, the best design, to {:.2} %", best.pod.nodes(), 100.0 * FINAL),
+        );
+        let lengths = best.certificate.class_lengths.clone().or_else(|| start_lengths(&best.pod));
+        let certificate = self.certify(&best.pod, hops, lengths.as_deref(), &best.source, FINAL)?;
+        if certificate.lower > best.certificate.lower {
+            self.best = Some(Best { certificate, ..best });
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use lightbay_core::random::Streams;
 #[test]
 fn the_best_family_wins_and_every_round_is_heard() {
     let streams = Streams::new(4);
-    let tried = families(4, None, Turns::Any, &mut streams.stream(u64::MAX));
+    let tried =
+        families(4, None, Turns::Any, &mut streams.stream(u64::MAX), &mut Unwatched::default()).unwrap();
     let settings = Settings { chains: 4, steps: 1000, ..Settings::default() };
     let mut heard = Vec::new();
     let entries = tournament(
