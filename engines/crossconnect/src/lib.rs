@@ -53,11 +53,11 @@ pub mod polish;
 pub mod ports;
 pub mod presets;
 pub mod repair;
-#[cfg(test)]
-mod samples;
 pub mod scenario;
 pub mod start;
 pub mod task;
+#[cfg(test)]
+mod testing;
 mod walk;
 pub mod watch;
 

@@ -1,3 +1,4 @@
+mod any_change;
 mod assembled;
 mod mutations;
 mod orders;

@@ -3,8 +3,8 @@ mod toy;
 
 use super::*;
 use crate::plan::{Action, Entry};
-use crate::samples::{self, Sample};
 use crate::scenario::{Side, Wiring};
+use crate::testing::{self, Sample};
 use lightbay_core::param::ParamValue;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -128,8 +128,8 @@ fn send(switches: &mut Switches, numbering: Numbering, files: &[File], back: boo
 }
 
 fn check_commands(sample: Sample, numbering: Numbering, full: bool) {
-    let (scenario, changes) = samples::random(sample);
-    let result = samples::result(changes.clone());
+    let (scenario, changes) = testing::random(sample);
+    let result = testing::result(changes.clone());
     let subject = Subject { name: "it's -- a <test>\n", scenario: &scenario, result: &result };
     let (old, new) = (
         numbering.state(&scenario, &changes, Action::Add),
@@ -191,9 +191,9 @@ proptest! {
 
     #[test]
     fn tables_lead_to_the_target_and_back(sample in any_sample(), full in any::<bool>()) {
-        let (scenario, changes) = samples::random(sample);
+        let (scenario, changes) = testing::random(sample);
         if !changes.batches.is_empty() || full {
-            let result = samples::result(changes.clone());
+            let result = testing::result(changes.clone());
             let subject = Subject { name: "test", scenario: &scenario, result: &result };
             let mut params = Params::default();
             params.set("full", ParamValue::Bool(full));
@@ -202,7 +202,7 @@ proptest! {
                 let listed = changes.ocs.iter().flat_map(|ocs| ocs.cross_connects.iter().map(move |entry| (ocs.ocs_id, entry)));
                 listed
                     .filter(|(_, entry)| entry.action != gone)
-                    .map(|(ocs, entry)| (ocs, samples::circuit(entry)))
+                    .map(|(ocs, entry)| (ocs, testing::circuit(entry)))
                     .collect()
             };
             let (old, new) = (state(Action::Add), state(Action::Remove));

@@ -5,8 +5,8 @@ use super::*;
 use crate::exports::tests::{Numbering, State, WITH_PORTS, any_sample};
 use crate::exports::{self, Subject};
 use crate::plan::Action;
-use crate::samples::{self, Sample};
 use crate::scenario::{Circuit, InstalledOcs, Wiring};
+use crate::testing::{self, Sample};
 use lightbay_core::param::ParamValue;
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn base(params: &mut Params, name: &str, number: Option<u64>) {
 fn target(changes: &crate::plan::Changes) -> Installed {
     let ocs = changes.ocs.iter().map(|ocs| {
         let there = ocs.cross_connects.iter().filter(|entry| entry.action != Action::Remove);
-        let mut cross_connects: Vec<Circuit> = there.map(samples::circuit).collect();
+        let mut cross_connects: Vec<Circuit> = there.map(testing::circuit).collect();
         cross_connects.sort_unstable();
         InstalledOcs { ocs_id: ocs.ocs_id, cross_connects }
     });
@@ -67,7 +67,7 @@ proptest! {
         far_base in prop_oneof![Just(None), Just(Some(1000u64))],
     ) {
         let bidirectional = bidirectional && sample.wiring != Wiring::CrossWired;
-        let (scenario, changes) = samples::random(sample);
+        let (scenario, changes) = testing::random(sample);
         for format in WITH_PORTS {
             let alike = bidirectional && sample.wiring == Wiring::SingleSided && format != "sonic_ocs";
             let egress_base = far_base.filter(|_| !alike);
@@ -84,8 +84,8 @@ proptest! {
 
     #[test]
     fn tables_become_the_state_after_or_before(sample in any_sample()) {
-        let (scenario, changes) = samples::random(sample);
-        let result = samples::result(changes.clone());
+        let (scenario, changes) = testing::random(sample);
+        let result = testing::result(changes.clone());
         let mut full = Params::default();
         full.set("full", ParamValue::Bool(true));
         let subject = Subject { name: "", scenario: &scenario, result: &result };
@@ -100,7 +100,7 @@ proptest! {
 
     #[test]
     fn nothing_makes_it_panic(text in "\\PC{0,200}", damage in any::<prop::sample::Index>(), with in any::<u8>()) {
-        let (scenario, changes) = samples::example();
+        let (scenario, changes) = testing::example();
         for format in formats() {
             let numbering = Numbering { format: format.name, ingress_base: 1, egress_base: None, bidirectional: false };
             let params = params(format.name, &[]);

@@ -5,8 +5,8 @@ use crate::assemble;
 use crate::check::code;
 use crate::phases;
 use crate::plan::{CrossconnectResult, PhaseRule};
-use crate::samples::{self, Sample};
 use crate::scenario::{CrossconnectScenario, Rollout, Wiring};
+use crate::testing::{self, Sample};
 use lightbay_core::kind::Candidate;
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let sample = Sample { wiring, pods, ocs_count, most_ports, failed_ports, batches: 1, seed };
-        let (mut scenario, changes) = samples::random(sample);
+        let (mut scenario, changes) = testing::random(sample);
         scenario.rollout = rollout;
         let candidate = assemble::candidate(&scenario, &assemble::target(&scenario, &changes));
         let limits = ["dark_limit_kept", "pair_share_kept"];

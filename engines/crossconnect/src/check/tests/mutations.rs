@@ -3,8 +3,8 @@
 use super::support::Case;
 use crate::check::code;
 use crate::plan::{Action, CrossconnectResult};
-use crate::samples::{self, Sample};
 use crate::scenario::{Circuit, Pinned, Port, Side, Wiring};
+use crate::testing::{self, Sample};
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
@@ -16,7 +16,7 @@ fn wirings() -> impl Strategy<Value = Wiring> {
 }
 
 prop_compose! {
-    fn samples_of_all_sorts()(
+    pub(super) fn samples_of_all_sorts()(
         wiring in wirings(),
         pods in 2u32..7,
         ocs_count in 1u32..5,
@@ -34,7 +34,7 @@ proptest! {
 
     #[test]
     fn sound_plans_pass_and_plans_without_one_entry_do_not(sample in samples_of_all_sorts(), pick in any::<prop::sample::Index>()) {
-        let case = Case::of(samples::random(sample));
+        let case = Case::of(testing::random(sample));
         case.assert_passes();
         let places: Vec<(usize, usize)> = {
             let mut case = case.clone();
@@ -238,15 +238,15 @@ fn nothing_is_taken_down_to_be_set_up_again() {
     scenario.installed.ocs[0].cross_connects.truncate(1);
     let moved = Circuit { pod_a: 0, port_a_index: 1, pod_b: 1, port_b_index: 1 };
     let stream = &mut lightbay_core::random::Streams::new(1).stream(0);
-    let changes = samples::changes(&scenario, &[vec![moved]], 1, stream);
+    let changes = testing::changes(&scenario, &[vec![moved]], 1, stream);
     let mut case = Case::of((scenario, changes));
     case.assert_codes(&[code::CHURN]);
     // A failed port is a reason.
     case.scenario.failed_ports.push(Port { ocs_id: 0, pod: 0, side: Side::A, port_index: 0 });
-    let totals = samples::totals(&case.scenario.clone(), case.changes());
+    let totals = testing::totals(&case.scenario.clone(), case.changes());
     case.changes().totals = totals;
     let scenario = case.scenario.clone();
-    samples::recount_dark(&scenario, case.changes());
+    testing::recount_dark(&scenario, case.changes());
     case.value = 0.0;
     case.assert_passes();
 }
@@ -262,7 +262,7 @@ fn circuits_of_single_sided_switches_have_no_direction() {
         batches: 1,
         seed: 4,
     };
-    let mut case = Case::of(samples::random(sample));
+    let mut case = Case::of(testing::random(sample));
     for circuit in case.scenario.installed.ocs.iter_mut().flat_map(|ocs| &mut ocs.cross_connects) {
         let Circuit { pod_a, port_a_index, pod_b, port_b_index } = *circuit;
         *circuit =
@@ -272,7 +272,7 @@ fn circuits_of_single_sided_switches_have_no_direction() {
 }
 
 /// The result as a file has it, read back.
-fn read(value: &Value) -> Result<CrossconnectResult, Problems> {
+pub(super) fn read(value: &Value) -> Result<CrossconnectResult, Problems> {
     let mut problems = Problems::new();
     let mut fields = Fields::of(value, "result", &mut problems).unwrap();
     let result = CrossconnectResult::read(&mut fields, &mut problems);

@@ -3,8 +3,8 @@
 use super::support::Case;
 use crate::check::code;
 use crate::plan::{Action, Batch, EntryRef};
-use crate::samples::{self, Sample};
 use crate::scenario::{Rollout, Wiring};
+use crate::testing::{self, Sample};
 
 #[test]
 fn every_change_is_in_one_batch() {
@@ -58,7 +58,7 @@ fn missing_circuits_are_counted_exactly() {
         batches: 3,
         seed: 11,
     };
-    let mut case = Case::of(samples::random(sample));
+    let mut case = Case::of(testing::random(sample));
     case.assert_passes();
     let dark: Vec<u64> = case.changes().batches.iter().map(|batch| batch.dark_circuits).collect();
     assert!(dark.len() == 3 && dark.iter().any(|&count| count > 0), "{dark:?}");
@@ -102,7 +102,7 @@ fn what_is_missing_stays_missing_until_it_is_set_up() {
     let parts = [&refs[..2], &refs[2..3], &refs[3..]];
     changes.batches =
         parts.map(|part| Batch { changes: part.to_vec(), dark_circuits: 0 }).into_iter().collect();
-    samples::recount_dark(&scenario, &mut changes);
+    testing::recount_dark(&scenario, &mut changes);
     let dark: Vec<u64> = changes.batches.iter().map(|batch| batch.dark_circuits).collect();
     assert_eq!(dark, [2, 2, 1]);
     let mut case = Case::of((scenario, changes));
@@ -125,7 +125,7 @@ fn two_pods_lose_all_for_a_while() -> (crate::scenario::CrossconnectScenario, cr
     let mut turned = scenario.installed.ocs[0].cross_connects.clone();
     (turned[0].pod_a, turned[0].pod_b) = (1, 0);
     let stream = &mut lightbay_core::random::Streams::new(1).stream(0);
-    let changes = samples::changes(&scenario, &[turned.clone(), turned], 1, stream);
+    let changes = testing::changes(&scenario, &[turned.clone(), turned], 1, stream);
     assert_eq!(changes.batches[0].dark_circuits, 2);
     assert!(changes.ocs[0].cross_connects.iter().all(|entry| entry.action != Action::Keep));
     (scenario, changes)

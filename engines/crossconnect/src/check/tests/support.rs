@@ -2,8 +2,8 @@
 
 use crate::check::{self, Envelope, code};
 use crate::plan::{Action, Changes, CrossconnectResult, Entry};
-use crate::samples;
 use crate::scenario::CrossconnectScenario;
+use crate::testing;
 use lightbay_core::checked::Verdict;
 use lightbay_core::kind::Depth;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,12 +21,12 @@ pub(super) struct Case {
 impl Case {
     /// The worked example, solved.
     pub fn example() -> Self {
-        Self::of(samples::example())
+        Self::of(testing::example())
     }
 
     pub fn of((scenario, changes): (CrossconnectScenario, Changes)) -> Self {
         let value = changes.totals.removed_circuits as f64;
-        Self { scenario, result: samples::result(changes), value, bound: None, metrics: BTreeMap::new() }
+        Self { scenario, result: testing::result(changes), value, bound: None, metrics: BTreeMap::new() }
     }
 
     pub fn changes(&mut self) -> &mut Changes {

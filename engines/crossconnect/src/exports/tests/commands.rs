@@ -4,8 +4,8 @@ use super::*;
 
 /// The files of the worked example with some settings.
 fn example(format: &str, settings: &[(&str, ParamValue)]) -> Result<Vec<File>, Problems> {
-    let (scenario, changes) = samples::example();
-    let result = samples::result(changes);
+    let (scenario, changes) = testing::example();
+    let result = testing::result(changes);
     let known = formats().into_iter().find(|known| known.name == format).unwrap();
     let mut params = defaults(&known);
     for (name, value) in settings {
@@ -44,8 +44,8 @@ fn files_of_a_batch_sort_together_and_before_the_next() {
         batches: 3,
         seed: 5,
     };
-    let (scenario, changes) = samples::random(sample);
-    let result = samples::result(changes);
+    let (scenario, changes) = testing::random(sample);
+    let result = testing::result(changes);
     let subject = Subject { name: "", scenario: &scenario, result: &result };
     let known = formats().into_iter().find(|known| known.name == "sonic_ocs").unwrap();
     let files = write("sonic_ocs", &subject, &defaults(&known)).unwrap();
@@ -151,7 +151,7 @@ fn settings_that_cannot_be_are_refused() {
     assert!(refused("polatis_tl1", "egress_base", ParamValue::Int(3)).contains("egress_base: is 3"));
     let zero = [("port_template", words("{slot}/{port}")), ("ingress_base", ParamValue::Int(0))];
     assert!(example("ocp_ocs", &zero).unwrap_err().to_string().contains("count from 1"));
-    let (scenario, mut changes) = samples::example();
+    let (scenario, mut changes) = testing::example();
     let order = CrossconnectResult::Order(crate::plan::PhaseOrder {
         rule: crate::plan::PhaseRule::Corrected,
         gpus_per_pod: 1,
@@ -165,7 +165,7 @@ fn settings_that_cannot_be_are_refused() {
         write("tl1", &subject, &Params::default()).unwrap_err().to_string().contains("no format of switches")
     );
     changes.batches.clear();
-    let nothing = samples::result(changes);
+    let nothing = testing::result(changes);
     let subject = Subject { name: "x", scenario: &scenario, result: &nothing };
     assert!(write("csv", &subject, &Params::default()).unwrap_err().to_string().contains("changes nothing"));
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// The worked example has 4 A and 4 B ports on both switches.
 fn problems(format: &str, files: &[(&str, &str)], settings: &[(&str, ParamValue)]) -> String {
-    let (scenario, _) = samples::example();
+    let (scenario, _) = testing::example();
     let files: Vec<Input<'_>> =
         files.iter().map(|(name, text)| Input { name, bytes: text.as_bytes() }).collect();
     match installed(format, &files, &scenario, &params(format, settings)) {
@@ -39,7 +39,7 @@ fn the_switches_have_to_be_those_of_the_scenario() {
     assert!(of(&["a", "b"], &ids(&[0])).contains("names 1 switch, but there are 2 files"));
     assert!(of(&["a", "b"], &ids(&[1, 1])).contains("b: is of switch 1, as a is"));
     assert!(of(&[], &[]).contains("no file"));
-    let (scenario, _) = samples::example();
+    let (scenario, _) = testing::example();
     let files = ["a", "b"].map(|name| Input { name, bytes: dark.as_bytes() });
     let read = installed("polatis_tl1", &files, &scenario, &params("polatis_tl1", &ids(&[1, 0]))).unwrap();
     assert_eq!(read.lines, ["switch 0: 0 connections in b", "switch 1: 0 connections in a"]);
@@ -187,7 +187,7 @@ fn rows_have_to_fit_the_scenario() {
 
 #[test]
 fn tables_of_changes_alone_are_told_from_states() {
-    let (scenario, _) = samples::example();
+    let (scenario, _) = testing::example();
     let text = "\u{feff}\"ocs_id\", action,pod_a,port_a,pod_b,port_b\r\n\r\n1,\"add\",0,0,1,0\r\n";
     let file = [Input { name: "t.csv", bytes: text.as_bytes() }];
     let read = installed("csv", &file, &scenario, &params("csv", &[])).unwrap();
@@ -210,7 +210,7 @@ fn formats_are_those_of_the_exports() {
         seed: 1,
     };
     // One switch and one file leave no doubt.
-    let (scenario, _) = samples::random(sample);
+    let (scenario, _) = testing::random(sample);
     let dark = tl1("");
     let file = [Input { name: "anything", bytes: dark.as_bytes() }];
     assert!(installed("polatis_tl1", &file, &scenario, &params("polatis_tl1", &[])).is_ok());
