@@ -49,7 +49,7 @@ impl CrossconnectScenario {
                     .map(|(dark, share)| Rollout { max_dark_per_pod: dark as u32, min_pair_share: share })
             }
         };
-        let pod_names = names(fields, pods, problems);
+        let pod_names = names(fields, pods, problems).ok();
         let family = match fields.optional_object("family", problems) {
             None => Some(None),
             Some(mut inner) => {
@@ -182,16 +182,17 @@ fn pinned(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Pinned> {
     Some(Pinned { ocs_id: ocs_id? as u32, circuit: circuit? })
 }
 
+/// Names of all pods, if there are any. What is wrong with them is among the problems.
 fn names(
     fields: &mut Fields<'_>,
     pods: Option<usize>,
     problems: &mut Problems,
-) -> Option<Option<Vec<String>>> {
+) -> Result<Option<Vec<String>>, ()> {
     if fields.optional("pod_names").is_none() {
-        return Some(None);
+        return Ok(None);
     }
     let path = fields.path_of("pod_names");
-    let list = fields.list("pod_names", problems)?;
+    let list = fields.list("pod_names", problems).ok_or(())?;
     let names: Vec<String> = list.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     if names.len() != list.len() || pods.is_some_and(|pods| pods != names.len()) {
         problems.add(
@@ -199,7 +200,7 @@ fn names(
             format!("has {} names", names.len()),
             "give one text for each pod, or leave it out",
         );
-        return None;
+        return Err(());
     }
-    Some(Some(names))
+    Ok(Some(names))
 }

@@ -12,12 +12,14 @@ use serde_json::{Value, json};
 fn leaves(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            map.iter().for_each(|(key, inner)| leaves(inner, &format!("{pointer}/{key}"), found))
+            for (key, inner) in map {
+                leaves(inner, &format!("{pointer}/{key}"), found);
+            }
         }
         Value::Array(list) => {
-            list.iter()
-                .enumerate()
-                .for_each(|(index, inner)| leaves(inner, &format!("{pointer}/{index}"), found));
+            for (index, inner) in list.iter().enumerate() {
+                leaves(inner, &format!("{pointer}/{index}"), found);
+            }
         }
         _ => found.push(pointer.to_owned()),
     }
@@ -32,13 +34,12 @@ fn found_out(case: &Case, pick: prop::sample::Index, by: i64) -> bool {
         return true;
     }
     let leaf = value.pointer_mut(&all[pick.index(all.len())]).unwrap();
-    *leaf = match leaf.as_i64() {
-        Some(number) => json!(number.saturating_add(by)),
-        None => {
-            let words = ["keep", "add", "remove", "printed", "corrected"];
-            let others: Vec<&str> = words.into_iter().filter(|word| leaf.as_str() != Some(word)).collect();
-            json!(others[by.unsigned_abs() as usize % others.len()])
-        }
+    *leaf = if let Some(number) = leaf.as_i64() {
+        json!(number.saturating_add(by))
+    } else {
+        let words = ["keep", "add", "remove", "printed", "corrected"];
+        let others: Vec<&str> = words.into_iter().filter(|word| leaf.as_str() != Some(word)).collect();
+        json!(others[by.unsigned_abs() as usize % others.len()])
     };
     match read(&value) {
         Err(_) => true,
