@@ -40,6 +40,9 @@ pub(crate) fn ports_of(format: &str) -> Option<Ports> {
     PORTS.iter().find(|(name, _)| *name == format).map(|(_, ports)| *ports)
 }
 
+/// Ports of a slot, if nothing is said.
+const USUAL_PORTS_PER_SLOT: i64 = 8;
+
 /// Highest number of a first port.
 const MOST: i64 = 1_000_000;
 
@@ -71,7 +74,14 @@ pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
             template,
             "Name of a port: text with {n}, or {slot} and {port}, and perhaps {side}, A or B.",
         ));
-        knobs.push(ParamInfo::int("ports_per_slot", 1, MOST, 8, "Ports of a slot, for names with {slot}."));
+        let per_slot = ParamInfo::int(
+            "ports_per_slot",
+            1,
+            MOST,
+            USUAL_PORTS_PER_SLOT,
+            "Ports of a slot, for names with {slot}; 8 if not given.",
+        );
+        knobs.push(per_slot.derived());
     }
     knobs
 }
@@ -91,11 +101,21 @@ pub(crate) struct Naming {
 /// The settings of a format's ports.
 pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> {
     let bidirectional = params.bool("bidirectional");
-    let per_slot = params.int("ports_per_slot").and_then(|count| u64::try_from(count).ok()).unwrap_or(1);
+    let per_slot = params.int("ports_per_slot");
     let template = match ports.template {
-        Some(usual) => Template::new(params.text("port_template").unwrap_or(usual), per_slot)?,
+        Some(usual) => {
+            let count = u64::try_from(per_slot.unwrap_or(USUAL_PORTS_PER_SLOT)).unwrap_or(1);
+            Template::new(params.text("port_template").unwrap_or(usual), count)?
+        }
         None => Template::new("{n}", 1)?,
     };
+    if let Some(count) = per_slot.filter(|_| !template.has_slots()) {
+        return Err(Problem::new(
+            "ports_per_slot",
+            format!("is {count}, but there is no {{slot}} in the names of ports"),
+            "give a port_template with {slot} and {port}, or leave it out",
+        ));
+    }
     let number = |name: &str| params.int(name).and_then(|number| u64::try_from(number).ok());
     let one_series = if bidirectional { ports.one_series_both_ways } else { ports.one_series };
     let numbers = Numbers {
@@ -104,7 +124,7 @@ pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> 
         one_series: one_series && !template.tells_sides(),
         bidirectional,
     };
-    if template.needs_one() && (numbers.ingress_base == 0 || numbers.egress_base == Some(0)) {
+    if template.has_slots() && (numbers.ingress_base == 0 || numbers.egress_base == Some(0)) {
         return Err(Problem::new("ingress_base", "is 0, but slots and ports count from 1", "give 1 or more"));
     }
     Ok(Naming { numbers, template })

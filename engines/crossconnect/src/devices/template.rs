@@ -110,8 +110,8 @@ impl Template {
         self.parts.contains(&Part::Side)
     }
 
-    /// Whether numbers have to begin with 1.
-    pub fn needs_one(&self) -> bool {
+    /// Whether names have slots; numbers have to begin with 1 then.
+    pub fn has_slots(&self) -> bool {
         self.parts.contains(&Part::Slot)
     }
 

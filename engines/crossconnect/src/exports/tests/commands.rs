@@ -149,6 +149,7 @@ fn settings_that_cannot_be_are_refused() {
     assert!(refused("calient_tl1", "port_template", words("1.1")).contains("port_template"));
     assert!(refused("ocp_ocs", "connections_module", words("x]")).contains("connections_module"));
     assert!(refused("polatis_tl1", "egress_base", ParamValue::Int(3)).contains("egress_base: is 3"));
+    assert!(refused("sonic_ocs", "ports_per_slot", ParamValue::Int(4)).contains("no {slot}"));
     let zero = [("port_template", words("{slot}/{port}")), ("ingress_base", ParamValue::Int(0))];
     assert!(example("ocp_ocs", &zero).unwrap_err().to_string().contains("count from 1"));
     let (scenario, mut changes) = testing::example();
