@@ -2,27 +2,43 @@
 
 use crate::assignment::{Assignment, Cell};
 use crate::flow::{Arc, FlowError, Network};
-use crate::start::{NoStart, Tries, halved};
+use crate::halving;
+use crate::orient::{Failure, Taste, orient};
+use crate::start::{NoStart, Tries};
 use crate::task::Task;
 use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use rand::seq::SliceRandom;
 
 #[cfg(test)]
 mod tests;
 
-/// Halving as if nothing were installed.
+/// The orientation of step O, then halving as if nothing were installed.
 ///
 /// # Errors
-/// As [`halved`].
+/// No orientation exists, halving is stuck (for tasks that are not uniform only), or asked to stop.
 pub fn scratch(
     task: &Task,
     tries: Tries,
     streams: Streams,
     watch: &mut impl Watch,
 ) -> Result<Assignment, NoStart> {
+    let mut order: Vec<usize> = (0..task.ocs_count).collect();
+    if tries.random_order {
+        order.shuffle(&mut streams.stream(0));
+    }
+    let demand = match orient(task, &order, &task.wanted, Taste::none(), watch) {
+        Ok(demand) => demand,
+        Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
+        Err(Failure::Ended(error)) => return Err(error.into()),
+    };
     let blind = Task { installed: Assignment { ocs: vec![Vec::new(); task.ocs_count] }, ..task.clone() };
-    halved(&blind, Tries { best_of: 1, ..tries }, streams, watch, |_, _, _| Ok(()))
+    let settings = halving::Settings { bipartition: tries.bipartition, taste: None };
+    halving::halve(&blind, demand, order, settings, watch).map_err(|failure| match failure {
+        Failure::Stuck(stuck) => NoStart::Stuck(stuck),
+        Failure::Ended(error) => error.into(),
+    })
 }
 
 /// The same circuits with the switches renamed at the fewest removals, among the names whose ports they fit: an

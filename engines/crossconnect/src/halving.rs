@@ -13,7 +13,7 @@
 
 use crate::assignment::{Assignment, Cell};
 use crate::flow::{Arc, Network};
-use crate::orient::{Choice, Failure, Taste, chosen, count, reach, segments, together};
+use crate::orient::{Choice, Failure, Stuck, Taste, chosen, count, reach, segments, together};
 use crate::task::{Task, merged};
 use crate::watch::Watch;
 use lightbay_core::method::MethodError;
@@ -32,9 +32,32 @@ pub enum Bipartition {
     Contiguous,
     /// Halves by the ports of the pods, so that switches with equal ports stay together.
     Similar,
+    /// The best of some: every pairing of up to four switches, followed to the end; of more the better of the first two.
+    Best,
 }
 
 impl Bipartition {
+    /// The ways that are tried at a node.
+    fn candidates(self, task: &Task, switches: &[usize]) -> Vec<(Vec<usize>, Vec<usize>)> {
+        match (self, switches) {
+            (Self::Best, &[a, b, c]) => {
+                vec![(vec![a, c], vec![b]), (vec![a, b], vec![c]), (vec![b, c], vec![a])]
+            }
+            (Self::Best, &[a, b, c, d]) => {
+                vec![(vec![a, c], vec![b, d]), (vec![a, b], vec![c, d]), (vec![a, d], vec![b, c])]
+            }
+            (Self::Best, [_, _, _, ..]) => {
+                let even = |table: &[Vec<u32>]| switches.iter().all(|&one| table[one] == table[switches[0]]);
+                if even(&task.ports_a) && even(&task.ports_b) {
+                    vec![Self::EvenOdd.split(task, switches), Self::Contiguous.split(task, switches)]
+                } else {
+                    vec![Self::EvenOdd.split(task, switches), Self::Similar.split(task, switches)]
+                }
+            }
+            (one, _) => vec![one.split(task, switches)],
+        }
+    }
+
     fn split(self, task: &Task, switches: &[usize]) -> (Vec<usize>, Vec<usize>) {
         match self {
             Self::EvenOdd => {
@@ -45,7 +68,7 @@ impl Bipartition {
                 let (first, second) = switches.split_at(switches.len().div_ceil(2));
                 (first.to_vec(), second.to_vec())
             }
-            Self::Similar => {
+            Self::Similar | Self::Best => {
                 let ports = |&switch: &usize| (&task.ports_a[switch], &task.ports_b[switch]);
                 let mut sorted = switches.to_vec();
                 sorted.sort_by(|one, other| ports(one).cmp(&ports(other)));
@@ -121,7 +144,7 @@ pub(crate) fn split(
     let mut choice = Choice::new(&mut network, taste, circuits);
     let stuck = |pods: Vec<u32>| {
         let switches = first.switches.iter().chain(second.switches).copied().collect();
-        Failure::Stuck(crate::orient::Stuck { switches, pods })
+        Failure::Stuck(Stuck { switches, pods })
     };
     for &Cell { a, b, count: wanted } in demand {
         rows[a as usize] += wanted;
@@ -235,12 +258,61 @@ fn children(
     settings: Settings,
     go_on: &mut dyn FnMut() -> Result<(), MethodError>,
 ) -> Result<[Node; 2], Failure> {
-    let (first, second) = settings.bipartition.split(task, &node.switches);
-    let mut stream = settings.taste.map(|seed| Streams::new(seed).stream(node.number));
-    let taste = stream.as_mut().map_or(Taste::none(), Taste::random);
-    let (one, other) = (Part::of(task, &first), Part::of(task, &second));
-    let (here, there) = split(task, &node.demand, &one, &other, taste, go_on)?;
     // Numbered as a heap, so that no stream is used twice whatever the order of work.
-    let child = |number, switches, demand| Node { number, switches, demand };
-    Ok([child(2 * node.number, first, here), child(2 * node.number + 1, second, there)])
+    let stream = settings.taste.map(|seed| Streams::new(seed).stream(node.number));
+    let candidates = settings.bipartition.candidates(task, &node.switches);
+    let several = candidates.len() > 1;
+    let mut best: Option<(u64, [Node; 2])> = None;
+    let mut stuck = None;
+    for (first, second) in candidates {
+        let mut stream = stream.clone();
+        let taste = stream.as_mut().map_or(Taste::none(), Taste::random);
+        let (one, other) = (Part::of(task, &first), Part::of(task, &second));
+        let (here, there) = match split(task, &node.demand, &one, &other, taste, go_on) {
+            Ok(halves) => halves,
+            Err(Failure::Stuck(where_stuck)) => {
+                stuck = Some(where_stuck);
+                continue;
+            }
+            Err(ended) => return Err(ended),
+        };
+        let removed = if several { lost(task, [(&one, &here), (&other, &there)], go_on)? } else { 0 };
+        if best.as_ref().is_none_or(|(least, _)| removed < *least) {
+            let child = |number, switches, demand| Node { number, switches, demand };
+            let children = [child(2 * node.number, first, here), child(2 * node.number + 1, second, there)];
+            best = Some((removed, children));
+        }
+    }
+    match (best, stuck) {
+        (Some((_, children)), _) => Ok(children),
+        (None, Some(stuck)) => Err(Failure::Stuck(stuck)),
+        (None, None) => Err(Failure::Stuck(Stuck { switches: node.switches.clone(), pods: Vec::new() })),
+    }
+}
+
+/// Circuits removed from two parts by what they are to carry; parts of two switches are split to see.
+fn lost(
+    task: &Task,
+    halves: [(&Part<'_>, &Vec<Cell>); 2],
+    go_on: &mut dyn FnMut() -> Result<(), MethodError>,
+) -> Result<u64, Failure> {
+    let one = |cells: Vec<Cell>| Assignment { ocs: vec![cells] };
+    let mut removed = 0;
+    for (part, demand) in halves {
+        if let [a, b] = *part.switches {
+            let (first, second) = (Part::of(task, &part.switches[..1]), Part::of(task, &part.switches[1..]));
+            match split(task, demand, &first, &second, Taste::none(), go_on) {
+                Ok((here, there)) => {
+                    removed += one(here).lacks(&one(task.installed.ocs[a].clone()));
+                    removed += one(there).lacks(&one(task.installed.ocs[b].clone()));
+                }
+                // This way leads nowhere.
+                Err(Failure::Stuck(_)) => return Ok(u64::MAX),
+                Err(ended) => return Err(ended),
+            }
+        } else {
+            removed += one(demand.clone()).lacks(&one(part.installed.clone()));
+        }
+    }
+    Ok(removed)
 }

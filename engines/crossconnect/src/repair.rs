@@ -96,15 +96,21 @@ fn kept(
             missing.push(board.add(cell.a, cell.b));
         }
     }
-    exchange_surplus(board, &surplus, &missing);
+    exchange_surplus(board, &surplus, &missing, watch)?;
     Ok(missing)
 }
 
 /// Where a pair has more installed circuits than are wanted, any of them may go. Those go whose ports a missing
 /// circuit can use at once.
-fn exchange_surplus(board: &mut Board<'_>, surplus: &[(u32, Cell)], missing: &[u32]) {
+fn exchange_surplus(
+    board: &mut Board<'_>,
+    surplus: &[(u32, Cell)],
+    missing: &[u32],
+    watch: &mut impl Watch,
+) -> Result<(), Failure> {
     for &(ocs, Cell { a, b, count }) in surplus {
         for _ in 0..count {
+            watch.checkpoint()?;
             if board.free(false, ocs, a) <= 0 || board.free(true, ocs, b) <= 0 {
                 break;
             }
@@ -134,6 +140,7 @@ fn exchange_surplus(board: &mut Board<'_>, surplus: &[(u32, Cell)], missing: &[u
             board.settle();
         }
     }
+    Ok(())
 }
 
 /// The switches with which a circuit is inserted at the fewest new removals, at most `limit`.

@@ -28,7 +28,7 @@ pub struct Tries {
 
 impl Default for Tries {
     fn default() -> Self {
-        Self { bipartition: Bipartition::EvenOdd, random_order: false, best_of: 1 }
+        Self { bipartition: Bipartition::Best, random_order: false, best_of: 1 }
     }
 }
 

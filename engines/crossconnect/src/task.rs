@@ -103,10 +103,14 @@ impl Task {
         for cells in &mut ocs {
             let inside =
                 cells.iter().filter(|cell| (cell.a.max(cell.b) as usize) < self.pods && cell.a != cell.b);
-            *cells = merged(inside.map(|cell| match self.single_sided {
-                true => Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count },
-                false => *cell,
-            }));
+            let ordered = |cell: &Cell| {
+                if self.single_sided {
+                    Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count }
+                } else {
+                    *cell
+                }
+            };
+            *cells = merged(inside.map(ordered));
         }
         without(&Assignment { ocs }, &self.pinned)
     }

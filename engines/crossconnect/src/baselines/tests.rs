@@ -1,6 +1,7 @@
 use super::*;
 use crate::presets;
 use crate::scenario::Family;
+use crate::start::halved;
 use crate::watch::Unwatched;
 
 #[test]

@@ -85,8 +85,8 @@ fn by_enumeration(network: &Network) -> Option<i64> {
             return best;
         };
         flow[place] += 1;
-        for lower in 0..place {
-            flow[lower] = network.arcs[lower].lower;
+        for (flow, arc) in flow.iter_mut().zip(&network.arcs).take(place) {
+            *flow = arc.lower;
         }
     }
 }

@@ -25,7 +25,8 @@ const START_STREAM: u64 = 1 << 40;
 const STUCK_STREAM: u64 = START_STREAM + 1;
 
 /// Ways to split switches in two, with their names.
-const BIPARTITIONS: [(&str, Bipartition, bool); 4] = [
+const BIPARTITIONS: [(&str, Bipartition, bool); 5] = [
+    ("best", Bipartition::Best, false),
     ("even_odd", Bipartition::EvenOdd, false),
     ("contiguous", Bipartition::Contiguous, false),
     ("similar", Bipartition::Similar, false),
@@ -37,8 +38,9 @@ pub(super) fn bipartition() -> ParamInfo {
     ParamInfo::choice(
         "bipartition",
         &BIPARTITIONS.map(|(name, ..)| name),
-        "even_odd",
-        "Split of a group of switches in two: every other one, first and second half, by equal ports, or random.",
+        "best",
+        "Split of a group of switches in two: the best of some ways, every other one (the paper's), first and second \
+         half, by equal ports, or random.",
     )
 }
 

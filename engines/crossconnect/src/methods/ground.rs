@@ -139,7 +139,7 @@ impl Ground {
     ) -> Result<Vec<Start>, MethodError> {
         cx.phase("start", format!("halving and repair of {} circuits", self.circuits()));
         let switches: Vec<usize> = (0..self.task.ocs_count).collect();
-        let settings = halving::Settings { bipartition: Bipartition::EvenOdd, taste: None };
+        let settings = halving::Settings { bipartition: Bipartition::Best, taste: None };
         let mut starts = Vec::new();
         for source in ["halving", "repair"] {
             let plan = if source == "halving" {

@@ -58,7 +58,7 @@ fn pods_without_ports_are_named() {
     let task = task(&[(0, 1, 1), (1, 2, 2)], &[], vec![1, 1, 1], vec![1, 1, 0]);
     match oriented(&task) {
         Err(Failure::Stuck(stuck)) => {
-            assert!(stuck.pods.contains(&2) || stuck.pods.contains(&1), "{stuck:?}")
+            assert!(stuck.pods.contains(&2) || stuck.pods.contains(&1), "{stuck:?}");
         }
         other => panic!("{other:?}"),
     }
@@ -90,7 +90,7 @@ proptest! {
         prop_assert_eq!(falling + flat + rising, wanted);
         for x in 0..wanted {
             let step = cost(x + 1) as i64 - cost(x) as i64;
-            let expected = if x < falling { -1 } else if x < falling + flat { 0 } else { 1 };
+            let expected = i64::from(x >= falling + flat) - i64::from(x < falling);
             prop_assert_eq!(step, expected);
         }
     }
