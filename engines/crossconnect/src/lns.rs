@@ -4,6 +4,7 @@
 //! together is a task of its own, the exact model of section 4, and small. The circuits that are new get random costs
 //! that together weigh less than one removal, so that ties are broken differently every time and the search drifts along
 //! plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
+//! [`circuits`] frees circuits all over the switches instead, for plans that whole switches cannot improve any more.
 
 use crate::assignment::{Assignment, Cell};
 use crate::exact::{Orientation, Program};
@@ -17,6 +18,8 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 use rand::RngExt;
 use rand::seq::SliceRandom;
+
+pub mod circuits;
 
 #[cfg(test)]
 mod tests;

@@ -86,3 +86,74 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_fixed_and_a_solution_of_the_rest_solve_the_task() {
+    let (mut task, start) = other(7, 4, 9);
+    task.installed.ocs[0] = start.ocs[0].clone();
+    let stay = Assignment {
+        ocs: vec![start.ocs[0][..3].to_vec(), start.ocs[1][2..].to_vec(), Vec::new(), Vec::new()],
+    };
+    let rest = circuits::without(&task, &stay);
+    let free = Assignment {
+        ocs: vec![
+            start.ocs[0][3..].to_vec(),
+            start.ocs[1][..2].to_vec(),
+            start.ocs[2].clone(),
+            start.ocs[3].clone(),
+        ],
+    };
+    assert_eq!(rest.misfit(&free), None);
+    assert_eq!(rest.removed(&free) + task.removed(&stay), task.removed(&start) + rest.installed.circuits());
+}
+
+#[test]
+fn freeing_everything_finds_the_optimum() {
+    let (task, start) = other(6, 3, 4);
+    let program = Program::new(&task, Orientation::Joint);
+    let options = Options::new().set("mip_rel_gap", 0.0);
+    let mut nobody = lightbay_highs::event::Unwatched;
+    let exact = solve_here(program.model(), &options, &Start::None, &mut nobody).unwrap();
+    for share in [1.0, 0.5] {
+        let settings = circuits::Settings { share, patience: 40, nodes: 10_000 };
+        let mut stream = Streams::new(1).stream(0);
+        let best = circuits::search(
+            &task,
+            &start,
+            0,
+            settings,
+            &mut stream,
+            &mut Unwatched::default(),
+            &mut |_, _, _| Ok(()),
+        );
+        assert_eq!(task.removed(&best.unwrap()) as f64, exact.objective.unwrap().round());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn freed_circuits_only_improve_a_plan_until_a_stop(
+        pods in 4usize..8, ocs_count in 2usize..6, seed in 0u64..1000, checkpoints in 0u64..80,
+    ) {
+        let (task, start) = other(pods, ocs_count, seed);
+        let settings = circuits::Settings { patience: 6, ..circuits::Settings::default() };
+        let mut last = task.removed(&start);
+        let mut stream = Streams::new(seed).stream(0);
+        let outcome = circuits::search(
+            &task, &start, task.count_bound(), settings, &mut stream, &mut Patience(checkpoints),
+            &mut |_, value, plan| {
+                assert_eq!(task.misfit(plan), None);
+                assert!(value < last);
+                last = value;
+                Ok(())
+            },
+        );
+        match outcome {
+            Ok(best) => prop_assert_eq!(task.removed(&best), last),
+            Err(MethodError::Stopped(_)) => {}
+            Err(other) => prop_assert!(false, "{other}"),
+        }
+    }
+}

@@ -29,7 +29,7 @@ const STREAM: u64 = 41;
 impl Method<Crossconnect> for Auto {
     fn info(&self) -> MethodInfo {
         let mut params = knobs::anneal(6);
-        params.extend(knobs::lns());
+        params.extend(knobs::free());
         params.extend(knobs::proof());
         params.extend(lightbay_highs::solve::knobs());
         MethodInfo {
@@ -64,12 +64,7 @@ impl Method<Crossconnect> for Auto {
             }
         }
         if !settled(&best, cx) {
-            let mut settings = knobs::lns_settings(params, ground.task.ocs_count, true);
-            if params.get("lns_patience").is_none() {
-                // After annealing there is little left to gain.
-                settings.patience = ground.task.ocs_count as u64;
-            }
-            lns::search(&ground, &mut best, settings, STREAM, cx)?;
+            lns::free(&ground, &mut best, knobs::free_settings(params), STREAM, cx)?;
         }
         if exactly && !settled(&best, cx) {
             return exact::prove(&ground, Some(&best), None, params, Some(params.count("exact_nodes")), cx);

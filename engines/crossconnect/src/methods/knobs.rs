@@ -1,7 +1,7 @@
 //! The knobs of the searching methods.
 
 use crate::anneal;
-use crate::lns;
+use crate::lns::{self, circuits};
 use lightbay_core::param::{ParamInfo, Params};
 
 /// Largest number of circuits that `auto` writes the exact model for.
@@ -121,6 +121,46 @@ pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> ln
             .and_then(|tries| u64::try_from(tries).ok())
             .unwrap_or(usual.patience),
         nodes: params.count("lns_nodes") as u32,
+    }
+}
+
+/// The knobs of neighbourhoods of circuits.
+pub(super) fn free() -> Vec<ParamInfo> {
+    let usual = circuits::Settings::default();
+    vec![
+        ParamInfo::float(
+            "free_share",
+            0.01,
+            1.0,
+            usual.share,
+            "Share of the kept circuits that the first try frees beside all others; it adapts.",
+        ),
+        ParamInfo::int(
+            "free_patience",
+            0,
+            1_000_000,
+            usual.patience as i64,
+            "Tries without a gain after which freeing circuits ends.",
+        )
+        .unit("tries"),
+        ParamInfo::int(
+            "free_nodes",
+            1,
+            1_000_000,
+            i64::from(usual.nodes),
+            "Nodes of the tree search of one try.",
+        )
+        .unit("nodes"),
+    ]
+}
+
+/// What the knobs of neighbourhoods of circuits say.
+pub(super) fn free_settings(params: &Params) -> circuits::Settings {
+    let usual = circuits::Settings::default();
+    circuits::Settings {
+        share: params.float("free_share").unwrap_or(usual.share),
+        patience: params.count("free_patience") as u64,
+        nodes: params.count("free_nodes") as u32,
     }
 }
 

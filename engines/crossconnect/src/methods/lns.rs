@@ -3,7 +3,7 @@
 use super::ground::{Ground, Start, best_bound};
 use super::{finish, knobs};
 use crate::kind::Crossconnect;
-use crate::lns::{self, Settings};
+use crate::lns::{self, Settings, circuits};
 use crate::polish::polish;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -100,6 +100,31 @@ pub(super) fn search(
         lns::lns(&ground.task, &best.plan, bound, settings, &mut stream, cx, &mut |cx, removed, plan| {
             ground.offer(cx, removed, plan, "large neighbourhood")
         })?;
+    best.removed = ground.task.removed(&best.plan);
+    Ok(())
+}
+
+/// Frees circuits of a solution all over the switches, which becomes the best.
+pub(super) fn free(
+    ground: &Arc<Ground>,
+    best: &mut Start,
+    settings: circuits::Settings,
+    stream: u64,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<(), MethodError> {
+    cx.phase("lns", format!("new circuits and some kept ones, from {} removed", best.removed));
+    cx.solver(lightbay_highs::solve::solver_name());
+    let mut stream = cx.stream(stream);
+    let bound = best_bound(cx);
+    best.plan = circuits::search(
+        &ground.task,
+        &best.plan,
+        bound,
+        settings,
+        &mut stream,
+        cx,
+        &mut |cx, removed, plan| ground.offer(cx, removed, plan, "large neighbourhood"),
+    )?;
     best.removed = ground.task.removed(&best.plan);
     Ok(())
 }
