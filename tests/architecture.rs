@@ -340,6 +340,9 @@ fn only_sessions_write_files_and_only_presenters_know_kinds() {
                 "AnyScenario::Tpu",
                 "AnyPlan::Tpu",
                 "engines::tpu",
+                "AnyScenario::Crossconnect",
+                "AnyPlan::Crossconnect",
+                "engines::crossconnect",
             ];
             if !presenter && variant.iter().any(|word| line.contains(word)) {
                 wrong.push(format!("{} matches on a kind", path.display()));

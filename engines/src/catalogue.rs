@@ -7,6 +7,7 @@ use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::scenario::Scenario;
+use lightbay_crossconnect::Crossconnect;
 use lightbay_highs::options::has_hipo;
 use lightbay_tpu::Tpu;
 use lightbay_training::Training;
@@ -42,7 +43,7 @@ fn kind_info<K: Listed>() -> KindInfo {
 
 /// All kinds.
 pub fn kinds() -> Vec<KindInfo> {
-    vec![kind_info::<Training>(), kind_info::<Tpu>()]
+    vec![kind_info::<Training>(), kind_info::<Tpu>(), kind_info::<Crossconnect>()]
 }
 
 /// The solver of linear and integer programs that is built in: its version, and what it can use on this machine.
@@ -90,7 +91,7 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
 
 /// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.
 pub fn presets() -> Vec<PresetInfo> {
-    [Training::presets(), Tpu::presets()].concat()
+    [Training::presets(), Tpu::presets(), Crossconnect::presets()].concat()
 }
 
 /// One built-in scenario.
@@ -101,7 +102,7 @@ pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
     fn of<K: Listed>(name: &str) -> Option<AnyScenario> {
         K::preset(name).map(|body| any_scenario::<K>(Scenario { name: name.to_owned(), body }))
     }
-    of::<Training>(name).or_else(|| of::<Tpu>(name)).ok_or_else(|| {
+    of::<Training>(name).or_else(|| of::<Tpu>(name)).or_else(|| of::<Crossconnect>(name)).ok_or_else(|| {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
         Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names))
     })

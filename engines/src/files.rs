@@ -8,6 +8,7 @@ use lightbay_core::plan::{self, Draft, Header};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::read::{parse_json, read_all};
 use lightbay_core::scenario;
+use lightbay_crossconnect::Crossconnect;
 use lightbay_tpu::Tpu;
 use lightbay_training::Training;
 use serde_json::Value;
@@ -34,6 +35,7 @@ pub struct PlanFile {
 pub(crate) enum AnyDraft {
     Training(Box<Draft<Training>>),
     Tpu(Box<Draft<Tpu>>),
+    Crossconnect(Box<Draft<Crossconnect>>),
 }
 
 /// What checking a plan file gave.

@@ -14,7 +14,9 @@ use serde::Serialize;
 use std::any::Any;
 use std::sync::Arc;
 
+pub(crate) mod crossconnect;
 mod import;
+mod switches;
 pub(crate) mod tpu;
 pub(crate) mod training;
 

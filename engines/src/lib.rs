@@ -11,6 +11,7 @@
 //! | [`files`] | reading scenario and plan files, checking plans |
 //! | [`solve`] | settings, requests and jobs for the run board |
 //! | [`formats`] | importers and exporters |
+//! | [`convert`] | scenarios from plans of other kinds |
 //! | [`models`] | methods as models for other solvers, and the way back |
 //! | [`schema`] | JSON Schemas of scenario, plan and event |
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ macro_rules! each_kind {
         match $subject {
             $enum::Training($inner) => $body,
             $enum::Tpu($inner) => $body,
+            $enum::Crossconnect($inner) => $body,
         }
     };
 }
@@ -38,12 +40,17 @@ macro_rules! named_kind {
                 type $kind = lightbay_tpu::Tpu;
                 $body
             }
+            <lightbay_crossconnect::Crossconnect as lightbay_core::kind::Kind>::NAME => {
+                type $kind = lightbay_crossconnect::Crossconnect;
+                $body
+            }
             _ => $none,
         }
     };
 }
 
 pub mod catalogue;
+pub mod convert;
 pub mod files;
 pub mod formats;
 mod listed;
@@ -53,11 +60,13 @@ pub mod solve;
 pub mod subject;
 
 pub use catalogue::{KindInfo, PresetInfo, kind, kinds, knobs, method, methods, preset, presets, solver};
+pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
     Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,
     export_against, exporters, import, importers,
 };
+pub use lightbay_crossconnect as crossconnect;
 pub use lightbay_tpu as tpu;
 pub use lightbay_training as training;
 pub use models::{ModelledMethod, Question, modelled};

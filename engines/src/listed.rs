@@ -1,6 +1,7 @@
 //! What a kind brings to the catalogue beyond the contract of the core. A new kind is listed by implementing [`Listed`]
 //! and by one line each in the macros and enums of this crate.
 
+mod crossconnect;
 mod tpu;
 mod training;
 

@@ -6,6 +6,7 @@ use lightbay_core::kind::Kind;
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Objective, Provenance, SCHEMA as PLAN, Status};
 use lightbay_core::scenario::SCHEMA as SCENARIO;
+use lightbay_crossconnect::Crossconnect;
 use lightbay_tpu::Tpu;
 use lightbay_training::Training;
 use schemars::{SchemaGenerator, generate::SchemaSettings, json_schema};
@@ -42,11 +43,19 @@ pub fn schema(which: SchemaOf) -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut root = match which {
         SchemaOf::Scenario => {
-            let kinds = [scenario::<Training>(&mut generator), scenario::<Tpu>(&mut generator)];
+            let kinds = [
+                scenario::<Training>(&mut generator),
+                scenario::<Tpu>(&mut generator),
+                scenario::<Crossconnect>(&mut generator),
+            ];
             json_schema!({ "title": SCENARIO, "oneOf": kinds })
         }
         SchemaOf::Plan => {
-            let kinds = [plan::<Training>(&mut generator), plan::<Tpu>(&mut generator)];
+            let kinds = [
+                plan::<Training>(&mut generator),
+                plan::<Tpu>(&mut generator),
+                plan::<Crossconnect>(&mut generator),
+            ];
             json_schema!({ "title": PLAN, "oneOf": kinds })
         }
         SchemaOf::Event => {

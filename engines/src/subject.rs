@@ -8,6 +8,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Header;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
+use lightbay_crossconnect::Crossconnect;
 use lightbay_tpu::Tpu;
 use lightbay_training::Training;
 use serde_json::Value;
@@ -20,6 +21,8 @@ pub enum AnyScenario {
     Training(Arc<Scenario<Training>>),
     /// Topology and routes of a TPU pod.
     Tpu(Arc<Scenario<Tpu>>),
+    /// Cross-connects of optical circuit switches.
+    Crossconnect(Arc<Scenario<Crossconnect>>),
 }
 
 /// A checked plan of any kind. Cheap to clone.
@@ -29,6 +32,8 @@ pub enum AnyPlan {
     Training(Arc<Checked<Training>>),
     /// Topology and routes of a TPU pod.
     Tpu(Arc<Checked<Tpu>>),
+    /// Cross-connects of optical circuit switches.
+    Crossconnect(Arc<Checked<Crossconnect>>),
 }
 
 fn kind_name<K: Kind>(_: &Scenario<K>) -> &'static str {
@@ -156,7 +161,10 @@ impl AnyScenario {
 impl AnyPlan {
     /// The plan behind what events carry. `None` only for a kind that this catalogue does not list.
     pub fn of(plan: &SharedPlan) -> Option<Self> {
-        downcast::<Training>(plan).map(Self::Training).or_else(|| downcast::<Tpu>(plan).map(Self::Tpu))
+        downcast::<Training>(plan)
+            .map(Self::Training)
+            .or_else(|| downcast::<Tpu>(plan).map(Self::Tpu))
+            .or_else(|| downcast::<Crossconnect>(plan).map(Self::Crossconnect))
     }
 
     /// As events, sessions and hot starts take it.

@@ -8,7 +8,9 @@ use clap::Args;
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::run::common_params;
-use lightbay_engines::{FormatInfo, KindInfo, SubjectSort, exporters, importers, kinds, knobs, methods};
+use lightbay_engines::{
+    FormatInfo, KindInfo, SubjectSort, conversion, exporters, importers, kinds, knobs, methods,
+};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -20,7 +22,7 @@ pub struct Arguments {
     kind: Option<String>,
 
     /// Print one JSON object: {"schema", "kinds": [{"name", "objective", "default_method", "scenario_knobs",
-    /// "methods", "exporters"}], "common_params", "importers"}
+    /// "new_from_plans", "methods", "exporters"}], "common_params", "importers"}
     #[arg(long)]
     json: bool,
 
@@ -74,6 +76,10 @@ fn one_kind(kind: &KindInfo, console: &mut Console) -> Result<(), Failure> {
     }
     writeln!(out, "\nKnobs of the scenario")?;
     writeln!(out, "{}", params(&knobs(kind.name)))?;
+    if let Some(conversion) = conversion(kind.name) {
+        writeln!(out, "Knobs of `lightbay new {}` from plans", kind.name)?;
+        writeln!(out, "{}", params(&[conversion.plans, conversion.own].concat()))?;
+    }
     Ok(())
 }
 
@@ -143,6 +149,9 @@ fn document(kinds: &[KindInfo]) -> Value {
                 "objective": { "name": kind.objective.name, "sense": kind.objective.sense },
                 "default_method": kind.default_method,
                 "scenario_knobs": knobs(kind.name),
+                "new_from_plans": conversion(kind.name).map(|conversion| {
+                    json!({ "plans": conversion.plans, "own": conversion.own })
+                }),
                 "methods": methods(kind.name),
                 "exporters": exporters(kind.name),
             })

@@ -3,17 +3,21 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::source::{Source, stdin_at_most_once};
 use super::target::Target;
 use clap::{Args, ValueHint};
-use lightbay_core::param::Setting;
+use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_engines::{AnyScenario, apply, kind, kinds, preset, presets};
+use lightbay_engines::{AnyScenario, Conversion, apply, conversion, convert, kind, kinds, preset, presets};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   lightbay new megatron_177b --set bandwidth_gbps=800 -o job.json
-  lightbay new training -o job.json      the first preset of the kind, to be edited";
+  lightbay new training -o job.json      the first preset of the kind, to be edited
+  lightbay new crossconnect --set from=plan.json --set ocs_count=8 -o switches.json
+                                         the circuits of a plan, to be laid on switches
+  lightbay new crossconnect --set from=next.json --set installed_from=carried-out.json -o switches.json";
 
 /// Arguments of `new`.
 #[derive(Args, Debug)]
@@ -39,10 +43,62 @@ pub struct Arguments {
 /// Writes the scenario.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let mut target = Target::prepare(arguments.output.as_deref(), arguments.force)?;
-    let scenario = base(&arguments.from)?;
-    let scenario = with_knobs(&scenario, &arguments.set).map_err(|problems| problems.named("--set"))?;
+    let (scenario, settings) = match made_from_plans(arguments) {
+        Some(conversion) => converted(&arguments.from, &conversion, &arguments.set, console)?,
+        None => (base(&arguments.from)?, arguments.set.clone()),
+    };
+    let scenario = with_knobs(&scenario, &settings).map_err(|problems| problems.named("--set"))?;
     target.write(&scenario.to_json()?, console)?;
     Ok(Exit::Done)
+}
+
+/// How the scenario is made from plans, if a setting asks for that.
+fn made_from_plans(arguments: &Arguments) -> Option<Conversion> {
+    let conversion = conversion(&arguments.from)?;
+    let asks = |setting: &Setting| {
+        conversion.plans.iter().chain(&conversion.own).any(|info| info.name == setting.name)
+    };
+    arguments.set.iter().any(asks).then_some(conversion)
+}
+
+/// The scenario made from plans, and the settings that are still to be applied to it.
+fn converted(
+    kind: &str,
+    conversion: &Conversion,
+    settings: &[Setting],
+    console: &mut Console,
+) -> Result<(AnyScenario, Vec<Setting>), Failure> {
+    let is_of = |infos: &[ParamInfo], setting: &Setting| infos.iter().any(|info| info.name == setting.name);
+    let (mut sources, mut own, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    for setting in settings {
+        if !is_of(&conversion.plans, setting) {
+            let list = if is_of(&conversion.own, setting) || is_of(&conversion.early, setting) {
+                &mut own
+            } else {
+                &mut rest
+            };
+            list.push(setting.clone());
+        } else if setting.index.is_some() || sources.iter().any(|(name, _)| *name == setting.name) {
+            let remedy = format!("write {}=PLAN once", setting.name);
+            return Err(Failure::input(
+                setting.to_string(),
+                "names a plan a second time or by an index",
+                remedy,
+            ));
+        } else {
+            sources.push((setting.name.clone(), Source::of(setting.text.clone().into())));
+        }
+    }
+    stdin_at_most_once(sources.iter().map(|(_, source)| source))?;
+    let mut plans = Vec::with_capacity(sources.len());
+    for (name, source) in sources {
+        plans.push((name, source.plan()?));
+    }
+    let converted = convert(kind, &plans, &own).map_err(|problems| problems.named("--set"))?;
+    for note in &converted.notes {
+        console.say(note);
+    }
+    Ok((converted.scenario, rest))
 }
 
 fn base(from: &str) -> Result<AnyScenario, Problem> {

@@ -16,13 +16,14 @@ use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
+mod crossconnect;
 mod tpu;
 mod training;
 
 /// Arguments of `show`.
 #[derive(Args, Debug)]
 #[command(
-    after_long_help = "Examples:\n  lightbay show preset:megatron_177b\n  lightbay show plan.json --json | jq .training.links\n  lightbay show preset:tpu-256"
+    after_long_help = "Examples:\n  lightbay show preset:megatron_177b\n  lightbay show plan.json --json | jq .training.links\n  lightbay show preset:tpu-256\n  lightbay show preset:crossconnect-16-16-25"
 )]
 pub struct Arguments {
     /// What to show: a file, `-` or preset:NAME
@@ -70,6 +71,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 enum Figures<'a> {
     Training(Box<training::Figures<'a>>),
     Tpu(Box<tpu::Figures<'a>>),
+    Crossconnect(Box<crossconnect::Figures<'a>>),
 }
 
 impl Figures<'_> {
@@ -77,6 +79,7 @@ impl Figures<'_> {
         match self {
             Self::Training(figures) => figures.text(),
             Self::Tpu(figures) => figures.text(),
+            Self::Crossconnect(figures) => figures.text(),
         }
     }
 
@@ -84,6 +87,7 @@ impl Figures<'_> {
         match self {
             Self::Training(figures) => figures.json(),
             Self::Tpu(figures) => figures.json(),
+            Self::Crossconnect(figures) => figures.json(),
         }
     }
 }
@@ -103,6 +107,13 @@ fn figures(shown: &Shown) -> Result<Figures<'_>, Problems> {
                 _ => None,
             };
             tpu::Figures::of(scenario, plan).map(|figures| Figures::Tpu(Box::new(figures)))
+        }
+        AnyScenario::Crossconnect(scenario) => {
+            let plan = match &shown.plan {
+                Some(AnyPlan::Crossconnect(plan)) => Some(plan.plan()),
+                _ => None,
+            };
+            Ok(Figures::Crossconnect(Box::new(crossconnect::Figures::of(scenario, plan))))
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod commands;
+mod crossconnect;
 mod files;
 mod helpers;
 mod models;

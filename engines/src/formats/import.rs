@@ -1,6 +1,6 @@
 //! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
 
-use super::{FormatInfo, SubjectSort, parse_settings, write_problem};
+use super::{FormatInfo, SubjectSort, parse_settings, switches, write_problem};
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::json;
@@ -81,6 +81,7 @@ pub fn importers() -> Vec<FormatInfo> {
         extension: "txt",
         params: aicb::aicb_knobs(),
     }];
+    formats.extend(switches::importers());
     formats.extend(models::importer());
     formats
 }
@@ -105,6 +106,9 @@ pub fn import(
     };
     if format == models::SOL {
         return models::import(inputs, settings, strict);
+    }
+    if format != aicb::AICB {
+        return switches::import(info, inputs, settings);
     }
     let params = parse_settings(&info.params, settings, format)?;
     let files: Vec<aicb::ImportFile<'_>> =

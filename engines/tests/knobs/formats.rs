@@ -74,7 +74,9 @@ fn imported(case: &Case, value: &str) -> Vec<u8> {
 #[test]
 fn every_knob_of_every_importer_changes_the_scenario() {
     let mut entries = Vec::new();
-    for format in importers() {
+    // Answers of switches need switches: their knobs are tested where the answers are read.
+    let answers = lightbay_engines::crossconnect::import::formats();
+    for format in importers().iter().filter(|format| answers.iter().all(|known| known.name != format.name)) {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }
     let mut covered: Vec<_> = AICB.iter().map(|case| ("aicb".to_owned(), case.knob.to_owned())).collect();

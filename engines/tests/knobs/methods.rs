@@ -23,7 +23,7 @@ pub(super) enum Shows {
 
 pub(super) struct Case {
     pub(super) methods: &'static [&'static str],
-    param: &'static str,
+    pub(super) param: &'static str,
     preset: &'static str,
     /// Settings of both runs.
     given: &'static str,

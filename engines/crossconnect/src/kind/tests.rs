@@ -35,3 +35,28 @@ fn a_plan_for_other_pods_does_not_fit() {
     let other = presets::scenario("crossconnect-8-8-25").unwrap();
     assert!(carry(&result, &scenario, &other).unwrap_err().contains("for 4 pods, the scenario has 8"));
 }
+
+#[test]
+fn a_plan_is_repaired_for_other_circuits_and_failed_ports() {
+    let (scenario, result) = example();
+    let set = |knob: &str, text: &str| {
+        let mut changed = scenario.clone();
+        changed.set(knob, None, &ParamValue::Text(text.into())).unwrap();
+        changed
+    };
+    // One circuit less between pods 1 and 2, which may have been on either switch.
+    let fewer = set("circuits", "1-2:1");
+    let carried = carry(&result, &scenario, &fewer).unwrap();
+    assert_eq!(carried.repairs.len(), 1, "{:?}", carried.repairs);
+    let target = assemble::target(&fewer, carried.candidate.result.changes().unwrap());
+    assert_eq!(target.circuits(), 7);
+    assert_eq!(Task::of(&fewer).misfit(&target), None);
+    // Without a port of pod 0 it cannot have all its circuits.
+    let mut failed = fewer;
+    failed.set("circuits", None, &ParamValue::Text("0-3:1".into())).unwrap();
+    failed.set("failed_ports", None, &ParamValue::Text("1:0:a0".into())).unwrap();
+    let carried = carry(&result, &scenario, &failed).unwrap();
+    assert_eq!(carried.candidate.metrics["forced_removed_circuits"], 1.0);
+    let single = set("wiring", "single_sided");
+    assert!(carry(&result, &scenario, &single).is_ok(), "two sides are a special case of none");
+}

@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 
 /// What to write for an empty list.
 const NONE: &str = "none";
+/// Pairs of pods up to which the knob of their circuits lists them.
+const MOST_LISTED: usize = 64;
 
 /// The knobs of a scenario; of any scenario of the kind if none is given.
 pub fn knobs(scenario: Option<&CrossconnectScenario>) -> Vec<ParamInfo> {
@@ -88,11 +90,11 @@ fn listed<T>(entries: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> Pa
 
 impl CrossconnectScenario {
     /// The value of a knob. `None` for unknown names and for what no knob can express (ports that differ between
-    /// switches).
+    /// switches, circuits of many pairs of pods).
     pub fn get(&self, name: &str) -> Option<ParamValue> {
         Some(match name {
             "wiring" => ParamValue::Text(self.wiring.word().to_owned()),
-            "circuits" => ParamValue::Text(format!("{} in all", self.wanted_circuits())),
+            "circuits" => self.listed_circuits()?,
             "ports_a" => per_pod(&self.ports_a)?,
             "ports_b" => per_pod(&self.ports_b)?,
             "failed_ports" => {
@@ -191,6 +193,16 @@ impl CrossconnectScenario {
         let ports = info.accept(value)?.as_i64().unwrap_or_default();
         row.fill(ports as u32);
         Ok(())
+    }
+
+    /// The wanted circuits pair by pair; `None` if they are too many to be read.
+    fn listed_circuits(&self) -> Option<ParamValue> {
+        let rows = self.logical_circuits.iter().enumerate();
+        let pairs = rows
+            .flat_map(|(a, row)| row.iter().enumerate().skip(a + 1).map(move |(b, &count)| (a, b, count)));
+        let wanted: Vec<_> = pairs.filter(|&(_, _, count)| count > 0).collect();
+        let text = |(a, b, count)| format!("{a}-{b}:{count}");
+        (wanted.len() <= MOST_LISTED).then(|| listed(wanted.into_iter(), text))
     }
 
     fn set_circuits(&mut self, text: &str) -> Result<(), Problem> {

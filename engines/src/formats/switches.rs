@@ -1,0 +1,103 @@
+//! Importers of what is set on switches: their answers become the installed state of a scenario.
+
+use super::import::{Imported, Input, Product};
+use super::{FormatInfo, SubjectSort, parse_settings};
+use crate::files::{AnyFile, read_value};
+use crate::subject::AnyScenario;
+use lightbay_core::param::Setting;
+use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::scenario::Scenario;
+use lightbay_crossconnect::{Crossconnect, import};
+use lightbay_formats::{Format, Limits, detect};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Answers of switches are small.
+const LIMITS: Limits = Limits { content_bytes: 64 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
+
+pub(super) fn importers() -> Vec<FormatInfo> {
+    let info = |format: import::Format| FormatInfo {
+        name: format.name,
+        help: format.help,
+        of: SubjectSort::Scenario,
+        against: None,
+        extension: format.extension,
+        params: format.params,
+    };
+    import::formats().into_iter().map(info).collect()
+}
+
+/// Reads the state of the switches of a scenario, which is one of the inputs (or a plan for it), into it.
+///
+/// # Errors
+/// No scenario among the inputs or several, and every problem of the files.
+pub(super) fn import(
+    info: &FormatInfo,
+    inputs: &[Input],
+    settings: &[Setting],
+) -> Result<Imported, Problems> {
+    let params = parse_settings(&info.params, settings, info.name)?;
+    let (scenario, files) = sorted(inputs)?;
+    let files: Vec<import::Input<'_>> =
+        files.iter().map(|input| import::Input { name: &input.name, bytes: &input.bytes }).collect();
+    let read = import::installed(info.name, &files, &scenario.body, &params)?;
+    let before = scenario.body.installed_circuits().count();
+    let mut changed = Scenario::clone(&scenario);
+    changed.body.installed = read.installed;
+    // It is no random instance any more: drawing another one would forget what was read.
+    changed.body.family = None;
+    changed.body.validate()?;
+    let installed = changed.body.installed_circuits().count();
+    let mut lines = read.lines;
+    lines.push(format!(
+        "{} installed instead of {before}",
+        counted(installed as u64, "circuit is", "circuits are")
+    ));
+    Ok(Imported {
+        summary: json!({ "installed_circuits": installed, "installed_circuits_before": before, "lines": lines }),
+        lines,
+        product: Product::Scenario(AnyScenario::Crossconnect(Arc::new(changed))),
+    })
+}
+
+/// The scenario among the inputs, and the others.
+fn sorted(inputs: &[Input]) -> Result<(Arc<Scenario<Crossconnect>>, Vec<&Input>), Problems> {
+    let (mut scenario, mut files) = (None, Vec::new());
+    for input in inputs {
+        let opened = detect::open(input.bytes.as_slice(), &LIMITS);
+        if !opened.is_ok_and(|opened| matches!(opened.format, Format::Scenario | Format::Plan)) {
+            files.push(input);
+            continue;
+        }
+        let found = read(input).map_err(|problems| problems.named(&input.name))?;
+        if scenario.replace(found).is_some() {
+            let problem = Problem::new("", "is a second scenario", "name one scenario or plan");
+            return Err(Problems::from(problem).named(&input.name));
+        }
+    }
+    let scenario = scenario.ok_or_else(|| {
+        Problem::new(
+            "",
+            "there is no scenario among the files",
+            "name the scenario whose switches have answered beside their answers, or a plan for it",
+        )
+    })?;
+    Ok((scenario, files))
+}
+
+fn read(input: &Input) -> Result<Arc<Scenario<Crossconnect>>, Problems> {
+    let value = parse_json(&read_all(input.bytes.as_slice())?)?;
+    let scenario = match read_value(&value)? {
+        AnyFile::Scenario(scenario) => Some(scenario),
+        AnyFile::Plan(plan) => plan.scenario(),
+    };
+    match scenario {
+        Some(AnyScenario::Crossconnect(scenario)) => Ok(scenario),
+        Some(other) => {
+            let message = format!("is of kind {}", other.kind());
+            Err(Problem::new("kind", message, "give a scenario of kind crossconnect").into())
+        }
+        None => Err(Problem::new("result", "cannot be read", "see `lightbay check`").into()),
+    }
+}

@@ -1,0 +1,245 @@
+//! Cross-connects from outside: solve, check, show, compare, export, scenarios made from plans, and input that is wrong.
+
+use super::support::Place;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Limits that end a run soon.
+const SHORT: &[&str] = &["--time-limit", "2s"];
+
+fn solve(place: &Place, arguments: &[&str], name: &str) -> Value {
+    let all: Vec<&str> = ["solve"].iter().chain(arguments).chain(&["-o", name]).copied().collect();
+    place.run(&all).done();
+    place.json(name)
+}
+
+/// Circuits of a plan port by port: those that are set before it (`add` left out) or after it (`remove` left out).
+fn state(plan: &Value, without: &str) -> BTreeSet<[u64; 5]> {
+    let mut found = BTreeSet::new();
+    for ocs in plan["result"]["ocs"].as_array().unwrap() {
+        for entry in ocs["cross_connects"].as_array().unwrap() {
+            if entry["action"] != without {
+                let of = |key: &str| entry[key].as_u64().unwrap();
+                let id = ocs["ocs_id"].as_u64().unwrap();
+                found.insert([id, of("pod_a"), of("port_a_index"), of("pod_b"), of("port_b_index")]);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_worked_example_is_solved_checked_shown_compared_and_exported() {
+    let place = Place::new();
+    let plan = solve(&place, &["preset:crossconnect-example"], "auto.json");
+    assert_eq!((&plan["method"], &plan["status"]), (&json!("auto"), &json!("optimal")));
+    let objective = &plan["objective"];
+    assert_eq!((objective["value"].as_f64(), objective["bound"].as_f64()), (Some(2.0), Some(2.0)));
+    assert_eq!(plan["result"]["totals"]["kept_circuits"], 6);
+    place.run(&["check", "auto.json"]).done().prints(&["0 violations", "verified"]);
+    place.run(&["show", "auto.json"]).done().prints(&[
+        "4 A and 4 B",
+        "at least 2, by counting pairs of pods",
+        "Switches, 2",
+        "Batches, 1",
+    ]);
+    let shown = place.run(&["show", "auto.json", "--json"]).done().json();
+    assert_eq!(shown["crossconnect"]["totals"]["removed_circuits"], 2);
+    assert_eq!(shown["crossconnect"]["batches"][0]["removed"], 2);
+    solve(&place, &["preset:crossconnect-example", "--method", "lumos-scratch"], "scratch.json");
+    place
+        .run(&["compare", "auto.json", "scratch.json", "--csv"])
+        .done()
+        .prints(&["removed_circuits", "batches"]);
+    place.run(&["export", "auto.json", "--to", "instance", "-o", "instance.json"]).done();
+    assert_eq!(place.json("instance.json")["installed"], plan["scenario"]["installed"]);
+}
+
+#[test]
+fn every_method_finds_a_plan_that_passes_the_checker() {
+    let place = Place::new();
+    let all = place.run(&["methods", "crossconnect", "--json"]).done().json();
+    for method in all["kinds"][0]["methods"].as_array().unwrap() {
+        let method = method["name"].as_str().unwrap();
+        let name = format!("{method}.json");
+        let arguments = ["preset:crossconnect-example", "--method", method];
+        solve(&place, &[&arguments, SHORT].concat(), &name);
+        place.run(&["check", &name]).done().prints(&["0 violations"]);
+    }
+}
+
+#[test]
+fn the_order_of_an_all_to_all_is_right_for_any_size_and_as_printed_for_one() {
+    let place = Place::new();
+    let order = |settings: &[&str], name: &str| {
+        let mut arguments = vec!["preset:crossconnect-example", "--method", "all-to-all-order"];
+        arguments.extend(settings.iter().flat_map(|setting| ["--set", setting]));
+        solve(&place, &arguments, name)
+    };
+    let plan = order(&["gpus_per_pod=2"], "corrected.json");
+    assert_eq!(plan["result"]["phases"][0], json!([0, 3, 2, 5, 4, 7, 6, 1]));
+    assert_eq!(plan["metrics"]["contended_phases"], 0.0);
+    place.run(&["check", "corrected.json"]).done();
+    place.run(&["show", "corrected.json"]).done().prints(&["Phases, 8, order corrected", "0 3 2 5 4 7 6 1"]);
+    let printed = ["--set", "gpus_per_pod=2", "--set", "phase_rule=printed", "-o", "printed.json"];
+    let solve = ["solve", "preset:crossconnect-example", "--method", "all-to-all-order"];
+    place.run(&[&solve[..], &printed].concat()).done().says(&["GPUs may receive from several"]);
+    assert!(place.json("printed.json")["metrics"]["contended_phases"].as_f64().unwrap() > 0.0);
+    let many = ["--set", "gpus_per_pod=1000"];
+    place.run(&[&solve[..], &many].concat()).exit(2).says(&["gpus_per_pod: is 1000", "give at most 512"]);
+}
+
+#[test]
+fn a_change_is_made_in_batches_that_keep_the_limits() {
+    let place = Place::new();
+    let arguments =
+        ["preset:crossconnect-8-8-25", "--method", "lumos-halving", "--set", "max_dark_per_pod=2"];
+    let plan = solve(&place, &arguments, "gentle.json");
+    assert!(plan["result"]["batches"].as_array().unwrap().len() > 1);
+    assert_eq!(plan["metrics"]["dark_limit_kept"], 1.0);
+    assert!(plan["metrics"]["max_dark_per_pod"].as_f64().unwrap() <= 2.0);
+    place.run(&["check", "gentle.json"]).done();
+    place.run(&["show", "gentle.json"]).done().prints(&["a pod misses at most 2 circuits", "dark meanwhile"]);
+}
+
+/// From a training job to switches, and from its next plan to the difference.
+#[test]
+fn training_plans_are_laid_on_switches_one_after_the_other() {
+    let place = Place::new();
+    let short = ["--method", "delta-joint", "--time-limit", "3s"];
+    let job = |changes: &[&str], name: &str| {
+        let changes = changes.iter().flat_map(|change| ["--set", *change]);
+        let all: Vec<&str> = ["preset:megatron_462b"].into_iter().chain(short).chain(changes).collect();
+        solve(&place, &all, name)
+    };
+    let first = job(&[], "a.json");
+    // Slower ports move circuits between pipelines and exchanges; longer sequences leave them where they are.
+    job(&["bandwidth_gbps=100"], "b.json");
+    let longer = job(&["seq=8192"], "c.json");
+
+    let new = |settings: &[&str], name: &str| {
+        let settings = settings.iter().flat_map(|setting| ["--set", *setting]);
+        let all: Vec<&str> =
+            ["new", "crossconnect"].into_iter().chain(settings).chain(["-o", name]).collect();
+        place.run(&all)
+    };
+    new(&["from=a.json"], "sa.json").done();
+    let scenario = place.json("sa.json");
+    assert_eq!(scenario["derived_from"]["kind"], "training");
+    assert_eq!(scenario["derived_from"]["scenario_sha256"], first["provenance"]["scenario_sha256"]);
+    assert_eq!(scenario["predicted_makespan_s"], first["objective"]["value"]);
+    assert_eq!(scenario["installed"]["ocs"], json!([]));
+    let greenfield = solve(&place, &[&["sa.json"], SHORT].concat(), "pa.json");
+    assert_eq!(greenfield["objective"]["value"], 0.0);
+    assert_eq!(greenfield["metrics"]["predicted_makespan_s"], first["objective"]["value"]);
+    place.run(&["check", "pa.json"]).done();
+    place.run(&["show", "sa.json"]).done().prints(&["made from", "a training plan", "per iteration"]);
+
+    new(&["from=b.json", "installed_from=pa.json"], "sb.json").done().says(&["installed circuits"]);
+    let difference = solve(&place, &[&["sb.json"], SHORT].concat(), "pb.json");
+    place.run(&["check", "pb.json"]).done();
+    // What is set before the change is what the first one led to, and only part of it moves.
+    assert_eq!(state(&difference, "add"), state(&greenfield, "remove"));
+    let totals = |key: &str| difference["result"]["totals"][key].as_u64().unwrap();
+    assert!(totals("lower_bound_removed_circuits") > 0);
+    assert!(totals("removed_circuits") >= totals("lower_bound_removed_circuits"));
+    assert!(totals("kept_circuits") > 4 * totals("removed_circuits"), "only the difference moves");
+
+    // The same circuits again: nothing moves.
+    assert_eq!(longer["result"]["topology"], first["result"]["topology"]);
+    new(&["from=c.json", "installed_from=pa.json"], "same.json").done();
+    let same = solve(&place, &[&["same.json"], SHORT].concat(), "psame.json");
+    assert_eq!(same["objective"]["value"], 0.0);
+    assert_eq!(same["result"]["batches"], json!([]));
+
+    new(&["from=a.json", "ocs_count=3"], "uneven.json").done().says(&["the port map is not uniform"]);
+    let other = new(&["from=a.json", "ocs_count=3", "installed_from=pa.json"], "x.json").exit(2);
+    other.says(&["--set: installed_from: is for", "but 'ocs_count' is 3"]);
+    new(&["ocs_count=3"], "x.json").exit(2).says(&["from: is missing"]);
+    new(&["from=a.json", "from=b.json"], "x.json").exit(2).says(&["a second time"]);
+    new(&["from=a.json", "installed_from=b.json"], "x.json").exit(2).says(&["is a plan of kind training"]);
+    new(&["from=sa.json"], "x.json").exit(2).says(&["is a scenario, not a plan"]);
+    new(&["from=a.json", "ocs_count=0"], "x.json").exit(2).says(&["ocs_count: '0' is not valid"]);
+    new(&["from=a.json", "wiring=single_sided", "max_dark_per_pod=3"], "single.json").done();
+    let single = place.json("single.json");
+    assert_eq!(
+        (&single["wiring"], &single["rollout"]["max_dark_per_pod"]),
+        (&json!("single_sided"), &json!(3))
+    );
+    assert!(!place.path("x.json").exists());
+}
+
+#[test]
+fn what_is_exported_can_be_read_back_as_installed() {
+    let place = Place::new();
+    let plan = solve(&place, &["preset:crossconnect-example"], "plan.json");
+    place.run(&["export", "plan.json", "--to", "csv", "--set", "full=true", "-o", "plan.csv"]).done();
+    let read = |arguments: &[&str]| {
+        let all: Vec<&str> = ["import", "csv"].iter().chain(arguments).copied().collect();
+        place.run(&all)
+    };
+    read(&["plan.json", "plan.csv", "-o", "after.json"])
+        .done()
+        .prints(&["8 circuits are installed instead of 8"]);
+    let again = solve(&place, &["after.json"], "again.json");
+    assert_eq!(again["objective"]["value"], 0.0);
+    assert_eq!(state(&again, "add"), state(&plan, "remove"));
+    read(&["preset:crossconnect-example", "plan.csv", "--set", "state=before", "-o", "before.json"]).done();
+    assert_eq!(place.json("before.json")["installed"], plan["scenario"]["installed"]);
+    read(&["plan.csv"]).exit(2).says(&["no scenario among the files"]);
+    read(&["plan.json", "preset:crossconnect-example", "plan.csv"]).exit(2).says(&["is a second scenario"]);
+    read(&["preset:tiny4", "plan.csv"]).exit(2).says(&["preset:tiny4: kind: is of kind training"]);
+    read(&["preset:crossconnect-8-8-25", "plan.csv"]).exit(2).says(&["plan.csv"]);
+
+    place
+        .run(&["export", "plan.json", "--to", "sonic_ocs"])
+        .exit(2)
+        .says(&["name an existing folder with -o"]);
+    std::fs::create_dir(place.path("files")).unwrap();
+    place.run(&["export", "plan.json", "--to", "sonic_ocs", "-o", "files"]).done().prints(&["rollback"]);
+    place.run(&["export", "again.json", "--to", "csv"]).exit(2).says(&["set full=true for the whole state"]);
+    place
+        .run(&["export", "preset:crossconnect-example", "--to", "csv"])
+        .exit(2)
+        .says(&["solve the scenario first"]);
+}
+
+#[test]
+fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
+    let place = Place::new();
+    place.scenario("crossconnect-example", "good.json");
+    let wrong = |change: &dyn Fn(&mut Value), parts: &[&str]| {
+        let mut scenario = place.json("good.json");
+        change(&mut scenario);
+        place.write("wrong.json", scenario.to_string());
+        place.run(&["solve", "wrong.json"]).exit(2).says(parts);
+    };
+    let first = |scenario: &mut Value, change: &dyn Fn(&mut Value)| {
+        change(&mut scenario["installed"]["ocs"][0]["cross_connects"][0]);
+    };
+    wrong(&|s| s["logical_circuits"][0][1] = json!(9), &["logical_circuits[0][1]: is 9, but [1][0] is 1"]);
+    wrong(
+        &|s| {
+            s["logical_circuits"][0][1] = json!(9);
+            s["logical_circuits"][1][0] = json!(9);
+        },
+        &["pod_degree_exceeds_ports: pod 0 wants 12 circuits and has 4 ports", "pod 1 wants 12"],
+    );
+    wrong(
+        &|s| first(s, &|c| c["port_a_index"] = json!(1)),
+        &["names A port 1 of switch 0", "pod 0 has 0 to 0"],
+    );
+    wrong(&|s| first(s, &|c| c["pod_b"] = json!(2)), &["uses B port 0 of pod 2 again"]);
+    wrong(&|s| first(s, &|c| c["pod_b"] = json!(7)), &["names pod 7", "pods are 0 to 3"]);
+    wrong(&|s| s["installed"]["ocs"][1]["ocs_id"] = json!(5), &["installed.ocs[1].ocs_id: is 5"]);
+    wrong(
+        &|s| drop(s["installed"]["ocs"].as_array_mut().unwrap().pop()),
+        &["has 1 switches, but 'ocs_count' is 2", "is it the state of other switches?"],
+    );
+    wrong(
+        &|s| {
+            s["pinned"] = json!([{"ocs_id": 0, "pod_a": 0, "port_a_index": 0, "pod_b": 2, "port_b_index": 0}])
+        },
+        &["pinned[0]: is not installed"],
+    );
+}
