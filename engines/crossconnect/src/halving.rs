@@ -32,7 +32,8 @@ pub enum Bipartition {
     Contiguous,
     /// Halves by the ports of the pods, so that switches with equal ports stay together.
     Similar,
-    /// The best of some: every pairing of up to four switches, followed to the end; of more the better of the first two.
+    /// The best of some: of up to four switches every pairing, followed to the end; of more switches every other one or
+    /// halves, whichever contradicts less of what is installed.
     Best,
 }
 
