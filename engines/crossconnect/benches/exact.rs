@@ -55,7 +55,7 @@ fn solve(case: &Case<'_>, seed: u64) -> (Done, f64) {
     assert!(runs.wait_idle(Duration::from_hours(1)));
     let events = recorder.events();
     let better = |event: &&lightbay_core::event::Event| matches!(event.body, EventBody::Incumbent(_));
-    let last_s = events.iter().filter(better).next_back().map_or(0.0, |event| event.elapsed_s);
+    let last_s = events.iter().rfind(better).map_or(0.0, |event| event.elapsed_s);
     let Some(EventBody::Done(done)) = events.last().map(|event| event.body.clone()) else {
         panic!("the last event is not done")
     };

@@ -1,6 +1,6 @@
 //! `lumos-anneal`: all switches and orientations at once, by small random steps.
 
-use super::ground::{Ground, Start, best_bound};
+use super::ground::{Ground, Start, best_bound, outcome};
 use super::knobs;
 use crate::anneal::{self, Settings};
 use crate::bound;
@@ -55,7 +55,7 @@ impl Method<Crossconnect> for Anneal {
         if params.bool("relaxation") {
             relax(&ground, &best, cx)?;
         }
-        Ok(ground.outcome(cx, Limit::Work))
+        Ok(outcome(cx, Limit::Work))
     }
 }
 

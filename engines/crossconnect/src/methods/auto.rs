@@ -2,7 +2,7 @@
 //! soon as a bound meets the best plan, the rest is left out.
 
 use super::anneal::{anneal, relax};
-use super::ground::{Ground, Start, best_bound};
+use super::ground::{Ground, Start, best_bound, outcome};
 use super::{exact, finish, knobs, lns};
 use crate::kind::Crossconnect;
 use lightbay_core::context::Context;
@@ -69,7 +69,7 @@ impl Method<Crossconnect> for Auto {
         if exactly && !settled(&best, cx) {
             return exact::prove(&ground, Some(&best), None, params, Some(params.count("exact_nodes")), cx);
         }
-        Ok(ground.outcome(cx, Limit::Work))
+        Ok(outcome(cx, Limit::Work))
     }
 }
 

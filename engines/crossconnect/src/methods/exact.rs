@@ -1,7 +1,7 @@
 //! `lumos-exact`: the exact model by branch and bound; and the model for other solvers.
 
 use super::anneal::anneal;
-use super::ground::{Ground, Start, best_bound};
+use super::ground::{Ground, Start, best_bound, outcome};
 use super::knobs;
 use crate::assemble;
 use crate::assignment::Cell;
@@ -115,7 +115,7 @@ pub(super) fn prove(
         }
         let nothing = program.assignment(&[]);
         ground.offer(cx, ground.task.removed(&nothing), &nothing, "nothing is wanted")?;
-        return Ok(ground.outcome(cx, Limit::Work));
+        return Ok(outcome(cx, Limit::Work));
     }
     let size = program.model().size();
     let which = if oriented.is_some() { "orientation fixed" } else { "all orientations" };
@@ -147,13 +147,13 @@ pub(super) fn prove(
         Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
             Outcome::Infeasible(infeasible(&ground.task, orientation))
         }
-        Ending::Optimal => match ground.outcome(cx, Limit::Work) {
+        Ending::Optimal => match outcome(cx, Limit::Work) {
             // The solver stopped at the gap that was asked for.
             Outcome::Done { status: Status::Feasible, .. } => Outcome::done(Status::GapReached),
             outcome => outcome,
         },
         Ending::Trouble => Outcome::done(Status::NumericalTrouble),
-        _ => ground.outcome(cx, Limit::Work),
+        _ => outcome(cx, Limit::Work),
     })
 }
 

@@ -156,15 +156,15 @@ impl Ground {
         starts.sort_by_key(|start| start.removed);
         Ok(starts)
     }
+}
 
-    /// How a search ended that may prove its plan by the bound.
-    pub(super) fn outcome(&self, cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
-        let proven = cx.best().is_some_and(|(value, _)| value <= best_bound(cx) as f64);
-        if proven {
-            Outcome::done(Status::Optimal)
-        } else {
-            Outcome::Done { status: Status::Feasible, limit: Some(limit) }
-        }
+/// How a search ended that may prove its plan by the bound.
+pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
+    let proven = cx.best().is_some_and(|(value, _)| value <= best_bound(cx) as f64);
+    if proven {
+        Outcome::done(Status::Optimal)
+    } else {
+        Outcome::Done { status: Status::Feasible, limit: Some(limit) }
     }
 }
 

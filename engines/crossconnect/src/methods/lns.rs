@@ -1,6 +1,6 @@
 //! `lumos-lns`: a few switches at a time are solved again exactly.
 
-use super::ground::{Ground, Start, best_bound};
+use super::ground::{Ground, Start, best_bound, outcome};
 use super::{finish, knobs};
 use crate::kind::Crossconnect;
 use crate::lns::{self, Settings, circuits};
@@ -80,7 +80,7 @@ impl Method<Crossconnect> for Lns {
             }
             search(&ground, &mut start, settings, STREAM + number as u64, cx)?;
         }
-        Ok(ground.outcome(cx, Limit::Stall))
+        Ok(outcome(cx, Limit::Stall))
     }
 }
 

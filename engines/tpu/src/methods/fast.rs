@@ -54,7 +54,7 @@ const PATIENCE: u32 = 3;
 const FIRST_GAP: f64 = 0.03;
 /// Width of the certificates that designs are compared by, unless a wider one is asked for.
 const COMPARED: f64 = 2e-3;
-/// Width of the certificate that the best design ends with, unless a wider one is asked for.
+/// Width of the certificate that the best design ends with if no other is asked for.
 const FINAL: f64 = 4e-4;
 /// A cut is worth adding if it says this much more than the metrics.
 const WORTH: f64 = 2e-4;
@@ -333,10 +333,11 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(())
     }
 
-    /// Narrows the certificate of the best design: until here it only had to tell designs apart.
+    /// Narrows the certificate of the best design: until here it only had to tell designs apart. A width that is asked
+    /// for is the business of [`finish`].
     fn tighten(&mut self) -> Result<(), MethodError> {
         let Some(best) = self.best.clone() else { return Ok(()) };
-        if self.gap > COMPARED || best.certificate.gap() <= FINAL {
+        if self.cx.params().float("certificate_gap").is_some() || best.certificate.gap() <= FINAL {
             return Ok(());
         }
         let Some(hops) = metrics::hops(&best.pod) else { return Ok(()) };

@@ -76,7 +76,8 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             0.0,
             WIDEST_GAP,
             0.001,
-            "Relative width of the certificate of the throughput; 0.1 % up to 512 chips, 0.5 % above if not given.",
+            "Widest that the certificate of the throughput may be, relative; 0.1 % up to 512 chips, 0.5 % above if not \
+             given.",
         )
         .derived(),
         ParamInfo::int("certificate_rounds", 1, 100_000, 400, "Rounds after which a certificate ends at any width."),

@@ -11,11 +11,16 @@
     reason = "vector instructions are only used in what is inlined into the dispatcher"
 )]
 
+mod unit;
+
 use super::Lengths;
 use super::wavefront::INLETS;
 use crate::group::Group;
 use crate::pod::{CHIPS, LINK_CLASSES, SWITCHES};
-use pulp::{Arch, Simd, WithSimd, cast, u32x16};
+use pulp::{Arch, Simd, WithSimd};
+#[cfg(target_arch = "x86_64")]
+use unit::wide::Wide;
+use unit::{Plain, Row, Unit};
 
 /// Elements of the subgroup, and cubes of a block.
 const BLOCK: usize = 8;
@@ -25,25 +30,6 @@ pub const PODS: usize = 2;
 const WORDS: usize = BLOCK * PODS;
 /// Sources of one pass.
 const SOURCES: usize = 32;
-
-/// One vector of words.
-#[repr(align(64))]
-#[derive(Clone, Copy, Debug)]
-struct Row(u32x16);
-
-impl Row {
-    const NONE: Self = Self(u32x16(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
-
-    #[inline(always)]
-    fn new(words: [u32; WORDS]) -> Self {
-        Self(cast(words))
-    }
-
-    #[inline(always)]
-    fn words(self) -> [u32; WORDS] {
-        cast(self.0)
-    }
-}
 
 /// Where a circuit takes a block from: the blocks of both pods, and how their elements are exchanged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -159,7 +145,7 @@ impl Blocks {
             };
             let found = match arch {
                 #[cfg(target_arch = "x86_64")]
-                Arch::V4(simd) => Simd::vectorize(simd, On { unit: wide::Wide(simd), job }),
+                Arch::V4(simd) => Simd::vectorize(simd, On { unit: Wide(simd), job }),
                 arch => arch.dispatch(On { unit: Plain, job }),
             };
             for (sum, found) in sums.iter_mut().zip(found) {
@@ -251,92 +237,6 @@ struct Job<'a> {
     turns: &'a [Row],
     weights: &'a [(u64, u64)],
     ring: &'a mut [Vec<Row>],
-}
-
-/// Vector instructions.
-trait Unit: Copy {
-    fn or(self, a: Row, b: Row) -> Row;
-    fn and(self, a: Row, b: Row) -> Row;
-    fn xor(self, a: Row, b: Row) -> Row;
-    fn not(self, a: Row) -> Row;
-    /// Words 0 to 15 of `a` and 16 to 31 of `b`, as `turn` says.
-    fn shuffle(self, a: Row, b: Row, turn: Row) -> Row;
-}
-
-/// Any machine.
-#[derive(Clone, Copy)]
-struct Plain;
-
-impl Unit for Plain {
-    #[inline(always)]
-    fn or(self, a: Row, b: Row) -> Row {
-        let (a, b) = (a.words(), b.words());
-        Row::new(std::array::from_fn(|at| a[at] | b[at]))
-    }
-
-    #[inline(always)]
-    fn and(self, a: Row, b: Row) -> Row {
-        let (a, b) = (a.words(), b.words());
-        Row::new(std::array::from_fn(|at| a[at] & b[at]))
-    }
-
-    #[inline(always)]
-    fn xor(self, a: Row, b: Row) -> Row {
-        let (a, b) = (a.words(), b.words());
-        Row::new(std::array::from_fn(|at| a[at] ^ b[at]))
-    }
-
-    #[inline(always)]
-    fn not(self, a: Row) -> Row {
-        Row::new(a.words().map(|word| !word))
-    }
-
-    #[inline(always)]
-    fn shuffle(self, a: Row, b: Row, turn: Row) -> Row {
-        let (a, b, turn) = (a.words(), b.words(), turn.words());
-        Row::new(std::array::from_fn(|at| {
-            let rows = if at < BLOCK { &a } else { &b };
-            rows[turn[at] as usize % WORDS]
-        }))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::{Row, Unit};
-    use pulp::x86::V4;
-    use pulp::{Simd, cast};
-
-    /// Vectors of 64 bytes.
-    #[derive(Clone, Copy)]
-    pub(super) struct Wide(pub(super) V4);
-
-    impl Unit for Wide {
-        #[inline(always)]
-        fn or(self, a: Row, b: Row) -> Row {
-            Row(self.0.or_u32s(a.0, b.0))
-        }
-
-        #[inline(always)]
-        fn and(self, a: Row, b: Row) -> Row {
-            Row(self.0.and_u32s(a.0, b.0))
-        }
-
-        #[inline(always)]
-        fn xor(self, a: Row, b: Row) -> Row {
-            Row(self.0.xor_u32s(a.0, b.0))
-        }
-
-        #[inline(always)]
-        fn not(self, a: Row) -> Row {
-            Row(self.0.not_u32s(a.0))
-        }
-
-        #[inline(always)]
-        fn shuffle(self, a: Row, b: Row, turn: Row) -> Row {
-            Row(cast(self.0.avx512f._mm512_permutex2var_epi32(cast(a.0), cast(turn.0), cast(b.0))))
-        }
-    }
 }
 
 /// A job on the vector instructions that do it.
