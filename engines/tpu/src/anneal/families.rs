@@ -45,6 +45,9 @@ const FREE_UP_TO: usize = 8;
 const DRAWN_FROM: usize = 24;
 /// Groups that are tried then.
 const GROUPS: usize = 7;
+/// From as many cubes on 16 voltages are found so much more easily than 24 that every group with a name that turns is
+/// tried, however many involutions it has.
+const TURNED_FROM: usize = 64;
 /// Automorphisms that are drawn for a symmetry of order 2: the one that leaves most designs is kept.
 const PAIRINGS: usize = 12;
 
@@ -123,14 +126,7 @@ pub fn families<W: Watch>(
             found.push(Family::free(group.clone()));
         }
         if matches!(turns, Turns::Any | Turns::Diagonal) {
-            let draws = if cubes <= FREE_UP_TO { 1 } else { DRAWS };
-            for _ in 0..draws {
-                if let Some(family) = Family::turning(group.clone(), random)
-                    && !found.contains(&family)
-                {
-                    found.push(family);
-                }
-            }
+            add_turning(&mut found, group, if cubes <= FREE_UP_TO { 1 } else { DRAWS }, random);
             if cubes <= FREE_UP_TO || turns == Turns::Diagonal {
                 found.push(Family::alike(group.clone()));
             }
@@ -147,10 +143,27 @@ pub fn families<W: Watch>(
             }
         }
     }
+    if given.is_none() && cubes >= TURNED_FROM && matches!(turns, Turns::Any | Turns::Diagonal) {
+        for group in self::groups(cubes) {
+            add_turning(&mut found, &group, DRAWS, random);
+            watch.checkpoint()?;
+        }
+    }
     if found.is_empty() {
         found.extend(groups.into_iter().map(Family::free));
     }
     Ok(found)
+}
+
+/// Adds families of a group that look the same after a third of a turn.
+fn add_turning(found: &mut Vec<Family>, group: &Group, draws: usize, random: &mut Stream) {
+    for _ in 0..draws {
+        if let Some(family) = Family::turning(group.clone(), random)
+            && !found.contains(&family)
+        {
+            found.push(family);
+        }
+    }
 }
 
 /// Abelian groups of few factors, and extensions by Z3, whose own turn goes well with that of the cube.

@@ -49,6 +49,7 @@ fn large_pods_have_families_of_several_groups_and_symmetries() {
     for word in ["centred", "mirrored", "half turned"] {
         assert!(all.iter().any(|family| family.name.ends_with(word)), "{word}");
     }
+    assert!(all.iter().any(|family| family.name == "Z4 x Z4 x Z4 turning"));
     // A third of a turn leaves 16 voltages, a symmetry of order 2 24 or, where switches stay in place, 32.
     assert!(all.iter().all(|family| [16, 24, 32].contains(&family.ties.all().len())));
     // No group of 20 elements that is tried turns: designs are free.
