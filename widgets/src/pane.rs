@@ -27,7 +27,7 @@ pub enum PaneState<'a> {
         /// What to do.
         remedy: &'a str,
     },
-    /// The first data is on its way; says from what.
+    /// The first data is on its way; what it is: follows the words "waiting for".
     Waiting(&'a str),
     /// The body shows older data; says from which plan. The caller draws the body.
     Stale(&'a str),
@@ -180,10 +180,14 @@ impl<'a> Pane<'a> {
     }
 
     fn message(&self, pen: &mut Pen<'_>) {
+        let waiting;
         let (what, tone, remedy) = match self.state {
             PaneState::Ready | PaneState::Stale(_) => return,
             PaneState::Empty { what, remedy } => (what, Tone::Muted, remedy),
-            PaneState::Waiting(what) => (what, Tone::Muted, ""),
+            PaneState::Waiting(what) => {
+                waiting = format!("waiting for {what}");
+                (waiting.as_str(), Tone::Muted, "")
+            }
             PaneState::Failed { what, remedy } => (what, Tone::Bad, remedy),
         };
         // Upper third: a message in the middle of a tall pane is not found by the eye.

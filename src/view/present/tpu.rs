@@ -119,11 +119,21 @@ impl Explain for Explained {
     }
 }
 
+/// What a pane waits for while a run works, with what the run does before that. `None` if nothing works.
+fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
+    let run = input.app.runs.newest().into_iter().find(|run| run.state.is_active())?;
+    Some(match &run.phase {
+        Some(phase) => format!("{what}; {} now: {}", run.method, phase.name),
+        None => what.to_owned(),
+    })
+}
+
 /// The designed state of a plan without routes.
 fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buffer) {
     let what = format!("the {} chips of this plan were not routed", plan.facts.chips());
-    let state = if input.app.runs.is_busy() {
-        Shown::Waiting("the routes of this pod")
+    let awaited = awaited(input, "the routes of this pod");
+    let state = if let Some(awaited) = &awaited {
+        Shown::Waiting(awaited)
     } else {
         Shown::Empty { what: &what, remedy: "set routing=at and with_routes=true and press r" }
     };

@@ -1,7 +1,7 @@
 //! Pane 5: what remains if one switch fails, face by face, and how the cases are spread.
 
 use super::loads::{Level, levels};
-use super::{Explained, words};
+use super::{Explained, awaited, words};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::runs::Run;
@@ -105,6 +105,14 @@ impl Sweep {
     }
 }
 
+/// Whether the run that works now ends with a sweep.
+fn asked_for(input: &PaneInput<'_>) -> bool {
+    let Some(run) = input.app.runs.newest().into_iter().find(|run| run.state.is_active()) else { return false };
+    let given = run.started.as_ref().is_some_and(|started| started.parameters.bool("with_faults"));
+    let tolerated = input.app.work.as_ref().and_then(|work| work.now.scenario.knob("tolerated_ocs_faults"));
+    given || tolerated.and_then(|faults| faults.as_i64()).is_some_and(|faults| faults > 0)
+}
+
 /// Data of the pane.
 #[derive(Debug, Default)]
 pub struct FaultPane {
@@ -126,14 +134,13 @@ impl FaultPane {
         out: &mut Drawn,
     ) {
         let Some(sweep) = sweep else {
-            let busy = input.app.runs.is_busy();
-            let state = if busy {
-                Shown::Waiting("the sweep over 48 switches")
-            } else {
-                Shown::Empty {
-                    what: "no fault sweep yet",
+            let awaited = asked_for(input).then(|| awaited(input, "the sweep over 48 switches")).flatten();
+            let state = match &awaited {
+                Some(awaited) => Shown::Waiting(awaited),
+                None => Shown::Empty {
+                    what: "no fault sweep was asked for",
                     remedy: "set tolerated_ocs_faults=1 or with_faults=true and press r",
-                }
+                },
             };
             return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
         };

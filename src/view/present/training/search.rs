@@ -130,7 +130,14 @@ impl SearchPane {
         self.refill(input, run);
         let inner = body(area, 1);
         let waiting = self.curves.are_empty().then(|| facts::awaited(input, run));
-        let state = waiting.as_deref().map_or(Shown::Ready, Shown::Waiting);
+        let state = match &waiting {
+            None => Shown::Ready,
+            Some(_) if !run.state.is_active() => Shown::Empty {
+                what: "the run ended without a plan and without a bound",
+                remedy: "L shows the log; change parameters and press r",
+            },
+            Some(what) => Shown::Waiting(what),
+        };
         frame(input, &title, state, area, buf);
         let theme = &input.app.look.theme;
         let lines = facts::lines(run, usize::from(inner.width));

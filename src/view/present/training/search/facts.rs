@@ -60,9 +60,6 @@ fn hot_start(run: &Run, room: usize) -> Option<Vec<Piece>> {
 
 /// What a chart without curves waits for.
 pub fn awaited(input: &PaneInput<'_>, run: &Run) -> String {
-    if run.state == RunState::Ended {
-        return "nothing: it ended without a plan and without a bound".to_owned();
-    }
     match standing(input.app, run) {
         Some(standing) => format!("a plan or a bound; {standing}"),
         None => "a plan or a bound".to_owned(),
