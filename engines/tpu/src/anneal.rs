@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 mod chain;
 pub mod families;
+pub mod general;
 mod meter;
 pub mod ties;
 pub mod tournament;

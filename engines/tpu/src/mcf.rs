@@ -32,7 +32,7 @@ pub const SAFETY: f64 = 1e-11;
 const GROUPED: usize = 257;
 
 /// Chips of a general pod from which on the program of column generation is too large.
-const UNSOLVED: usize = 1025;
+pub(crate) const UNSOLVED: usize = 1025;
 
 /// A flow and a metric: what a topology carries, from both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,7 +189,7 @@ fn certificate(pod: &Topology, known: &Interval) -> Certificate {
 }
 
 /// Class lengths as lengths of the links of a general pod.
-fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
+pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
     let class = |at: usize| {
         let (chip, axis) = (at / 3 % crate::pod::CHIPS, at % 3);
         usize::from(crate::pod::LINK_OF_ARC[crate::pod::PORTS * chip + 2 * axis])

@@ -10,11 +10,13 @@
 //! | [`wavefront`] | distance sums of several pods at once, 64 sources in a word |
 //! | [`cover`] | what no wiring of a size can beat |
 //! | [`cuts`] | a metric kept while circuits change is linear in the design |
+//! | [`circuit_cuts`] | the same for pods without symmetry |
 
 use crate::pod::{ELECTRICAL_LINKS, LINK_CLASSES};
 use crate::topology::Topology;
 
 pub mod blocks;
+pub mod circuit_cuts;
 pub mod cover;
 pub mod cuts;
 pub mod wavefront;

@@ -87,6 +87,12 @@ impl Topology {
         Ok(Self { cubes, to: to.concat(), from, symmetry: None })
     }
 
+    /// The same circuits as a pod of which no symmetry is known.
+    #[must_use]
+    pub fn without_symmetry(&self) -> Self {
+        Self { symmetry: None, ..self.clone() }
+    }
+
     /// Number of cubes.
     pub const fn cubes(&self) -> usize {
         self.cubes

@@ -5,6 +5,7 @@
 //! | anneal | a tournament of groups and symmetries, judged by two-length metrics |
 //! | certify | the exact throughput of the winners |
 //! | cuts | metrics that were missing become linear cuts; annealing goes on from the best, not so hot |
+//! | general | on request: from the best on without symmetry (section 5.5) |
 //! | route, faults, simulate | as for every method |
 //!
 //! All limits are counts of work, so the same seed gives the same plan on any machine.
@@ -28,6 +29,8 @@ use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
 use lightbay_core::scenario::Scenario;
+
+mod general;
 
 /// The default method.
 pub(super) struct Fast;
@@ -100,6 +103,7 @@ impl Method<Tpu> for Fast {
                 0.1,
                 "Share of the mean of the metrics in the score, beside the worst of them.",
             ),
+            general::knob(),
         ];
         params.extend(finish::params(false));
         MethodInfo {
@@ -125,6 +129,9 @@ impl Method<Tpu> for Fast {
             Some(_) => Some(body.group().map_err(finish::invalid)?),
             None => None,
         };
+        let general_steps =
+            params.int("general_steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(0);
+        general::suits(general_steps, body)?;
         finish::announce(body, cx);
         cx.bound(tight_cover_bound(body.nodes()));
         let mut search = Search::new(params, body, cx);
@@ -132,6 +139,7 @@ impl Method<Tpu> for Fast {
         search.tournament(given.as_ref())?;
         search.rounds()?;
         search.tighten()?;
+        search.general(general_steps)?;
         if let Some(best) = search.best {
             let chosen = Chosen {
                 lengths: best.certificate.class_lengths.clone(),
@@ -468,9 +476,14 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     fn point(&mut self, name: &str, y: f64) {
-        let x = self.cx.elapsed_s();
-        self.cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+        point(self.cx, name, y);
     }
+}
+
+/// A point of a curve, now.
+fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
+    let x = cx.elapsed_s();
+    cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
 }
 
 impl Curve {

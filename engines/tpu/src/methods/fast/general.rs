@@ -1,0 +1,121 @@
+//! The search without symmetry that `general_steps` asks for: from the best pod on, all states of all switches.
+
+use super::{Best, DRAWN_EVERY_S, MOST_CUTS, REHEAT, STREAMS, Search, WORTH};
+use crate::anneal::Settings;
+use crate::anneal::general::{GeneralObjective, anneal};
+use crate::anneal::tournament;
+use crate::mcf::{self, Certificate, UNSOLVED};
+use crate::methods::finish;
+use crate::metrics;
+use crate::metrics::circuit_cuts::CircuitCut;
+use crate::scenario::TpuScenario;
+use crate::topology::Topology;
+use lightbay_core::event::Severity;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::ParamInfo;
+use lightbay_core::problem::Problem;
+
+/// Random streams of the rounds.
+const GENERAL_STREAM: u64 = 1 << 43;
+/// Rounds at most; each adds the metric of the certificate before.
+const ROUNDS: u32 = 4;
+
+/// The knob.
+pub(super) fn knob() -> ParamInfo {
+    ParamInfo::int(
+        "general_steps",
+        0,
+        1_000_000_000,
+        0,
+        "Evaluations of each chain in a search without symmetry that follows, for 3 to 16 cubes; from the best designs \
+         it has not gained anything yet.",
+    )
+}
+
+/// Refuses the search for pods that are too large to be certified without their symmetry.
+pub(super) fn suits(steps: u64, scenario: &TpuScenario) -> Result<(), MethodError> {
+    if steps > 0 && scenario.nodes() >= UNSOLVED {
+        return Err(finish::invalid(Problem::new(
+            "general_steps",
+            format!("is {steps}, but {} chips are too many without symmetry", scenario.nodes()),
+            "leave it at 0, or design at most 16 cubes",
+        )));
+    }
+    Ok(())
+}
+
+impl Search<'_, '_> {
+    /// Anneals general pods from the best one; what is better by its certificate takes its place, without symmetry.
+    pub(super) fn general(&mut self, steps: u64) -> Result<(), MethodError> {
+        if steps == 0 {
+            return Ok(());
+        }
+        let Some(mut best) = self.best.clone() else { return Ok(()) };
+        if self.cubes <= 2 {
+            let text =
+                format!("general_steps: every pod of {} cubes is symmetric, all were searched", self.cubes);
+            self.cx.note(Severity::Info, text);
+            return Ok(());
+        }
+        let mut cuts: Vec<CircuitCut> = Vec::new();
+        add_cut(&mut cuts, &best.pod, &best.certificate);
+        for round in 1..=ROUNDS {
+            self.cx.phase(
+                "general",
+                format!("round {round} of {ROUNDS} without symmetry: {steps} steps, {} cuts", cuts.len()),
+            );
+            let objective = GeneralObjective {
+                metrics: tournament::metrics(self.cubes),
+                cuts: cuts.clone(),
+                mean_share: self.mean_share,
+            };
+            let settings = Settings { steps, hot: self.settings.hot * REHEAT, ..self.settings };
+            let first = GENERAL_STREAM + u64::from(round) * STREAMS;
+            let streams: Vec<_> =
+                (0..u64::from(settings.chains)).map(|chain| self.cx.stream(first + chain)).collect();
+            let mut drawn = (f64::INFINITY, f64::NEG_INFINITY);
+            let designs = anneal(
+                &objective,
+                &settings,
+                &best.pod,
+                |chain| streams[chain as usize].clone(),
+                self.cx,
+                |cx, design| {
+                    let x = cx.elapsed_s();
+                    if design.score < drawn.0 && x >= drawn.1 + DRAWN_EVERY_S {
+                        drawn = (design.score, x);
+                        super::point(cx, "metric_upper", design.bound);
+                    }
+                },
+            )?;
+            let found = designs.into_iter().next();
+            let Some(design) = found.filter(|design| design.bound > best.certificate.upper * (1.0 + WORTH))
+            else {
+                let text = "without symmetry, the metrics allow no more than the pod carries already";
+                self.cx.note(Severity::Info, text);
+                return Ok(());
+            };
+            let Some(pod) = design.topology() else { return Ok(()) };
+            let Some(hops) = metrics::hops(&pod) else { return Ok(()) };
+            self.cx.phase("certify", format!("{} chips without symmetry", pod.nodes()));
+            let lengths = super::start_lengths(&pod);
+            let certificate = self.certify(&pod, hops, lengths.as_deref(), "general", self.gap)?;
+            add_cut(&mut cuts, &pod, &certificate);
+            if certificate.lower > best.certificate.lower {
+                best = Best { pod, entry: None, certificate, source: "general".to_owned() };
+                self.best = Some(best.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The metric that a certificate found, and its images; none if that are equal lengths, which are looked at anyway.
+fn add_cut(cuts: &mut Vec<CircuitCut>, pod: &Topology, certificate: &Certificate) {
+    let spread = certificate.class_lengths.as_ref().map(|lengths| mcf::spread(pod, lengths));
+    let lengths = certificate.link_lengths.clone().or(spread);
+    if let Some(cut) = lengths.and_then(|lengths| CircuitCut::new(pod, &lengths)) {
+        cuts.extend(cut.images());
+        cuts.drain(..cuts.len().saturating_sub(MOST_CUTS));
+    }
+}
