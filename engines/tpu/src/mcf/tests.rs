@@ -29,12 +29,70 @@ fn assert_inside(certificate: &Certificate, [low, high]: [f64; 2]) {
 
 #[test]
 fn evaluator_vectors_have_the_known_flow() {
-    for (cubes, interval) in
-        [(2, [0.0136364, 0.0136364]), (3, [0.0086668, 0.0086697]), (4, [0.0052083, 0.0052101])]
-    {
-        let certificate = certified(&vector(cubes), 1e-3);
-        assert!(certificate.gap() <= 1e-3, "{cubes}: {certificate:?}");
+    for (cubes, gap, interval) in [
+        (2, 1e-3, [0.0136364, 0.0136364]),
+        (3, 1e-3, [0.0086668, 0.0086697]),
+        (4, 1e-3, [0.0052083, 0.0052101]),
+        (8, 5e-3, [0.0023425, 0.0023433]),
+        (16, 1e-2, [0.0010647, 0.0010651]),
+    ] {
+        let certificate = certified(&vector(cubes), gap);
+        assert!(certificate.gap() <= gap, "{cubes}: {certificate:?}");
         assert_inside(&certificate, interval);
+    }
+}
+
+#[test]
+fn doubly_twisted_tori_have_the_published_flow() {
+    for (shape, value) in
+        [([4, 4, 8], 0.0136364), ([4, 8, 8], 0.0054348), ([8, 8, 16], 0.0008408), ([8, 16, 16], 0.0003360)]
+    {
+        let pod = crate::baselines::pdtt(shape).unwrap();
+        let certificate = certified(&pod, 1e-3);
+        assert!(certificate.gap() <= 1e-3, "{shape:?}: {certificate:?}");
+        assert_inside(&certificate, [value, value]);
+        // Their hops are spread evenly over all links.
+        let hops = crate::metrics::hops(&pod).unwrap();
+        let by_hops = crate::metrics::hop_bound(pod.nodes(), hops.hop_sum);
+        assert!((certificate.lower / by_hops - 1.0).abs() < 1e-3, "{shape:?}: {certificate:?} {by_hops}");
+    }
+}
+
+/// A watch with threads of its own.
+struct Threads(rayon::ThreadPool);
+
+impl Watch for Threads {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        Ok(())
+    }
+    fn report(&mut self, _: EventBody) {}
+    fn count(&mut self, _: u64) {}
+    fn elapsed_s(&self) -> f64 {
+        0.0
+    }
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        Box::new(|| false)
+    }
+    fn threads(&self) -> usize {
+        self.0.current_num_threads()
+    }
+    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.0.install(work)
+    }
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same_certificate() {
+    for pod in [vector(5), vector(2).without_symmetry(), vector(5).without_symmetry()] {
+        let found = [1, 2, 3].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let settings = Settings { gap: 1e-2, max_rounds: 12, ..Settings::default() };
+            attempt(&pod, &settings, None, &mut Threads(pool))
+        });
+        let [one, two, three] = found;
+        let one = (one.certificate.unwrap(), one.flow.unwrap());
+        assert_eq!(one, (two.certificate.unwrap(), two.flow.unwrap()), "{} chips", pod.nodes());
+        assert_eq!(one, (three.certificate.unwrap(), three.flow.unwrap()), "{} chips", pod.nodes());
     }
 }
 
@@ -165,7 +223,12 @@ fn a_stopped_run_keeps_its_interval() {
 fn the_exact_program_agrees() {
     let exact = |pod: &Topology| leighton_rao::solve(&leighton_rao::of_pod(pod)).unwrap();
     let states = vec![vec![0]; crate::pod::SWITCHES];
-    for pod in [torus([1, 1, 1]), Topology::general(&states).unwrap(), vector(2)] {
+    let twisted = crate::baselines::pdtt([4, 4, 8]).unwrap();
+    // Voltages without any pattern: the digits of π.
+    let digits = b"314159265358979323846264338327950288419716939937";
+    let random = std::array::from_fn(|o| u16::from(digits[o] % 2));
+    let random = Topology::symmetric(Group::abelian(&[2]).unwrap(), random);
+    for pod in [torus([1, 1, 1]), Topology::general(&states).unwrap(), vector(2), twisted, random] {
         let (value, certificate) = (exact(&pod), certified(&pod, 1e-4));
         let slack = 1e-6;
         assert!(

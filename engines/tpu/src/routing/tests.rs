@@ -122,3 +122,23 @@ fn what_cannot_be_asked_for_is_refused() {
     assert_eq!(path(Settings { failed: vec![48], ..Settings::default() }), "failed_ocs");
     assert_eq!(path(Settings { memory_limit_bytes: 1000, ..Settings::default() }), "routing");
 }
+
+#[test]
+fn allowed_turns_do_on_tori_what_they_are_known_to() {
+    // Torus, largest load known, hops of all routes.
+    let rows = [
+        (crate::baselines::pt([4, 4, 8]).unwrap(), 128, 65_776),
+        (crate::baselines::pdtt([4, 4, 8]).unwrap(), 74, 56_442),
+        (crate::baselines::pdtt([4, 8, 8]).unwrap(), 185, 283_612),
+    ];
+    for (pod, load, hops) in rows {
+        let routing = routed(&pod, &Settings::default()).routing;
+        assert_sound(&pod, &routing, &[]);
+        let claims = &routing.claims;
+        assert!(claims.max_channel_load.abs_diff(load) <= 2, "{} chips: {claims:?}", pod.nodes());
+        // Few routes are longer than the shortest ones.
+        assert!(claims.route_hop_sum.abs_diff(hops) * 100 < hops, "{} chips: {claims:?}", pod.nodes());
+        let [one, other] = claims.vc_hops[..] else { panic!("two virtual channels") };
+        assert!(one.abs_diff(other) * 1000 < one, "{claims:?}");
+    }
+}
