@@ -7,18 +7,18 @@ use crate::assemble::{Parts, candidate};
 use crate::group::Group;
 use crate::kind::Tpu;
 use crate::mcf::{self, Certificate};
-use crate::metrics::{Hops, hops};
+use crate::metrics::{Hops, cover_bound, hops};
 use crate::model::program::{Ask, MOST_CUBES, Program};
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
 use crate::topology::Topology;
 use crate::watch::Unwatched;
 use lightbay_core::context::Context;
-use lightbay_core::event::{EventBody, HotStartFate, ModelSize};
+use lightbay_core::event::{EventBody, HotStartFate, ModelSize, Severity};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::plan::{Limit, Status};
+use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
 use lightbay_highs::modelled::Modelled;
@@ -90,6 +90,14 @@ impl Approach for Milp {
             }
             None => Start::None,
         };
+        let wanted = params.float("mip_gap").unwrap_or(0.0);
+        if reading.best.as_ref().is_some_and(|(known, _)| near_any(known, body.nodes(), wanted)) {
+            cx.note(
+                Severity::Info,
+                "the pod to start from is as near to what any pod can carry as mip_gap asks",
+            );
+            return reading.close(Status::GapReached, None, body, cx);
+        }
         let seed = cx.stream(SOLVER_STREAM).next_u64();
         let mut options = solve::options_of(params, seed);
         if params.text("lp_method") == Some("choose") {
@@ -99,22 +107,21 @@ impl Approach for Milp {
         let program = reading.program.clone();
         let asked = solve::Ask { model: program.model(), options, start, isolated: solve::isolated(params) };
         let solution = solve::run(asked, &mut reading, cx)?;
-        let Some((certificate, pod)) = reading.best else {
-            return Ok(match solution.status {
-                Ending::Infeasible => Outcome::Infeasible(
-                    "no pod of that group survives the failed switches that the scenario tolerates"
-                        .to_owned(),
-                ),
-                _ => Outcome::done(Status::Feasible),
-            });
-        };
-        let certified = Chosen { certificate: Some(certificate), ..Chosen::new(pod, "end of the search") };
-        finish::finish(certified, body, cx)?;
+        if reading.best.is_none() && solution.status == Ending::Infeasible {
+            return Ok(Outcome::Infeasible(
+                "no pod of that group survives the failed switches that the scenario tolerates".to_owned(),
+            ));
+        }
         // The certificate of the plan has a width, so that plan and bound do not meet exactly.
         let status = if solution.status == Ending::Optimal { Status::GapReached } else { Status::Feasible };
         let limit = (solution.status != Ending::Optimal).then_some(Limit::Work);
-        Ok(Outcome::Done { status, limit })
+        reading.close(status, limit, body, cx)
     }
+}
+
+/// Whether a pod carries all but a share of what any pod of its size could.
+fn near_any(known: &Certificate, nodes: usize, share: f64) -> bool {
+    gap(known.lower, cover_bound(nodes).mcf) <= share
 }
 
 /// A pod to start from: that of the hot start, if it is symmetric under the group, or the best of some random ones.
@@ -160,6 +167,20 @@ impl Reading {
         finish::offer(&pod, distances, &certificate, source, cx)?;
         self.best = Some((certificate, pod));
         Ok(true)
+    }
+
+    /// Completes the best pod, if there is one.
+    fn close(
+        self,
+        status: Status,
+        limit: Option<Limit>,
+        body: &TpuScenario,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        let Some((certificate, pod)) = self.best else { return Ok(Outcome::done(Status::Feasible)) };
+        let certified = Chosen { certificate: Some(certificate), ..Chosen::new(pod, "end of the search") };
+        finish::finish(certified, body, cx)?;
+        Ok(Outcome::Done { status, limit })
     }
 
     /// The circuits of the best pod; flows are for the solver to find.
