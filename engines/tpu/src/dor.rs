@@ -53,6 +53,35 @@ pub fn route(
     settings: &Settings,
     watch: &mut impl Watch,
 ) -> Result<Routing, RouteError> {
+    routed(pod, shape, twisted, settings, watch, |_, _| ())
+}
+
+/// What such routes amount to, and how many go over every channel, `[vc][6·node + port]`; no route is written, so that
+/// large tori take little memory.
+///
+/// # Errors
+/// Like [`route`].
+pub fn channels(
+    pod: &Topology,
+    shape: [u16; 3],
+    twisted: bool,
+    watch: &mut impl Watch,
+) -> Result<(RoutingClaims, Vec<Vec<u32>>), RouteError> {
+    let settings = Settings { with_routes: false, ..Settings::default() };
+    let mut loads = vec![vec![0; PORTS * pod.nodes()]; usize::from(VCS)];
+    let on = |arc: u32, vc: u8| loads[usize::from(vc)][arc as usize] += 1;
+    let routing = routed(pod, shape, twisted, &settings, watch, on)?;
+    Ok((routing.claims, loads))
+}
+
+fn routed(
+    pod: &Topology,
+    shape: [u16; 3],
+    twisted: bool,
+    settings: &Settings,
+    watch: &mut impl Watch,
+    on: impl FnMut(u32, u8),
+) -> Result<Routing, RouteError> {
     let lattice = Lattice::new(shape, twisted).map_err(RouteError::Invalid)?;
     lattice.check(pod).map_err(RouteError::Invalid)?;
     if let Some(switch) = settings.failed.iter().find(|switch| usize::from(**switch) >= SWITCHES) {
@@ -73,7 +102,7 @@ pub fn route(
     }
     let mut run = Run::new(pod, &lattice, settings);
     run.select(settings.passes, watch)?;
-    run.routing(settings.with_routes, watch)
+    run.routing(settings.with_routes, watch, on)
 }
 
 /// The state of a selection.
@@ -227,7 +256,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn routing(&self, with_routes: bool, watch: &mut impl Watch) -> Result<Routing, RouteError> {
+    /// The routes; `on` hears every hop of all of them: its arc and virtual channel.
+    fn routing(
+        &self,
+        with_routes: bool,
+        watch: &mut impl Watch,
+        mut on: impl FnMut(u32, u8),
+    ) -> Result<Routing, RouteError> {
         let nodes = self.nodes() as u32;
         let mut routes = Vec::with_capacity(if with_routes { self.choice.len() } else { 0 });
         let mut vc_hops = vec![0; usize::from(VCS)];
@@ -240,6 +275,7 @@ impl<'a> Run<'a> {
                 let (mut ports, mut vcs) = (Vec::with_capacity(hops), Vec::with_capacity(hops));
                 self.walk(source, vector, |arc, vc| {
                     vc_hops[usize::from(vc)] += 1;
+                    on(arc, vc);
                     if with_routes {
                         ports.push((arc % PORTS as u32) as u8);
                         vcs.push(vc);

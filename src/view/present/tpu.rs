@@ -1,5 +1,6 @@
 //! The panes of kind `tpu`.
 
+mod case_routes;
 mod channels;
 mod compare;
 mod crossings;
@@ -71,6 +72,7 @@ const YARD: u64 = 1;
 const SIZES: u64 = 2;
 const FLOWS: u64 = 3;
 const LIVE: u64 = 4;
+const CASE: u64 = 5;
 
 /// What pods of the size are measured against.
 type Yard = yardsticks::Yardsticks;
@@ -148,6 +150,7 @@ struct Tpu {
     sizes: Desk<usize, Vec<yardsticks::SizeRow>>,
     flows: Desk<(u64, u32), Vec<loads::Flow>>,
     live: Desk<(u64, Vec<i64>), live::Live>,
+    case_routes: Desk<(u64, usize), case_routes::CaseRoutes>,
     /// The bounds shown last while an edit goes on: they stay until the next ones are there.
     last_live: Option<Arc<live::Live>>,
     vc_load: vc_load::VcPane,
@@ -176,6 +179,7 @@ impl Tpu {
             sizes: Desk::new(SIZES, 2),
             flows: Desk::new(FLOWS, 8),
             live: Desk::new(LIVE, 32),
+            case_routes: Desk::new(CASE, 8),
             last_live: None,
             vc_load: vc_load::VcPane::default(),
             channels: channels::ChannelPane::default(),
@@ -223,6 +227,28 @@ impl Tpu {
         made?.ok()
     }
 
+    /// The routes of the case that a person chose, if the plan holds them.
+    fn case_routes(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        sweep: &faults::Sweep,
+        jobs: &mut Vec<ViewJob>,
+    ) -> Option<Arc<case_routes::CaseRoutes>> {
+        let switch = sweep.chosen(input)?;
+        sweep.cases.get(switch)?.as_ref()?.ratio?;
+        let job = JobKey { pane: PaneId::Kind(5), plan: plan.key, size: (0, 0), variant: CASE };
+        let of = plan.plan.clone();
+        let made = self.case_routes.look(&(plan.key, switch), job, jobs, move || {
+            let result = result_of(&of).ok_or("this is no plan of a pod")?;
+            let (pod, _) = facts::pod_of(&result.topology)?;
+            let case = result.faults.iter().find(|case| usize::from(case.failed_ocs) == switch);
+            let routing = case.and_then(|case| case.routing.as_ref()).ok_or("the plan has no routes")?;
+            case_routes::CaseRoutes::of(&pod, routing).ok_or_else(|| "there are no channels".to_owned())
+        });
+        made?.ok()
+    }
+
     /// Bounds of the design that is edited.
     fn live(
         &mut self,
@@ -254,7 +280,8 @@ impl KindPanes for Tpu {
                 .or_else(|result| self.yard.accept(key, result))
                 .or_else(|result| self.sizes.accept(key, result))
                 .or_else(|result| self.flows.accept(key, result))
-                .or_else(|result| self.live.accept(key, result)),
+                .or_else(|result| self.live.accept(key, result))
+                .or_else(|result| self.case_routes.accept(key, result)),
         );
     }
 
@@ -280,7 +307,11 @@ impl KindPanes for Tpu {
                     let run = app.runs.latest(|run| run.named.contains_key("fault_load"))?;
                     faults::Sweep::of_run(run, healthy)
                 });
-                return self.faults.draw(input, sweep.as_ref(), area, buf, drawn, out);
+                let routes = plan
+                    .as_deref()
+                    .zip(sweep.as_ref())
+                    .and_then(|(plan, sweep)| self.case_routes(input, plan, sweep, &mut out.jobs));
+                return self.faults.draw(input, sweep.as_ref(), routes.as_deref(), area, buf, drawn, out);
             }
             6 => {
                 let sizes = self.sizes(app, &mut out.jobs);

@@ -63,7 +63,19 @@ fn claims_need_no_routes() {
     let settings = Settings { with_routes: false, ..Settings::default() };
     let routing = route(&pod, [4, 4, 8], true, &settings, &mut Unwatched::default()).unwrap();
     assert!(routing.routes.is_empty());
-    assert_eq!(routing.claims, routed([4, 4, 8], true).1.claims);
+    let (_, written) = routed([4, 4, 8], true);
+    assert_eq!(routing.claims, written.claims);
+    let (claims, loads) = channels(&pod, [4, 4, 8], true, &mut Unwatched::default()).unwrap();
+    assert_eq!(claims, written.claims);
+    let mut counted = vec![vec![0; PORTS * 128]; 2];
+    for route in &written.routes {
+        let mut node = route.source;
+        for (&port, &vc) in route.ports.iter().zip(&route.vcs) {
+            counted[usize::from(vc)][PORTS * node as usize + usize::from(port)] += 1;
+            node = pod.neighbour(node, port);
+        }
+    }
+    assert_eq!(loads, counted);
 }
 
 #[test]

@@ -349,7 +349,7 @@ impl ChannelPane {
 }
 
 /// `3 (2,0,0) → 1 (0,1,2)  hop 2 of 4  vc0`.
-fn flow_pieces(flow: &Flow, arrow: &str) -> Vec<Piece> {
+pub(super) fn flow_pieces(flow: &Flow, arrow: &str) -> Vec<Piece> {
     vec![
         Piece::text(format!("{} {arrow} {}", words::node(flow.source), words::node(flow.target))),
         Piece::muted(format!("  hop {} of {}", flow.before + 1, flow.hops)),
@@ -357,7 +357,7 @@ fn flow_pieces(flow: &Flow, arrow: &str) -> Vec<Piece> {
     ]
 }
 
-fn arc_name(arc: u32, symmetric: bool) -> String {
+pub(super) fn arc_name(arc: u32, symmetric: bool) -> String {
     use lightbay_engines::tpu::pod::ARC_CLASSES;
     let arc = arc as usize;
     if symmetric {

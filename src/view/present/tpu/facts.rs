@@ -2,7 +2,7 @@
 
 use super::loads::{Loads, ratio};
 use lightbay_engines::tpu::group::Group;
-use lightbay_engines::tpu::plan::{Claims, FaultCase, Routing, TopologyRecord, TpuResult};
+use lightbay_engines::tpu::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, TpuResult};
 use lightbay_engines::tpu::pod::{CHIPS, SWITCHES};
 use lightbay_engines::tpu::topology::Topology;
 
@@ -28,17 +28,29 @@ pub struct Routes {
 impl Routes {
     /// Figures of some routes.
     pub fn of(pod: &Topology, routing: &Routing) -> Self {
-        let after = Loads::of(pod, routing);
         let before = routing.unbalanced.as_ref();
+        Self {
+            before: before.map(|before| Loads::stated(&before.loads, pod.cubes())),
+            hops_before: before.map(|before| before.vc_hops.clone()),
+            ..Self::with(pod, &routing.claims, Loads::of(pod, routing))
+        }
+    }
+
+    /// Figures of routes of all sources that are known by their number on every channel, `[vc][arc]`.
+    pub fn counted(pod: &Topology, claims: &RoutingClaims, loads: Vec<Vec<u32>>) -> Self {
+        Self::with(pod, claims, Loads { vc: loads, each: 1 })
+    }
+
+    fn with(pod: &Topology, claims: &RoutingClaims, after: Loads) -> Self {
         let pairs = pod.nodes() as f64 * (pod.nodes() as f64 - 1.0);
         Self {
             totals: after.totals(),
             after,
-            before: before.map(|before| Loads::stated(&before.loads, pod.cubes())),
-            hops: routing.claims.vc_hops.clone(),
-            hops_before: before.map(|before| before.vc_hops.clone()),
-            most: routing.claims.max_channel_load,
-            avg_hops: routing.claims.route_hop_sum as f64 / pairs,
+            before: None,
+            hops: claims.vc_hops.clone(),
+            hops_before: None,
+            most: claims.max_channel_load,
+            avg_hops: claims.route_hop_sum as f64 / pairs,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Pane 5: what remains if one switch fails, face by face, and how the cases are spread.
 
+use super::case_routes::CaseRoutes;
 use super::loads::{Level, levels};
 use super::{Explained, awaited, words};
 use crate::app::action::{Action, Command};
@@ -38,6 +39,8 @@ pub struct Sweep {
     pub cases: Vec<Option<Case>>,
     /// The fullest arc without any fault.
     pub healthy: Option<u64>,
+    /// Whether the plan holds the routes of the cases.
+    pub with_routes: bool,
 }
 
 impl Sweep {
@@ -60,7 +63,8 @@ impl Sweep {
                 });
             }
         }
-        Some(Self { cases, healthy: facts.routes.as_ref().map(|routes| routes.most) })
+        let healthy = facts.routes.as_ref().map(|routes| routes.most);
+        Some(Self { cases, healthy, with_routes: plan.fault_ratios.iter().any(Option::is_some) })
     }
 
     /// What a run has routed so far: points of its series by switch.
@@ -75,7 +79,8 @@ impl Sweep {
             }
         }
         let last = run.named.get("route_max_load").and_then(crate::app::series::Series::last);
-        Some(Self { cases, healthy: last.map(|point| point.value as u64).or(healthy) })
+        let healthy = last.map(|point| point.value as u64).or(healthy);
+        Some(Self { cases, healthy, with_routes: false })
     }
 
     /// Cases in which every pair has a route, and cases that are known.
@@ -96,6 +101,12 @@ impl Sweep {
         let loads: Vec<u32> =
             self.cases.iter().flatten().filter_map(|case| u32::try_from(case.load?).ok()).collect();
         levels(&loads, most)
+    }
+
+    /// The switch that a person chose, else that of the fullest arc.
+    pub fn chosen(&self, input: &PaneInput<'_>) -> Option<usize> {
+        let selected = input.state.selected.map(|id| id as usize).filter(|switch| *switch < SWITCHES);
+        selected.or_else(|| self.worst().map(|worst| worst.0))
     }
 
     fn median(&self) -> Option<u64> {
@@ -128,6 +139,7 @@ impl FaultPane {
         &mut self,
         input: &PaneInput<'_>,
         sweep: Option<&Sweep>,
+        routes: Option<&CaseRoutes>,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -170,8 +182,7 @@ impl FaultPane {
             return;
         }
         self.fill(sweep, saturation);
-        let selected = input.state.selected.map(|id| id as usize).filter(|switch| *switch < SWITCHES);
-        let selected = selected.or_else(|| sweep.worst().map(|worst| worst.0));
+        let selected = sweep.chosen(input);
         self.state.selected = selected.map(|switch| (switch % 16 / 4, switch / 16 * 4 + switch % 4));
         let tiles = Tiles::new(theme, &self.rows, 12, &self.tiles);
         let tiles = tiles.groups(&self.groups).headings(inner.height > 4);
@@ -197,7 +208,7 @@ impl FaultPane {
         drawn.items = Arc::clone(&self.items);
         drawn.page = 4;
         drawn.sentence = plain(&sentence);
-        drawn.details = Self::details(sweep, selected);
+        drawn.details = Self::details(sweep, selected, routes);
     }
 
     fn fill(&mut self, sweep: &Sweep, saturation: bool) {
@@ -317,7 +328,7 @@ impl FaultPane {
         pieces
     }
 
-    fn details(sweep: &Sweep, selected: Option<usize>) -> Vec<String> {
+    fn details(sweep: &Sweep, selected: Option<usize>, routes: Option<&CaseRoutes>) -> Vec<String> {
         let Some(switch) = selected else { return Vec::new() };
         let mut lines = vec![plain(&Self::sentence(sweep, selected))];
         if let Some(case) = sweep.cases.get(switch).and_then(Option::as_ref) {
@@ -325,6 +336,17 @@ impl FaultPane {
                 format!("  no route from {} to {}", words::node(*from), words::node(*to))
             };
             lines.extend(case.unreachable.iter().map(pair));
+            lines.push(String::new());
+            match routes {
+                Some(routes) => lines.extend(routes.lines()),
+                None if sweep.with_routes && case.load.is_some() => {
+                    lines.push("counting the routes of this case; close and open again in a moment".to_owned());
+                }
+                None => lines.push(
+                    "the routes of this case are not in the plan; set with_faults=true and press r to have them"
+                        .to_owned(),
+                ),
+            }
         }
         lines.push(String::new());
         lines.push("all cases, by load:".to_owned());
@@ -356,7 +378,7 @@ mod tests {
         for (slot, load) in cases.iter_mut().zip(loads) {
             *slot = Some(Case { load: *load, ..Case::default() });
         }
-        Sweep { cases, healthy: Some(162) }
+        Sweep { cases, healthy: Some(162), with_routes: false }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use lightbay_engines::tpu::watch::Unwatched;
 use lightbay_engines::tpu::{baselines, dor, metrics};
 
 /// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
-const ROUTED_CUBES: usize = 8;
+pub const ROUTED_CUBES: usize = 32;
 
 /// A torus of a size.
 #[derive(Clone, Debug)]
@@ -78,9 +78,9 @@ fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
     let nodes = pod.nodes();
     let mcf = if twisted { metrics::hop_bound(nodes, hops.hop_sum) } else { baselines::pt_mcf(shape) };
     let routes = routed
-        .then(|| dor::route(&pod, shape, twisted, &dor::Settings::default(), &mut Unwatched::default()).ok())
+        .then(|| dor::channels(&pod, shape, twisted, &mut Unwatched::default()).ok())
         .flatten()
-        .map(|routing| Routes::of(&pod, &routing));
+        .map(|(claims, loads)| Routes::counted(&pod, &claims, loads));
     let family = if twisted { "PDTT" } else { "PT" };
     Some(Torus {
         name: format!("{family} {}", words::shape(shape)),

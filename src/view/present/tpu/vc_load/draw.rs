@@ -5,8 +5,10 @@ use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, columns, ends, from, line, row};
+use crate::view::present::tpu::yardsticks::ROUTED_CUBES;
 use crate::view::present::tpu::{Explained, Yard, no_routes};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::tpu::pod::CHIPS;
 use lightbay_widgets::{
     Column, Columns, Label, Meter, PaneState as Shown, Part, Piece, Spread, Table, TableRow, TableState,
     Tone, number,
@@ -87,7 +89,13 @@ impl VcPane {
             value.extend([Piece::muted(number::fixed(before, 2)), Piece::muted(arrow)]);
         }
         value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
-        let title = Title { context: vec![Piece::muted("hops per VC, whole pod")], value };
+        let unrouted = yard.is_some_and(|yard| yard.cubes > ROUTED_CUBES);
+        let context = if unrouted {
+            format!("hops per VC, whole pod; tori above {} chips are not routed here", ROUTED_CUBES * CHIPS)
+        } else {
+            "hops per VC, whole pod".to_owned()
+        };
+        let title = Title { context: vec![Piece::muted(context)], value };
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, 1);
         if inner.is_empty() {
