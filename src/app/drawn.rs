@@ -51,6 +51,9 @@ pub struct PaneDrawn {
     pub column: usize,
     /// How many steps the brackets can go through.
     pub steps: u32,
+    /// The pane whose selection the brackets move instead, and the item chosen there now: its items are numbered from 0
+    /// to `steps` - 1.
+    pub steps_through: Option<(PaneId, ItemId)>,
     /// The sentence about the selected item: what is copied.
     pub sentence: String,
     /// Everything known about the selected item, one line each.
@@ -70,6 +73,7 @@ impl PaneDrawn {
             offset: 0,
             column: 0,
             steps: 0,
+            steps_through: None,
             sentence: String::new(),
             details: Vec::new(),
             edit: None,
@@ -88,13 +92,37 @@ pub struct Item {
     pub place: f32,
 }
 
-/// How cells of a pane change a plan: each is an entry of a list that is a parameter of a method which evaluates it.
+/// Where the entries of an edited list go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EditTarget {
+    /// Into this parameter of the method that evaluates them, as a list.
+    Param(&'static str),
+    /// Into this knob of the scenario, as `key:value` for every entry that changed: the plan that results is one of
+    /// the changed scenario.
+    Knob {
+        /// The knob.
+        name: &'static str,
+        /// What each entry is called in its text.
+        keys: Vec<String>,
+    },
+}
+
+impl EditTarget {
+    /// Name of the parameter or knob.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Param(name) | Self::Knob { name, .. } => name,
+        }
+    }
+}
+
+/// How cells of a pane change a plan: each is an entry of a list that a method evaluates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellEditing {
     /// Method that evaluates a list.
     pub method: &'static str,
-    /// Its parameter that takes the list.
-    pub param: &'static str,
+    /// What takes the list.
+    pub target: EditTarget,
     /// The list of the plan shown.
     pub values: Vec<i64>,
     /// Smallest and largest entry.

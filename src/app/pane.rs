@@ -52,12 +52,14 @@ pub struct PaneInfo {
     pub steps: &'static str,
     /// Its place among the panes, by the number that usually stands there: 2 is the large one.
     pub home: u8,
+    /// Rows it wishes for where it is at home in the large place of the grid; 0 for the usual share.
+    pub rows: u16,
 }
 
 impl PaneInfo {
     /// A pane with one form, no overlay, a fixed axis and no steps, at home by its number.
     pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
-        Self { number, name, help, modes: &[], overlay: "", zooms: false, steps: "", home: number }
+        Self { number, name, help, modes: &[], overlay: "", zooms: false, steps: "", home: number, rows: 0 }
     }
 
     /// Its place in the focus order.

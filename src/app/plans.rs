@@ -16,6 +16,10 @@ const NEWEST_KEPT: usize = 8;
 /// Values closer than this, relatively, are a tie.
 pub const TIE: f64 = 1e-9;
 
+/// Figure of plans that answer another question than the objective asks, such as an order of phases that touches no
+/// switch: they are listed and can be chosen, but are never the best.
+const ASIDE: &str = "phases";
+
 /// A plan as data that can be compared: equal if it is the very same one.
 #[derive(Clone, Debug)]
 pub struct PlanRef(pub AnyPlan);
@@ -63,6 +67,11 @@ impl PlanEntry {
     /// Everything but scenario and result, if the plan is in memory.
     pub fn header(&self) -> Option<Header> {
         self.plan.as_ref().map(|plan| plan.0.header())
+    }
+
+    /// Whether it answers what the objective asks.
+    pub fn competes(&self) -> bool {
+        !self.metrics.contains_key(ASIDE)
     }
 
     /// |value - bound| / |value|.
@@ -178,7 +187,8 @@ impl PlanTable {
             .collect();
         rows.sort_by(|a, b| {
             let present = |entry: &PlanEntry| entry.scenario_sha256 == self.scenario_sha256;
-            present(b).cmp(&present(a)).then_with(|| {
+            let kind = |entry: &PlanEntry| (present(entry), entry.competes());
+            kind(b).cmp(&kind(a)).then_with(|| {
                 let (own, other) = ((a.value, a.secondary), (b.value, b.secondary));
                 if self.better(own, other) {
                     std::cmp::Ordering::Less
@@ -201,7 +211,8 @@ impl PlanTable {
     /// one, which may know more of the same design.
     pub fn best_of(&self, scenario_sha256: &str) -> Option<&PlanEntry> {
         let mut best: Option<&PlanEntry> = None;
-        for entry in self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256) {
+        let of_scenario = self.entries.iter().filter(|entry| entry.scenario_sha256 == scenario_sha256);
+        for entry in of_scenario.filter(|entry| entry.competes()) {
             let figures = |entry: &PlanEntry| (entry.value, entry.secondary);
             let run = |entry: &PlanEntry| entry.origin.map(|origin| origin.0);
             let takes = best.is_none_or(|best| {

@@ -349,12 +349,7 @@ impl Work {
                 _ => self.now.gap = limit_of(Some(&value)),
             },
         }
-        self.undo.push(before);
-        if self.undo.len() > UNDO_DEPTH {
-            self.undo.remove(0);
-        }
-        self.redo.clear();
-        self.intern();
+        self.remember(before);
         let entry = |list: &ParamValue, index: usize| match list {
             ParamValue::List(entries) => entries.get(index).cloned(),
             one => Some(one.clone()),
@@ -370,6 +365,29 @@ impl Work {
             new: value,
             effect: row.info.effect,
         })
+    }
+
+    /// Goes over to another scenario of the kind, as one change.
+    ///
+    /// # Errors
+    /// A scenario that cannot be written (a number that is not finite).
+    pub fn adopt(&mut self, scenario: AnyScenario) -> Result<(), Problem> {
+        let sha256 = scenario.sha256().map_err(|error| Problem::new("", error.to_string(), ""))?;
+        let before = self.now.clone();
+        self.now.scenario = scenario;
+        self.now.sha256 = sha256;
+        self.remember(before);
+        Ok(())
+    }
+
+    /// Keeps a setup for undo.
+    fn remember(&mut self, before: Setup) {
+        self.undo.push(before);
+        if self.undo.len() > UNDO_DEPTH {
+            self.undo.remove(0);
+        }
+        self.redo.clear();
+        self.intern();
     }
 
     /// Takes the last change back. Returns whether there was one.

@@ -44,6 +44,7 @@ pub fn quantity(name: &str) -> (Cow<'_, str>, &'static str) {
         "mcf_upper" => Cow::Borrowed("MCF upper"),
         "n_mcf" => Cow::Borrowed("n x MCF"),
         "vc_ratio" => Cow::Borrowed("VC ratio"),
+        "removed_circuits" => Cow::Borrowed("removed"),
         _ if stem.contains('_') => Cow::Owned(stem.replace('_', " ")),
         _ => Cow::Borrowed(stem),
     };
@@ -286,7 +287,8 @@ mod tests {
         let cases = [
             ("makespan_s", "makespan", "s"),
             ("iteration_ms", "iteration", "ms"),
-            ("removed_circuits", "removed circuits", ""),
+            ("removed_circuits", "removed", ""),
+            ("kept_circuits", "kept circuits", ""),
             ("nct", "NCT", ""),
             ("mcf_lower", "MCF", ""),
             ("total_ports", "total ports", ""),

@@ -108,6 +108,9 @@ const GAP: u16 = 2;
 const SIDE: [u16; 2] = [27, 40];
 const SIDE_RANGE: (u16, u16) = (20, 70);
 
+/// Least rows of the panes below the large one in the grid, if that wishes for more than its share.
+const MIDDLE: u16 = 9;
+
 /// From this width on the wide form has a column for the panes 7 to 9.
 const FURTHER: u16 = 250;
 
@@ -194,7 +197,9 @@ impl Layout {
         let bottom = if homes.has(4) || homes.has(5) { if main.height >= 33 { 5 } else { 4 } } else { 0 };
         let middle = homes.has(1) || homes.has(3) || homes.has(6);
         let upper = main.height - if bottom > 0 { bottom + 1 } else { 0 };
-        let large = if middle { share(upper.saturating_sub(1), 15, 28) } else { upper };
+        // A pane that has a wish gets it as long as the panes below keep enough to say something.
+        let wish = homes.wish().min(upper.saturating_sub(MIDDLE + 1));
+        let large = if middle { share(upper.saturating_sub(1), 15, 28).max(wish) } else { upper };
         let [top, rest] = split(main, large);
         let [middle, last] = split(rest, upper.saturating_sub(large + 1));
         self.put(homes.at(2), top, true);
@@ -318,6 +323,11 @@ impl Homes {
         // With a single pane its home is the large one.
         let doubled = home != 2 && owner == self.large;
         if doubled { None } else { self.owner(owner) }
+    }
+
+    /// Rows that the pane at home in the large place wishes for. It stays the same wherever the focus is.
+    fn wish(self) -> u16 {
+        self.panes.iter().find(|info| info.home == self.centre).map_or(0, |info| info.rows)
     }
 
     fn has(self, home: u8) -> bool {

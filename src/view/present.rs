@@ -5,6 +5,7 @@
 //! milliseconds) and refills its own vectors when plan, run or selection change; drawing only reads them.
 
 mod compared;
+mod crossconnect;
 mod desk;
 mod explained;
 pub mod figures;
@@ -26,7 +27,7 @@ use ratatui::widgets::Widget;
 use std::fmt;
 
 /// What every kind shows.
-const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS];
+const KINDS: &[KindScreens] = &[training::SCREENS, tpu::SCREENS, crossconnect::SCREENS];
 
 /// What a kind shows.
 #[derive(Clone, Copy)]

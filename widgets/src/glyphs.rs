@@ -62,6 +62,11 @@ pub struct Glyphs {
     /// On an axis: where the mean of a distribution is, and where its largest value is.
     pub mean: &'static str,
     pub most: &'static str,
+    /// One that stays, one that comes, one that goes, and where there can be none.
+    pub dot: &'static str,
+    pub plus: &'static str,
+    pub minus: &'static str,
+    pub never: &'static str,
     pub replacement: &'static str,
 }
 
@@ -100,6 +105,10 @@ const BRAILLE: Glyphs = Glyphs {
     left_eighths: ["▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
     mean: "┴",
     most: "╵",
+    dot: "●",
+    plus: "+",
+    minus: "−",
+    never: "╲",
     replacement: "\u{fffd}",
 };
 
@@ -140,6 +149,10 @@ const ASCII: Glyphs = Glyphs {
     left_eighths: ["|", "#", "#", "#", "#", "#", "#", "#"],
     mean: "+",
     most: "!",
+    dot: "o",
+    plus: "+",
+    minus: "-",
+    never: "\\",
     replacement: "?",
 };
 
@@ -179,6 +192,8 @@ pub const fn ascii_of(c: char) -> &'static str {
         '│' | '║' | '┃' => "|",
         '┊' => ":",
         '■' | '█' | '▀' | '▄' => "#",
+        '●' => "o",
+        '╲' => "\\",
         '⋯' => "~",
         '└' | '┌' | '┐' | '┘' | '┬' | '┴' => "+",
         '✓' => "ok",
@@ -236,7 +251,7 @@ mod tests {
         out.extend(set.frame);
         out.extend(set.eighths);
         out.extend(set.left_eighths);
-        out.extend([set.mean, set.most]);
+        out.extend([set.mean, set.most, set.dot, set.plus, set.minus, set.never]);
         out
     }
 
@@ -255,7 +270,7 @@ mod tests {
     #[test]
     fn every_unicode_glyph_has_a_close_ascii_sign() {
         for glyph in all(GlyphSet::Braille.glyphs()) {
-            for c in glyph.chars().filter(|c| !"░▁▂▃▅▆▇╔╗╝╚▏▎▍▌▋▊▉╵\u{fffd}".contains(*c))
+            for c in glyph.chars().filter(|c| !c.is_ascii() && !"░▁▂▃▅▆▇╔╗╝╚▏▎▍▌▋▊▉╵\u{fffd}".contains(*c))
             {
                 assert_ne!(ascii_of(c), "?", "{c}");
             }

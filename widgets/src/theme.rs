@@ -223,6 +223,16 @@ impl Theme {
         }
     }
 
+    /// A tone on a faint ground of its own colour; the tone alone where colours cannot be mixed.
+    pub fn tinted(&self, tone: Tone) -> Style {
+        let style = self.style(tone);
+        let ground = colour::rgb_of(Colours::of(self.palette, self.background).ground);
+        match (style.fg.and_then(colour::rgb_of), ground) {
+            (Some(full), Some(ground)) => style.bg(to_depth(colour::mix(full, ground, 0.25), self.depth)),
+            _ => style,
+        }
+    }
+
     /// The ground of the empty part of a bar.
     pub fn track(&self) -> Style {
         if matches!(self.palette, Palette::Ansi | Palette::Mono) {

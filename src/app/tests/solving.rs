@@ -2,6 +2,7 @@
 
 use super::support::{Bench, real_plan};
 use crate::app::action::{Action, Command, Fact};
+use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::effect::{Effect, Subject};
 use crate::app::layer::{Layer, Preview};
 use crate::app::pane::PaneId;
@@ -10,6 +11,7 @@ use crate::app::runs::RunState;
 use lightbay_core::event::{Bound, EventBody, RunId};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::AnyPlan;
+use ratatui::layout::Rect;
 use std::time::Duration;
 
 fn bound(value: f64) -> EventBody {
@@ -295,6 +297,26 @@ fn a_model_is_written_with_its_method_in_the_name() {
     bench.keys("Enter");
     let Some(Effect::Export(job)) = bench.effects.first() else { panic!("{:?}", bench.effects) };
     assert_eq!(job.settings[0].to_string(), format!("method={}", method.name));
+}
+
+/// The brackets of a pane can move what is chosen in another one, and stop at its ends.
+#[test]
+fn brackets_step_through_the_choice_of_another_pane() {
+    let mut bench = Bench::open();
+    let mut activity = PaneDrawn::new(PaneId::Kind(2), Rect::new(0, 0, 60, 10));
+    activity.steps = 3;
+    activity.steps_through = Some((PaneId::Kind(1), 1));
+    let drawn = |pane: &PaneDrawn| Action::Drawn(Drawn { panes: vec![pane.clone()], ..Drawn::default() });
+    bench.act(drawn(&activity));
+    bench.keys("2 .");
+    assert_eq!(bench.app.pane(PaneId::Kind(1)).selected, Some(2));
+    assert_eq!(bench.app.pane(PaneId::Kind(2)).step, None);
+    activity.steps_through = Some((PaneId::Kind(1), 2));
+    bench.act(drawn(&activity));
+    bench.keys("] ]");
+    assert_eq!(bench.app.pane(PaneId::Kind(1)).selected, Some(2), "the last one");
+    bench.keys(",");
+    assert_eq!(bench.app.pane(PaneId::Kind(1)).selected, Some(1));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A workbench on a small scenario, and short words for driving it.
 
 use crate::app::action::{Action, Fact, Heard, Opened, SessionView, Submitted};
-use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::effect::{Effect, Effects, RunRequest};
 use crate::app::key::sequence;
 use crate::app::pane::{PaneId, PaneInfo};
@@ -167,7 +167,7 @@ impl Bench {
     pub fn draw_ports(&mut self) {
         let editing = CellEditing {
             method: "simulate",
-            param: "topology",
+            target: EditTarget::Param("topology"),
             values: vec![2, 2],
             range: (1, 8),
             names: vec!["p0-p1".to_owned(), "p1-p2".to_owned()],

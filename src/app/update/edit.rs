@@ -1,8 +1,10 @@
 //! Changing knobs, and editing entries of the plan shown.
 
+use crate::app::drawn::EditTarget;
 use crate::app::effect::{Effect, Effects, Evaluation};
 use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
 use crate::app::pane::{ItemId, PaneId};
+use crate::app::plans::PlanRef;
 use crate::app::state::{AUTO_DELAY, App};
 use crate::app::work::{Change, Section};
 use lightbay_core::event::Severity;
@@ -204,7 +206,7 @@ impl App {
     }
 
     fn put_entry(&mut self, value: i64, typing: bool, effects: &mut Effects) {
-        let Some(scenario) = self.plan_scenario() else { return };
+        let Some(mut scenario) = self.plan_scenario() else { return };
         let base = self.plans.shown().and_then(|entry| entry.plan.clone());
         let key = self.next_key + 1;
         let Some(Layer::EditCell(edit)) = self.layers.last_mut() else { return };
@@ -226,18 +228,32 @@ impl App {
             edit.previews.clear();
             return;
         }
+        let mut variants = edit.cells.variants.clone();
+        match &edit.cells.target {
+            EditTarget::Param(name) => {
+                let list = edit.values.iter().map(|value| ParamValue::Int(*value)).collect();
+                let list = ParamValue::List(list);
+                for (_, settings) in &mut variants {
+                    settings.push(((*name).to_owned(), list.clone()));
+                }
+            }
+            EditTarget::Knob { name, keys } => {
+                let pairs = keys.iter().zip(edit.values.iter().zip(&edit.cells.values));
+                let changed = pairs.filter(|(_, (new, old))| new != old);
+                let text: Vec<String> = changed.map(|(key, (new, _))| format!("{key}:{new}")).collect();
+                match scenario.with(name, None, &ParamValue::Text(text.join(","))) {
+                    Ok(changed) => scenario = changed,
+                    Err(problems) => {
+                        let words: Vec<String> = problems.list().iter().map(ToString::to_string).collect();
+                        edit.problem = words.join("; ");
+                        edit.waiting = false;
+                        edit.previews.clear();
+                        return;
+                    }
+                }
+            }
+        }
         edit.waiting = true;
-        let list = ParamValue::List(edit.values.iter().map(|value| ParamValue::Int(*value)).collect());
-        let variants = edit
-            .cells
-            .variants
-            .iter()
-            .map(|(name, settings)| {
-                let mut settings = settings.clone();
-                settings.push((edit.cells.param.to_owned(), list.clone()));
-                (*name, settings)
-            })
-            .collect();
         effects.push(Effect::Evaluate(Evaluation {
             key,
             scenario,
@@ -262,8 +278,12 @@ impl App {
         let kept = edit.plan().cloned();
         match (kept, edit.is_changed()) {
             (Some(plan), true) => {
+                let changes_scenario = matches!(edit.cells.target, EditTarget::Knob { .. });
                 let from = self.plans.shown().map_or(0, |entry| entry.number);
                 self.layers.pop();
+                if changes_scenario {
+                    self.adopt_scenario(&plan);
+                }
                 effects.push(Effect::KeepPlan { plan, source: format!("edit of plan {from}") });
             }
             (None, true) => {
@@ -274,6 +294,20 @@ impl App {
             (_, false) => {
                 self.layers.pop();
             }
+        }
+    }
+
+    /// Goes over to the scenario of a plan: the one it was edited in, with the change.
+    fn adopt_scenario(&mut self, plan: &PlanRef) {
+        let Some(work) = &mut self.work else { return };
+        match work.adopt(plan.0.scenario()) {
+            Ok(()) => {
+                // The plan is there, so nothing waits for the next solve.
+                work.note_solved();
+                self.plans.scenario_sha256.clone_from(&work.now.sha256);
+                self.to_remember = true;
+            }
+            Err(problem) => self.say(Severity::Error, problem.to_string()),
         }
     }
 

@@ -332,7 +332,7 @@ impl App {
         edit.problem = match previews.first() {
             // Which list is meant is plain to see.
             Some(Preview { plan: Err(problem), .. }) => {
-                let list = format!("{}: ", edit.cells.param);
+                let list = format!("{}: ", edit.cells.target.name());
                 problem.strip_prefix(&list).unwrap_or(problem).to_owned()
             }
             _ => String::new(),

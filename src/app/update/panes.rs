@@ -112,8 +112,15 @@ impl App {
     /// Goes to the previous or next interval, link or snapshot.
     pub(super) fn step(&mut self, by: i8) {
         let pane = self.focus.pane;
-        let steps = self.drawn_pane(pane).map_or(0, |drawn| drawn.steps);
+        let drawn = self.drawn_pane(pane).map(|drawn| (drawn.steps, drawn.steps_through));
+        let (steps, through) = drawn.unwrap_or_default();
         let Some(last) = steps.checked_sub(1) else { return };
+        if let Some((chooser, item)) = through {
+            let next = (i64::from(item) + i64::from(by)).clamp(0, i64::from(last)) as ItemId;
+            self.pane_mut(chooser).selected = Some(next);
+            self.touch();
+            return;
+        }
         let state = self.pane_mut(pane);
         let here = i64::from(state.step.unwrap_or(last));
         let next = (here + i64::from(by)).clamp(0, i64::from(last)) as u32;

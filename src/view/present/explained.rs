@@ -22,6 +22,11 @@ pub trait Explain: Sized + Send + Sync + 'static {
     /// # Errors
     /// Why it cannot be explained.
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String>;
+
+    /// The plan that is explained, with a number that changes whenever it is another one: the plan shown.
+    fn shown(app: &App) -> Option<(u64, &AnyPlan)> {
+        Some((app.shown_key(), app.shown_plan()?))
+    }
 }
 
 /// Which plan in memory an explanation is of: numbers begin again when another scenario is opened.
@@ -35,6 +40,12 @@ enum Lookup<E> {
     /// It is being explained for the first time.
     Making,
     Failed(String),
+}
+
+/// The designed state of what could not be worked out of a plan.
+pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
+    let state = Shown::Failed { what: why, remedy: "press V to check the plan" };
+    frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
 }
 
 /// Explanations by plan.
@@ -79,7 +90,7 @@ impl<E: Explain> Explanations<E> {
                 });
             }
             Lookup::Making => say(Shown::Waiting("the plan to be explained")),
-            Lookup::Failed(why) => say(Shown::Failed { what: &why, remedy: "press V to check the plan" }),
+            Lookup::Failed(why) => fail(input, &why, area, buf),
         }
         None
     }
@@ -95,11 +106,11 @@ impl<E: Explain> Explanations<E> {
     /// The explanation of the plan shown; asks for it if need be. Until it is there the last one stays, so that a
     /// stream of better plans does not make the screen flicker.
     fn of_shown(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Lookup<E> {
-        let Some(plan) = app.shown_plan() else {
+        let Some((key, plan)) = E::shown(app) else {
             self.last = None;
             return Lookup::NoPlan;
         };
-        match self.look(app.shown_key(), plan, jobs) {
+        match self.look(key, plan, jobs) {
             Some(Ok(explained)) => {
                 self.last = Some(Arc::clone(&explained));
                 Lookup::Ready(explained)

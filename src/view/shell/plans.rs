@@ -111,12 +111,13 @@ impl Plans {
         };
         let names = rows.iter().map(|entry| entry.method.chars().count() as u16).max().unwrap_or(0);
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
-        let value_width = rows
-            .iter()
-            .map(|entry| goal.value(entry.value, Room::Long).chars().count() as u16)
-            .max()
-            .unwrap_or(9)
-            .max(10);
+        let widest =
+            rows.iter().map(|entry| goal.value(entry.value, Room::Long).chars().count() as u16).max();
+        // Counts leave their room to the names of methods.
+        let value_width = match widest.unwrap_or(9) {
+            short @ ..5 => short,
+            long => long.max(10),
+        };
         let head = goal.column();
         let value_width = value_width.max((head.chars().count() as u16).min(14));
         self.columns.clear();

@@ -6,7 +6,7 @@ use super::live::Live;
 use super::throughput::mcf;
 use super::{Explained, Yard, words};
 use crate::app::action::{Action, Command};
-use crate::app::drawn::{CellEditing, Drawn, Hit, Item, PaneDrawn};
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
@@ -446,7 +446,7 @@ fn cell_editing(facts: &Facts) -> Option<CellEditing> {
     let symmetry = facts.pod.symmetry()?;
     Some(CellEditing {
         method: "evaluate",
-        param: "voltages",
+        target: EditTarget::Param("voltages"),
         values: symmetry.voltage.iter().map(|&voltage| i64::from(voltage)).collect(),
         range: (0, facts.pod.cubes().saturating_sub(1) as i64),
         names: (0..SWITCHES).map(words::switch).collect(),

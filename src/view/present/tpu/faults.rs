@@ -118,7 +118,9 @@ impl Sweep {
 
 /// Whether the run that works now ends with a sweep.
 fn asked_for(input: &PaneInput<'_>) -> bool {
-    let Some(run) = input.app.runs.newest().into_iter().find(|run| run.state.is_active()) else { return false };
+    let Some(run) = input.app.runs.newest().into_iter().find(|run| run.state.is_active()) else {
+        return false;
+    };
     let given = run.started.as_ref().is_some_and(|started| started.parameters.bool("with_faults"));
     let tolerated = input.app.work.as_ref().and_then(|work| work.now.scenario.knob("tolerated_ocs_faults"));
     given || tolerated.and_then(|faults| faults.as_i64()).is_some_and(|faults| faults > 0)

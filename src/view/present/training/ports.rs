@@ -3,7 +3,7 @@
 use super::explained::Explained;
 use super::{Facts, links, pieces};
 use crate::app::action::{Action, Command};
-use crate::app::drawn::{CellEditing, Drawn, Hit, Item, PaneDrawn};
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
@@ -263,7 +263,7 @@ impl PortsPane {
         let rates = |name: &str| vec![("rates".to_owned(), ParamValue::Text(name.to_owned()))];
         CellEditing {
             method: "simulate",
-            param: "topology",
+            target: EditTarget::Param("topology"),
             values: analysis.circuits.iter().map(|circuits| i64::from(*circuits)).collect(),
             range: (1, i64::from(ports.max(most))),
             names: (0..instance.links.len()).map(|link| links::link(instance, link)).collect(),

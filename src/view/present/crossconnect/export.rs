@@ -1,0 +1,282 @@
+//! Pane 6: what would be sent to the switches, in the format that is chosen: the files as the exporter writes them.
+
+use super::{Explained, chosen_switch, other_plan, result_of, step_through_switches};
+use crate::app::drawn::{Item, PaneDrawn};
+use crate::view::present::rows::{ends, from, line, row};
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::crossconnect::scenario::Wiring;
+use lightbay_engines::{AnyPlan, FormatInfo, Subject};
+use lightbay_widgets::{PaneState as Shown, Piece, Tone, number};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// The formats that `v` goes through: those of the kind, without the plan itself.
+pub const FORMATS: &[&str] =
+    &["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs", "csv"];
+
+/// The formats with what is in lines that take a connection down, and in those that set one up.
+const FORMS: [(&str, &[&str], &[&str]); 7] = [
+    (FORMATS[0], &["DLT-PATCH"], &["ENT-PATCH"]),
+    (FORMATS[1], &["DLT-CRS"], &["ENT-CRS"]),
+    (FORMATS[2], &["request DELETE"], &["request POST"]),
+    (FORMATS[3], &["operation=\"delete\""], &["<pair><ingress>", "<pairs><ingress>"]),
+    (FORMATS[4], &["port-connection[name="], &["\"path\": "]),
+    (FORMATS[5], &["cross-connect delete"], &["cross-connect add"]),
+    (FORMATS[6], &[",remove,"], &[",add,"]),
+];
+
+/// Lines of a file that are kept for the preview: as many as the tallest screen shows.
+const LINES: usize = 200;
+
+/// Longest line that is kept, in bytes.
+const LINE_BYTES: usize = 400;
+
+/// A file, as far as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// Its name.
+    pub name: String,
+    /// Its lines.
+    pub lines: usize,
+    /// Lines that take a connection down.
+    pub removals: usize,
+    /// Lines that set one up.
+    pub additions: usize,
+    /// The switch it is about, if it is about one.
+    pub switch: Option<usize>,
+    /// The first of them.
+    pub first: Vec<String>,
+}
+
+/// Everything that a format writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Files {
+    /// The format.
+    pub format: FormatInfo,
+    /// Its files.
+    pub files: Vec<Preview>,
+}
+
+/// Writes a plan in a format, as `export` does with the usual options.
+///
+/// # Errors
+/// What the exporter says.
+pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
+    let name = FORMATS.get(format_at).copied().unwrap_or("csv");
+    if result_of(plan).is_none_or(|result| result.changes().is_none()) {
+        return Err("this plan touches no switch".to_owned());
+    }
+    let format = lightbay_engines::exporters("crossconnect")
+        .into_iter()
+        .find(|info| info.name == name)
+        .ok_or_else(|| format!("there is no format '{name}'"))?;
+    let artifacts = lightbay_engines::export(Subject::Plan(plan), name, &[])
+        .map_err(|problems| problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    let files = artifacts
+        .into_iter()
+        .map(|artifact| {
+            let text = String::from_utf8_lossy(&artifact.bytes);
+            let short = |line: &str| {
+                let end = (0..=line.len().min(LINE_BYTES)).rev().find(|&at| line.is_char_boundary(at));
+                line[..end.unwrap_or(0)].to_owned()
+            };
+            Preview {
+                switch: switch_of(&artifact.name),
+                lines: text.lines().count(),
+                removals: text.lines().filter(|line| sort(format_at, line) == Some(Sort::Removal)).count(),
+                additions: text.lines().filter(|line| sort(format_at, line) == Some(Sort::Addition)).count(),
+                first: text.lines().take(LINES).map(short).collect(),
+                name: artifact.name,
+            }
+        })
+        .collect();
+    Ok(Files { format, files })
+}
+
+/// Data of the pane, refilled when plan, format or switch change.
+#[derive(Debug, Default)]
+pub struct ExportPane {
+    key: Option<(u64, u8, usize)>,
+    /// Files about the switch, by their place among all; all of them if none is about one switch.
+    listed: Vec<usize>,
+    items: Arc<[Item]>,
+}
+
+impl ExportPane {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        files: &Files,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+    ) {
+        let theme = &input.app.look.theme;
+        let switch = chosen_switch(input.app, &plan.facts);
+        let key = (plan.key, input.state.mode, switch);
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.fill(plan, files, switch);
+        }
+        let at = input.state.selected.map_or(0, |id| id as usize).min(self.listed.len().saturating_sub(1));
+        let shown = self.listed.get(at).and_then(|file| files.files.get(*file));
+        frame(input, &title(input, plan, files), Shown::Ready, area, buf);
+        let inner = body(area, u16::from(area.height >= 4));
+        if inner.is_empty() {
+            return;
+        }
+        let mut y = 0;
+        if inner.height >= 8 {
+            y += choose(input, inner, buf);
+            y += options(input, files, from(inner, y), buf);
+            y += 1;
+        }
+        match shown {
+            Some(file) => self.draw_file(input, file, at, from(inner, y), buf),
+            None => {
+                let words = format!("OCS {switch} does not change, so nothing is sent to it");
+                line(theme, &[Piece::muted(words)], row(inner, y), buf);
+            }
+        }
+        let sentence = sentence(plan, files, switch, shown);
+        if area.height >= 4 {
+            line(theme, &sentence, below(inner), buf);
+        }
+        drawn.items = Arc::clone(&self.items);
+        drawn.sentence = plain(&sentence);
+        step_through_switches(drawn, &plan.facts, switch);
+        if input.focused {
+            drawn.details = shown.map_or_else(Vec::new, |file| file.first.clone());
+        }
+    }
+
+    fn fill(&mut self, plan: &Explained, files: &Files, switch: usize) {
+        self.listed.clear();
+        let about_switches = files.files.iter().any(|file| file.switch.is_some());
+        let crossed = plan.scenario().is_some_and(|scenario| scenario.wiring == Wiring::CrossWired);
+        let own = |of: usize| if crossed { of / 2 == switch } else { of == switch };
+        let wanted = |file: &Preview| !about_switches || file.switch.is_some_and(own);
+        let listed = files.files.iter().enumerate().filter(|(_, file)| wanted(file));
+        self.listed.extend(listed.map(|(at, _)| at));
+        let item = |id: u32| Item { id, row: id, place: 0.0 };
+        self.items = (0..self.listed.len() as u32).map(item).collect();
+    }
+
+    /// Name, size and first lines of a file.
+    fn draw_file(&self, input: &PaneInput<'_>, file: &Preview, at: usize, area: Rect, buf: &mut Buffer) {
+        let theme = &input.app.look.theme;
+        let mut name = vec![Piece::answer(file.name.clone())];
+        if self.listed.len() > 1 {
+            name.push(Piece::muted(format!(" {}/{}", at + 1, self.listed.len())));
+        }
+        let counts = vec![
+            Piece::new(format!("−{}", file.removals), Tone::Bad).bold(),
+            Piece::new(format!(" +{}", file.additions), Tone::Good).bold(),
+            Piece::muted(format!("  {} lines", number::count(file.lines as u64))),
+        ];
+        ends(theme, &name, &counts, row(area, 0), buf);
+        let room = area.height.saturating_sub(1);
+        let cut = file.lines > usize::from(room);
+        let lines = if cut { room.saturating_sub(1) } else { room };
+        for (y, text) in (1..=lines).zip(&file.first) {
+            let tone = match sort(input.state.mode.into(), text) {
+                Some(Sort::Removal) => Tone::Bad,
+                Some(Sort::Addition) => Tone::Good,
+                None => Tone::Text,
+            };
+            line(theme, &[Piece::new(text.clone(), tone)], row(area, y), buf);
+        }
+        if cut && room > 0 {
+            let more = file.lines.saturating_sub(usize::from(lines).min(file.first.len()));
+            let words = format!("and {} more lines", number::count(more as u64));
+            line(theme, &[Piece::muted(words)], row(area, room), buf);
+        }
+    }
+}
+
+fn title(input: &PaneInput<'_>, plan: &Explained, files: &Files) -> Title {
+    let context = Vec::from_iter(other_plan(input.app, plan));
+    let value = vec![
+        Piece::answer(files.format.name),
+        Piece::muted(match files.files.len() {
+            1 => "  1 file".to_owned(),
+            count => format!("  {count} files"),
+        }),
+    ];
+    Title { context, value }
+}
+
+/// The formats in a row, the chosen one in brackets.
+fn choose(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> u16 {
+    let mut pieces = vec![Piece::muted("v ")];
+    for (at, name) in FORMATS.iter().enumerate() {
+        if at == usize::from(input.state.mode) {
+            pieces.push(Piece::answer(format!("[{name}] ")));
+        } else {
+            pieces.push(Piece::muted(format!("{name} ")));
+        }
+    }
+    line(&input.app.look.theme, &pieces, area, buf);
+    1
+}
+
+/// The options of the format with their usual values.
+fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -> u16 {
+    let theme = &input.app.look.theme;
+    let mut pieces = vec![Piece::muted("options ")];
+    if files.format.params.is_empty() {
+        pieces.push(Piece::muted("none"));
+    }
+    for param in &files.format.params {
+        let value = param.default.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string);
+        pieces.push(Piece::muted(format!("{}=", param.name)));
+        pieces.push(Piece::text(format!("{value}  ")));
+    }
+    line(theme, &pieces, area, buf);
+    1
+}
+
+/// The switch that a file is about: `….ocs-04.tl1`.
+fn switch_of(name: &str) -> Option<usize> {
+    let (_, rest) = name.rsplit_once(".ocs-")?;
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    rest[..digits].parse().ok()
+}
+
+/// What a line of a file does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Removal,
+    Addition,
+}
+
+/// What a line of a file in a format does to a connection; nothing for log-in, headings and the like.
+fn sort(format: usize, text: &str) -> Option<Sort> {
+    let (_, removal, addition) = *FORMS.get(format)?;
+    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    // The path of what is set up is written like that of what is taken down.
+    if has(addition) {
+        Some(Sort::Addition)
+    } else if has(removal) {
+        Some(Sort::Removal)
+    } else {
+        None
+    }
+}
+
+fn sentence(plan: &Explained, files: &Files, switch: usize, shown: Option<&Preview>) -> Vec<Piece> {
+    let counts = plan.facts.switches.get(switch).cloned().unwrap_or_default();
+    let mut pieces = vec![
+        Piece::answer(format!("> OCS {switch}")),
+        Piece::muted("  circuits "),
+        Piece::new(format!("−{}", counts.remove + counts.forced), Tone::Bad).bold(),
+        Piece::new(format!(" +{}", counts.add), Tone::Good).bold(),
+    ];
+    if let Some(file) = shown.filter(|file| file.switch.is_some()) {
+        pieces.push(Piece::muted(format!(", commands −{} +{} in this file", file.removals, file.additions)));
+    }
+    pieces.push(Piece::muted(format!("; w writes all files of {}", files.format.name)));
+    pieces
+}

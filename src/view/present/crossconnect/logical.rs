@@ -1,0 +1,523 @@
+//! Pane 4: circuits between pods before, wanted, and what changes; ports in use per pod. The wish for a pair can be
+//! edited: the bound by counting follows at once, the plan as soon as it is found.
+
+use super::facts::{Degree, Facts};
+use super::{Explained, other_plan, words};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
+use crate::app::layer::CellEdit;
+use crate::app::pane::ItemId;
+use crate::view::present::rows::{beside, line, row};
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_core::param::ParamValue;
+use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
+use lightbay_widgets::{
+    Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Table,
+    TableRow, TableState, Theme, Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::StatefulWidget;
+use std::sync::Arc;
+
+/// Most pods whose wishes are edited cell by cell.
+const EDITED_PODS: usize = 256;
+
+/// Method that finds the plan of an edit: it starts from the plan that is edited and looks around it for a moment.
+const EDIT_METHOD: &str = "lumos-lns";
+/// How long it looks, seconds.
+const EDIT_LIMIT_S: f64 = 1.0;
+
+/// Rows below which differences are listed, not drawn.
+const ROWS: u16 = 7;
+
+/// What the vectors were filled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key {
+    plan: u64,
+    edit: Option<u64>,
+    refused: Option<usize>,
+    orientation: bool,
+}
+
+/// Data of the pane, refilled when plan or edit change.
+#[derive(Debug, Default)]
+pub struct LogicalPane {
+    key: Option<Key>,
+    /// Before, wanted, difference.
+    sides: [SignRows; 3],
+    states: [SignsState; 3],
+    items: Arc<[Item]>,
+    items_of: usize,
+    /// Pairs that differ, largest first.
+    differences: Vec<(usize, usize, i64)>,
+    /// Circuits that pairs lose, and that they gain.
+    moved: (u64, u64),
+    columns: Vec<Column>,
+    degrees: Vec<TableRow>,
+    table: TableState,
+}
+
+/// Position of a pair of pods among all pairs.
+const fn pair_index(pods: usize, a: usize, b: usize) -> usize {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    low * (2 * pods - low - 1) / 2 + (high - low - 1)
+}
+
+/// How wanted circuits are edited, the pair that changes most first. Nothing where there are too many pods.
+pub fn cell_editing(scenario: &CrossconnectScenario, facts: &Facts) -> Option<CellEditing> {
+    let pods = scenario.pods as usize;
+    if !(2..=EDITED_PODS).contains(&pods) {
+        return None;
+    }
+    let pairs = || (0..pods).flat_map(move |a| (a + 1..pods).map(move |b| (a, b)));
+    let ports = |table: &[Vec<u32>]| {
+        table.iter().map(|row| row.iter().map(|&ports| i64::from(ports)).sum::<i64>()).max().unwrap_or(0)
+    };
+    let cells = (0..pods).flat_map(|a| (0..pods).filter(move |&b| b != a).map(move |b| (a, b)));
+    let mut cells: Vec<(ItemId, usize)> =
+        cells.map(|(a, b)| ((a * pods + b) as ItemId, pair_index(pods, a, b))).collect();
+    let change = |&(a, b): &(usize, usize)| facts.after[a * pods + b].abs_diff(facts.before[a * pods + b]);
+    let most = pairs().rev().max_by_key(change);
+    if let Some(at) = most.and_then(|(a, b)| cells.iter().position(|cell| cell.0 as usize == a * pods + b)) {
+        cells.swap(0, at);
+    }
+    Some(CellEditing {
+        method: EDIT_METHOD,
+        target: EditTarget::Knob {
+            name: "circuits",
+            keys: pairs().map(|(a, b)| format!("{a}-{b}")).collect(),
+        },
+        values: pairs().map(|(a, b)| i64::from(scenario.logical_circuits[a][b])).collect(),
+        range: (0, ports(&scenario.ports_a) + ports(&scenario.ports_b)),
+        names: pairs().map(|(a, b)| format!("pods {a} and {b}")).collect(),
+        cells,
+        from_plan: true,
+        variants: vec![("", vec![("time_limit_s".to_owned(), ParamValue::Float(EDIT_LIMIT_S))])],
+    })
+}
+
+impl LogicalPane {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let facts = &plan.facts;
+        let edit = input.app.cell_edit().filter(|edit| edit.pane == input.pane);
+        let orientation = input.mode() == "orientation";
+        let key = Key {
+            plan: plan.key,
+            edit: edit.map(|edit| edit.key),
+            refused: edit.filter(|edit| !edit.problem.is_empty()).map(|edit| edit.entry),
+            orientation,
+        };
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.fill(facts, edit);
+            if orientation {
+                self.fill_degrees(plan);
+            }
+        }
+        frame(input, &self.title(input, plan), Shown::Ready, area, buf);
+        let inner = body(area, u16::from(area.height >= 4));
+        if inner.is_empty() {
+            return;
+        }
+        let theme = &input.app.look.theme;
+        let pods = facts.pods.max(1);
+        let selected = self.selected(input, edit, pods);
+        if orientation {
+            self.table.selected = selected.map(|(pod, _)| pod as u32);
+            (&Table::new(theme, &self.columns, &self.degrees)).render(inner, buf, &mut self.table);
+        } else if inner.height < ROWS && edit.is_none() {
+            self.draw_largest(input, inner, buf);
+        } else {
+            self.draw_sides(input, facts, selected, edit.is_some(), inner, buf, out);
+        }
+        let sentence = sentence(input, plan, selected, edit, orientation);
+        if area.height >= 4 {
+            line(theme, &sentence, below(inner), buf);
+        }
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(inner.height.saturating_sub(1)).max(1);
+        (drawn.offset, drawn.column) = if orientation {
+            (self.table.offset, 0)
+        } else {
+            (self.states[2].row_offset, self.states[2].column_offset)
+        };
+        drawn.sentence = plain(&sentence);
+        drawn.edit.clone_from(&plan.editing);
+        if input.focused {
+            drawn.details = details(plan, &self.differences);
+        }
+    }
+
+    fn title(&self, input: &PaneInput<'_>, plan: &Explained) -> Title {
+        let mut context = Vec::from_iter(other_plan(input.app, plan));
+        if input.state.mode > 0 {
+            context.push(Piece::muted(format!("  {}", input.mode())));
+        }
+        let (lost, gained) = self.moved;
+        let value = if plan.facts.green_field {
+            vec![Piece::answer(gained.to_string()), Piece::muted(" circuits are new")]
+        } else if lost == gained {
+            vec![Piece::answer(lost.to_string()), Piece::muted(" circuits move")]
+        } else {
+            vec![
+                Piece::new(format!("−{lost}"), Tone::Bad).bold(),
+                Piece::new(format!(" +{gained}"), Tone::Good).bold(),
+                Piece::muted(" circuits"),
+            ]
+        };
+        Title { context, value }
+    }
+
+    fn selected(
+        &self,
+        input: &PaneInput<'_>,
+        edit: Option<&CellEdit>,
+        pods: usize,
+    ) -> Option<(usize, usize)> {
+        let at = |id: ItemId| (id as usize / pods, id as usize % pods);
+        let chosen = match edit {
+            // While editing the chosen cell stays where it is even if its mirror image has the same entry.
+            Some(edit) => {
+                let own = input.state.selected.filter(|id| edit.cells.entry(*id) == Some(edit.entry));
+                own.or_else(|| edit.cells.cells.iter().find(|cell| cell.1 == edit.entry).map(|cell| cell.0))
+            }
+            None => input.state.selected,
+        };
+        let chosen = chosen.map(at).filter(|(a, b)| *a < pods && *b < pods);
+        chosen.or_else(|| self.differences.first().map(|&(a, b, _)| (a, b)))
+    }
+
+    fn fill(&mut self, facts: &Facts, edit: Option<&CellEdit>) {
+        let pods = facts.pods;
+        let wanted = |a: usize, b: usize| match edit {
+            // The digits follow the keys at once.
+            Some(edit) if a != b => edit.values.get(pair_index(pods, a, b)).copied().unwrap_or_default(),
+            _ => i64::from(facts.after[a * pods + b]),
+        };
+        let most = facts.before.iter().chain(&facts.after).copied().max().unwrap_or(1).max(1);
+        let count = |value: u32| match value {
+            0 => Sign::None,
+            value => Sign::Count(value, Theme::heat_level(f64::from(value.min(most)) / f64::from(most))),
+        };
+        for side in &mut self.sides {
+            side.clear();
+        }
+        self.differences.clear();
+        self.moved = (0, 0);
+        for a in 0..pods {
+            for b in 0..pods {
+                let before = facts.before[a * pods + b];
+                let after = wanted(a, b);
+                let difference = after - i64::from(before);
+                let flag = match edit {
+                    Some(edit) if a != b => {
+                        let entry = pair_index(pods, a, b);
+                        if !edit.problem.is_empty() && edit.entry == entry {
+                            SignFlag::Refused
+                        } else if edit.values.get(entry) != edit.cells.values.get(entry) {
+                            SignFlag::Edited
+                        } else {
+                            SignFlag::Plain
+                        }
+                    }
+                    _ => SignFlag::Plain,
+                };
+                let amount = difference.unsigned_abs().min(u64::from(u32::MAX)) as u32;
+                let change = match difference {
+                    0 => Sign::None,
+                    1.. => Sign::Add(amount),
+                    _ => Sign::Remove(amount),
+                };
+                let signs = [count(before), count(after.clamp(0, i64::from(u32::MAX)) as u32), change];
+                for (at, (side, sign)) in self.sides.iter_mut().zip(signs).enumerate() {
+                    let sign = if a == b { Sign::Never } else { sign };
+                    let flag = if at == 0 { SignFlag::Plain } else { flag };
+                    if sign != Sign::None || flag != SignFlag::Plain {
+                        side.push(SignCell { column: b as u32, sign, flag });
+                    }
+                }
+                if a < b && difference != 0 {
+                    self.differences.push((a, b, difference));
+                    let side = if difference > 0 { &mut self.moved.1 } else { &mut self.moved.0 };
+                    *side += difference.unsigned_abs();
+                }
+            }
+            self.sides.iter_mut().for_each(SignRows::end_row);
+        }
+        self.differences.sort_by_key(|&(a, b, difference)| (std::cmp::Reverse(difference.abs()), a, b));
+        if self.items_of != pods {
+            self.items_of = pods;
+            let cells = (0..pods).flat_map(|a| (0..pods).filter(move |&b| b != a).map(move |b| (a, b)));
+            let item = |(a, b): (usize, usize)| Item {
+                id: (a * pods + b) as ItemId,
+                row: a as u32,
+                place: b as f32,
+            };
+            self.items = cells.map(item).collect();
+        }
+    }
+
+    fn fill_degrees(&mut self, plan: &Explained) {
+        let facts = &plan.facts;
+        let single = plan.scenario().is_some_and(|scenario| scenario.wiring == Wiring::SingleSided);
+        self.columns = vec![
+            Column::left("pod", 8).grow(),
+            Column::right("wanted", 6),
+            Column::right(if single { "ports" } else { "out A" }, 9),
+            Column::right("was", 5).gap(1).priority(2),
+        ];
+        if !single {
+            self.columns.push(Column::right("in B", 9));
+            self.columns.push(Column::right("was", 5).gap(1).priority(2));
+        }
+        self.columns.push(Column::right("dark", 5).priority(1));
+        self.degrees.clear();
+        self.degrees.extend((0..facts.pods).map(|pod| {
+            let (now, old, ports) = (facts.degrees_after[pod], facts.degrees_before[pod], facts.ports[pod]);
+            let wanted: u64 = facts.after[pod * facts.pods..(pod + 1) * facts.pods]
+                .iter()
+                .map(|&count| u64::from(count))
+                .sum();
+            let used = |of: fn(&Degree) -> u32| {
+                let tone = if of(&now) > of(&ports) { Tone::Bad } else { Tone::Text };
+                Piece::new(format!("{}/{}", of(&now), of(&ports)), tone)
+            };
+            let was = |of: fn(&Degree) -> u32| {
+                let tone = if of(&now) == of(&old) { Tone::Muted } else { Tone::Changed };
+                Piece::new(of(&old).to_string(), tone)
+            };
+            let name = plan.scenario().map_or_else(|| pod.to_string(), |scenario| scenario.pod_name(pod));
+            let mut cells = vec![
+                Piece::text(name),
+                Piece::answer(wanted.to_string()),
+                used(|degree| degree.out),
+                was(|degree| degree.out),
+            ];
+            if !single {
+                cells.push(used(|degree| degree.into));
+                cells.push(was(|degree| degree.into));
+            }
+            let dark = (ports.out + ports.into).saturating_sub(now.out + now.into);
+            cells.push(if dark > 0 { Piece::text(dark.to_string()) } else { Piece::new("·", Tone::Faint) });
+            TableRow::item(pod as u32, cells)
+        }));
+    }
+
+    /// As many of before, wanted and difference as have room side by side; the difference always.
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    fn draw_sides(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        selected: Option<(usize, usize)>,
+        editing: bool,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        const NAMES: [&str; 3] = ["before", "wanted", "wanted minus before"];
+        const GAP: u16 = 3;
+        let theme = &input.app.look.theme;
+        let wished =
+            |at: usize, sides: &[SignRows; 3]| Signs::new(theme, &sides[at], facts.pods).tight(true).wished();
+        let widths = [0, 1, 2].map(|at| wished(at, &self.sides));
+        let shown: &[usize] = if widths.iter().sum::<u16>() + 2 * GAP <= area.width {
+            &[0, 1, 2]
+        } else if widths[1] + widths[2] + GAP <= area.width {
+            &[1, 2]
+        } else {
+            &[2]
+        };
+        // Names have a row where all pods are in sight with it, or would not be without it either.
+        let all = facts.pods as u16 + 1;
+        let names = u16::from(area.height > all || area.height < all && area.height >= 14);
+        let mut rest = area;
+        let (pods, pane) = (facts.pods as u32, input.pane);
+        for &at in shown {
+            let last = at == 2;
+            let width = if last { rest.width } else { widths[at] };
+            let (place, right) = beside(rest, width, GAP);
+            rest = right;
+            if names > 0 {
+                let tone = if last { Tone::Answer } else { Tone::Muted };
+                line(theme, &[Piece::text("   "), Piece::new(NAMES[at], tone)], row(place, 0), buf);
+            }
+            let place = Rect { y: place.y + names, height: place.height - names, ..place };
+            let state = &mut self.states[at];
+            state.selected = selected;
+            state.row_offset = input.state.offset;
+            state.column_offset = input.state.column;
+            let signs = Signs::new(theme, &self.sides[at], facts.pods)
+                .tight(true)
+                .editing(editing)
+                .empty_hits(pods <= 64);
+            (&signs).render(place, buf, state);
+            out.hits.extend(state.hits.iter().filter(|hit| hit.id != hit.part).map(|hit| Hit {
+                rect: hit.rect,
+                click: Action::Select { pane, item: Some(hit.id * pods + hit.part) },
+                open: Some(Action::Do(Command::Edit)),
+            }));
+        }
+    }
+
+    /// The pairs that change most, where there is no room for a matrix.
+    fn draw_largest(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+        let theme = &input.app.look.theme;
+        if self.differences.is_empty() {
+            return line(theme, &[Piece::muted("nothing changes between any two pods")], area, buf);
+        }
+        let mut rest = self.differences.iter();
+        for at in 0..area.height {
+            let mut pieces = Vec::new();
+            let mut room = i32::from(area.width);
+            while room >= 9 {
+                let Some(&(a, b, difference)) = rest.next() else { break };
+                let (sign, tone) = if difference > 0 { ("+", Tone::Good) } else { ("−", Tone::Bad) };
+                let text = format!("{a}-{b} ");
+                let value = format!("{sign}{}", difference.abs());
+                let width = (text.len() + value.chars().count()) as i32;
+                pieces.push(Piece::muted(text));
+                pieces.push(Piece::new(value, tone).bold());
+                pieces.push(Piece::text(" ".repeat((10 - width).max(1) as usize)));
+                room -= width.max(9) + 1;
+            }
+            line(theme, &pieces, row(area, at), buf);
+        }
+    }
+}
+
+fn sentence(
+    input: &PaneInput<'_>,
+    plan: &Explained,
+    selected: Option<(usize, usize)>,
+    edit: Option<&CellEdit>,
+    orientation: bool,
+) -> Vec<Piece> {
+    let facts = &plan.facts;
+    let pods = facts.pods;
+    let Some((a, b)) = selected else {
+        return vec![Piece::muted("wanted and installed circuits are the same")];
+    };
+    if let Some(edit) = edit {
+        return edited(input, facts, (a, b), edit);
+    }
+    let name =
+        |pod: usize| plan.scenario().map_or_else(|| pod.to_string(), |scenario| scenario.pod_name(pod));
+    if orientation {
+        let (now, old) = (facts.degrees_after[a], facts.degrees_before[a]);
+        return vec![
+            Piece::answer(format!("> {}", name(a))),
+            Piece::muted("  A ports "),
+            Piece::text(format!("{} ", now.out)),
+            Piece::muted(format!("(was {})  B ports ", old.out)),
+            Piece::text(format!("{} ", now.into)),
+            Piece::muted(format!("(was {})", old.into)),
+        ];
+    }
+    let at = a * pods + b;
+    let (before, after) = (facts.before[at], facts.after[at]);
+    let mut pieces = vec![
+        Piece::answer(format!("> {} and {}", name(a), name(b))),
+        Piece::muted("  before "),
+        Piece::text(before.to_string()),
+        Piece::muted("  wanted "),
+        Piece::answer(after.to_string()),
+    ];
+    match i64::from(after) - i64::from(before) {
+        0 => {}
+        difference @ 1.. => pieces.push(Piece::new(format!("  +{difference}"), Tone::Good).bold()),
+        difference => pieces.push(Piece::new(format!("  −{}", -difference), Tone::Bad).bold()),
+    }
+    if plan.editing.is_some() {
+        pieces.push(Piece::muted("  e edits the wish"));
+    } else {
+        pieces.push(Piece::muted(format!("  :set circuits={a}-{b}:{after} changes the wish")));
+    }
+    pieces
+}
+
+/// The edit in words: the wish, the bound by counting before and now, and what was found.
+fn edited(input: &PaneInput<'_>, facts: &Facts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
+    if !edit.problem.is_empty() {
+        return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
+    }
+    let pods = facts.pods;
+    let value =
+        |values: &[i64], a: usize, b: usize| values.get(pair_index(pods, a, b)).copied().unwrap_or_default();
+    let (old, new) = (value(&edit.cells.values, a, b), value(&edit.values, a, b));
+    let mut pieces = vec![Piece::answer(format!("> pods {a} and {b}")), Piece::muted("  wanted ")];
+    if old != new {
+        pieces.push(Piece::text(format!("{old} → ")));
+    }
+    pieces.push(Piece::new(new.to_string(), Tone::Changed).bold());
+    let bound = |values: &[i64]| facts.counting_bound(|a, b| value(values, a, b));
+    let (was, now) = (bound(&edit.cells.values), bound(&edit.values));
+    pieces.push(Piece::muted("  counting bound "));
+    if was != now {
+        pieces.push(Piece::text(format!("{was} → ")));
+    }
+    pieces.push(Piece::answer(now.to_string()));
+    let degree = |pod: usize| -> i64 {
+        (0..pods).filter(|&other| other != pod).map(|other| value(&edit.values, pod, other)).sum()
+    };
+    for pod in [a, b] {
+        let ports = i64::from(facts.ports[pod].out) + i64::from(facts.ports[pod].into);
+        if degree(pod) > ports {
+            let text = format!("  pod {pod} wants {} of {ports} ports", degree(pod));
+            pieces.push(Piece::new(text, Tone::Bad));
+        }
+    }
+    if let Some(plan) = edit.plan().filter(|_| edit.is_changed()) {
+        pieces.push(Piece::muted("  removed "));
+        pieces.push(Piece::answer(number::fixed(plan.0.header().objective.value, 0)));
+    }
+    if edit.waiting {
+        pieces.push(Piece::muted("  …"));
+    }
+    if !input.app.cell_edit().is_some_and(CellEdit::is_changed) {
+        pieces.push(Piece::muted("  + - or digits change it"));
+    }
+    pieces
+}
+
+fn details(plan: &Explained, differences: &[(usize, usize, i64)]) -> Vec<String> {
+    let facts = &plan.facts;
+    let mut lines = vec![format!("{} of pods want other circuits than are installed", {
+        let count = differences.len();
+        if count == 1 { "1 pair".to_owned() } else { format!("{count} pairs") }
+    })];
+    lines.extend(differences.iter().take(500).map(|&(a, b, difference)| {
+        let at = a * facts.pods + b;
+        format!(
+            "  pods {a} and {b}: {} before, {} wanted, {difference:+}",
+            words::circuits(facts.before[at].into()),
+            facts.after[at]
+        )
+    }));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_numbered_row_by_row() {
+        let mut at = 0;
+        for a in 0..7 {
+            for b in a + 1..7 {
+                assert_eq!((pair_index(7, a, b), pair_index(7, b, a)), (at, at));
+                at += 1;
+            }
+        }
+    }
+}
