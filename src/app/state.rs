@@ -158,15 +158,17 @@ pub enum Example {
 }
 
 impl Start {
-    /// Most examples of a kind on the first screen, so that every kind and what follows them are in sight.
-    pub const EXAMPLES_OF_A_KIND: usize = 9;
+    /// Examples on the first screen, shared evenly by the kinds, so that every kind and what follows them are in sight.
+    pub const EXAMPLES: usize = 18;
 
     /// The examples, kind by kind.
     pub fn examples(&self) -> Vec<Example> {
         let mut examples = Vec::new();
         let mut first = 0;
-        for kind in self.presets.chunk_by(|a, b| a.kind == b.kind) {
-            let shown = kind.len().min(Self::EXAMPLES_OF_A_KIND);
+        let kinds = || self.presets.chunk_by(|a, b| a.kind == b.kind);
+        let most = Self::EXAMPLES / kinds().count().max(1);
+        for kind in kinds() {
+            let shown = kind.len().min(most);
             examples.extend((first..first + shown).map(Example::Preset));
             if kind.len() > shown {
                 examples.push(Example::More(kind.len() - shown));

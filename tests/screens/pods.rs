@@ -187,7 +187,7 @@ fn without_a_plan_every_pane_says_what_to_do() {
         has(&bench.only(pane, 100, 30), "no plan yet");
     }
     has(&bench.only(3, 100, 30), "no synthesis yet");
-    has(&bench.only(5, 100, 30), "no fault sweep yet");
+    has(&bench.only(5, 100, 30), "no fault sweep was asked for");
     has(&bench.only(6, 100, 30), "not designed in this session");
 }
 
