@@ -140,13 +140,11 @@ impl CrossconnectScenario {
         match name {
             "wiring" => {
                 let word = text();
+                let had_sides = self.wiring != Wiring::SingleSided;
                 let known = Wiring::ALL.iter().find(|(name, _)| *name == word);
                 self.wiring = known.map_or(self.wiring, |(_, wiring)| *wiring);
-                // Without sides all ports are A ports, so the others move over.
-                if self.wiring == Wiring::SingleSided {
-                    for (a, b) in self.ports_a.iter_mut().flatten().zip(self.ports_b.iter_mut().flatten()) {
-                        *a += std::mem::take(b);
-                    }
+                if had_sides && self.wiring == Wiring::SingleSided {
+                    self.join_sides();
                 }
             }
             "circuits" => self.set_circuits(&text())?,
@@ -168,6 +166,29 @@ impl CrossconnectScenario {
             _ => self.redraw(name, whole()),
         }
         Ok(())
+    }
+
+    /// Makes all ports A ports: the B ports of a pod follow its A ports, with what is installed, pinned or failed there.
+    fn join_sides(&mut self) {
+        let first_b = self.ports_a.clone();
+        let shift = |pod: u32, ocs: u32| {
+            first_b.get(pod as usize).and_then(|row| row.get(ocs as usize)).copied().unwrap_or(0)
+        };
+        for ocs in &mut self.installed.ocs {
+            for circuit in &mut ocs.cross_connects {
+                circuit.port_b_index += shift(circuit.pod_b, ocs.ocs_id);
+            }
+        }
+        for pin in &mut self.pinned {
+            pin.circuit.port_b_index += shift(pin.circuit.pod_b, pin.ocs_id);
+        }
+        for port in self.failed_ports.iter_mut().filter(|port| port.side == Side::B) {
+            port.port_index += shift(port.pod, port.ocs_id);
+            port.side = Side::A;
+        }
+        for (a, b) in self.ports_a.iter_mut().flatten().zip(self.ports_b.iter_mut().flatten()) {
+            *a += std::mem::take(b);
+        }
     }
 
     fn set_ports_of(

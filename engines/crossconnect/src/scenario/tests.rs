@@ -106,7 +106,11 @@ fn knobs_change_what_they_name() {
     assert_eq!(set("failed_ocs", "1").failed_ports.len(), 8);
     assert_eq!(set("failed_ports", "0:3:b0").failed_ports.len(), 9);
     assert_eq!(set("failed_ocs", "none").failed_ports.len(), 1);
-    assert_eq!(set("wiring", "single_sided").ports_a, vec![vec![2; 2]; 4]);
+    let single = set("wiring", "single_sided");
+    assert_eq!(single.ports_a, vec![vec![2; 2]; 4]);
+    // What is installed at B ports goes with them.
+    assert!(single.installed_circuits().all(|(_, circuit)| circuit.port_b_index == 1));
+    assert_eq!(single.failed_ports, [Port { ocs_id: 0, pod: 3, side: Side::A, port_index: 1 }]);
     assert!(scenario.set("instance_seed", None, &ParamValue::Int(2)).is_err());
     scenario.set("ports_a", Some(2), &ParamValue::Int(7)).unwrap();
     assert_eq!(scenario.ports_a[2], [7, 7]);

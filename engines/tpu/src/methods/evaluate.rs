@@ -39,6 +39,16 @@ impl Method<Tpu> for Evaluate {
             None => of_plan(body, cx)?,
         };
         let chosen = match params.ints("voltages") {
+            Some(_) if body.topology != TopologyChoice::Design => {
+                return Err(finish::invalid(Problem::new(
+                    "voltages",
+                    format!(
+                        "are given, but the scenario says how the pod is wired ('{}')",
+                        body.topology.word()
+                    ),
+                    "change the topology of the scenario, or start from a plan of a scenario to be designed",
+                )));
+            }
             Some(voltages) => edited(chosen, &voltages).map_err(finish::invalid)?,
             None => chosen,
         };
