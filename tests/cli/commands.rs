@@ -58,7 +58,11 @@ fn presets_are_listed_and_every_one_can_be_shown_and_written() {
         let shown = place.run(&["show", &format!("preset:{name}"), "--json"]).done().json();
         assert_eq!(shown["schema"], "lightbay.show/1");
         let kind = preset["kind"].as_str().unwrap();
-        let size = if kind == "training" { "tasks" } else { "chips" };
+        let size = match kind {
+            "training" => "tasks",
+            "tpu" => "chips",
+            _ => "pods",
+        };
         assert!(shown[kind][size].as_u64().unwrap() > 0, "{name}");
     }
 }
