@@ -28,7 +28,7 @@ const AUTO: &[&str] = &["auto"];
 const ANNEAL: &[&str] = &["lumos-anneal"];
 const EXACT: &[&str] = &["lumos-exact"];
 const LNS: &[&str] = &["lumos-lns"];
-const HALVING: &[&str] = &["lumos-halving", "lumos-polish", "lumos-scratch", "lumos-relabel"];
+const HALVING: &[&str] = &["lumos-halving", "lumos-polish", "lumos-scratch"];
 const BEST: &[&str] = &["lumos-halving", "lumos-polish"];
 
 /// Annealing that is over in a moment.

@@ -26,7 +26,9 @@ impl Method<Crossconnect> for Baseline {
         } else {
             ("lumos-scratch", "Baseline: assigns circuits as if nothing were installed.")
         };
-        MethodInfo { name, help, proves: false, hot_start: false, params: vec![finish::bipartition()] }
+        // Without a look at what is installed, another bipartition only names the switches in another way.
+        let params = if self.renamed { Vec::new() } else { vec![finish::bipartition()] };
+        MethodInfo { name, help, proves: false, hot_start: false, params }
     }
 
     fn solve(
