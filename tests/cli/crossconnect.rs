@@ -247,7 +247,8 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
     );
     wrong(
         &|s| {
-            s["pinned"] = json!([{"ocs_id": 0, "pod_a": 0, "port_a_index": 0, "pod_b": 2, "port_b_index": 0}])
+            s["pinned"] =
+                json!([{"ocs_id": 0, "pod_a": 0, "port_a_index": 0, "pod_b": 2, "port_b_index": 0}]);
         },
         &["pinned[0]: is not installed"],
     );

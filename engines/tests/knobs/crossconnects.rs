@@ -63,15 +63,15 @@ const CASES: &[Case] = &[
     of(EXACT, "anneal_steps", SHORT_EXACT, "100", Shows::Work),
     of(EXACT, "anneal_chains", SHORT_EXACT, "1", Shows::Work),
     of(EXACT, "anneal_hot", SHORT_EXACT, "3", Shows::Log),
-    of(EXACT, "anneal_cold", SHORT_EXACT, "0.05", Shows::Plan),
-    of(EXACT, "anneal_detour", SHORT_EXACT, "4", Shows::Plan),
+    of(EXACT, "anneal_cold", SHORT_EXACT, "0.05", Shows::Log),
+    of(EXACT, "anneal_detour", SHORT_EXACT, "4", Shows::Log),
     of(EXACT, "orientation", "anneal_rounds=0", "fixed", Shows::Plan),
     of(LNS, "lns_ocs", "", "2", Shows::Work),
     of(LNS, "lns_patience", "", "1", Shows::Work),
     of(LNS, "lns_start", "", "repair", Shows::Work),
     of(LNS, "lns_orientation", "", "joint", Shows::Work),
     of(&["lumos-polish"], "polish_start", "", "repair", Shows::Plan),
-    of(&["lumos-polish"], "reorient", "", "false", Shows::Plan),
+    of(&["lumos-polish"], "reorient", "bipartition=even_odd", "false", Shows::Plan),
 ];
 
 /// What shapes the tree search of the solver. Models that are solved in a moment here are solved before it begins, so no

@@ -45,7 +45,7 @@ fn quick(method: &str) -> &'static str {
 fn settled(parts: &[&str]) -> String {
     let settings: BTreeMap<&str, &str> =
         parts.iter().flat_map(|part| part.split_whitespace()).filter_map(|one| one.split_once('=')).collect();
-    settings.into_iter().map(|(name, value)| format!("{name}={value} ")).collect()
+    settings.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// What a run said, without when it said it.
@@ -268,7 +268,9 @@ fn every_knob_of_random_pods_does_something() {
 
 #[test]
 fn every_knob_of_tori_does_something() {
-    TORI.iter().for_each(|method| assert_does_something(method));
+    for method in TORI {
+        assert_does_something(method);
+    }
 }
 
 #[test]

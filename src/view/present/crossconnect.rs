@@ -29,6 +29,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
+/// Phases that were counted, or why they could not be.
+type Counted = Result<Arc<phases::Orders>, String>;
+
 /// What the kind shows.
 pub const SCREENS: KindScreens = KindScreens {
     kind: "crossconnect",
@@ -141,7 +144,7 @@ impl Explain for Explained {
         let facts = facts::Facts::of(scenario, changes);
         let several = words::several_ports(scenario);
         let editing = logical::cell_editing(scenario, &facts).map(Arc::new);
-        Ok(Self { key, facts, several, editing, plan })
+        Ok(Self { key, plan, facts, several, editing })
     }
 
     /// An order of phases touches no switch: the best plan that does is explained in its place.
@@ -202,11 +205,7 @@ impl Crossconnects {
     }
 
     /// The order of phases: of the plan shown, else of the newest plan that is one.
-    fn order(
-        &mut self,
-        app: &App,
-        jobs: &mut Vec<ViewJob>,
-    ) -> Option<(u64, Option<Result<Arc<phases::Orders>, String>>)> {
+    fn order(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<(u64, Option<Counted>)> {
         let is_order = |plan: &AnyPlan| result_of(plan).is_some_and(|result| result.order().is_some());
         let shown = app.shown_plan().filter(|plan| is_order(plan)).map(|plan| (app.shown_key(), plan));
         let (key, plan) = shown.or_else(|| {

@@ -16,8 +16,11 @@ fn set(scenario: &mut CrossconnectScenario, knob: &str, text: &str) {
     scenario.set(knob, None, &ParamValue::Text(text.into())).unwrap();
 }
 
+/// Switch, and pod and port index at both ends.
+type Joined = (u32, (u32, u32), (u32, u32));
+
 /// Switch, action, ports at both ends.
-fn actions(wired: &Wired, action: Action) -> Vec<(u32, (u32, u32), (u32, u32))> {
+fn actions(wired: &Wired, action: Action) -> Vec<Joined> {
     let of = |ocs: &OcsChanges| {
         let ocs_id = ocs.ocs_id;
         let wanted = ocs.cross_connects.iter().filter(move |entry| entry.action == action);

@@ -133,12 +133,11 @@ impl ExportPane {
             y += options(input, files, from(inner, y), buf);
             y += 1;
         }
-        match shown {
-            Some(file) => self.draw_file(input, file, at, from(inner, y), buf),
-            None => {
-                let words = format!("OCS {switch} does not change, so nothing is sent to it");
-                line(theme, &[Piece::muted(words)], row(inner, y), buf);
-            }
+        if let Some(file) = shown {
+            self.draw_file(input, file, at, from(inner, y), buf);
+        } else {
+            let words = format!("OCS {switch} does not change, so nothing is sent to it");
+            line(theme, &[Piece::muted(words)], row(inner, y), buf);
         }
         let sentence = sentence(plan, files, switch, shown);
         if area.height >= 4 {

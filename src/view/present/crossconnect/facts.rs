@@ -2,7 +2,7 @@
 
 use lightbay_engines::crossconnect::plan::{Action, Batch, Changes, Entry, EntryRef};
 use lightbay_engines::crossconnect::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 #[cfg(test)]
 mod tests;
@@ -262,16 +262,18 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
     let mut all = Vec::with_capacity(changes.batches.len());
     for Batch { changes: entries, dark_circuits } in &changes.batches {
         let mut facts = BatchFacts { dark: *dark_circuits, ..BatchFacts::default() };
-        let mut seen: HashMap<u32, ()> = HashMap::new();
+        let mut seen = HashSet::new();
         let mut added = Vec::new();
         for at in entries {
             let Some(entry) = entry(changes, *at) else { continue };
-            if seen.insert(at.ocs_id, ()).is_none() {
+            if seen.insert(at.ocs_id) {
                 facts.switches.push(at.ocs_id);
             }
             if entry.action == Action::Remove {
                 facts.removals += 1;
-                ends(entry).into_iter().for_each(|pod| live[pod] -= 1);
+                for pod in ends(entry) {
+                    live[pod] -= 1;
+                }
             } else {
                 facts.additions += 1;
                 added.push(ends(entry));
@@ -282,7 +284,9 @@ fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<BatchFacts
         // The first of equals.
         let worst = (0..pods).rev().max_by_key(|&pod| missing(pod)).filter(|&pod| missing(pod) > 0);
         facts.worst = worst.map(|pod| (pod as u32, missing(pod), least(pod).max(0) as u64));
-        added.into_iter().flatten().for_each(|pod| live[pod] += 1);
+        for pod in added.into_iter().flatten() {
+            live[pod] += 1;
+        }
         all.push(facts);
     }
     all

@@ -160,7 +160,7 @@ impl PhasesPane {
             return;
         }
         let theme = &input.app.look.theme;
-        self.draw_slider(theme, order, at, inner, buf);
+        Self::draw_slider(theme, order, at, inner, buf);
         let curve = u16::from(inner.height >= 8 && order.contended() > 0);
         if curve > 0 {
             let (label, bars) = beside(row(inner, 1), 19, 1);
@@ -205,7 +205,7 @@ impl PhasesPane {
     }
 
     /// Where the phase lies among all.
-    fn draw_slider(&self, theme: &Theme, order: &Order, at: usize, area: Rect, buf: &mut Buffer) {
+    fn draw_slider(theme: &Theme, order: &Order, at: usize, area: Rect, buf: &mut Buffer) {
         let phases = order.phases.len();
         let label = format!("phase {} of {phases}", at + 1);
         let (text, bar) = beside(row(area, 0), 19, 1);

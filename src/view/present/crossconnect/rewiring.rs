@@ -76,7 +76,7 @@ impl RewiringPane {
         let ranked = Ranked::new(theme, &self.rows, self.full).line(limit.bound).selected(selected);
         // The bound has a line of its own above the bars where there is room.
         let heading = u16::from(inner.height > bars + 1 || inner.height >= 4);
-        let words = self.words(input, plan, &limit);
+        let words = Self::words(input, plan, &limit);
         let foot = words.len() as u16 + 3;
         let spare = inner.height.saturating_sub(heading + bars);
         let place = Rect { y: inner.y + heading, height: bars.min(inner.height - heading), ..inner };
@@ -106,7 +106,7 @@ impl RewiringPane {
             open: Some(Action::Do(Command::ShowPlan(u64::from(hit.id)))),
         }));
         if spare > 1 {
-            let gap = u16::from(spare >= foot + 1);
+            let gap = u16::from(spare > foot);
             let rest = from(inner, heading + bars + gap);
             self.draw_foot(input, &words, rest, buf);
         }
@@ -207,7 +207,7 @@ impl RewiringPane {
     }
 
     /// What has to be said below the bars besides the verdict.
-    fn words(&self, input: &PaneInput<'_>, plan: &Explained, limit: &Limit) -> Vec<Vec<Piece>> {
+    fn words(input: &PaneInput<'_>, plan: &Explained, limit: &Limit) -> Vec<Vec<Piece>> {
         let mut lines = Vec::new();
         let Some(scenario) = plan.scenario() else { return lines };
         let totals = plan.changes().map(|changes| changes.totals).unwrap_or_default();

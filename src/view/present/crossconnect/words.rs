@@ -51,12 +51,10 @@ pub fn circuits(count: u64) -> String {
 
 /// Seconds of a run's clock as bars carry them: `0.06 s`, `1.4 s`, `95 s`.
 pub fn seconds(value_s: f64) -> String {
-    let decimals = if value_s < 0.1 {
-        2
-    } else if value_s < 10.0 {
-        1
-    } else {
-        0
+    let decimals = match value_s {
+        value_s if value_s < 0.1 => 2,
+        value_s if value_s < 10.0 => 1,
+        _ => 0,
     };
     format!("{value_s:.decimals$} s")
 }

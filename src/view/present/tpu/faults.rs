@@ -137,6 +137,7 @@ pub struct FaultPane {
 }
 
 impl FaultPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
