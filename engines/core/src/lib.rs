@@ -6,6 +6,7 @@
 //! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
 //! | [`param`] | knobs as data |
 //! | [`kind`], [`method`], [`context`] | the contracts an engine implements and is given |
+//! | [`watch`] | the connection of long work to its run, for algorithms that know no kind |
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
 //! | [`event`], [`run`] | what a run says, and who runs it |
 //! | [`exchange`] | records that kinds hand to each other |
@@ -29,4 +30,5 @@ pub mod read;
 pub mod run;
 pub mod scenario;
 pub mod units;
+pub mod watch;
 pub mod worker;

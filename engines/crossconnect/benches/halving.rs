@@ -3,11 +3,11 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use lightbay_crossconnect::presets;
 use lightbay_crossconnect::scenario::Family;
 use lightbay_crossconnect::start::{Tries, halved};
 use lightbay_crossconnect::task::Task;
-use lightbay_crossconnect::watch::Unwatched;
 use std::hint::black_box;
 
 fn halving(criterion: &mut Criterion) {

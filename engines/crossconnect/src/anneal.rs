@@ -8,10 +8,10 @@
 use crate::assignment::Assignment;
 use crate::task::Task;
 use crate::walk::{Dice, Heat, Step, Walk};
-use crate::watch::Watch;
 use lightbay_core::event::{EventBody, GenerationStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
 use rand::Rng;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 

@@ -6,9 +6,9 @@ use crate::halving;
 use crate::orient::{Failure, Taste, orient};
 use crate::start::{NoStart, Tries};
 use crate::task::Task;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
 use rand::seq::SliceRandom;
 
 #[cfg(test)]

@@ -9,8 +9,8 @@
 use crate::assignment::Assignment;
 use crate::exact::{Orientation, Program};
 use crate::task::Task;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use lightbay_highs::event::{Flow, SolverEvent, Watch as Listener};
 use lightbay_highs::instance::Instance;
 use lightbay_highs::model::{Column, Model, Row};

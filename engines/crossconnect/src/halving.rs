@@ -15,9 +15,9 @@ use crate::assignment::{Assignment, Cell};
 use crate::flow::{Arc, Network};
 use crate::orient::{Choice, Failure, Stuck, Taste, chosen, count, reach, segments, together};
 use crate::task::{Task, merged};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::{self, CrossconnectScenario, Side};
 use crate::start::fitted;
 use crate::task::Task;
-use crate::watch::Unwatched;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::CircuitMatrix;
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
@@ -14,6 +13,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::Fields;
+use lightbay_core::watch::Unwatched;
 use std::collections::BTreeMap;
 
 /// Cross-connects of optical circuit switches with little rewiring (LumosCore).

@@ -19,7 +19,6 @@
 //! | [`anneal`], `walk` | all switches and orientations at once, by small steps |
 //! | [`exact`], [`lns`] | the integer program of all switches, or of some at a time |
 //! | [`bound`] | what no plan can beat |
-//! | [`watch`] | how long work asks whether to go on |
 //! | [`check`] | the independent checker |
 //! | [`devices`] | the boxes behind the switches, and how their ports are numbered |
 //! | [`exports`] | commands and tables for the controllers of switches |
@@ -59,7 +58,6 @@ pub mod task;
 #[cfg(test)]
 mod testing;
 mod walk;
-pub mod watch;
 
 pub use kind::Crossconnect;
 pub use plan::CrossconnectResult;

@@ -9,9 +9,9 @@
 use crate::assignment::{Assignment, Cell};
 use crate::exact::{Orientation, Program};
 use crate::task::{Task, merged};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use lightbay_highs::event::{Flow, SolverEvent, Watch as Listener};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;

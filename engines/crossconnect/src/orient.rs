@@ -7,9 +7,9 @@
 use crate::assignment::Cell;
 use crate::flow::{Arc, FlowError, Network};
 use crate::task::{Task, merged};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use rand::RngExt;
 
 #[cfg(test)]

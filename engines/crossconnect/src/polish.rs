@@ -7,8 +7,8 @@ use crate::assignment::{Assignment, Cell};
 use crate::halving::{self, Bipartition, Part, split};
 use crate::orient::{Failure, Taste, orient};
 use crate::task::{Task, merged};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,8 @@ use crate::assignment::{Assignment, Cell};
 use crate::board::Board;
 use crate::orient::{Failure, Stuck, count};
 use crate::task::Task;
-use crate::watch::Watch;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
 
 #[cfg(test)]
 mod tests;

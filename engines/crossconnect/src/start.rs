@@ -6,9 +6,9 @@ use crate::orient::{Failure, Stuck, Taste, orient};
 use crate::polish::feasible;
 use crate::repair::repair;
 use crate::task::Task;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
 use rand::Rng;
 use rand::seq::SliceRandom;
 

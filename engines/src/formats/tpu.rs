@@ -6,10 +6,10 @@ use lightbay_core::checked::Checked;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::watch::Unwatched;
 use lightbay_tpu::exports::{self, Subject};
 use lightbay_tpu::scenario::TopologyChoice;
 use lightbay_tpu::topology::Topology;
-use lightbay_tpu::watch::Unwatched;
 use lightbay_tpu::{Tpu, presets, radix4};
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point; a failed unwrap ends it
 
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use lightbay_tpu::group::Group;
 use lightbay_tpu::mcf::{Settings, certify};
 use lightbay_tpu::topology::Topology;
-use lightbay_tpu::watch::Unwatched;
 use rand::RngExt;
 use std::time::Instant;
 

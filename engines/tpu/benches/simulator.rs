@@ -1,9 +1,9 @@
 //! How many flit-hops per second the simulator does on one core.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point
 
+use lightbay_core::watch::Unwatched;
 use lightbay_tpu::scenario::SimulationSettings;
 use lightbay_tpu::simulator::{Network, Simulator};
-use lightbay_tpu::watch::Unwatched;
 use lightbay_tpu::{baselines, dor};
 use std::time::Instant;
 

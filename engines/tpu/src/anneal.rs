@@ -7,9 +7,9 @@ use crate::group::Group;
 use crate::metrics::Lengths;
 use crate::metrics::cuts::LinearCut;
 use crate::pod::SWITCHES;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
 mod chain;

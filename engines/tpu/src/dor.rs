@@ -8,9 +8,9 @@ use crate::pod::{self, PORTS, SWITCHES};
 use crate::routing::memory::Estimate;
 use crate::routing::{Missing, RouteError};
 use crate::topology::Topology;
-use crate::watch::Watch;
 use lattice::{Lattice, Vector};
 use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
 
 pub mod lattice;
 

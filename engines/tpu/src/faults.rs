@@ -10,10 +10,10 @@ use crate::routing::select::{self, Effort, Ways};
 use crate::routing::steps::Steps;
 use crate::routing::{self, Found, RouteError};
 use crate::topology::Topology;
-use crate::watch::Watch;
 use inner::Inner;
 use lightbay_core::event::{EventBody, SeriesPoint};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
 mod inner;

@@ -22,7 +22,6 @@
 //! | [`methods`] | what can be asked for by name |
 //! | [`model`] | the optimisation model over circuits and flows, and its relaxation |
 //! | [`radix4`] | directed networks of degree 4, and what they carry |
-//! | [`watch`] | the connection of long work to its run |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
@@ -49,7 +48,6 @@ pub mod routing;
 pub mod scenario;
 pub mod simulator;
 pub mod topology;
-pub mod watch;
 
 pub use kind::Tpu;
 pub use plan::TpuResult;

@@ -10,10 +10,10 @@
 
 use crate::pod::LINK_CLASSES;
 use crate::topology::Topology;
-use crate::watch::Watch;
 use columns::{Interval, generate, stop_of};
 use lightbay_core::event::{EventBody, Note, SeriesPoint, Severity};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use network::Network;
 use sweep::Scratch;
 

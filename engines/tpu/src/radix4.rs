@@ -5,9 +5,9 @@
 
 use crate::mcf::network::Network;
 use crate::mcf::{self, Settings};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::{Stream, Streams};
+use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;

@@ -2,8 +2,8 @@ use super::*;
 use crate::assignment::Cell;
 use crate::presets;
 use crate::scenario::Family;
-use crate::watch::Unwatched;
 use lightbay_core::context::Stop;
+use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
 /// A random instance and a solution of it: the exchanges are undone, so that what is installed solves it, and another

@@ -2,7 +2,7 @@ use super::*;
 use crate::presets;
 use crate::scenario::Family;
 use crate::start::halved;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 #[test]
 fn renaming_finds_the_state_again() {

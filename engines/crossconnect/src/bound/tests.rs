@@ -1,6 +1,6 @@
 use super::*;
 use crate::anneal::tests::shuffled;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::solution::Start;
 

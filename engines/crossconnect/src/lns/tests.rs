@@ -1,7 +1,7 @@
 use super::*;
 use crate::anneal::tests::{Patience, shuffled};
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
 /// A task in which something else is installed than the solution.

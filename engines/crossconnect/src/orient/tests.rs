@@ -1,8 +1,8 @@
 use super::*;
 use crate::assignment::Assignment;
 use crate::presets;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
 #[test]

@@ -2,7 +2,7 @@ use super::*;
 use crate::orient::Taste;
 use crate::presets;
 use crate::scenario::Family;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 fn halved(task: &Task) -> Assignment {
     let all: Vec<usize> = (0..task.ocs_count).collect();

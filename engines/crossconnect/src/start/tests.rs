@@ -3,8 +3,8 @@ use crate::assignment::Cell;
 use crate::presets;
 use crate::scenario::Family;
 use crate::task::merged;
-use crate::watch::Unwatched;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Unwatched;
 use rand::RngExt;
 
 fn family(pods: usize, ocs: usize, changed_percent: u32, instance_seed: u64) -> Task {

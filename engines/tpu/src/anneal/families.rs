@@ -5,9 +5,9 @@ mod extensions;
 use super::ties::{self, Ties};
 use crate::group::Group;
 use crate::metrics::cuts::CubeSymmetry;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 
 /// Designs of one group that look the same after one turn of the cube, or after none.
 #[derive(Clone, Debug, PartialEq)]

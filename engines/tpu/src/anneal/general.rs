@@ -11,9 +11,9 @@ use crate::metrics::circuit_cuts::CircuitCut;
 use crate::metrics::wavefront::Wavefront;
 use crate::pod::SWITCHES;
 use crate::topology::Topology;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rayon::prelude::*;
 

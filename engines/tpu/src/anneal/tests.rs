@@ -1,8 +1,8 @@
 use super::*;
 use crate::metrics;
 use crate::topology::Topology;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 
 fn objective(group: &Group, cuts: Vec<LinearCut>) -> Objective {
     Objective {

@@ -3,9 +3,9 @@
 use super::families::Family;
 use super::{Design, Objective, Progress, Settings, anneal};
 use crate::metrics::Lengths;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 
 /// The best design of a family.
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@ use crate::mcf::{Flow, sweep};
 use crate::plan::{Expansion, Routing};
 use crate::pod::{ARC_CLASSES, CHIPS, PORTS, opposite};
 use crate::topology::Topology;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
 /// Sends of a written schedule beyond which it is refused.

@@ -4,10 +4,10 @@ use super::{Collective, Schedule, Send, gather_bound};
 use crate::plan::Expansion;
 use crate::pod::{CHIPS, PORTS};
 use crate::topology::Topology;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problem;
 use lightbay_core::random::{Stream, Streams};
+use lightbay_core::watch::Watch;
 use rand::Rng;
 
 /// Attempts with other random orders if one takes longer than the bound.

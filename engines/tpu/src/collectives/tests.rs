@@ -3,8 +3,8 @@ use super::*;
 use crate::group::Group;
 use crate::mcf;
 use crate::pod::SWITCHES;
-use crate::watch::Unwatched;
 use crate::{baselines, dor, routing};
+use lightbay_core::watch::Unwatched;
 
 /// The pod of tons.md 12.1.
 fn formula(cubes: usize) -> Topology {

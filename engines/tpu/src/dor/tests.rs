@@ -1,6 +1,6 @@
 use super::*;
 use crate::routing::testing::assert_sound;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 /// The torus of a lattice, circuit by circuit.
 fn torus(lattice: &Lattice, cubes: usize) -> Topology {

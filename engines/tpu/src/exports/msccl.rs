@@ -8,9 +8,9 @@ use super::{Subject, problems_of};
 use crate::collectives::{self, Collective, Schedule};
 use crate::pod::PORTS;
 use crate::topology::Topology;
-use crate::watch::Unwatched;
 use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::watch::Unwatched;
 use lightbay_formats::msccl::{
     Action, Algorithm, Block, Buffer, Gpu, MOST_BLOCKS, MOST_STEPS, Place, Protocol, Step, write,
 };

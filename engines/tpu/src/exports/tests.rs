@@ -6,9 +6,9 @@ use crate::metrics;
 use crate::plan::{Expansion, Route, RoutingClaims, Simulation};
 use crate::pod::{PORTS, SWITCHES};
 use crate::scenario::TpuScenario;
-use crate::watch::Unwatched;
 use crate::{baselines, presets, routing};
 use lightbay_core::param::ParamValue;
+use lightbay_core::watch::Unwatched;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// The pod of tons.md 12.1.

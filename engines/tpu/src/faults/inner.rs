@@ -1,9 +1,9 @@
 //! The watch of a case that runs beside others.
 
-use crate::watch::Watch;
 use lightbay_core::context::Stop;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Stops when the run is to stop, says nothing and counts for itself.
 pub struct Inner<'a> {

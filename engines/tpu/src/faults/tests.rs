@@ -1,7 +1,7 @@
 use super::*;
 use crate::group::Group;
 use crate::routing::testing::{assert_sound, random_pod, vector_pod};
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 #[test]
 fn each_case_avoids_its_switch() {

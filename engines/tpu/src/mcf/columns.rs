@@ -6,8 +6,8 @@ use super::network::Network;
 use super::sweep::{Sweep, sweep, upper};
 use super::weights::{Weights, mean_flow};
 use super::{Flow, Settings, Tree, tell};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Between which bounds a flow is known to lie.
 #[derive(Clone, Debug)]

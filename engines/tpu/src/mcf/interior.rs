@@ -8,7 +8,7 @@
 
 use super::master::{Piece, Prices, Trouble};
 use super::network::Network;
-use crate::watch::Watch;
+use lightbay_core::watch::Watch;
 
 /// Share of the way to the nearest bound that a step goes.
 const BOUNDARY: f64 = 0.95;

@@ -1,8 +1,8 @@
 //! The linear program of column generation: how much of each column every group of sources uses.
 
 use super::network::Network;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use lightbay_highs::error::Error;
 use lightbay_highs::event::{Flow, SolverEvent, Watch as Hearing};
 use lightbay_highs::instance::Instance;

@@ -1,8 +1,8 @@
 //! Shortest paths from all sources of a network under one length per class, and the loads of their equal split.
 
 use super::network::Network;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::group::Group;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 /// Section 12.1: voltage (o² + 3o + 1) mod C over the cyclic group.
 fn vector(cubes: usize) -> Topology {

@@ -5,8 +5,8 @@ use super::columns::Interval;
 use super::network::Network;
 use super::sweep::{Sweep, sweep};
 use super::{Flow, SAFETY, Settings, Tree, tell};
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Phases at most.
 const PHASES: u32 = 600;

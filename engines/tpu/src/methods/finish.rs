@@ -20,13 +20,13 @@ use crate::routing::{self, Found, RouteSelection};
 use crate::scenario::{SimulationSettings, TpuScenario};
 use crate::simulator::{self, Search};
 use crate::topology::Topology;
-use crate::watch::Watch;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
 use lightbay_core::kind::Kind;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::watch::Watch;
 use rand::Rng;
 use std::sync::Arc;
 
@@ -461,7 +461,7 @@ fn sweep(
     let simulate = wanted.simulate.clone().unwrap_or_default();
     let search = wanted.search;
     let saturation = |_: u8, routing: &Routing| -> Option<f64> {
-        let mut alone = crate::watch::Unwatched::default();
+        let mut alone = lightbay_core::watch::Unwatched::default();
         simulator::simulate(pod, routing, &simulate, search, wanted.seed, &mut alone)
             .ok()
             .map(|found| found.saturation_flits_per_cycle_per_node)

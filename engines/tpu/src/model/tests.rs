@@ -3,7 +3,7 @@ use super::relaxation::{Settings, all, relax};
 use crate::group::Group;
 use crate::mcf;
 use crate::topology::Topology;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::mcf::leighton_rao;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 fn scaled(graph: &Digraph) -> f64 {
     let (lower, upper) = graph.throughput(&mut Unwatched::default()).unwrap();

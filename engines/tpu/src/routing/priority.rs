@@ -5,8 +5,8 @@ use super::select::{self, Effort, Ways};
 use super::steps::Steps;
 use super::turns::{self, Turns};
 use crate::pod::PORTS;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 

@@ -11,10 +11,10 @@
 use super::frame::Frame;
 use super::path::{Finder, LONGER};
 use super::steps::{FAR, Reach, Steps};
-use crate::watch::Watch;
 use lightbay_core::event::{EventBody, SeriesPoint};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 

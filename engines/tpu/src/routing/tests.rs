@@ -1,7 +1,7 @@
 use super::testing::{assert_sound, plain, vector_pod};
 use super::*;
 use crate::group::Group;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 fn routed(pod: &Topology, settings: &Settings) -> Routed {
     route(pod, settings, &mut Unwatched::default()).unwrap()

@@ -6,10 +6,10 @@ use crate::plan::{Routing, Simulation};
 use crate::pod::PORTS;
 use crate::scenario::SimulationSettings;
 use crate::topology::Topology;
-use crate::watch::Watch;
 use lightbay_core::event::{EventBody, Phase, SeriesPoint};
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
 use rayon::prelude::*;
 
 /// Delivered to offered flits below which a run counts as saturated.

@@ -4,8 +4,8 @@ use crate::plan::{Expansion, Route, Routing, RoutingClaims};
 use crate::pod;
 use crate::scenario::SimulationSettings;
 use crate::topology::Topology;
-use crate::watch::Unwatched;
 use crate::{baselines, dor, routing};
+use lightbay_core::watch::Unwatched;
 use proptest::prelude::*;
 
 /// A prismatic torus, wired here by hand.

@@ -76,9 +76,9 @@ impl CaseRoutes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lightbay_core::watch::Unwatched;
     use lightbay_engines::tpu::baselines;
     use lightbay_engines::tpu::routing::{Settings, route};
-    use lightbay_engines::tpu::watch::Unwatched;
 
     #[test]
     fn the_fullest_channel_is_that_of_the_claims_and_its_routes_are_all_there() {

@@ -2,9 +2,9 @@
 
 use super::facts::{Routes, per_chip};
 use super::words;
+use lightbay_core::watch::Unwatched;
 use lightbay_engines::tpu::pod::CHIPS;
 use lightbay_engines::tpu::topology::Topology;
-use lightbay_engines::tpu::watch::Unwatched;
 use lightbay_engines::tpu::{baselines, dor, metrics};
 
 /// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.

@@ -4,9 +4,9 @@
 
 use super::super::ties;
 use crate::group::Group;
-use crate::watch::Watch;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use rand::RngExt;
 
 /// Groups that are drawn.

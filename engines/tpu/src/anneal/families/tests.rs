@@ -2,8 +2,8 @@ use super::*;
 use crate::metrics::cuts::Walk;
 use crate::pod::{LINK_CLASSES, SWITCHES};
 use crate::topology::Topology;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use rand::RngExt;
 
 #[test]

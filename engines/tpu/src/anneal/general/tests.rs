@@ -1,8 +1,8 @@
 use super::*;
 use crate::metrics;
 use crate::topology::tests::vector;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 
 fn run(objective: &GeneralObjective, settings: &Settings, start: &Topology) -> Vec<GeneralDesign> {
     let streams = Streams::new(11);

@@ -1,8 +1,8 @@
 use super::*;
 use crate::anneal::families::{Turns, families};
 use crate::metrics::cover::tight_cover_bound;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 
 #[test]
 fn the_best_family_wins_and_every_round_is_heard() {

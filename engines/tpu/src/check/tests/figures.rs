@@ -10,9 +10,9 @@ use crate::metrics;
 use crate::presets;
 use crate::scenario::TpuScenario;
 use crate::topology::Topology;
-use crate::watch::Unwatched;
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
+use lightbay_core::watch::Unwatched;
 
 #[test]
 fn sound_plans_pass() {

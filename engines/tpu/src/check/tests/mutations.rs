@@ -9,7 +9,7 @@ use crate::presets;
 use crate::routing;
 use crate::scenario::{TopologyChoice, TpuScenario};
 use crate::topology::Topology;
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 use std::sync::LazyLock;
 
 /// A symmetric pod of 128 chips, routes of cube 0 listed.

@@ -8,9 +8,9 @@ use crate::plan::TpuResult;
 use crate::routing;
 use crate::scenario::TpuScenario;
 use crate::topology::Topology;
-use crate::watch::Unwatched;
 use lightbay_core::checked::Verdict;
 use lightbay_core::kind::Depth;
+use lightbay_core::watch::Unwatched;
 use std::collections::BTreeMap;
 
 /// A plan with its scenario and envelope.

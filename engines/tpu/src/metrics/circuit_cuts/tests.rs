@@ -4,8 +4,8 @@ use crate::mcf::{self, Settings};
 use crate::metrics::cuts::LinearCut;
 use crate::pod::LINK_CLASSES;
 use crate::topology::tests::vector;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use rand::{Rng, RngExt};
 
 /// Any permutations.

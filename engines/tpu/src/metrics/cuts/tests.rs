@@ -88,8 +88,9 @@ fn cuts_bound_what_other_pods_carry() {
     let mut random = Streams::new(21).stream(0);
     let group = Group::abelian(&[2]).unwrap();
     let settings = mcf::Settings { gap: 0.01, ..mcf::Settings::default() };
-    let certify =
-        |pod: &Topology| mcf::certify(pod, &settings, None, &mut crate::watch::Unwatched::default()).unwrap();
+    let certify = |pod: &Topology| {
+        mcf::certify(pod, &settings, None, &mut lightbay_core::watch::Unwatched::default()).unwrap()
+    };
     let first = random_pod(&group, &mut random);
     let certificate = certify(&first);
     let lengths = certificate.class_lengths.clone().unwrap_or_else(|| vec![1.0; LINK_CLASSES]);

@@ -1,6 +1,6 @@
 use crate::routing::testing::{assert_sound, vector_pod};
 use crate::routing::{RouteSelection, Settings, route};
-use crate::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 #[test]
 fn the_program_is_no_worse_than_prices_and_says_what_is_possible() {

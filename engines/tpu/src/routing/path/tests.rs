@@ -4,8 +4,8 @@ use crate::routing::exact::list;
 use crate::routing::select::{Ways, reaches};
 use crate::routing::testing::random_pod;
 use crate::routing::turns::{Builder, Turns, all};
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 

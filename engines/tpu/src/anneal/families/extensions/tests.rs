@@ -1,6 +1,6 @@
 use super::*;
-use crate::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 
 #[test]
 fn what_is_drawn_is_a_group_of_the_order() {

@@ -1,12 +1,12 @@
 //! The connection of long work to its run.
 
-use crate::kind::Tpu;
-use lightbay_core::context::Context;
-use lightbay_core::event::EventBody;
-use lightbay_core::method::MethodError;
+use crate::context::Context;
+use crate::event::EventBody;
+use crate::kind::Kind;
+use crate::method::MethodError;
 use std::sync::Arc;
 
-/// What the algorithms of this crate need from whoever runs them.
+/// What the algorithms of an engine need from whoever runs them.
 pub trait Watch {
     /// Asks whether to go on; called at least every 5 ms of work.
     ///
@@ -17,7 +17,7 @@ pub trait Watch {
     /// Says something.
     fn report(&mut self, body: EventBody);
 
-    /// Counts units of work (evaluations, steps): the same for the same seed on any machine.
+    /// Counts units of work (evaluations, flows, moves): the same for the same seed on any machine.
     fn count(&mut self, units: u64);
 
     /// Seconds of the run's clock.
@@ -37,7 +37,7 @@ pub trait Watch {
     }
 }
 
-/// Nobody listens, nothing stops: for evaluations inside other work, and tests.
+/// Nobody listens, nothing stops: for work inside other work, and tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched {
     /// Units of work counted so far.
@@ -64,7 +64,7 @@ impl Watch for Unwatched {
     }
 }
 
-impl Watch for Context<'_, Tpu> {
+impl<K: Kind> Watch for Context<'_, K> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         Context::checkpoint(self)
     }
