@@ -88,8 +88,8 @@ pub struct Totals {
 pub struct Batch {
     /// The entries, removals first.
     pub changes: Vec<EntryRef>,
-    /// Circuits that are missing while the batch is under way: what is live then against the smaller of the old and the
-    /// new number of circuits, summed over pairs of pods.
+    /// Circuits that are missing while the batch is under way: what is live then on all switches against the smaller
+    /// of the old and the new number of circuits. A circuit that moves is dark meanwhile, one that goes for good is not.
     pub dark_circuits: u64,
 }
 

@@ -295,24 +295,21 @@ fn safe_batches(
 /// Counts what is missing during every batch, from the beginning each time.
 pub(crate) fn recount_dark(scenario: &CrossconnectScenario, changes: &mut Changes) {
     let counts = counts(scenario, changes);
+    let (old, new) = counts.values().fold((0, 0), |sum, &(old, new)| (sum.0 + old, sum.1 + new));
     for number in 0..changes.batches.len() {
-        let mut live: BTreeMap<(u32, u32), u64> =
-            counts.iter().map(|(&pair, &(old, _))| (pair, old)).collect();
+        let mut live = old;
         for (other, batch) in changes.batches.iter().enumerate().take(number + 1) {
             for reference in &batch.changes {
                 let ocs = &changes.ocs[reference.ocs_id as usize];
                 let entry = &ocs.cross_connects[reference.entry as usize];
-                let live =
-                    live.get_mut(&(entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))).unwrap();
                 match entry.action {
-                    Action::Remove if !is_dead(scenario, ocs.ocs_id, entry) => *live -= 1,
-                    Action::Add if other < number => *live += 1,
+                    Action::Remove if !is_dead(scenario, ocs.ocs_id, entry) => live -= 1,
+                    Action::Add if other < number => live += 1,
                     _ => {}
                 }
             }
         }
-        let missing = counts.iter().map(|(pair, (old, new))| old.min(new).saturating_sub(live[pair]));
-        changes.batches[number].dark_circuits = missing.sum();
+        changes.batches[number].dark_circuits = old.min(new).saturating_sub(live);
     }
 }
 

@@ -38,16 +38,15 @@ fn walked(scenario: &CrossconnectScenario, wired: &Wired, schedule: &Schedule) -
             }
             *live.get_mut(&pair(entry(at))).unwrap() -= 1;
         }
-        let mut sum = 0;
+        let total = |counts: &BTreeMap<(u32, u32), i64>| counts.values().sum::<i64>();
+        dark.push((total(&old).min(total(&new)) - total(&live)).max(0) as u64);
         for (pods, &count) in &new {
             let due = count.min(old.get(pods).copied().unwrap_or_default());
             let now = live.get(pods).copied().unwrap_or_default();
-            sum += (due - now).max(0) as u64;
             if due > 0 {
                 share = share.min(now.min(due) as f64 / due as f64);
             }
         }
-        dark.push(sum);
         for pod in 0..pods {
             worst = worst.max(of_pod(&old, pod).min(of_pod(&new, pod)) - of_pod(&live, pod));
         }

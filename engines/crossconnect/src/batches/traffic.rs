@@ -40,7 +40,7 @@ impl Count {
 /// What is dark at a moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dark {
-    /// Circuits, summed over pairs of pods.
+    /// Circuits of all switches together.
     pub circuits: u64,
     /// Most that one pod misses.
     pub of_a_pod: u64,
@@ -50,9 +50,10 @@ pub(super) struct Dark {
     pub broken: bool,
 }
 
-/// Live circuits of all pods, and of all pairs of pods that change.
+/// Live circuits altogether, of all pods, and of all pairs of pods that change.
 #[derive(Clone, Debug)]
 pub(super) struct Traffic {
+    all: Count,
     pods: Vec<Count>,
     pairs: Vec<Count>,
     at: FxHashMap<(u32, u32), u32>,
@@ -61,6 +62,7 @@ pub(super) struct Traffic {
 impl Traffic {
     pub(super) fn of(scenario: &CrossconnectScenario, wired: &Wired) -> Self {
         let mut traffic = Self {
+            all: Count::default(),
             pods: vec![Count::default(); scenario.pods as usize],
             pairs: Vec::new(),
             at: FxHashMap::default(),
@@ -78,11 +80,13 @@ impl Traffic {
                 count.old += u32::from(is_old);
                 count.new += u32::from(is_new);
             };
+            add(&mut traffic.all);
             add(&mut pairs[number as usize]);
             for pod in [a, b] {
                 add(&mut traffic.pods[pod as usize]);
             }
         }
+        traffic.all.live = traffic.all.old;
         let most = scenario.rollout.max_dark_per_pod;
         for pod in &mut traffic.pods {
             pod.live = pod.old;
@@ -96,14 +100,14 @@ impl Traffic {
         traffic
     }
 
-    fn counts(&mut self, change: &Change) -> [Option<&mut Count>; 3] {
+    fn counts(&mut self, change: &Change) -> [Option<&mut Count>; 4] {
         let (a, b) = change.pods;
         let pair = self.at.get(&change.pods).and_then(|&at| self.pairs.get_mut(at as usize));
         let [a, b] = match self.pods.get_disjoint_mut([a as usize, b as usize]) {
             Ok([a, b]) => [Some(a), Some(b)],
             Err(_) => [None, None],
         };
-        [a, b, pair]
+        [a, b, pair, Some(&mut self.all)]
     }
 
     /// A circuit goes down; returns by how many circuits it misses the limits there, 0 if it keeps them.
@@ -136,7 +140,7 @@ impl Traffic {
             if due == 0 { 1.0 } else { f64::from(pair.live.min(due)) / f64::from(due) }
         };
         Dark {
-            circuits: self.pairs.iter().map(|pair| u64::from(pair.missing())).sum(),
+            circuits: u64::from(self.all.missing()),
             of_a_pod: self.pods.iter().map(|pod| u64::from(pod.missing())).max().unwrap_or_default(),
             least_pair_share: self.pairs.iter().map(share).fold(1.0, f64::min),
             broken: self.pods.iter().chain(&self.pairs).any(|count| count.below_floor() > 0),

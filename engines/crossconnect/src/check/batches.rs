@@ -40,16 +40,17 @@ impl Service {
     }
 }
 
-/// Live circuits of pairs and pods, and what they lack.
+/// Live circuits: altogether, of pairs and of pods.
 struct Live {
+    all: Service,
     pairs: HashMap<(u32, u32), Service>,
     pods: Vec<Service>,
-    dark: u64,
 }
 
 impl Live {
     fn of(scenario: &CrossconnectScenario, pairs: &Pairs) -> Self {
         let mut sums = vec![(0, 0); scenario.pods as usize];
+        let all = pairs.values().fold((0, 0), |(old, new), pair| (old + pair.old, new + pair.new));
         for (&(i, j), pair) in pairs {
             for pod in [i, j] {
                 if let Some((old, new)) = sums.get_mut(pod as usize) {
@@ -59,18 +60,17 @@ impl Live {
             }
         }
         Self {
+            all: Service::of(all.0, all.1),
             pairs: pairs.iter().map(|(&key, pair)| (key, Service::of(pair.old, pair.new))).collect(),
             pods: sums.into_iter().map(|(old, new)| Service::of(old, new)).collect(),
-            dark: 0,
         }
     }
 
     fn change(&mut self, judged: &Judged, step: impl Fn(u64) -> u64) {
         let pair = judged.pair();
+        self.all.live = step(self.all.live);
         let service = self.pairs.entry(pair).or_default();
-        let before = service.missing();
         service.live = step(service.live);
-        self.dark = self.dark + service.missing() - before;
         for pod in [pair.0, pair.1] {
             if let Some(service) = self.pods.get_mut(pod as usize) {
                 service.live = step(service.live);
@@ -122,9 +122,9 @@ pub(super) fn check(
             code::DARK,
             &format!("batches[{number}].dark_circuits"),
             batch.dark_circuits,
-            live.dark,
+            live.all.missing(),
         );
-        dark.max_circuits = dark.max_circuits.max(live.dark);
+        dark.max_circuits = dark.max_circuits.max(live.all.missing());
         // Only what loses circuits can fall below what it had at the batch before.
         for (_, judged) in all.iter().filter(|change| is_removal(change)) {
             let (i, j) = judged.pair();

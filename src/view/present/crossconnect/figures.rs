@@ -37,7 +37,7 @@ pub const FIGURES: KindFigures = KindFigures {
     columns: &[
         ColumnFigure { metric: "batches", title: "bat", width: 3, decimals: 0, priority: 2, ideal: None },
         ColumnFigure {
-            metric: "peak_dark_per_pod",
+            metric: "max_dark_per_pod",
             title: "dark",
             width: 4,
             decimals: 0,
@@ -66,7 +66,7 @@ pub const FIGURES: KindFigures = KindFigures {
         },
         AgainstFigure {
             name: "dark a pod",
-            of: |_, metrics| metrics.get("peak_dark_per_pod").copied(),
+            of: |_, metrics| metrics.get("max_dark_per_pod").copied(),
             sense: Sense::Min,
             decimals: [0, 0],
         },

@@ -61,7 +61,7 @@ fn the_worked_example_passes_with_its_bound() {
             ("removed_circuits", 2.0),
             ("lower_bound_removed_circuits", 2.0),
             ("batches", 1.0),
-            ("max_dark_circuits", 0.0),
+            ("max_dark_circuits", 2.0),
             ("max_dark_per_pod", 1.0),
             ("least_pair_share", 1.0),
             ("elapsed_in_relabelling", 7.0),
