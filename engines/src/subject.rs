@@ -185,6 +185,14 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
+    /// What a person has to be told of it beside its objective.
+    pub fn caveat(&self) -> Option<String> {
+        fn of<K: Listed>(plan: &Checked<K>) -> Option<String> {
+            K::caveat(plan.plan())
+        }
+        each_kind!(self, Self, plan => of(plan))
+    }
+
     /// As file content.
     ///
     /// # Errors

@@ -57,6 +57,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     } else {
         write!(console.out(), "{}{}", head(&shown)?, figures.text())?;
     }
+    if let Some(caveat) = shown.plan.as_ref().and_then(AnyPlan::caveat) {
+        console.warn(&caveat);
+    }
     if shown.violations > 0 {
         console.warn(&format!(
             "the plan breaks {}; see `lightbay check {}`",

@@ -56,6 +56,20 @@ fn the_worked_example_is_solved_checked_shown_compared_and_exported() {
 }
 
 #[test]
+fn a_rollout_that_cannot_be_kept_is_said() {
+    let place = Place::new();
+    let asked =
+        "solve preset:crossconnect-8-8-25 --method lumos-halving --progress plain --force -o rough.json";
+    let asked: Vec<&str> = asked.split(' ').collect();
+    let strict = [&asked[..], &["--set", "min_pair_share=1"]].concat();
+    const SAID: &str = "no order of the changes was found that keeps the rollout";
+    place.run(&strict).done().says(&[SAID]);
+    assert_eq!(place.json("rough.json")["metrics"]["pair_share_kept"], 0.0);
+    place.run(&["show", "rough.json"]).done().says(&[SAID]);
+    assert!(!place.run(&asked).done().err.contains(SAID));
+}
+
+#[test]
 fn every_method_finds_a_plan_that_passes_the_checker() {
     let place = Place::new();
     let all = place.run(&["methods", "crossconnect", "--json"]).done().json();

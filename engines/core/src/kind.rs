@@ -138,6 +138,11 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         to: &Self::Scenario,
     ) -> Result<Carried<Self::Result>, String>;
 
+    /// What a person has to be told of a valid plan beside its objective: a wish of the scenario that it does not keep.
+    fn caveat(_plan: &Plan<Self>) -> Option<String> {
+        None
+    }
+
     /// The circuits of a plan, for kinds that lay circuits.
     fn circuits(_plan: &Plan<Self>) -> Option<CircuitMatrix> {
         None

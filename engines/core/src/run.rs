@@ -5,7 +5,7 @@
 use crate::checked::{Checked, Conclusion, SharedPlan};
 use crate::clock::Clock;
 use crate::context::{Context, Control, Parts, Reporter, Stop};
-use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Started};
+use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Severity, Started};
 use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
 use crate::param::{Effect, ParamInfo, ParamValue, Params};
@@ -166,6 +166,9 @@ impl<K: Kind> Job for TypedJob<K> {
             }
         }));
         let done = conclude(&mut cx, &env.control, ended);
+        if let Some(caveat) = cx.best_checked().and_then(|plan| K::caveat(plan.plan())) {
+            cx.note(Severity::Warning, caveat);
+        }
         cx.report(EventBody::Done(done));
     }
 }

@@ -75,6 +75,10 @@ impl Kind for Crossconnect {
         carry(result, from, to)
     }
 
+    fn caveat(plan: &Plan<Self>) -> Option<String> {
+        crate::assemble::limits_note(&plan.metrics)
+    }
+
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
         Some(circuits(&plan.scenario.body, plan.result.changes()?))
     }

@@ -7,6 +7,9 @@ use crate::scenario::{Circuit, CrossconnectScenario, Installed, InstalledOcs, Si
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 use std::collections::HashMap;
 
+/// Most switches that are named one by one.
+const NAMED: usize = 8;
+
 /// A port of the switch at hand: switch, side, pod, index.
 type End = (u32, Side, u32, u32);
 
@@ -73,6 +76,7 @@ pub(super) fn read(
             ));
         }
     }
+    lines.extend(without_rows(&switches));
     let ocs = (0u32..).zip(switches).map(|(ocs_id, mut cross_connects)| {
         cross_connects.sort_unstable();
         InstalledOcs { ocs_id, cross_connects }
@@ -171,4 +175,18 @@ fn occupy(
         taken.insert(end, place.clone());
     }
     Ok(())
+}
+
+/// What has to be said of switches that carry nothing by the table: it may be of fewer switches than the scenario.
+fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
+    let dark: Vec<usize> = (0..switches.len()).filter(|&ocs| switches[ocs].is_empty()).collect();
+    if dark.is_empty() || dark.len() == switches.len() {
+        return None;
+    }
+    let mut names: Vec<String> = dark.iter().take(NAMED).map(ToString::to_string).collect();
+    if dark.len() > NAMED {
+        names.push(format!("{} more", dark.len() - NAMED));
+    }
+    let word = if dark.len() == 1 { "switch" } else { "switches" };
+    Some(format!("no circuit on {word} {}: taken as dark", names.join(", ")))
 }

@@ -193,6 +193,7 @@ fn tables_of_changes_alone_are_told_from_states() {
     let read = installed("csv", &file, &scenario, &params("csv", &[])).unwrap();
     assert_eq!(read.installed.ocs[1].cross_connects.len(), 1);
     assert!(read.lines[1].contains("full=true"), "{:?}", read.lines);
+    assert_eq!(read.lines[2], "no circuit on switch 0: taken as dark");
 }
 
 #[test]
