@@ -136,6 +136,15 @@ pub fn fixed(value: f64, decimals: usize) -> Num {
     num.grouped()
 }
 
+/// A value of any size and unit: whole numbers as they are, small ones by six digits, others by six decimals.
+pub fn plain(value: f64) -> Num {
+    match value.abs() {
+        _ if value.fract() == 0.0 => fixed(value, 0),
+        small if small < 0.1 => fixed(value, (5.0 - small.log10().floor()).clamp(6.0, 12.0) as usize),
+        _ => fixed(value, 6),
+    }
+}
+
 /// Like [`fixed`] with `+` in front of positive values, for differences. Zero is plain `0`.
 pub fn signed(value: f64, decimals: usize) -> Num {
     let num = fixed(value, decimals);
@@ -268,6 +277,14 @@ mod tests {
         assert_eq!(&*nct(1.06914), "1.0691");
         assert_eq!(&*percent(0.021, 1), "2.1");
         assert_eq!(&*percent(100.0, 1), "Large");
+    }
+
+    #[test]
+    fn plain_values_have_as_many_digits_as_tell_them_apart() {
+        assert_eq!(&*plain(8.0), "8");
+        assert_eq!(&*plain(12.829_851_9), "12.829852");
+        assert_eq!(&*plain(0.000_109_461_56), "0.000109462");
+        assert_eq!(&*plain(f64::NAN), "-");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use crate::assignment::Assignment;
 use crate::task::Task;
 use crate::walk::{Dice, Heat, Step, Walk};
-use lightbay_core::event::{EventBody, GenerationStats};
+use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Watch;
@@ -138,11 +138,11 @@ pub fn anneal<W: Watch>(
                 }
             }
         }
-        watch.report(EventBody::Generation(GenerationStats {
-            generation: u64::from(round),
-            of: u64::from(settings.rounds),
-            best: removed as f64,
-            ..GenerationStats::default()
+        watch.report(EventBody::Solver(SolverStats {
+            unit: "rounds".to_owned(),
+            done: u64::from(round) + 1,
+            total: Some(u64::from(settings.rounds)),
+            ..SolverStats::default()
         }));
     }
     Ok(best)

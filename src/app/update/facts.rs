@@ -10,6 +10,7 @@ use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity};
 use lightbay_engines::AnyPlan;
+use lightbay_widgets::number::plain;
 use std::fmt::Write as _;
 
 impl App {
@@ -414,7 +415,7 @@ fn sentence(
         EventBody::Phase(phase) => (Severity::Info, format!("{}: {}", phase.name, phase.detail)),
         EventBody::Incumbent(incumbent) => {
             let checked = if incumbent.checked { "" } else { ", not yet checked" };
-            (Severity::Info, format!("{number}{:.6} from {}{checked}", incumbent.value, incumbent.source))
+            (Severity::Info, format!("{number}{} from {}{checked}", plain(incumbent.value), incumbent.source))
         }
         EventBody::Bound(bound) => {
             let before = bound_before?;
@@ -423,7 +424,7 @@ fn sentence(
             if !moved {
                 return None;
             }
-            (Severity::Info, format!("bound {before:.6} → {:.6}{only}", bound.value))
+            (Severity::Info, format!("bound {} → {}{only}", plain(before), plain(bound.value)))
         }
         EventBody::HotStart(report) => {
             let figures = before_and_after(report);
@@ -435,7 +436,7 @@ fn sentence(
             (severity, format!("hot start {}: {}{figures}", report.fate.word(), report.why))
         }
         EventBody::Offer(offer) if offer.taken => {
-            (Severity::Info, format!("took the plan of {}, {:.6}", offer.from, offer.value))
+            (Severity::Info, format!("took the plan of {}, {}", offer.from, plain(offer.value)))
         }
         EventBody::Edit(edit) => (Severity::Info, format!("{} is {} from now on", edit.name, edit.new)),
         EventBody::Paused(paused) => {
@@ -463,7 +464,7 @@ fn sentence(
 /// Objective values before a plan was carried over, and with it here.
 fn before_and_after(report: &HotStartReport) -> String {
     match (report.before, report.after) {
-        (Some(before), Some(after)) => format!(" ({before:.6} → {after:.6})"),
+        (Some(before), Some(after)) => format!(" ({} → {})", plain(before), plain(after)),
         _ => String::new(),
     }
 }
@@ -484,7 +485,7 @@ fn ending(done: &Done, stopping: bool) -> (Severity, String) {
         status => status.word().replace('_', " "),
     };
     if let Some(value) = done.value {
-        let _ = write!(text, " at {value:.6}");
+        let _ = write!(text, " at {}", plain(value));
     }
     if !done.message.is_empty() {
         let _ = write!(text, ": {}", done.message);

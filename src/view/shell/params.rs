@@ -23,7 +23,10 @@ pub struct Params {
     state: FormState,
 }
 
-/// A value as it is read: large whole numbers in groups, the limits 0 as what they mean.
+/// Longest list that is written out.
+const LISTED: usize = 24;
+
+/// A value as it is read: large whole numbers in groups, the limits 0 as what they mean, long lists by their length.
 pub fn shown(name: &str, value: Option<&ParamValue>) -> String {
     match value {
         None => "auto".to_owned(),
@@ -31,7 +34,11 @@ pub fn shown(name: &str, value: Option<&ParamValue>) -> String {
         Some(ParamValue::Int(value)) if *value > 9_999 && name != "seed" => {
             number::count(value.unsigned_abs()).into()
         }
-        Some(value) => value.to_string(),
+        Some(value) => {
+            let text = value.to_string();
+            let entries = text.split(',').count();
+            if entries > 1 && text.len() > LISTED { format!("{entries} entries") } else { text }
+        }
     }
 }
 
