@@ -83,6 +83,21 @@ impl Budget {
         self.limit[link]
     }
 
+    /// The same budget with another number of ports in a real pod; the links at it can have more or fewer circuits.
+    #[must_use]
+    pub fn with_ports(&self, pod: usize, ports: u32) -> Self {
+        let mut other = self.clone();
+        if let Some(own) = other.ports.get_mut(pod).and_then(Option::as_mut) {
+            *own = ports;
+        }
+        for &(link, _) in &self.at_pod[pod] {
+            let link = link as usize;
+            let fits = |end: &End| other.ports[end.pod as usize].unwrap_or(0) / end.cost;
+            other.limit[link] = other.ends[link].iter().map(fits).min().unwrap_or(1).max(1);
+        }
+        other
+    }
+
     /// Pretends that ports limit no link, for tests of other limits.
     #[cfg(test)]
     pub(crate) fn lift_limits(&mut self, limit: u32) {

@@ -114,6 +114,15 @@ impl FullDag {
         walk.run(replicas)
     }
 
+    /// Multiplies the duration of every compute by a factor, asked for in the order of the nodes.
+    pub(crate) fn scale(&mut self, mut factor: impl FnMut(&Node) -> f64) {
+        for node in &mut self.nodes {
+            if matches!(node.kind, NodeKind::Forward | NodeKind::Backward) {
+                node.duration_s *= factor(node);
+            }
+        }
+    }
+
     fn push(&mut self, node: Node, preds: impl IntoIterator<Item = u32>) -> u32 {
         if self.pred_start.is_empty() {
             self.pred_start.push(0);

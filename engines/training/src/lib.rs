@@ -28,8 +28,10 @@ pub mod plan;
 pub mod polish;
 pub mod ports;
 pub mod presets;
+pub mod prices;
 pub mod reduced_dag;
 pub mod repair;
+pub mod robustness;
 #[cfg(test)]
 mod samples;
 pub mod scenario;

@@ -7,6 +7,7 @@ mod edits;
 mod family;
 mod limits;
 mod presets;
+mod prices;
 mod programs;
 mod side_by_side;
 mod stopping;
