@@ -400,14 +400,19 @@ impl<'a> Chart<'a> {
     fn draw_events(&self, pen: &mut Pen<'_>, x: Range, left: i32, width: i32, rows: i32) {
         let glyphs = pen.glyphs();
         let style = self.theme.style(Tone::Rule);
-        for event in self.events {
-            let Some(share) = x.share(event.at).filter(|share| (0.0..=1.0).contains(share)) else { continue };
-            let at = left + (share * f64::from(width - 1)).round() as i32;
+        let place = |event: &Event| {
+            let share = x.share(event.at).filter(|share| (0.0..=1.0).contains(share))?;
+            Some(left + (share * f64::from(width - 1)).round() as i32)
+        };
+        for (number, event) in self.events.iter().enumerate() {
+            let Some(at) = place(event) else { continue };
+            let next = self.events[number + 1..].iter().find_map(place).unwrap_or(left + width);
             for row in 0..rows {
                 pen.glyph(at, row, glyphs.vertical_dotted, style);
             }
             let name_width = i32::from(text::width(&event.name, glyphs));
-            if rows >= 5 && at + 1 + name_width <= left + width {
+            // A name that the next line would cut says nothing.
+            if rows >= 5 && at + 1 + name_width <= next {
                 pen.text(at + 1, 0, &event.name, self.theme.style(Tone::Muted));
             }
         }

@@ -1,20 +1,25 @@
 //! Pane 3: how the certified throughput of a pod grows under its metric bounds, between the tori and what any pod
 //! could reach.
 
+mod standing;
+
 use super::{Explained, Yard};
 use crate::app::drawn::PaneDrawn;
 use crate::app::pane::PaneId;
 use crate::app::runs::{Run, RunState};
+use crate::app::series::{Point, Series};
 use crate::view::figures::open_percent;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::event::RunId;
 use lightbay_widgets::{
-    Axis, Baseline, Chart, Event, Meter, PaneState as Shown, Part, Piece, Series, Tone, number,
+    Axis, Baseline, Chart, Event, Meter, PaneState as Shown, Part, Piece, Series as Curve, Tone, number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
+pub use standing::Standing;
+use standing::certificates;
 
 /// Below this width or height bars take the place of the chart.
 const CHART: (u16, u16) = (48, 9);
@@ -32,60 +37,6 @@ pub fn mcf(value: f64) -> number::Num {
     number::fixed(value, decimals(value))
 }
 
-/// The values that are set against each other, best first.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Standing {
-    /// What any pod of the size could reach.
-    pub any: Option<f64>,
-    /// What the metrics of this pod allow.
-    pub metric: Option<f64>,
-    /// What a flow on this pod is proven to reach.
-    pub certified: Option<f64>,
-    /// Name and throughput of the tori.
-    pub tori: Vec<(String, f64)>,
-}
-
-impl Standing {
-    /// From a run that works on a pod, or from a plan.
-    pub fn of(run: Option<&Run>, plan: Option<&Explained>, bound: Option<f64>, yard: Option<&Yard>) -> Self {
-        let last = |name: &str| run.and_then(|run| run.named.get(name)?.last()).map(|point| point.value);
-        let claims = plan.map(|plan| plan.facts.claims);
-        let tori = yard.iter().flat_map(|yard| &yard.tori);
-        let mut standing = Self {
-            any: [bound, yard.map(|yard| yard.cover)].into_iter().flatten().reduce(f64::min),
-            metric: last("mcf_upper")
-                .or_else(|| last("metric_upper"))
-                .or(claims.map(|claims| claims.mcf_upper)),
-            certified: last("mcf_lower")
-                .or_else(|| run.and_then(|run| run.best.as_ref()).map(|best| best.value))
-                .or(claims.map(|claims| claims.mcf_lower)),
-            tori: tori.map(|torus| (torus.name.clone(), torus.mcf)).collect(),
-        };
-        if standing.tori.is_empty() {
-            for (name, series) in [("PDTT", "baseline_pdtt"), ("PT", "baseline_pt")] {
-                standing.tori.extend(last(series).map(|value| (name.to_owned(), value)));
-            }
-        }
-        standing
-    }
-
-    /// The gap that the certificate leaves.
-    pub fn gap(&self) -> Option<f64> {
-        let (upper, lower) = (self.metric?, self.certified?);
-        (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
-    }
-
-    /// How many times the throughput of a torus is reached.
-    pub fn times(&self, torus: usize) -> Option<f64> {
-        Some(self.certified? / self.tori.get(torus)?.1)
-    }
-
-    /// How much of what any pod could reach is certified.
-    pub fn reached(&self) -> Option<f64> {
-        Some(self.certified? / self.any?)
-    }
-}
-
 /// What the curves were filled for.
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
@@ -101,7 +52,7 @@ struct Key {
 #[derive(Debug, Default)]
 pub struct ThroughputPane {
     key: Option<Key>,
-    series: Vec<Series>,
+    series: Vec<Curve>,
     baselines: Vec<Baseline>,
     events: Vec<Event>,
     range: Option<(f64, f64)>,
@@ -187,8 +138,7 @@ impl ThroughputPane {
         let even = input.mode() == "even time";
         let key = Key {
             run: run.id,
-            points: run.named.values().map(crate::app::series::Series::total).sum::<u64>()
-                + run.incumbents.total(),
+            points: run.named.values().map(Series::total).sum::<u64>() + run.incumbents.total(),
             tori: standing.tori.len(),
             even,
             phases: run.phases.len(),
@@ -198,13 +148,11 @@ impl ThroughputPane {
             return;
         }
         self.key = Some(key);
-        let at = |point: &crate::app::series::Point| if even { point.at_s } else { point.at_s.max(FIRST_S) };
+        let at = |point: &Point| if even { point.at_s } else { point.at_s.max(FIRST_S) };
         self.end_s = run.elapsed_s.max(FIRST_S * 10.0);
         let end = self.end_s;
         // A curve holds its last value until now, or its label would hang in the air.
-        let curve = |name: &str| -> Vec<(f64, f64)> {
-            let points = run.named.get(name).map_or(&[][..], crate::app::series::Series::points);
-            let mut points: Vec<(f64, f64)> = points.iter().map(|point| (at(point), point.value)).collect();
+        let until = |mut points: Vec<(f64, f64)>| {
             if let Some(&(last, value)) = points.last()
                 && last < end
             {
@@ -212,25 +160,27 @@ impl ThroughputPane {
             }
             points
         };
+        let curve = |name: &str| -> Vec<(f64, f64)> {
+            let points = run.named.get(name).map_or(&[][..], Series::points);
+            until(points.iter().map(|point| (at(point), point.value)).collect())
+        };
         let label = |value: f64, name: &str| format!("{}  {name}", mcf(value));
         self.series.clear();
         let mut add = |points: Vec<(f64, f64)>, name: &str, letter, tone, bold: bool| {
             if let Some(&(_, last)) = points.last() {
-                let series = Series::new(label(last, name), letter, tone).points(points).step();
+                let series = Curve::new(label(last, name), letter, tone).points(points).step();
                 self.series.push(if bold { series.bold() } else { series });
             }
         };
-        let mut certified = curve("mcf_lower");
-        if certified.is_empty() {
-            certified.extend(run.incumbents.points().iter().map(|point| (at(point), point.value)));
-            if let Some(&(last, value)) = certified.last()
-                && last < end
-            {
-                certified.push((end, value));
-            }
-        }
-        add(certified, "this pod, certified", 'L', Tone::Good, true);
-        let proven = curve("mcf_upper");
+        let best = certificates(run);
+        let certified: Vec<(f64, f64)> = if best.is_empty() {
+            run.incumbents.points().iter().map(|point| (at(point), point.value)).collect()
+        } else {
+            best.iter().map(|best| (at(&best.lower), best.lower.value)).collect()
+        };
+        add(until(certified), "this pod, certified", 'L', Tone::Good, true);
+        let uppers = best.iter().filter_map(|best| Some((at(&best.lower), best.upper?)));
+        let proven = until(uppers.collect());
         let mut upper = curve("metric_upper");
         if let Some(&(first, _)) = proven.first() {
             // A certificate takes over from the metrics that the design was sought with.
@@ -313,7 +263,7 @@ impl ThroughputPane {
                 Some(gap) => left.push(Piece::answer(format!("{} %", open_percent(gap, 2)))),
                 None => left.push(Piece::text(number::UNKNOWN)),
             }
-            let rounds = run.named.get("mcf_lower").map_or(0, crate::app::series::Series::total);
+            let rounds = run.named.get("mcf_lower").map_or(0, Series::total);
             if rounds > 0 {
                 left.push(Piece::muted(format!(" after {rounds} rounds")));
             }

@@ -31,6 +31,17 @@ fn a_run_stands_between_its_certificate_and_the_tori() {
 }
 
 #[test]
+fn the_certificate_of_a_new_design_takes_nothing_back() {
+    let mut run = run();
+    for (name, value) in [("mcf_upper", 0.006_4), ("mcf_lower", 0.003)] {
+        run.named.entry(name.to_owned()).or_default().push(Point { at_s: 6.0, count: 6.0, value });
+    }
+    let standing = Standing::of(Some(&run), None, None, None);
+    assert_eq!((standing.metric, standing.certified), (Some(0.006_329), Some(0.006_313)));
+    assert_eq!(certificates(&run).len(), 2);
+}
+
+#[test]
 fn before_the_first_certificate_only_the_metric_is_known() {
     let mut run = run();
     run.named.remove("mcf_upper");
