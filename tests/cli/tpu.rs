@@ -40,6 +40,20 @@ fn tori_are_solved_by_the_method_that_suits_them() {
 }
 
 #[test]
+fn an_exact_route_selection_that_is_cut_short_leaves_routes() {
+    let place = Place::new();
+    let asked = "solve preset:pt-4x4x4 --method evaluate --set routing=at --set route_selection=ilp \
+                 --time-limit 2s --progress plain -o plan.json";
+    let ran = place.run(&asked.split_whitespace().collect::<Vec<_>>()).done();
+    let plan = place.json("plan.json");
+    if ran.err.contains("exact route selection") {
+        assert_eq!((&plan["status"], &plan["limit"]), (&json!("stopped"), &json!("time")), "{}", ran.err);
+    }
+    assert_eq!(plan["result"]["routing"]["routes"].as_array().unwrap().len(), 64 * 63);
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations"]);
+}
+
+#[test]
 fn a_plan_is_shown_beside_its_yardsticks_and_compared() {
     let place = Place::new();
     solve(&place, &["preset:tpu-128", "--method", "random", "--set", "samples=3"], "random.json");

@@ -299,9 +299,16 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     if wanted.routing == Wished::None {
         return Ok(());
     }
+    if let Some(quick) = wanted.before_the_exact_program() {
+        // Two minutes of solving are too long to be without routes.
+        parts.routing = Some(route(pod, chosen.torus, &quick, cx)?.routing);
+        hand_over(&quick.written(&parts), "routes", cx)?;
+    }
     let routed = route(pod, chosen.torus, &wanted, cx)?;
     parts.routing = Some(routed.routing);
     hand_over(&wanted.written(&parts), "routes", cx)?;
+    // The exact program keeps what it has when it is stopped; that it was stopped is seen here.
+    cx.checkpoint()?;
     if wanted.faults {
         sweep(&mut parts, routed.found, &wanted, cx)?;
         hand_over(&wanted.written(&parts), "failed switches", cx)?;
@@ -400,6 +407,16 @@ impl Wanted {
                 Search::Bisection
             },
             seed,
+        })
+    }
+
+    /// The same with routes by prices, if the exact program was asked for.
+    fn before_the_exact_program(&self) -> Option<Self> {
+        let exact = self.routing == Wished::Turns && self.settings.selection == RouteSelection::Ilp;
+        exact.then(|| {
+            let mut quick = self.clone();
+            quick.settings.selection = RouteSelection::Prices;
+            quick
         })
     }
 

@@ -210,7 +210,7 @@ pub fn improve(
         if model.first_broken(&point, 1e-6).is_none() { Start::Full(point) } else { Start::None };
     let solution = instance::solve_here(&model, &options, &start_point, &mut Stoppable(&*stop))
         .map_err(|error| MethodError::Failed(error.to_string()))?;
-    watch.checkpoint()?;
+    // A solver that was told to stop has what it found by then, which the caller may still hand over.
     let floor = floor_of(&solution, start.max_load());
     let mut selection = start.clone();
     if let Some(values) = &solution.values {
