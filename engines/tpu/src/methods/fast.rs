@@ -12,6 +12,7 @@
 
 use super::finish::{self, Chosen};
 use crate::anneal::families::{Family, Turns, families};
+use crate::anneal::ties::Ties;
 use crate::anneal::tournament::{self, Entry};
 use crate::anneal::{Design, Objective, Progress, Settings, anneal};
 use crate::group::Group;
@@ -138,6 +139,7 @@ impl Method<Tpu> for Fast {
         search.hot_start(body)?;
         search.tournament(given.as_ref())?;
         search.rounds()?;
+        search.without_symmetry(given.as_ref())?;
         search.tighten()?;
         search.general(general_steps)?;
         if let Some(best) = search.best {
@@ -175,6 +177,9 @@ struct Search<'s, 'a> {
     best: Option<Best>,
     curve: Curve,
 }
+
+/// Cubes of the pods of which designs without symmetry are searched in their own right.
+const UNTIED: usize = 4;
 
 /// What has been drawn of the annealing.
 #[derive(Clone, Copy, Debug)]
@@ -337,6 +342,27 @@ impl<'s, 'a> Search<'s, 'a> {
                     break;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Searches designs without symmetry of the cube in their own right, where such ones are the best after cuts though
+    /// the metrics, which the tournament goes by, say otherwise: +0.1 % at 256 chips, nothing at 128 and 192.
+    fn without_symmetry(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
+        let tied = |best: &Best| {
+            best.entry.as_ref().is_some_and(|Entry { family, .. }| family.ties != Ties::free(&family.group))
+        };
+        if self.cubes != UNTIED || self.turns != Turns::Any || !self.best.as_ref().is_some_and(tied) {
+            return Ok(());
+        }
+        // The best so far would keep the others from being certified before they had their cuts.
+        let known = self.best.take();
+        self.turns = Turns::Free;
+        self.tournament(given)?;
+        self.rounds()?;
+        let lower = |best: &Option<Best>| best.as_ref().map_or(0.0, |best| best.certificate.lower);
+        if lower(&known) >= lower(&self.best) {
+            self.best = known;
         }
         Ok(())
     }
