@@ -5,6 +5,7 @@
 //! their JSON.
 
 use super::at_sizes;
+use super::files::{self, has, line};
 use super::fixture::{Bench, Style};
 use lightbay::app::Command;
 use lightbay::app::action::Fact;
@@ -13,10 +14,9 @@ use lightbay::app::pane::PaneId;
 use lightbay::app::plans::{PlanRef, Shown};
 use lightbay_core::clock::ManualClock;
 use lightbay_core::event::{EventBody, EventSink, Recorder, RunId};
-use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
 use lightbay_core::run::Runs;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Ask, Subject};
+use lightbay_engines::{AnyPlan, AnyScenario, Ask, Subject};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,17 +32,7 @@ const ORDER: u64 = 5;
 
 /// A plan file of the tests.
 fn plan(name: &str) -> PlanRef {
-    let path = format!(
-        "{}/tests/resources/inputs/crossconnects/{name}-16-16-25.json.gz",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let file = std::fs::File::open(&path).unwrap();
-    let AnyFile::Plan(file) = lightbay_engines::read_file(file, &path).unwrap() else {
-        panic!("{path} is no plan")
-    };
-    let report = file.check(Depth::Usual);
-    assert!(report.violations.is_empty(), "{name}: {:?}", report.violations);
-    PlanRef(report.plan.unwrap())
+    files::plan(&format!("crossconnects/{name}-16-16-25"))
 }
 
 fn json(name: &str) -> Value {
@@ -98,28 +88,6 @@ impl Bench {
         bench.fact(Fact::Kept { number: ORDER, plan: plan(rule), source: "a file".to_owned() });
         bench
     }
-
-    /// One pane on the whole screen.
-    fn alone(&mut self, pane: u8, width: u16, height: u16) -> String {
-        self.run(Command::Focus(PaneId::Kind(pane)));
-        self.app.focus.zoomed = true;
-        let screen = self.screen(&format!("crossconnect-pane-{pane}"), width, height);
-        self.app.focus.zoomed = false;
-        screen
-    }
-}
-
-fn has(screen: &str, text: &str) {
-    assert!(screen.contains(text), "no '{text}' in\n{screen}");
-}
-
-/// The first line below header and tabs that contains a text.
-fn line<'a>(screen: &'a str, text: &str) -> &'a str {
-    screen
-        .lines()
-        .skip(2)
-        .find(|line| line.contains(text))
-        .unwrap_or_else(|| panic!("no '{text}' in\n{screen}"))
 }
 
 /// Entries of every switch of a plan with an action.
@@ -168,13 +136,13 @@ fn without_a_plan_every_pane_says_what_to_do() {
     let mut bench = Bench::switches(Style::Colour);
     at_sizes("crossconnect-opened", &mut bench, &[(80, 24), (120, 40)]);
     for pane in 1..=6 {
-        has(&bench.alone(pane, 100, 30), "no plan yet");
+        has(&bench.alone("crossconnect", pane, 100, 30), "no plan yet");
     }
-    has(&bench.alone(7, 100, 30), ":solve all-to-all-order");
+    has(&bench.alone("crossconnect", 7, 100, 30), ":solve all-to-all-order");
     bench.begin(1, "lumos-halving", false);
-    has(&bench.alone(2, 100, 30), "the first plan");
+    has(&bench.alone("crossconnect", 2, 100, 30), "the first plan");
     bench.begin(2, "all-to-all-order", false);
-    has(&bench.alone(7, 100, 30), "the order of phases");
+    has(&bench.alone("crossconnect", 7, 100, 30), "the order of phases");
 }
 
 #[test]
@@ -183,7 +151,7 @@ fn switches_are_counted_as_the_plan_has_them() {
     let (keep, add, remove) = (counts(&best, "keep"), counts(&best, "add"), counts(&best, "remove"));
     for style in STYLES {
         let mut bench = Bench::rewired(style);
-        let screen = bench.alone(1, 100, 30);
+        let screen = bench.alone("crossconnect", 1, 100, 30);
         let touched = (0..16).filter(|&ocs| add[ocs] + remove[ocs] > 0).count();
         has(line(&screen, "1 Switches"), &format!("{touched} of 16 change"));
         let minus = if style == Style::Ascii { '-' } else { '−' };
@@ -219,7 +187,7 @@ fn the_matrix_says_every_change_of_a_row_in_words() {
             .map(|entry| (entry["pod_b"].as_u64().unwrap(), entry["switch_port_b"].as_u64().unwrap()))
     };
     let mut bench = Bench::rewired(Style::Ascii);
-    let screen = bench.alone(2, 120, 40);
+    let screen = bench.alone("crossconnect", 2, 120, 40);
     has(line(&screen, "2 Matrix"), &format!("OCS {ocs}"));
     for pod in 0..16 {
         match (far(pod, "keep"), far(pod, "add"), far(pod, "remove")) {
@@ -243,16 +211,16 @@ fn the_switch_is_chosen_in_the_list_or_by_brackets_and_all_panes_follow() {
     bench.draw(120, 40);
     bench.keys("j j");
     assert_eq!(bench.app.pane(PaneId::Kind(1)).selected, Some(2));
-    has(line(&bench.alone(2, 120, 40), "2 Matrix"), "OCS 2 ");
+    has(line(&bench.alone("crossconnect", 2, 120, 40), "2 Matrix"), "OCS 2 ");
     bench.draw(120, 40);
     bench.keys(".");
-    has(line(&bench.alone(2, 120, 40), "2 Matrix"), "OCS 3 ");
+    has(line(&bench.alone("crossconnect", 2, 120, 40), "2 Matrix"), "OCS 3 ");
     bench.keys("2 ,");
     bench.draw(120, 40);
     bench.keys(",");
     bench.draw(120, 40);
     assert_eq!(bench.app.pane(PaneId::Kind(1)).selected, Some(1));
-    has(&bench.alone(6, 120, 40), "> OCS 1 ");
+    has(&bench.alone("crossconnect", 6, 120, 40), "> OCS 1 ");
     bench.draw(120, 40);
     bench.keys(", , , ,");
     assert_eq!(bench.app.pane(PaneId::Kind(1)).selected, Some(0), "the first one");
@@ -286,7 +254,7 @@ fn the_cursor_goes_from_circuit_to_circuit() {
     let screen = bench.screen("crossconnect-next", 120, 40);
     has(&screen, "> A pod 1, panel 2:");
     bench.keys("v");
-    has(&bench.alone(2, 120, 40), "A port");
+    has(&bench.alone("crossconnect", 2, 120, 40), "A port");
 }
 
 #[test]
@@ -296,7 +264,7 @@ fn methods_are_ranked_under_the_bound() {
     let bound = json("lns")["result"]["totals"]["lower_bound_removed_circuits"].as_u64().unwrap();
     for style in STYLES {
         let mut bench = Bench::rewired(style);
-        let screen = bench.alone(3, 120, 40);
+        let screen = bench.alone("crossconnect", 3, 120, 40);
         let mut ranked = values.clone();
         ranked.sort_unstable();
         let places: Vec<usize> = ranked
@@ -335,7 +303,7 @@ fn logical_differences_are_those_of_the_scenario() {
         .map(|(a, b)| (before[a][b] - wanted(a, b)).max(0))
         .sum();
     let mut bench = Bench::rewired(Style::Ascii);
-    let screen = bench.alone(4, 160, 40);
+    let screen = bench.alone("crossconnect", 4, 160, 40);
     has(line(&screen, "4 Logical"), &format!("{lost} circuits move"));
     for name in ["before", "wanted", "wanted minus before"] {
         has(&screen, name);
@@ -344,10 +312,10 @@ fn logical_differences_are_those_of_the_scenario() {
     bench.draw(160, 40);
     bench.keys("g g j");
     bench.draw(160, 40);
-    let screen = bench.alone(4, 160, 40);
+    let screen = bench.alone("crossconnect", 4, 160, 40);
     has(&screen, &format!("> pod 1 and pod 0  before {}  wanted {}", before[1][0], wanted(1, 0)));
     bench.keys("v");
-    has(&bench.alone(4, 120, 40), "out A");
+    has(&bench.alone("crossconnect", 4, 120, 40), "out A");
 }
 
 #[test]
@@ -355,7 +323,7 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     let best = json("lns");
     let batches = best["result"]["batches"].as_array().unwrap();
     let mut bench = Bench::rewired(Style::Ascii);
-    let screen = bench.alone(5, 120, 40);
+    let screen = bench.alone("crossconnect", 5, 120, 40);
     let words = if batches.len() == 1 { "1 batch".to_owned() } else { format!("{} batches", batches.len()) };
     has(line(&screen, "5 Changes"), &words);
     let at = &batches[0]["changes"][0];
@@ -386,7 +354,7 @@ fn exports_show_what_the_exporter_writes() {
         let format = formats.iter().find(|format| format.name == *name);
         let format = format.unwrap_or_else(|| panic!("{name} is no format"));
         let files = lightbay_engines::export(Subject::Plan(&plan.0), name, &[]).unwrap();
-        let screen = bench.alone(6, 160, 45);
+        let screen = bench.alone("crossconnect", 6, 160, 45);
         has(line(&screen, "6 Export"), &format!("{name}  {} files", files.len()));
         has(&screen, &format!("[{name}]"));
         // A narrow pane names the first ones only.
@@ -418,15 +386,15 @@ fn phases_are_counted_and_receivers_that_are_hit_twice_stand_out() {
     let phases = json("corrected")["result"]["phases"].as_array().unwrap().len();
     for style in STYLES {
         let mut bench = Bench::ordered(style, "corrected");
-        let screen = bench.alone(7, 140, 45);
+        let screen = bench.alone("crossconnect", 7, 140, 45);
         has(line(&screen, "7 Phases"), "no receiver is hit twice");
         has(&screen, &format!("phase 1 of {phases}"));
         has(&screen, "printed: GPUs are hit twice in");
         bench.draw(140, 45);
         bench.keys("l .");
-        has(&bench.alone(7, 140, 45), "> phase 2");
+        has(&bench.alone("crossconnect", 7, 140, 45), "> phase 2");
         bench.keys("v");
-        let screen = bench.alone(7, 140, 45);
+        let screen = bench.alone("crossconnect", 7, 140, 45);
         has(line(&screen, "7 Phases"), "phases hit a receiver twice");
         has(&screen, "hit twice");
     }
@@ -438,12 +406,12 @@ fn an_order_of_phases_does_not_hide_the_changes() {
     let mut bench = Bench::ordered(Style::Colour, "printed");
     assert_eq!(bench.app.plans.shown().unwrap().number, ORDER);
     assert_eq!(bench.app.plans.best().unwrap().number, BEST);
-    let screen = bench.alone(2, 120, 40);
+    let screen = bench.alone("crossconnect", 2, 120, 40);
     has(line(&screen, "2 Matrix"), &format!("plan {BEST}"));
-    has(&bench.alone(3, 120, 40), "lumos-lns");
+    has(&bench.alone("crossconnect", 3, 120, 40), "lumos-lns");
     let mut alone = Bench::switches(Style::Colour);
     alone.fact(Fact::Kept { number: 1, plan: plan("printed"), source: "a file".to_owned() });
-    has(&alone.alone(2, 100, 30), "orders phases and touches no switch");
+    has(&alone.alone("crossconnect", 2, 100, 30), "orders phases and touches no switch");
 }
 
 #[test]
@@ -463,7 +431,7 @@ fn an_edited_wish_shows_its_bound_at_once_and_becomes_the_scenario_with_its_plan
     bench.keys("- -");
     let edit = bench.app.cell_edit().unwrap().clone();
     assert_eq!((edit.values[edit.entry], edit.waiting, edit.problem.as_str()), (old - 1, true, ""));
-    let screen = bench.alone(4, 160, 45);
+    let screen = bench.alone("crossconnect", 4, 160, 45);
     has(&screen, &format!("> {name}  wanted {old} → {}", old - 1));
     has(&screen, "counting bound ");
     at_sizes("crossconnect-edit-changed", &mut bench, &[(80, 24), (120, 40)]);
@@ -497,8 +465,8 @@ fn failed_ports_are_told_apart() {
     let scenario = bench.app.work.as_ref().unwrap().now.scenario.clone();
     let found = solved(&scenario, "lumos-repair", None).unwrap();
     bench.fact(Fact::Kept { number: 1, plan: found, source: "a file".to_owned() });
-    has(&bench.alone(1, 120, 40), "!1 at failed ports");
-    has(&bench.alone(3, 120, 40), "to go at failed ports whatever is planned");
+    has(&bench.alone("crossconnect", 1, 120, 40), "!1 at failed ports");
+    has(&bench.alone("crossconnect", 3, 120, 40), "to go at failed ports whatever is planned");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! from their JSON.
 
 use super::at_sizes;
+use super::files::{self, has, line};
 use super::fixture::{Bench, Style};
 use lightbay::app::Command;
 use lightbay::app::action::{Action, Fact};
@@ -13,8 +14,6 @@ use lightbay::app::layer::{Layer, Preview};
 use lightbay::app::pane::PaneId;
 use lightbay::app::plans::PlanRef;
 use lightbay_core::event::{Bound, EventBody, Incumbent, Note, Phase, SeriesPoint, Severity};
-use lightbay_core::kind::Depth;
-use lightbay_engines::AnyFile;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -26,14 +25,7 @@ const PLANS: [&str; 3] = ["pt", "pdtt", "design"];
 
 /// A plan file of the tests.
 fn plan(name: &str) -> PlanRef {
-    let path = format!("{}/tests/resources/inputs/pods/{name}-128.json.gz", env!("CARGO_MANIFEST_DIR"));
-    let file = std::fs::File::open(&path).unwrap();
-    let AnyFile::Plan(file) = lightbay_engines::read_file(file, &path).unwrap() else {
-        panic!("{path} is no plan")
-    };
-    let report = file.check(Depth::Usual);
-    assert!(report.violations.is_empty(), "{name}: {:?}", report.violations);
-    PlanRef(report.plan.unwrap())
+    files::plan(&format!("pods/{name}-128"))
 }
 
 fn json(name: &str) -> Value {
@@ -113,28 +105,6 @@ impl Bench {
         }
         bench
     }
-
-    /// One pane on the whole screen.
-    fn only(&mut self, pane: u8, width: u16, height: u16) -> String {
-        self.run(Command::Focus(PaneId::Kind(pane)));
-        self.app.focus.zoomed = true;
-        let screen = self.screen(&format!("pod-pane-{pane}"), width, height);
-        self.app.focus.zoomed = false;
-        screen
-    }
-}
-
-fn has(screen: &str, text: &str) {
-    assert!(screen.contains(text), "no '{text}' in\n{screen}");
-}
-
-/// The first line below header and tabs that contains a text.
-fn line<'a>(screen: &'a str, text: &str) -> &'a str {
-    screen
-        .lines()
-        .skip(2)
-        .find(|line| line.contains(text))
-        .unwrap_or_else(|| panic!("no '{text}' in\n{screen}"))
 }
 
 /// A number in groups of three digits.
@@ -184,18 +154,18 @@ fn without_a_plan_every_pane_says_what_to_do() {
     let mut bench = Bench::pod(Style::Colour);
     at_sizes("pod-opened", &mut bench, &[(80, 24), (120, 40)]);
     for pane in [1, 2, 4] {
-        has(&bench.only(pane, 100, 30), "no plan yet");
+        has(&bench.alone("pod", pane, 100, 30), "no plan yet");
     }
-    has(&bench.only(3, 100, 30), "no synthesis yet");
-    has(&bench.only(5, 100, 30), "no fault sweep was asked for");
-    has(&bench.only(6, 100, 30), "not designed in this session");
+    has(&bench.alone("pod", 3, 100, 30), "no synthesis yet");
+    has(&bench.alone("pod", 5, 100, 30), "no fault sweep was asked for");
+    has(&bench.alone("pod", 6, 100, 30), "not designed in this session");
 }
 
 #[test]
 fn a_changed_scenario_makes_the_panes_old() {
     let mut bench = Bench::designed(Style::Colour);
     bench.set("slack_hops=2");
-    has(&bench.only(1, 120, 40), "plan 3");
+    has(&bench.alone("pod", 1, 120, 40), "plan 3");
     assert!(bench.app.is_stale());
 }
 
@@ -210,7 +180,7 @@ fn hops_per_virtual_channel_are_those_of_the_plans() {
     let ratio = |hops: &[u64]| *hops.iter().min().unwrap() as f64 / *hops.iter().max().unwrap() as f64;
     for style in STYLES {
         let mut bench = Bench::designed(style);
-        let screen = bench.only(1, 160, 50);
+        let screen = bench.alone("pod", 1, 160, 50);
         for count in after.iter().chain(&before) {
             has(&screen, &grouped(*count));
         }
@@ -234,7 +204,7 @@ fn channel_loads_add_up_to_the_routes_of_the_plan() {
     let upper = design["result"]["claims"]["mcf_upper"].as_f64().unwrap();
     for style in STYLES {
         let mut bench = Bench::designed(style);
-        let screen = bench.only(2, 120, 40);
+        let screen = bench.alone("pod", 2, 120, 40);
         let title = line(&screen, "2 Channel load");
         has(title, &format!("max {most} = {:.3} of ideal", most as f64 * upper));
         // 768 arcs share the hops of all routes.
@@ -247,7 +217,7 @@ fn channel_loads_add_up_to_the_routes_of_the_plan() {
     bench.run(Command::Focus(PaneId::Kind(2)));
     bench.draw(120, 40);
     bench.keys("j v");
-    let screen = bench.only(2, 120, 40);
+    let screen = bench.alone("pod", 2, 120, 40);
     has(&screen, "flows on");
     has(&screen, "hop 1 of");
 }
@@ -259,14 +229,14 @@ fn throughput_stands_between_the_tori_and_what_any_pod_can_reach() {
     let pdtt = json("pdtt")["result"]["claims"]["mcf_lower"].as_f64().unwrap();
     for style in STYLES {
         let mut bench = Bench::designed(style);
-        let screen = bench.only(3, 120, 40);
+        let screen = bench.alone("pod", 3, 120, 40);
         let times = if style == Style::Ascii { "x" } else { "×" };
         has(line(&screen, "3 Throughput"), &format!("{times}{:.2} PDTT", lower / pdtt));
         has(&screen, &format!("{lower:.5}"));
         has(&screen, &format!("= {:.3} per chip", lower * 128.0));
     }
     let mut bench = Bench::synthesising(Style::Colour);
-    let screen = bench.only(3, 120, 40);
+    let screen = bench.alone("pod", 3, 120, 40);
     for text in
         ["0.01390  this pod, certified", "0.01411  this pod, metric bound", "0.01548  any pod", "PT 4x4x8"]
     {
@@ -289,7 +259,7 @@ fn switches_are_those_of_the_plan_and_differences_are_counted() {
     let to = |plan: &Value, switch: usize| plan["result"]["topology"]["ocs"][switch]["to"].clone();
     let differ = (0..48).filter(|&switch| to(&design, switch) != to(&torus, switch)).count() * 2;
     let mut bench = Bench::designed(Style::Ascii);
-    let screen = bench.only(4, 120, 40);
+    let screen = bench.alone("pod", 4, 120, 40);
     has(line(&screen, "4 Cubes x OCS"), &format!("{differ} of 96 circuits differ from B 2 pdtt"));
     // The row of cube 0 is the row of voltages: for two cubes to[0] is the voltage.
     let digits: String = voltages.iter().map(u64::to_string).collect();
@@ -299,7 +269,7 @@ fn switches_are_those_of_the_plan_and_differences_are_counted() {
     bench.run(Command::Focus(PaneId::Kind(4)));
     bench.draw(120, 40);
     bench.keys("l l");
-    has(&bench.only(4, 120, 40), &format!("> X 1 (1,0)  voltage {}", voltages[1]));
+    has(&bench.alone("pod", 4, 120, 40), &format!("> X 1 (1,0)  voltage {}", voltages[1]));
 }
 
 #[test]
@@ -315,7 +285,7 @@ fn a_sweep_shows_every_fault_of_the_plan() {
     let worst = loads.iter().copied().max().unwrap();
     for style in STYLES {
         let mut bench = Bench::designed(style);
-        let screen = bench.only(5, 120, 40);
+        let screen = bench.alone("pod", 5, 120, 40);
         has(line(&screen, "5 Faults"), &format!("48/48 routed  worst {worst}"));
         let first = loads.iter().position(|load| *load == worst).unwrap();
         let [axis, number] = [["X", "Y", "Z"][first / 16].to_owned(), (first % 16).to_string()];
@@ -324,14 +294,14 @@ fn a_sweep_shows_every_fault_of_the_plan() {
         has(line(&screen, &format!("  {worst} ")), &count.to_string());
     }
     let mut bench = Bench::synthesising(Style::Colour);
-    has(line(&bench.only(5, 120, 40), "5 Faults"), "20/48 routed  worst 76");
+    has(line(&bench.alone("pod", 5, 120, 40), "5 Faults"), "20/48 routed  worst 76");
 }
 
 #[test]
 fn sizes_are_filled_from_the_plans_of_the_session() {
     let rate = json("design")["metrics"]["n_mcf"].as_f64().unwrap();
     let mut bench = Bench::designed(Style::Colour);
-    let screen = bench.only(6, 120, 50);
+    let screen = bench.alone("pod", 6, 120, 50);
     let row = line(&screen, "   128 ");
     for text in [format!("{rate:.3}"), "1.745".to_owned(), "1.000".to_owned(), "1.982".to_owned()] {
         has(row, &text);
@@ -374,7 +344,7 @@ fn an_edited_voltage_shows_its_bounds_at_once_and_its_throughput_when_it_is_cert
     let edit = bench.app.cell_edit().unwrap().clone();
     assert_eq!((edit.values[0], edit.waiting, edit.entry), (1 - old, true, 0));
     has(&bench.screen("pod-edit-bounds", 160, 45), "hop bound 0.01");
-    let screen = bench.only(4, 160, 45);
+    let screen = bench.alone("pod", 4, 160, 45);
     has(&screen, &format!("> X 0  voltage {}", 1 - old));
     has(&screen, "hop bound 0.01");
     has(&screen, "lengths 1:2 0.01");
