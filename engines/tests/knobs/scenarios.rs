@@ -37,6 +37,7 @@ const CASES: &[Case] = &[
     case("blocking_p2p", "tiny4", "", "false"),
     case("intra_pod_gbps", "tiny4", "", "100"),
     case("balance", "tiny4", "", "exact"),
+    case("virtual_stages", "tiny4", "", "2"),
     case("ports_per_pod", "tiny4", "", "6"),
     case("reverse", "megatron_177b", "balance=exact", "true"),
 ];

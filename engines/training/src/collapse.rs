@@ -47,8 +47,8 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
         }));
     }
     let mut links = Vec::with_capacity(2 * positions as usize);
-    for p in 1..positions {
-        push_link(&mut links, [p - 1, p], LinkKind::Pp, [1, 1]);
+    for ends in shape.pipeline_links() {
+        push_link(&mut links, ends, LinkKind::Pp, [1, 1]);
     }
     for p in shape.rings() {
         push_link(&mut links, [p, positions + p], LinkKind::Dp, [shape.ring_ports(), 0]);
@@ -63,7 +63,10 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
                 let position = shape.position(node.stage);
                 (PodId(position), PodId(positions + position))
             }
-            kind => (PodId(shape.position(node.stage)), PodId(shape.position(neighbour(kind, node.stage)))),
+            kind => {
+                let to = neighbour(kind, node.stage, &shape);
+                (PodId(shape.position(node.stage)), PodId(shape.position(to)))
+            }
         };
         made.release_s = task.release_s;
         made.tail_s = task.tail_s;
@@ -142,9 +145,10 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
     id
 }
 
-/// The stage that a pipeline transfer goes to.
-fn neighbour(kind: NodeKind, stage: u32) -> u32 {
-    if kind == NodeKind::SendBackward { stage - 1 } else { stage + 1 }
+/// The stage that a pipeline transfer goes to; between two chunks the last stage and the first are neighbours.
+fn neighbour(kind: NodeKind, stage: u32, shape: &Shape) -> u32 {
+    let ahead = if kind == NodeKind::SendBackward { shape.stages - 1 } else { 1 };
+    (stage + ahead) % shape.stages
 }
 
 /// The task of a node of replica `node.replica` without its pods; receivers of an exchange are left empty.
@@ -153,9 +157,10 @@ fn bare_task(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task
     let g = shape.gpus_per_stage;
     let first = shape.first_gpu(node.replica, stage);
     let pipeline = |kind: TaskKind, letter: char| {
-        let next = neighbour(node.kind, stage);
+        let next = neighbour(node.kind, stage, shape);
         let receivers = GpuSet::Range { first: shape.first_gpu(node.replica, next), count: g };
-        let name = format!("{letter}{} s{}>s{}", node.micro_batch + 1, stage + 1, next + 1);
+        let chunk = if shape.virtual_stages > 1 { format!(".{}", node.chunk + 1) } else { String::new() };
+        let name = format!("{letter}{}{chunk} s{}>s{}", node.micro_batch + 1, stage + 1, next + 1);
         (kind, name, node.micro_batch + 1, g, workload.pp_volume_bytes, first, receivers)
     };
     let exchange = |flows: u32, first: u32| {

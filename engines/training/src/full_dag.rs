@@ -5,7 +5,10 @@
 //! the reduced graph. Several replicas can be laid out side by side, joined only by the gradient exchange, which
 //! needs the end of a stage's work in all of them.
 
+mod order;
 mod walk;
+
+pub use order::{Compute, interleaved, one_forward_one_backward};
 
 use crate::scenario::job::{Order, RunConfig, Step};
 use crate::workload::{Shape, Workload};
@@ -19,9 +22,9 @@ pub enum NodeKind {
     Forward,
     /// Backward compute of a stage.
     Backward,
-    /// Activations to the next stage.
+    /// Activations to the next stage; of the last stage to the next chunk of the first.
     SendForward,
-    /// Gradients to the previous stage.
+    /// Gradients to the previous stage; of the first stage to the previous chunk of the last.
     SendBackward,
     /// Gradient and weight exchange with the next replica of the ring.
     Clockwise,
@@ -40,6 +43,8 @@ pub struct Node {
     pub stage: u32,
     /// Micro-batch, from 0; 0 for a gradient exchange.
     pub micro_batch: u32,
+    /// Chunk of the stage, from 0; of a transfer the sending one, 0 for a gradient exchange.
+    pub chunk: u32,
     /// Whether it is a transfer between pods, and so depends on the circuits.
     pub inter_pod: bool,
     /// How long it takes; of a transfer between pods the shortest time possible, V/(F*B).
@@ -73,10 +78,12 @@ impl FullDag {
         &self.ends
     }
 
-    /// Nodes of one replica with one gradient exchange per stage: compute, transfers, exchanges.
-    pub fn node_count(stages: u32, micro_batches: u32, exchanges: u32) -> u64 {
-        let (pp, n) = (u64::from(stages), u64::from(micro_batches));
-        (2 * pp * n + 2 * pp.saturating_sub(1) * n).saturating_add(u64::from(exchanges))
+    /// Nodes of one replica: compute, transfers, gradient exchanges.
+    pub fn node_count(stages: u32, chunks: u32, micro_batches: u32, exchanges: u32) -> u64 {
+        let (parts, n) = (u64::from(stages) * u64::from(chunks), u64::from(micro_batches));
+        (2 * parts.saturating_mul(n))
+            .saturating_add(2 * parts.saturating_sub(1).saturating_mul(n))
+            .saturating_add(u64::from(exchanges))
     }
 
     /// Builds the graph of `replicas` copies: 1 for a collapsed instance, all of them for an expanded one.
@@ -90,11 +97,13 @@ impl FullDag {
         order: &Order,
         replicas: u32,
     ) -> Result<Self, Problems> {
+        let (stages, chunks, n) = (shape.stages, shape.virtual_stages, run.micro_batches);
         let lists = match order {
-            Order::OneForwardOneBackward => one_forward_one_backward(shape.stages, run.micro_batches),
+            Order::OneForwardOneBackward if chunks > 1 => interleaved(stages, chunks, n),
+            Order::OneForwardOneBackward => whole(&one_forward_one_backward(stages, n)),
             Order::Lists(lists) => {
-                check_lists(lists, shape.stages, run.micro_batches)?;
-                lists.clone()
+                check_lists(lists, stages, n)?;
+                whole(lists)
             }
         };
         let g = f64::from(shape.gpus_per_stage);
@@ -104,7 +113,7 @@ impl FullDag {
             shape,
             workload,
             lists: &lists,
-            micro_batches: run.micro_batches,
+            micro_batches: n,
             blocking: run.blocking_p2p,
             send_between_s: workload.pp_volume_bytes / (g * between),
             send_inside_s: workload.pp_volume_bytes / (g * inside),
@@ -135,24 +144,10 @@ impl FullDag {
     }
 }
 
-/// The compute list of every stage: warm-up forwards, then one forward and one backward in turn, then the
-/// remaining backwards.
-pub fn one_forward_one_backward(stages: u32, micro_batches: u32) -> Vec<Vec<Step>> {
-    let list = |stage: u32| {
-        let warm_up = (stages - 1 - stage).min(micro_batches);
-        let steady = micro_batches - warm_up;
-        let forward = |micro_batch| Step { backward: false, micro_batch };
-        let backward = |micro_batch| Step { backward: true, micro_batch };
-        let mut list = Vec::with_capacity(2 * micro_batches as usize);
-        list.extend((0..warm_up).map(forward));
-        for i in 0..steady {
-            list.push(forward(warm_up + i));
-            list.push(backward(i));
-        }
-        list.extend((steady..micro_batches).map(backward));
-        list
-    };
-    (0..stages).map(list).collect()
+/// Steps of stages of one chunk.
+fn whole(lists: &[Vec<Step>]) -> Vec<Vec<Compute>> {
+    let of = |list: &Vec<Step>| list.iter().map(|&step| Compute { step, chunk: 0 }).collect();
+    lists.iter().map(of).collect()
 }
 
 /// Every stage must run every forward and every backward exactly once, the forward first.

@@ -94,7 +94,12 @@ const fn with_experts(mut run: RunConfig, ep: u32) -> RunConfig {
     run
 }
 
-/// The built-in jobs, smallest first.
+const fn interleaved(mut run: RunConfig, virtual_stages: u32) -> RunConfig {
+    run.virtual_stages = virtual_stages;
+    run
+}
+
+/// The built-in jobs, smallest first; behind them those with schedules other than plain 1F1B.
 pub const JOBS: &[JobPreset] = &[
     JobPreset {
         name: "tiny4",
@@ -149,6 +154,24 @@ pub const JOBS: &[JobPreset] = &[
         description: "DeepSeek 671B on 256 GPUs in 8 pods, TP 2, PP 16, EP 8, 2 replicas",
         model: "deepseek_671b",
         run: with_experts(RunConfig::of(2, 16, 256, 32, 128), 8),
+    },
+    JobPreset {
+        name: "tiny_interleaved",
+        description: "tiny8 with 2 chunks per stage: transfers compete inside the pipeline",
+        model: "gpt_7b",
+        run: interleaved(RunConfig::of(2, 4, 16, 4, 8), 2),
+    },
+    JobPreset {
+        name: "small_interleaved",
+        description: "small with 2 chunks per stage: the last pod sends to the first",
+        model: "gpt_7b",
+        run: interleaved(RunConfig::of(4, 8, 128, 8, 16), 2),
+    },
+    JobPreset {
+        name: "megatron_177b_interleaved",
+        description: "megatron_177b with 4 chunks per stage",
+        model: "megatron_177b",
+        run: interleaved(RunConfig::of(8, 6, 384, 16, 48), 4),
     },
 ];
 

@@ -9,6 +9,7 @@ pub mod limits;
 
 mod check_instance;
 mod check_job;
+mod check_schedule;
 mod read_instance;
 mod read_job;
 

@@ -22,11 +22,11 @@ pub struct Workload {
 /// Load of one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageLoad {
-    /// Layers that it holds; 0 if only measured times are known.
+    /// Layers that it holds, in all its chunks; 0 if only measured times are known.
     pub layers: u32,
-    /// Forward time of one micro-batch.
+    /// Forward time of one micro-batch through all its chunks, which take equal shares of it.
     pub fwd_s: f64,
-    /// Backward time of one micro-batch.
+    /// Backward time of one micro-batch through all its chunks, which take equal shares of it.
     pub bwd_s: f64,
     /// Bytes that one of its GPUs sends over the data-parallel ring in one iteration.
     pub dp_bytes_per_gpu: f64,
@@ -76,7 +76,7 @@ impl Workload {
         let mut flops = Vec::with_capacity(split.len());
         let mut dp_bytes = Vec::with_capacity(split.len());
         for (stage, &layers) in split.iter().enumerate() {
-            let dense = params.dense_layers_in(first_layer, layers);
+            let dense = dense_layers(&params, shape, stage as u32, first_layer, layers);
             let (dense, experts) = (f64::from(dense), f64::from(layers - dense));
             first_layer += layers;
             let last = stage + 1 == split.len();
@@ -105,6 +105,17 @@ impl Workload {
         });
         Self { stages: stages.collect(), pp_volume_bytes: tokens * f64::from(model.hidden) * run.act_bytes }
     }
+}
+
+/// Dense layers among those of a stage. Its layers follow each other from `first`, unless it holds several chunks: then
+/// chunk c of stage s is part `c * stages + s` of the model.
+fn dense_layers(params: &LayerParams, shape: &Shape, stage: u32, first: u32, layers: u32) -> u32 {
+    let chunks = shape.virtual_stages;
+    if chunks == 1 {
+        return params.dense_layers_in(first, layers);
+    }
+    let part = layers / chunks;
+    (0..chunks).map(|chunk| params.dense_layers_in((chunk * shape.stages + stage) * part, part)).sum()
 }
 
 #[cfg(test)]

@@ -137,8 +137,12 @@ fn jobs() -> impl Strategy<Value = Job> {
     let sizes = (1..4_u32, 1..7_u32, 1..5_u32, 1..4_u32, 1..7_u32);
     sizes.prop_flat_map(|(tp, pp, replicas, per_pod, n)| {
         let switches = (any::<bool>(), any::<bool>(), any::<bool>(), 0..3_u32, 1e5..3e8_f64);
-        (stages(pp), switches).prop_map(move |(stages, (reverse, blocking, literal, ports, pp_bytes))| {
+        (stages(pp), switches, 1..4_u32).prop_map(move |(stages, switches, chunks)| {
+            let (reverse, blocking, literal, ports, pp_bytes) = switches;
+            let interleaved = chunks > 1 && pp > 1 && !literal;
+            let n = if interleaved { n.next_multiple_of(pp) } else { n };
             let mut run = RunConfig::of(tp, pp, tp * pp * replicas, tp * per_pod, n);
+            run.virtual_stages = if interleaved { chunks } else { 1 };
             run.blocking_p2p = blocking;
             Job {
                 model: None,

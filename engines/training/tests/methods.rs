@@ -105,7 +105,7 @@ fn topology(done: &Done) -> Vec<i64> {
 
 #[test]
 fn every_method_gives_a_checked_plan() {
-    for name in ["tiny4", "small", "one_stage_per_pod"] {
+    for name in ["tiny4", "small", "one_stage_per_pod", "tiny_interleaved", "small_interleaved"] {
         for method in methods::all() {
             let info = method.info();
             if info.name == "delta-fixed-step" && name != "tiny4" {

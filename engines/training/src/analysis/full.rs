@@ -17,6 +17,8 @@ pub struct Step {
     pub stage: u32,
     /// Micro-batch, from 0.
     pub micro_batch: u32,
+    /// Chunk of the stage, from 0; of a transfer the sending one.
+    pub chunk: u32,
     /// Start, seconds.
     pub start_s: f64,
     /// Finish, seconds.
@@ -56,6 +58,7 @@ pub fn full_steps(job: &Job, result: &TrainingResult) -> Result<Vec<Step>, Analy
             kind: node.kind,
             stage: node.stage,
             micro_batch: node.micro_batch,
+            chunk: node.chunk,
             start_s,
             finish_s,
             task: task_of[index],

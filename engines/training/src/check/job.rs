@@ -5,12 +5,13 @@
 use super::case::Case;
 use super::{Findings, code};
 use crate::instance::{Instance, Link, LinkKind, Pod};
-use crate::scenario::job::{Job, Order, PortsPerPod, Step};
+use crate::scenario::job::{Job, PortsPerPod};
 use crate::workload::{Shape, Workload};
 use lightbay_core::units::{LinkId, PodId};
 use std::borrow::Cow;
 
 mod graph;
+mod orders;
 
 use graph::Builder;
 
@@ -38,7 +39,7 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
         found.add(code::SCENARIO, format!("a time or volume of the job is {odd}, must be 0 or more"));
         return None;
     }
-    let orders = orders(job, &shape, found)?;
+    let orders = orders::orders(job, &shape, found)?;
     let mut builder = Builder::new(job, &shape, &load);
     if let Err(fault) = builder.pipeline(&orders) {
         found.add(code::SCENARIO, fault);
@@ -68,16 +69,19 @@ fn shape(job: &Job) -> Result<Shape, String> {
         ("etp", run.etp),
         ("gpus", run.gpus),
         ("micro_batches", run.micro_batches),
+        ("virtual_stages", run.virtual_stages),
     ];
     if let Some((name, _)) = sizes.iter().find(|(_, value)| *value == 0) {
         return Err(format!("'{name}' is 0, must be 1 or more"));
     }
-    if u64::from(run.pp) * u64::from(run.micro_batches) > MOST_COMPUTES {
+    let parts = u64::from(run.pp) * u64::from(run.virtual_stages);
+    if parts.saturating_mul(run.micro_batches.into()) > MOST_COMPUTES {
         return Err(format!(
-            "{} micro-batches on {} stages are too many to check",
-            run.micro_batches, run.pp
+            "{} micro-batches on {parts} parts of the model are too many to check",
+            run.micro_batches
         ));
     }
+    interleavable(job)?;
     let stage_gpus = u64::from(run.tp).max(u64::from(run.ep) * u64::from(run.etp));
     let replica_gpus = stage_gpus.saturating_mul(u64::from(run.pp));
     let gpus = u64::from(run.gpus);
@@ -117,6 +121,7 @@ fn shape(job: &Job) -> Result<Shape, String> {
         gpus_per_stage: stage_gpus as u32,
         replicas,
         stages: run.pp,
+        virtual_stages: run.virtual_stages,
         stages_per_pod,
         pods_per_replica: pods,
         dp_in: (stage_gpus / u64::from(run.tp)) as u32,
@@ -126,57 +131,35 @@ fn shape(job: &Job) -> Result<Shape, String> {
     })
 }
 
+/// Whether stages can hold the chunks that they are said to hold.
+fn interleavable(job: &Job) -> Result<(), String> {
+    let run = &job.run;
+    let chunks = run.virtual_stages;
+    if chunks < 2 {
+        return Ok(());
+    }
+    if run.pp < 2 {
+        return Err(format!("'virtual_stages' is {chunks}, but there is one stage"));
+    }
+    if run.micro_batches % run.pp != 0 {
+        return Err(format!(
+            "'micro_batches' is {}, not a multiple of the {} stages that interleave them",
+            run.micro_batches, run.pp
+        ));
+    }
+    let parts = u64::from(run.pp) * u64::from(chunks);
+    match job.resolved_model() {
+        Some(model) if job.measured.is_none() && u64::from(model.layers) % parts != 0 => {
+            Err(format!("{} layers are not a multiple of {parts} parts of the model", model.layers))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Pod position of a stage.
 fn place(stage: u32, stages_per_pod: u32, pods: u32, reverse: bool) -> u32 {
     let position = stage / stages_per_pod;
     if reverse { pods - 1 - position } else { position }
-}
-
-/// What every stage computes, in order.
-fn orders(job: &Job, shape: &Shape, found: &mut Findings) -> Option<Vec<Vec<Step>>> {
-    let (stages, n) = (shape.stages, job.run.micro_batches);
-    let literal = job.measured.as_ref().and_then(|measured| match &measured.order {
-        Order::Lists(lists) => Some(lists),
-        Order::OneForwardOneBackward => None,
-    });
-    let Some(lists) = literal else {
-        return Some((0..stages).map(|stage| one_forward_one_backward(stages - 1 - stage, n)).collect());
-    };
-    if lists.len() != stages as usize {
-        found.add(code::SCENARIO, format!("the order lists {} stages, the job has {stages}", lists.len()));
-        return None;
-    }
-    for (stage, list) in lists.iter().enumerate() {
-        let mut times = vec![[0_u32; 2]; n as usize];
-        for step in list {
-            if let Some(count) = times.get_mut(step.micro_batch as usize) {
-                count[usize::from(step.backward)] += 1;
-            }
-        }
-        if list.len() != 2 * n as usize || times.iter().any(|count| *count != [1, 1]) {
-            found.add(
-                code::SCENARIO,
-                format!(
-                    "the order of stage {} must have F and B of each of {n} micro-batches once",
-                    stage + 1
-                ),
-            );
-            return None;
-        }
-    }
-    Some(lists.clone())
-}
-
-/// 1F1B with `warm_up` forwards ahead.
-fn one_forward_one_backward(warm_up: u32, n: u32) -> Vec<Step> {
-    let ahead = warm_up.min(n);
-    let step = |backward, micro_batch| Step { backward, micro_batch };
-    let mut list: Vec<Step> = (0..ahead).map(|micro_batch| step(false, micro_batch)).collect();
-    for i in 0..n - ahead {
-        list.extend([step(false, ahead + i), step(true, i)]);
-    }
-    list.extend((n - ahead..n).map(|micro_batch| step(true, micro_batch)));
-    list
 }
 
 /// Pods and links of one replica and its ring neighbours.
@@ -198,7 +181,12 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
             mirror: true,
         }));
     }
-    let pipeline = (1..pods_per_replica).map(|position| (position - 1, position, LinkKind::Pp, 1, 1));
+    // The last stage sends to the first one if that has more chunks; two pods have the link anyway.
+    let closing = shape.virtual_stages > 1 && pods_per_replica > 2;
+    let pipeline = (1..pods_per_replica)
+        .map(|position| (position - 1, position))
+        .chain(closing.then_some((0, pods_per_replica - 1)))
+        .map(|(a, b)| (a, b, LinkKind::Pp, 1, 1));
     let ring_ports = if shape.replicas > 2 { 2 } else { 1 };
     let exchange = (0..pods_per_replica)
         .filter(|position| shape.exchanging[*position as usize])

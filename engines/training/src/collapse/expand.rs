@@ -131,14 +131,14 @@ pub(super) fn expand(job: &Job) -> Result<Expansion, Problems> {
     let mut links = Vec::new();
     let mut link_of = Vec::new();
     for r in 0..replicas {
-        for p in 1..positions {
-            push_link(&mut links, [pod(r, p - 1), pod(r, p)], LinkKind::Pp, [1, 1]);
-            link_of.push(LinkId(p - 1));
+        for ([a, b], link) in shape.pipeline_links().zip(0..) {
+            push_link(&mut links, [pod(r, a), pod(r, b)], LinkKind::Pp, [1, 1]);
+            link_of.push(LinkId(link));
         }
     }
     // Two replicas are each other's neighbour on both sides: one link.
     let ring_links = if replicas > 2 { replicas } else { replicas - 1 };
-    for (p, link) in shape.rings().zip(positions - 1..) {
+    for (p, link) in shape.rings().zip(shape.pipeline_links().count() as u32..) {
         for r in 0..ring_links {
             push_link(&mut links, [pod(r, p), pod((r + 1) % replicas, p)], LinkKind::Dp, [1, 1]);
             link_of.push(LinkId(link));
@@ -159,7 +159,7 @@ pub(super) fn expand(job: &Job) -> Result<Expansion, Problems> {
             NodeKind::CounterClockwise => {
                 PodId(pod(receive(&mut made, &shape, (node.replica + replicas - 1) % replicas), position))
             }
-            kind => PodId(pod(node.replica, shape.position(neighbour(kind, node.stage)))),
+            kind => PodId(pod(node.replica, shape.position(neighbour(kind, node.stage, &shape)))),
         };
         made.release_s = task.release_s;
         made.tail_s = task.tail_s;

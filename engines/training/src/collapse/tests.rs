@@ -306,6 +306,8 @@ fn all_replicas_take_as_long_as_one() {
         (odd, vec![vec![1; 7], vec![3, 2, 3, 1, 1, 2, 1]]),
         (unequal, vec![vec![1; 5], vec![3, 4, 2, 3, 4]]),
         (alone, vec![vec![1], vec![2]]),
+        (preset("tiny_interleaved"), vec![vec![1, 3, 3], vec![2, 2, 2]]),
+        (preset("small_interleaved"), vec![vec![1; 8], vec![2, 2, 2, 3, 1, 2, 2, 1]]),
     ] {
         for circuits in &topologies {
             for rule in [Rule::Ideal, Rule::Fair, Rule::Level] {
@@ -314,4 +316,54 @@ fn all_replicas_take_as_long_as_one() {
             }
         }
     }
+}
+
+#[test]
+fn interleaved_stages_close_the_pipeline() {
+    // Eight stages in four pods, two chunks each: the last pod sends on to the first.
+    let closed = instance(&preset("small_interleaved"));
+    let pipeline: Vec<_> = links(&closed)
+        .into_iter()
+        .filter(|link| link.2 == LinkKind::Pp)
+        .map(|link| (link.0, link.1))
+        .collect();
+    assert_eq!(pipeline, [(0, 1), (1, 2), (2, 3), (0, 3)]);
+    let task = |name: &str| closed.tasks.iter().find(|task| task.name == name).unwrap();
+    let route = |name: &str| (task(name).src_pod.0, task(name).dst_pod.0, task(name).kind);
+    assert_eq!(route("F3.1 s8>s1"), (3, 0, TaskKind::PpFwd));
+    assert_eq!(route("B3.2 s1>s8"), (0, 3, TaskKind::PpBwd));
+    assert_eq!(route("F16.2 s4>s5"), (1, 2, TaskKind::PpFwd));
+    // 2 chunks over 3 borders and 1 way back, both directions, 16 micro-batches, 8 exchanges.
+    assert_eq!(closed.tasks.len(), 2 * (2 * 3 + 1) * 16 + 8);
+    // The last pod receives the first chunk and sends it on; nobody receives from it what it did not compute.
+    assert!(closed.tasks.iter().all(|task| task.name != "F1.2 s8>s1"));
+
+    // Two pods are neighbours already.
+    let pair = instance(&preset("tiny_interleaved"));
+    assert_eq!(links(&pair).len(), 3);
+    let from_first: Vec<&str> = pair
+        .tasks
+        .iter()
+        .filter(|task| task.src_pod.0 == 0 && task.dst_pod.0 == 1)
+        .map(|t| t.name.as_str())
+        .collect();
+    assert!(from_first.contains(&"F1.1 s2>s3") && from_first.contains(&"B1.2 s1>s4"), "{from_first:?}");
+
+    // A pod at the end needs a port more than one in a plain pipeline.
+    let mut scarce = preset("small_interleaved");
+    scarce.ports_per_pod = Some(PortsPerPod::Same(3));
+    let text = collapsed(&scarce, Dominance::AtBandwidth).unwrap_err().to_string();
+    assert!(text.contains("pod 'p0' has 3 ports, one circuit on each of its links takes 4"), "{text}");
+}
+
+#[test]
+fn chunks_compete_where_two_pods_hold_the_pipeline() {
+    let loose = |name: &str| {
+        let network = Network::new(&instance(&preset(name))).unwrap();
+        Contention::new(&network)
+    };
+    let pair = loose("tiny_interleaved");
+    assert!(!pair.tail_exact() && !pair.sinks_only());
+    // With pods between them every direction of a link has one sender, who sends one after the other.
+    assert!(loose("small_interleaved").tail_exact());
 }

@@ -21,10 +21,17 @@ fn ideal_makespan(dag: &FullDag) -> f64 {
 
 #[test]
 fn node_counts_follow_the_formula() {
-    for (name, nodes) in [("tiny4", 60), ("tiny8", 116), ("mixtral_8x22b", 1928), ("megatron_462b", 7952)] {
+    for (name, chunks, nodes) in [
+        ("tiny4", 1, 60),
+        ("tiny8", 1, 116),
+        ("mixtral_8x22b", 1, 1928),
+        ("megatron_462b", 1, 7952),
+        // 2*8*8 computes, 2*7*8 transfers, 4 exchanges.
+        ("tiny_interleaved", 2, 244),
+    ] {
         let job = presets::job(name).unwrap().job();
         assert_eq!(dag_of(&job, 1).nodes().len(), nodes, "{name}");
-        assert_eq!(FullDag::node_count(job.run.pp, job.run.micro_batches, job.run.pp), nodes as u64);
+        assert_eq!(FullDag::node_count(job.run.pp, chunks, job.run.micro_batches, job.run.pp), nodes as u64);
     }
 }
 
@@ -120,4 +127,50 @@ fn orders_that_cannot_be_followed_are_refused() {
         lists[2] = ["F1", "F2", "B1", "B2"].map(|step| step.parse().unwrap()).to_vec();
     });
     assert!(waits.contains("job.measured.order[0][1]: is 'B1', which stage 2 never gets to"), "{waits}");
+}
+
+#[test]
+fn interleaved_lists_take_groups_through_chunk_after_chunk() {
+    let text = |list: &[Compute]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    // Warm-up of 2*(2 - 0 - 1) + (2 - 1)*2 = 4 forwards, which are all, and of 2.
+    let lists = interleaved(2, 2, 2);
+    assert_eq!(text(&lists[0]), "F1.1 F2.1 F1.2 F2.2 B1.2 B2.2 B1.1 B2.1");
+    assert_eq!(text(&lists[1]), "F1.1 F2.1 F1.2 B1.2 F2.2 B2.2 B1.1 B2.1");
+    // Two groups of micro-batches; the first stage runs 4 forwards of 8 ahead, the last one 2.
+    let lists = interleaved(2, 2, 4);
+    assert_eq!(
+        text(&lists[0]),
+        "F1.1 F2.1 F1.2 F2.2 F3.1 B1.2 F4.1 B2.2 F3.2 B1.1 F4.2 B2.1 B3.2 B4.2 B3.1 B4.1"
+    );
+    assert_eq!(
+        text(&lists[1]),
+        "F1.1 F2.1 F1.2 B1.2 F2.2 B2.2 F3.1 B1.1 F4.1 B2.1 F3.2 B3.2 F4.2 B4.2 B3.1 B4.1"
+    );
+    // One chunk is run in the same groups, with twice the warm-up of plain 1F1B.
+    assert_eq!(text(&interleaved(3, 1, 3)[1]), "F1.1 F2.1 F3.1 B1.1 B2.1 B3.1");
+}
+
+/// One replica in one pod with transfers that take no time to speak of: compute and bubble alone.
+fn compute_only(chunks: u32) -> (Job, f64) {
+    let mut job = presets::job("tiny8").unwrap().job();
+    job.run.gpus = 8;
+    job.run.gpus_per_pod_per_replica = 8;
+    job.run.bandwidth_gbps = 1e6;
+    job.run.virtual_stages = chunks;
+    let makespan = ideal_makespan(&dag_of(&job, 1));
+    (job, makespan)
+}
+
+#[test]
+fn interleaving_divides_the_bubble_by_the_chunks() {
+    let (job, plain) = compute_only(1);
+    let stage = Workload::of(&job, &job.shape().unwrap()).unwrap().stages[0];
+    let (slot_s, pp, n) = (stage.fwd_s + stage.bwd_s, 4.0, 8.0);
+    assert!((plain / ((n + pp - 1.0) * slot_s) - 1.0).abs() < 1e-3);
+    for chunks in [2, 4, 8] {
+        let (_, found) = compute_only(chunks);
+        // The bubble is (pp - 1)/(n * v) of the compute.
+        let expected = n * slot_s * (1.0 + (pp - 1.0) / n / f64::from(chunks));
+        assert!((found / expected - 1.0).abs() < 1e-3, "{chunks} chunks: {found} instead of {expected}");
+    }
 }

@@ -1,7 +1,6 @@
 //! The walk over the stages that lays the nodes down.
 
-use super::{FullDag, Node, NodeKind};
-use crate::scenario::job::Step;
+use super::{Compute, FullDag, Node, NodeKind};
 use crate::workload::{Shape, Workload};
 use lightbay_core::problem::Problems;
 
@@ -10,7 +9,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Walk<'a> {
     pub shape: &'a Shape,
     pub workload: &'a Workload,
-    pub lists: &'a [Vec<Step>],
+    pub lists: &'a [Vec<Compute>],
     pub micro_batches: u32,
     pub blocking: bool,
     pub send_between_s: f64,
@@ -45,6 +44,7 @@ impl Walk<'_> {
                         replica,
                         stage: stage as u32,
                         micro_batch: 0,
+                        chunk: 0,
                         inter_pod: true,
                         duration_s: dp_bytes / self.nic_bytes_per_s,
                     };
@@ -63,28 +63,31 @@ impl Walk<'_> {
     fn replica(&self, dag: &mut FullDag, replica: u32) -> Result<Vec<u32>, Problems> {
         let stages = self.shape.stages as usize;
         let n = self.micro_batches as usize;
-        // arrived[backward][stage * n + micro_batch]: the node that brings the input of a compute.
-        let mut arrived = [vec![NONE; stages * n], vec![NONE; stages * n]];
+        // The parts of the model in order: each chunk of the stages in turn.
+        let parts = stages * self.shape.virtual_stages as usize;
+        // arrived[backward][part * n + micro_batch]: the node that brings the input of a compute.
+        let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
         let mut next = vec![0_usize; stages];
         let mut free = vec![NONE; stages];
         loop {
             let mut moved = false;
             for stage in 0..stages {
-                while let Some(&step) = self.lists[stage].get(next[stage]) {
+                while let Some(&work) = self.lists[stage].get(next[stage]) {
+                    let (step, part) = (work.step, work.chunk as usize * stages + stage);
                     let (receives, neighbour) = if step.backward {
-                        (stage + 1 < stages, stage.checked_sub(1))
+                        (part + 1 < parts, part.checked_sub(1))
                     } else {
-                        (stage > 0, Some(stage + 1).filter(|next| *next < stages))
+                        (part > 0, Some(part + 1).filter(|next| *next < parts))
                     };
                     let direction = usize::from(step.backward);
-                    let input = arrived[direction][stage * n + step.micro_batch as usize];
+                    let input = arrived[direction][part * n + step.micro_batch as usize];
                     if receives && input == NONE {
                         break;
                     }
-                    let compute = self.compute(dag, replica, stage, step, [free[stage], input]);
+                    let compute = self.compute(dag, replica, stage, work, [free[stage], input]);
                     free[stage] = compute;
                     if let Some(neighbour) = neighbour {
-                        let send = self.send(dag, replica, stage, neighbour, step, compute);
+                        let send = self.send(dag, replica, stage, neighbour % stages, work, compute);
                         arrived[direction][neighbour * n + step.micro_batch as usize] = send;
                         // A blocking send holds the stage. It starts after the compute, so waiting for it
                         // includes waiting for the compute.
@@ -105,8 +108,8 @@ impl Walk<'_> {
         }
     }
 
-    fn compute(&self, dag: &mut FullDag, replica: u32, stage: usize, step: Step, preds: [u32; 2]) -> u32 {
-        let load = &self.workload.stages[stage];
+    fn compute(&self, dag: &mut FullDag, replica: u32, stage: usize, work: Compute, preds: [u32; 2]) -> u32 {
+        let (load, step) = (&self.workload.stages[stage], work.step);
         let (kind, duration_s) =
             if step.backward { (NodeKind::Backward, load.bwd_s) } else { (NodeKind::Forward, load.fwd_s) };
         let node = Node {
@@ -114,8 +117,9 @@ impl Walk<'_> {
             replica,
             stage: stage as u32,
             micro_batch: step.micro_batch,
+            chunk: work.chunk,
             inter_pod: false,
-            duration_s,
+            duration_s: duration_s / f64::from(self.shape.virtual_stages),
         };
         dag.push(node, preds.into_iter().filter(|pred| *pred != NONE))
     }
@@ -126,15 +130,16 @@ impl Walk<'_> {
         replica: u32,
         stage: usize,
         neighbour: usize,
-        step: Step,
+        work: Compute,
         compute: u32,
     ) -> u32 {
         let inter_pod = self.shape.crosses_pods(stage as u32, neighbour as u32);
         let node = Node {
-            kind: if step.backward { NodeKind::SendBackward } else { NodeKind::SendForward },
+            kind: if work.step.backward { NodeKind::SendBackward } else { NodeKind::SendForward },
             replica,
             stage: stage as u32,
-            micro_batch: step.micro_batch,
+            micro_batch: work.step.micro_batch,
+            chunk: work.chunk,
             inter_pod,
             duration_s: if inter_pod { self.send_between_s } else { self.send_inside_s },
         };
@@ -144,7 +149,7 @@ impl Walk<'_> {
     fn deadlock(&self, next: &[usize]) -> Problems {
         let mut problems = Problems::new();
         for (stage, place) in next.iter().enumerate() {
-            if let Some(step) = self.lists[stage].get(*place) {
+            if let Some(Compute { step, .. }) = self.lists[stage].get(*place) {
                 let from = if step.backward { stage + 2 } else { stage };
                 problems.add(
                     format!("job.measured.order[{stage}][{place}]"),

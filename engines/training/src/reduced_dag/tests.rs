@@ -3,7 +3,7 @@
 use super::*;
 use crate::collapse::{Laid, full_dag};
 use crate::presets;
-use crate::scenario::job::{Balance, Job};
+use crate::scenario::job::{Balance, Job, Model, ModelChoice};
 use crate::workload::Workload;
 use proptest::prelude::*;
 
@@ -115,9 +115,16 @@ fn reduced_schedule(dag: &FullDag, reduced: &ReducedDag, slow: &dyn Fn(usize) ->
 
 fn any_job() -> impl Strategy<Value = Job> {
     let bools = (any::<bool>(), any::<bool>(), any::<bool>());
-    (1..=8_u32, 1..=12_u32, 1..=3_u32, 1..=4_u32, bools).prop_map(
-        |(pp, n, replicas, stages_per_pod, (blocking, exact, reverse))| {
+    (1..=8_u32, 1..=12_u32, 1..=3_u32, (1..=4_u32, 1..=3_u32), bools).prop_map(
+        |(pp, n, replicas, (stages_per_pod, chunks), (blocking, exact, reverse))| {
             let mut job = preset("tiny4");
+            if pp > 1 && chunks > 1 {
+                let layers = pp * chunks;
+                let model = crate::presets::model("gpt_7b").unwrap();
+                job.model = Some(ModelChoice::Inline(Model { layers, ..model }));
+                job.run.virtual_stages = chunks;
+            }
+            let n = if job.run.virtual_stages > 1 { n.next_multiple_of(pp) } else { n };
             job.run.pp = pp;
             job.run.micro_batches = n;
             job.run.gpus = 2 * pp * replicas;

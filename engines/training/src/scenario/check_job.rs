@@ -1,5 +1,6 @@
 //! What can be wrong with a job, and the sizes of one that is right.
 
+use super::check_schedule::check_virtual_stages;
 use super::job::{Job, Measured, Mla, Model, ModelChoice, Moe, PortsPerPod, RunConfig};
 use super::knobs::RUN_KNOBS;
 use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS};
@@ -52,7 +53,10 @@ impl Job {
 
     /// Inter-pod transfers of one replica.
     pub fn transfer_count(&self, shape: &Shape) -> u64 {
-        let pipeline = 2 * u64::from(shape.pods_per_replica - 1) * u64::from(self.run.micro_batches);
+        // Every chunk goes from the first pod to the last; between two chunks the way leads back to the first.
+        let neighbours = u64::from(shape.virtual_stages) * u64::from(shape.pods_per_replica - 1);
+        let around = if shape.pods_per_replica > 1 { u64::from(shape.virtual_stages - 1) } else { 0 };
+        let pipeline = 2 * (neighbours + around) * u64::from(self.run.micro_batches);
         let exchanges = if shape.replicas > 1 { u64::from(shape.stages) } else { 0 };
         pipeline + exchanges
     }
@@ -174,6 +178,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             _ => {}
         }
     }
+    check_virtual_stages(job, problems);
     if !problems.is_empty() {
         return None;
     }
@@ -184,6 +189,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         gpus_per_stage: small(g),
         replicas: small(gpus / per_replica),
         stages: run.pp,
+        virtual_stages: run.virtual_stages,
         stages_per_pod: small(stages_per_pod),
         pods_per_replica: small(pp.div_ceil(stages_per_pod)),
         dp_in: small(g / tp),
@@ -275,7 +281,7 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
 
 fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     let n = job.run.micro_batches;
-    let nodes = FullDag::node_count(shape.stages, n, shape.stages);
+    let nodes = FullDag::node_count(shape.stages, shape.virtual_stages, n, shape.stages);
     let tasks = job.transfer_count(shape);
     for (what, count, most) in
         [("compute and transfer nodes", nodes, MAX_NODES), ("transfers between pods", tasks, MAX_TASKS)]
@@ -300,7 +306,7 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
     let dp_bytes = longest(|stage| stage.dp_bytes_per_gpu);
     let slot_s = longest(|stage| stage.fwd_s)
         + longest(|stage| stage.bwd_s)
-        + 2.0 * workload.pp_volume_bytes / (g * slowest);
+        + 2.0 * f64::from(shape.virtual_stages) * workload.pp_volume_bytes / (g * slowest);
     let iteration_s = (f64::from(job.run.micro_batches) + f64::from(shape.stages)) * slot_s + dp_bytes / nic;
     let volume = workload.pp_volume_bytes.max(g * dp_bytes);
     if volume > MAX_BYTES {

@@ -133,6 +133,15 @@ pub struct RunConfig {
     pub intra_pod_gbps: Option<f64>,
     /// How compute is spread over the stages.
     pub balance: Balance,
+    /// Chunks of layers that a stage holds; from 2 on the schedule is interleaved.
+    #[serde(skip_serializing_if = "is_one")]
+    pub virtual_stages: u32,
+}
+
+/// Whether a knob is at the value that files leave out, so that a scenario reads and hashes as it did without it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(value: &u32) -> bool {
+    *value == 1
 }
 
 impl RunConfig {
@@ -158,6 +167,7 @@ impl RunConfig {
             blocking_p2p: true,
             intra_pod_gbps: None,
             balance: Balance::Uniform,
+            virtual_stages: 1,
         }
     }
 

@@ -55,7 +55,10 @@ fn every_preset_reads_back_as_it_was_written() {
         let value = serde_json::to_value(&scenario).unwrap();
         assert_eq!(read(&value).unwrap(), scenario, "{}", preset.name);
         let run = value["job"]["run"].as_object().unwrap();
-        assert_eq!(run.len(), 19, "a scenario stands alone: every key of run is written");
+        // A scenario stands alone, so every key of run is written; but the knobs of other schedules only where they are
+        // used, so that plans of plain jobs keep the hash of their scenario.
+        let used = usize::from(preset.run.virtual_stages > 1);
+        assert_eq!(run.len(), 19 + used, "{}", preset.name);
     }
 }
 
@@ -380,4 +383,54 @@ fn extremes_of_every_knob_are_usable_or_refused() {
             }
         }
     }
+}
+
+#[test]
+fn interleaving_asks_for_whole_groups_and_even_chunks() {
+    let refused = |change: &dyn Fn(&mut Job)| {
+        let mut job = presets::job("tiny_interleaved").unwrap().job();
+        change(&mut job);
+        TrainingScenario::Job(job).validate().unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(&|job| job.run.micro_batches = 6),
+        "job.run.micro_batches: is '6', virtual stages take micro-batches in groups of pp 4; \
+         give 4 or 8, or `virtual_stages` 1"
+    );
+    assert_eq!(
+        refused(&|job| job.run.virtual_stages = 3),
+        "job.run.virtual_stages: is '3', 32 layers cannot be split evenly over 4 stages of 3 chunks; \
+         give 1, 2, 4 or 8, or change `pp`"
+    );
+    assert_eq!(
+        refused(&|job| (job.run.pp, job.run.gpus) = (1, 4)),
+        "job.run.virtual_stages: is '2', a pipeline of 1 stage cannot be interleaved; give 1, or a `pp` from 2"
+    );
+    assert!(refused(&|job| job.run.virtual_stages = 0).contains("job.run.virtual_stages: is '0'; give"));
+    let three = refused(&|job| (job.run.pp, job.run.gpus, job.run.micro_batches) = (3, 12, 3));
+    assert!(three.contains("give 1, or a `pp` that divides 32"), "{three}");
+}
+
+#[test]
+fn measured_times_are_interleaved_but_a_literal_order_is_not() {
+    let stage = json!({"fwd_s": 0.2, "bwd_s": 0.4, "dp_bytes_per_gpu": 0});
+    let mut job = json!({"job": {
+        "run": {"tp": 1, "pp": 2, "gpus": 2, "gpus_per_pod_per_replica": 1, "micro_batches": 2, "virtual_stages": 2},
+        "ports_per_pod": 4,
+        "measured": {"stages": [stage, stage], "pp_bytes_per_rank": 1e6}}});
+    assert_eq!(read(&job).unwrap().build().unwrap().instance.tasks.len(), 12);
+    job["job"]["measured"]["order"] = json!([["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]]);
+    let text = problems(&job);
+    assert_eq!(
+        text,
+        "job.run.virtual_stages: is '2' beside a literal order, whose steps name micro-batches but no chunks; \
+         give 1, or the order '1f1b', which is interleaved"
+    );
+}
+
+#[test]
+fn a_job_without_chunks_is_written_as_before() {
+    let written = |name: &str| serde_json::to_value(presets::job(name).unwrap().job()).unwrap();
+    assert!(written("tiny4")["run"].get("virtual_stages").is_none());
+    assert_eq!(written("tiny_interleaved")["run"]["virtual_stages"], 2);
 }

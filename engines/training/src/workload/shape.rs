@@ -9,6 +9,9 @@ pub struct Shape {
     pub replicas: u32,
     /// Pipeline stages of a replica.
     pub stages: u32,
+    /// Chunks of layers that a stage holds. From 2 on the last stage sends to the first one, which continues with its
+    /// next chunk.
+    pub virtual_stages: u32,
     /// Stages that share a pod.
     pub stages_per_pod: u32,
     /// G, pods of one replica.
@@ -58,10 +61,18 @@ impl Shape {
         if self.replicas > 2 { 2 } else { 1 }
     }
 
+    /// Pairs of positions between which pipeline transfers cross: neighbours, then, if stages hold several chunks, the
+    /// two ends of the pipeline. Two pods are neighbours and ends alike.
+    pub fn pipeline_links(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let last = self.pods_per_replica - 1;
+        let around = self.virtual_stages > 1 && last > 1;
+        (1..=last).map(|position| [position - 1, position]).chain(around.then_some([0, last]))
+    }
+
     /// Ports that one circuit on each link of the pod at `position` takes.
     pub fn fewest_ports(&self, position: u32) -> u32 {
-        let neighbours = u32::from(position > 0) + u32::from(position + 1 < self.pods_per_replica);
-        neighbours + if self.exchanging[position as usize] { self.ring_ports() } else { 0 }
+        let pipeline = self.pipeline_links().filter(|ends| ends.contains(&position)).count() as u32;
+        pipeline + if self.exchanging[position as usize] { self.ring_ports() } else { 0 }
     }
 
     /// Whether two consecutive stages are in different pods.

@@ -1,9 +1,10 @@
 //! The 1F1B graph of one replica, built by running the stages.
 
+use super::orders::Turn;
 use super::place;
 use crate::check::case::{Dag, Node, Work};
 use crate::instance::{GpuSet, Task, TaskKind};
-use crate::scenario::job::{Job, Step};
+use crate::scenario::job::Job;
 use crate::workload::{Shape, Workload};
 use lightbay_core::units::{Gbps, PodId, TaskId};
 
@@ -49,47 +50,55 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     /// An order in which a stage waits for ever.
-    pub fn pipeline(&mut self, orders: &[Vec<Step>]) -> Result<(), String> {
+    pub fn pipeline(&mut self, orders: &[Vec<Turn>]) -> Result<(), String> {
         let stages = orders.len();
-        let n = orders.first().map_or(0, Vec::len) / 2;
-        // What a stage has received: the send node, per micro-batch, of activations and gradients.
-        let mut activations: Vec<Vec<Option<usize>>> = vec![vec![None; n]; stages];
+        let chunks = self.shape.virtual_stages as usize;
+        let n = orders.first().map_or(0, Vec::len) / 2 / chunks;
+        // The model is cut into parts that the stages hold in turn: part p is a chunk of stage p % stages.
+        let parts = stages * chunks;
+        // What a part has received: the send node, per micro-batch, of activations and gradients.
+        let mut activations: Vec<Vec<Option<usize>>> = vec![vec![None; n]; parts];
         let mut gradients = activations.clone();
         let mut forwards = activations.clone();
         let mut done = vec![0; stages];
         loop {
             let mut advanced = false;
             for stage in 0..stages {
-                while let Some(&step) = orders[stage].get(done[stage]) {
+                while let Some(&turn) = orders[stage].get(done[stage]) {
+                    let (step, part) = (turn.step, stages * turn.chunk as usize + stage);
                     let batch = step.micro_batch as usize;
                     let received = if step.backward {
-                        let Some(forward) = forwards[stage][batch] else { break };
-                        let gradient = gradients[stage][batch];
-                        if stage + 1 < stages && gradient.is_none() {
+                        let Some(forward) = forwards[part][batch] else { break };
+                        let gradient = gradients[part][batch];
+                        if part + 1 < parts && gradient.is_none() {
                             break;
                         }
                         [Some(forward), gradient]
                     } else {
-                        let activation = activations[stage][batch];
-                        if stage > 0 && activation.is_none() {
+                        let activation = activations[part][batch];
+                        if part > 0 && activation.is_none() {
                             break;
                         }
                         [activation, None]
                     };
                     let times = &self.load.stages[stage];
+                    // Chunks of a stage are alike.
                     let duration_s = if step.backward { times.bwd_s } else { times.fwd_s };
+                    let duration_s = duration_s / chunks as f64;
                     let sent = if self.blocking { self.last_send[stage] } else { None };
                     let preds = received.into_iter().chain([self.last[stage], sent]).flatten();
                     let compute = self.node(Work::Fixed(duration_s), preds);
                     self.last[stage] = Some(compute);
                     if step.backward {
-                        if stage > 0 {
-                            gradients[stage - 1][batch] = Some(self.send(stage, stage - 1, step, compute));
+                        if let Some(earlier) = part.checked_sub(1) {
+                            gradients[earlier][batch] =
+                                Some(self.send(stage, earlier % stages, turn, compute));
                         }
                     } else {
-                        forwards[stage][batch] = Some(compute);
-                        if stage + 1 < stages {
-                            activations[stage + 1][batch] = Some(self.send(stage, stage + 1, step, compute));
+                        forwards[part][batch] = Some(compute);
+                        let later = part + 1;
+                        if later < parts {
+                            activations[later][batch] = Some(self.send(stage, later % stages, turn, compute));
                         }
                     }
                     done[stage] += 1;
@@ -105,13 +114,14 @@ impl<'a> Builder<'a> {
             Some(stage) => Err(format!(
                 "the order of the stages cannot be carried out: stage {} waits for ever before {}",
                 stage + 1,
-                orders[stage][done[stage]]
+                orders[stage][done[stage]].label(self.shape.virtual_stages)
             )),
         }
     }
 
-    /// The transfer of a micro-batch from one stage to its neighbour.
-    fn send(&mut self, from: usize, to: usize, step: Step, compute: usize) -> usize {
+    /// The transfer of a micro-batch from one stage to the one that holds the next part of the model.
+    fn send(&mut self, from: usize, to: usize, turn: Turn, compute: usize) -> usize {
+        let step = turn.step;
         let work = if self.position(from) == self.position(to) {
             Work::Fixed(self.intra_pod_s)
         } else {
@@ -120,7 +130,7 @@ impl<'a> Builder<'a> {
             let id = self.tasks.len();
             self.tasks.push(Task {
                 id: TaskId::from_index(id),
-                name: format!("{step} s{}>s{}", from + 1, to + 1),
+                name: format!("{} s{}>s{}", turn.label(self.shape.virtual_stages), from + 1, to + 1),
                 kind: if step.backward { TaskKind::PpBwd } else { TaskKind::PpFwd },
                 micro_batch: step.micro_batch + 1,
                 stage: from as u32 + 1,

@@ -17,6 +17,8 @@ fn the_full_graph_has_every_compute_transfer_and_exchange() {
         ("megatron_462b", 7952, 784),
         ("deepseek_671b", 7952, 784),
         ("one_stage_per_pod", 116, 52),
+        ("tiny_interleaved", 244, 52),
+        ("small_interleaved", 1000, 232),
     ] {
         let case = job_case(&preset(name));
         assert_eq!((case.dag.nodes().len(), case.net.tasks.len()), (nodes, tasks), "{name}");
@@ -232,4 +234,76 @@ fn a_literal_order_is_followed() {
     let own = simulated(&Scenario::Job(job), &[1]);
     assert_eq!(own.makespan_s, 11.0);
     own.assert_passes();
+}
+
+/// Two stages of two chunks, two micro-batches. Blocking sends of 0.5 s, a chunk forward 0.5 s, backward 1 s.
+///
+/// Stage 1 runs F1.1 F2.1 F1.2 F2.2 B1.2 B2.2 B1.1 B2.1, stage 2 runs F1.1 F2.1 F1.2 B1.2 F2.2 B2.2 B1.1 B2.1.
+#[test]
+fn interleaved_stages_by_hand() {
+    let mut job = measured(2, 1, 2, HALF, 0.0);
+    job.run.virtual_stages = 2;
+    let case = job_case(&job);
+    let names: Vec<&str> = case.net.tasks.iter().map(|task| task.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "F1.1 s1>s2",
+            "F2.1 s1>s2",
+            "F1.1 s2>s1",
+            "F2.1 s2>s1",
+            "F1.2 s1>s2",
+            "F2.2 s1>s2",
+            "B1.2 s2>s1",
+            "B2.2 s2>s1",
+            "B1.2 s1>s2",
+            "B2.2 s1>s2",
+            "B1.1 s2>s1",
+            "B2.1 s2>s1",
+        ]
+    );
+    // Stage 1: F1.1 0-0.5, send -1, F2.1 1-1.5, send -2. Stage 2: F1.1 1-1.5, send -2, F2.1 2-2.5, send -3.
+    // Stage 1: F1.2 2-2.5, send -3, F2.2 3-3.5, send -4. Stage 2: F1.2 3-3.5, B1.2 3.5-4.5, send -5, F2.2 5-5.5,
+    // B2.2 5.5-6.5, send -7. Stage 1: B1.2 5-6, send -6.5, B2.2 7-8, send -8.5. Stage 2: B1.1 7-8, send -8.5, B2.1
+    // 8.5-9.5, send -10. Stage 1: B1.1 8.5-9.5, B2.1 10-11.
+    let starts = [0.5, 1.5, 1.5, 2.5, 2.5, 3.5, 4.5, 6.5, 6.0, 8.0, 8.0, 9.5];
+    let tasks: Vec<_> = (0..).zip(starts).map(|(id, at)| runs(id, at, &[(1.0, at + 0.5)])).collect();
+    let plan = whole(Scenario::Job(job), RateControl::Fair, &[1], 2, [11.0, 11.0, 1.0], tasks);
+    plan.assert_passes();
+    assert_eq!(simulated(&plan.scenario, &[1]).result.tasks, plan.result.tasks);
+    // The first stage may not take up its second chunk before the second stage has passed the first on.
+    let mut hasty = plan.clone();
+    hasty.result.tasks[4] = runs(4, 2.0, &[(1.0, 2.5)]);
+    assert!(hasty.codes().contains(code::PRECEDENCE) || hasty.codes().contains(code::RELEASE));
+    // One chunk per stage is another job.
+    let mut plain = plan;
+    if let Scenario::Job(job) = &mut plain.scenario {
+        job.run.virtual_stages = 1;
+    }
+    assert!(!plain.codes().is_empty());
+}
+
+#[test]
+fn jobs_that_cannot_be_interleaved_have_no_case() {
+    let refused = |change: &dyn Fn(&mut Job)| {
+        let mut job = measured(2, 1, 2, HALF, 0.0);
+        job.run.virtual_stages = 2;
+        change(&mut job);
+        let mut found = crate::check::Findings::default();
+        assert!(crate::check::job::case(&job, &mut found).is_none());
+        found.list[0].message.clone()
+    };
+    assert!(refused(&|job| job.run.micro_batches = 3).contains("not a multiple of the 2 stages"));
+    assert!(refused(&|job| job.run.virtual_stages = 0).contains("'virtual_stages' is 0"));
+    let literal = refused(&|job| {
+        if let Some(measured) = &mut job.measured {
+            measured.order = Order::Lists(vec![order(&["F1", "F2", "B1", "B2"]); 2]);
+        }
+    });
+    assert!(literal.contains("holds several chunks"), "{literal}");
+    let mut uneven = tiny4();
+    uneven.run.virtual_stages = 3;
+    let mut found = crate::check::Findings::default();
+    assert!(crate::check::job::case(&uneven, &mut found).is_none());
+    assert!(found.list[0].message.contains("32 layers are not a multiple of 12 parts"));
 }

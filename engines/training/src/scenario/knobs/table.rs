@@ -179,6 +179,14 @@ pub(crate) static RUN_KNOBS: LazyLock<Vec<RunKnob>> = LazyLock::new(|| {
             warm,
             "Spread of compute over the stages: all alike, or by their exact layers and tables.",
         ),
+        knob(
+            "virtual_stages",
+            "",
+            count(4096),
+            Int(|r| &mut r.virtual_stages),
+            cold,
+            "Chunks of layers that a stage holds; from 2 on 1F1B is interleaved over them.",
+        ),
     ]
 });
 
