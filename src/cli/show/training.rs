@@ -93,6 +93,10 @@ impl<'a> Figures<'a> {
                     counted(shape.gpus_per_stage.into(), "GPU", "GPUs")
                 ),
             );
+            if shape.virtual_stages > 1 {
+                let each = format!("1F1B interleaved over {} chunks of each stage", shape.virtual_stages);
+                row("schedule", each);
+            }
             row("full DAG", format!("{} nodes in a replica", job.full_dag_nodes));
         }
         let instance = &self.built.instance;
@@ -233,6 +237,7 @@ impl<'a> Figures<'a> {
                 "pods_per_replica": job.shape.pods_per_replica,
                 "stages_per_pod": job.shape.stages_per_pod,
                 "gpus_per_stage": job.shape.gpus_per_stage,
+                "virtual_stages": job.shape.virtual_stages,
                 "full_dag_nodes": job.full_dag_nodes,
             })
         });

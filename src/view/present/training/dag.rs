@@ -164,6 +164,7 @@ impl DagPane {
             });
         }
         let tasks = facts.analysis.tasks.len() as u32;
+        let chunks = pieces::has_chunks(facts);
         let mut items: Vec<TimelineItem> = facts
             .steps
             .iter()
@@ -175,7 +176,7 @@ impl DagPane {
                 row: 0,
                 start_s: step.start_s,
                 end_s: step.finish_s,
-                name: if numbers { (step.micro_batch + 1).to_string().into() } else { "".into() },
+                name: if numbers { pieces::step_number(step, chunks).into() } else { "".into() },
                 shape: if step.kind == NodeKind::Forward { ItemShape::Forward } else { ItemShape::Backward },
                 critical: false,
             })
@@ -217,12 +218,8 @@ impl DagPane {
                 });
                 ends[row] = own.finish_s;
                 let (shape, name) = match described.kind {
-                    TaskKind::PpFwd => {
-                        (ItemShape::Forward, numbers.then(|| described.micro_batch.to_string()))
-                    }
-                    TaskKind::PpBwd => {
-                        (ItemShape::Backward, numbers.then(|| described.micro_batch.to_string()))
-                    }
+                    TaskKind::PpFwd => (ItemShape::Forward, numbers.then(|| pieces::task_number(described))),
+                    TaskKind::PpBwd => (ItemShape::Backward, numbers.then(|| pieces::task_number(described))),
                     TaskKind::Dp | TaskKind::Other => (ItemShape::Bar, Some(described.name.clone())),
                 };
                 self.items.push(TimelineItem {
@@ -346,7 +343,11 @@ impl DagPane {
         let (letter, word) =
             if step.kind == NodeKind::Forward { ('F', "forward") } else { ('B', "backward") };
         vec![
-            Piece::answer(format!("> {letter}{} stage {}", step.micro_batch + 1, step.stage + 1)),
+            Piece::answer(format!(
+                "> {letter}{} stage {}",
+                pieces::step_number(step, pieces::has_chunks(facts)),
+                step.stage + 1
+            )),
             Piece::text(format!(
                 "  {}–{} s",
                 number::seconds3(step.start_s).as_str(),

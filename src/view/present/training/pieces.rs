@@ -2,7 +2,8 @@
 
 use super::explained::Explained;
 use super::links;
-use lightbay_engines::training::instance::TaskKind;
+use lightbay_engines::training::analysis::Step;
+use lightbay_engines::training::instance::{Task, TaskKind};
 use lightbay_engines::training::plan::RateControl;
 use lightbay_widgets::{Piece, Tone, number};
 
@@ -20,6 +21,28 @@ pub const fn tone(kind: TaskKind) -> Tone {
 pub fn starred(facts: &Explained, task: u32) -> String {
     let star = if facts.analysis.tasks[task as usize].critical { "*" } else { "" };
     format!("{}{star}", facts.name(task))
+}
+
+/// Whether stages hold several chunks, so that a micro-batch alone does not name a compute.
+pub fn has_chunks(facts: &Explained) -> bool {
+    facts.steps.iter().any(|step| step.chunk > 0)
+}
+
+/// Micro-batch of a compute, and its chunk if stages hold several: `3.2`.
+pub fn step_number(step: &Step, chunks: bool) -> String {
+    let micro_batch = step.micro_batch + 1;
+    if chunks { format!("{micro_batch}.{}", step.chunk + 1) } else { micro_batch.to_string() }
+}
+
+/// Micro-batch of a pipeline transfer, with the chunk that its name may say: `3.2` of `F3.2 s1>s2`.
+pub fn task_number(task: &Task) -> String {
+    let micro_batch = task.micro_batch.to_string();
+    let number = task.name.split(' ').next().and_then(|first| first.strip_prefix(['F', 'B']));
+    let chunk = number.and_then(|number| number.strip_prefix(&micro_batch)?.strip_prefix('.'));
+    match chunk {
+        Some(chunk) if chunk.parse::<u32>().is_ok() => format!("{micro_batch}.{chunk}"),
+        _ => micro_batch,
+    }
 }
 
 /// Tasks that are active on the same directed link at the same time as `task`.
