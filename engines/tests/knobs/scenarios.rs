@@ -38,6 +38,7 @@ const CASES: &[Case] = &[
     case("intra_pod_gbps", "tiny4", "", "100"),
     case("balance", "tiny4", "", "exact"),
     case("virtual_stages", "tiny4", "", "2"),
+    case("dp_buckets", "tiny4", "", "2"),
     case("ports_per_pod", "tiny4", "", "6"),
     case("reverse", "megatron_177b", "balance=exact", "true"),
 ];

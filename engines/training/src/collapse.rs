@@ -58,8 +58,7 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
         let mut made = bare_task(id, node, &shape, &workload);
         (made.src_pod, made.dst_pod) = match node.kind {
             NodeKind::Clockwise | NodeKind::CounterClockwise => {
-                made.dst_gpus =
-                    GpuSet::Range { first: shape.first_mirror_gpu(node.stage), count: made.flows };
+                made.dst_gpus = mirrored(&shape, &made, node.stage);
                 let position = shape.position(node.stage);
                 (PodId(position), PodId(positions + position))
             }
@@ -145,6 +144,15 @@ fn push_link(links: &mut Vec<Link>, pods: [u32; 2], kind: LinkKind, ports: [u32;
     id
 }
 
+/// The receivers of an exchange in the mirror pod. Buckets arrive while the pipeline still runs, and what a stage
+/// sends to its neighbour it gets from the other one at the same time: its own NICs then stand for the neighbour's.
+fn mirrored(shape: &Shape, task: &Task, stage: u32) -> GpuSet {
+    if shape.dp_buckets > 1 {
+        return task.src_gpus.clone();
+    }
+    GpuSet::Range { first: shape.first_mirror_gpu(stage), count: task.flows }
+}
+
 /// The stage that a pipeline transfer goes to; between two chunks the last stage and the first are neighbours.
 fn neighbour(kind: NodeKind, stage: u32, shape: &Shape) -> u32 {
     let ahead = if kind == NodeKind::SendBackward { shape.stages - 1 } else { 1 };
@@ -164,9 +172,15 @@ fn bare_task(id: usize, node: &Node, shape: &Shape, workload: &Workload) -> Task
         (kind, name, node.micro_batch + 1, g, workload.pp_volume_bytes, first, receivers)
     };
     let exchange = |flows: u32, first: u32| {
-        let volume = f64::from(flows) * workload.stages[stage as usize].dp_bytes_per_gpu;
+        let whole = f64::from(flows) * workload.stages[stage as usize].dp_bytes_per_gpu;
+        let (volume, name) = if shape.dp_buckets > 1 {
+            let share = workload.buckets(shape, stage).get(node.bucket as usize).map_or(1.0, |b| b.share);
+            (whole * share, format!("DP.{} s{}", node.bucket + 1, stage + 1))
+        } else {
+            (whole, format!("DP s{}", stage + 1))
+        };
         let receivers = GpuSet::Range { first: 0, count: 0 };
-        (TaskKind::Dp, format!("DP s{}", stage + 1), 0, flows, volume, first, receivers)
+        (TaskKind::Dp, name, 0, flows, volume, first, receivers)
     };
     let clockwise = shape.clockwise_flows();
     let (kind, name, micro_batch, flows, volume_bytes, first, dst_gpus) = match node.kind {

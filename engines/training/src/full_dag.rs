@@ -45,6 +45,8 @@ pub struct Node {
     pub micro_batch: u32,
     /// Chunk of the stage, from 0; of a transfer the sending one, 0 for a gradient exchange.
     pub chunk: u32,
+    /// Bucket of a gradient exchange, from 0; 0 for everything else.
+    pub bucket: u32,
     /// Whether it is a transfer between pods, and so depends on the circuits.
     pub inter_pod: bool,
     /// How long it takes; of a transfer between pods the shortest time possible, V/(F*B).

@@ -99,6 +99,11 @@ const fn interleaved(mut run: RunConfig, virtual_stages: u32) -> RunConfig {
     run
 }
 
+const fn in_buckets(mut run: RunConfig, dp_buckets: u32) -> RunConfig {
+    run.dp_buckets = dp_buckets;
+    run
+}
+
 /// The built-in jobs, smallest first; behind them those with schedules other than plain 1F1B.
 pub const JOBS: &[JobPreset] = &[
     JobPreset {
@@ -172,6 +177,24 @@ pub const JOBS: &[JobPreset] = &[
         description: "megatron_177b with 4 chunks per stage",
         model: "megatron_177b",
         run: interleaved(RunConfig::of(8, 6, 384, 16, 48), 4),
+    },
+    JobPreset {
+        name: "tiny_buckets",
+        description: "tiny4 with gradients in 2 buckets that overlap the last backward",
+        model: "gpt_7b",
+        run: in_buckets(RunConfig::of(2, 4, 16, 4, 4), 2),
+    },
+    JobPreset {
+        name: "small_buckets",
+        description: "small with gradients in 4 buckets, one for each layer of a stage",
+        model: "gpt_7b",
+        run: in_buckets(RunConfig::of(4, 8, 128, 8, 16), 4),
+    },
+    JobPreset {
+        name: "megatron_177b_buckets",
+        description: "megatron_177b with gradients in 4 buckets of 4 layers",
+        model: "megatron_177b",
+        run: in_buckets(RunConfig::of(8, 6, 384, 16, 48), 4),
     },
 ];
 

@@ -2,9 +2,11 @@
 //!
 //! Arithmetic is done in `f64`: the largest parameter counts stay below 2^53, so counts are exact.
 
+mod buckets;
 mod params;
 mod shape;
 
+pub use buckets::Bucket;
 pub use params::{LayerParams, layer_split, parameter_total};
 pub use shape::Shape;
 

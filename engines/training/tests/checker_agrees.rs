@@ -143,6 +143,7 @@ fn jobs() -> impl Strategy<Value = Job> {
             let n = if interleaved { n.next_multiple_of(pp) } else { n };
             let mut run = RunConfig::of(tp, pp, tp * pp * replicas, tp * per_pod, n);
             run.virtual_stages = if interleaved { chunks } else { 1 };
+            run.dp_buckets = 1 + ports * chunks % 5;
             run.blocking_p2p = blocking;
             Job {
                 model: None,

@@ -139,12 +139,17 @@ fn every_method_gives_a_checked_plan() {
     }
 }
 
-/// Where chunks of stages compete inside the pipeline, optimality may stay open, but no bound may be wrong and no method
+/// Where tasks compete inside the pipeline, optimality may stay open, but no bound may be wrong and no method
 /// may fail.
 #[test]
-fn every_method_plans_interleaved_stages() {
-    let job = preset("tiny_interleaved");
-    let body = Asked::new(&job, "simulate").body;
+fn every_method_plans_other_schedules() {
+    for name in ["tiny_interleaved", "tiny_buckets"] {
+        by_every_method(&preset(name));
+    }
+}
+
+fn by_every_method(job: &Job) {
+    let body = Asked::new(job, "simulate").body;
     let links = body.build().unwrap().instance.links.len();
     let circuits = [("topology", ParamValue::List(vec![ParamValue::Int(1); links]))];
     let mut bounds: Vec<(f64, &str)> = Vec::new();
@@ -154,7 +159,7 @@ fn every_method_plans_interleaved_stages() {
         if matches!(info.name, "delta-fixed-step" | "delta-interval") {
             continue; // their models grow with the iteration
         }
-        let mut asked = Asked::new(&job, info.name);
+        let mut asked = Asked::new(job, info.name);
         if info.name == "simulate" {
             asked = asked.with(&circuits);
         }
@@ -174,7 +179,7 @@ fn every_method_plans_interleaved_stages() {
     for (bound, name) in bounds {
         assert!(bound <= joint * (1.0 + 1e-9), "{name}: {bound} above {joint}");
     }
-    let (best, _) = Asked::new(&job, "delta-joint").solve();
+    let (best, _) = Asked::new(job, "delta-joint").solve();
     assert!(best.value.unwrap() <= joint * (1.0 + 1e-9), "{:?} {joint}", best.value);
 }
 

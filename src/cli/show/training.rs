@@ -97,6 +97,10 @@ impl<'a> Figures<'a> {
                 let each = format!("1F1B interleaved over {} chunks of each stage", shape.virtual_stages);
                 row("schedule", each);
             }
+            if shape.dp_buckets > 1 {
+                let each = format!("{} buckets of each stage, last layers first", shape.dp_buckets);
+                row("gradients", each);
+            }
             row("full DAG", format!("{} nodes in a replica", job.full_dag_nodes));
         }
         let instance = &self.built.instance;
@@ -238,6 +242,7 @@ impl<'a> Figures<'a> {
                 "stages_per_pod": job.shape.stages_per_pod,
                 "gpus_per_stage": job.shape.gpus_per_stage,
                 "virtual_stages": job.shape.virtual_stages,
+                "dp_buckets": job.shape.dp_buckets,
                 "full_dag_nodes": job.full_dag_nodes,
             })
         });

@@ -70,6 +70,7 @@ fn shape(job: &Job) -> Result<Shape, String> {
         ("gpus", run.gpus),
         ("micro_batches", run.micro_batches),
         ("virtual_stages", run.virtual_stages),
+        ("dp_buckets", run.dp_buckets),
     ];
     if let Some((name, _)) = sizes.iter().find(|(_, value)| *value == 0) {
         return Err(format!("'{name}' is 0, must be 1 or more"));
@@ -122,6 +123,7 @@ fn shape(job: &Job) -> Result<Shape, String> {
         replicas,
         stages: run.pp,
         virtual_stages: run.virtual_stages,
+        dp_buckets: run.dp_buckets,
         stages_per_pod,
         pods_per_replica: pods,
         dp_in: (stage_gpus / u64::from(run.tp)) as u32,

@@ -191,14 +191,14 @@ fn collapsed_tasks(full: &FullDag, task_nodes: &[u32]) -> Vec<TaskId> {
     let mut next_of_replica = 0;
     let mut replica = 0;
     let mut exchanges = 0;
-    let mut last_stage = None;
+    let mut last_exchange = None;
     let mut source = Vec::with_capacity(task_nodes.len());
     for &node in task_nodes {
         let node = &full.nodes()[node as usize];
         match node.kind {
             NodeKind::Clockwise | NodeKind::CounterClockwise => {
-                if last_stage != Some(node.stage) {
-                    last_stage = Some(node.stage);
+                if last_exchange != Some((node.stage, node.bucket)) {
+                    last_exchange = Some((node.stage, node.bucket));
                     exchanges += 1;
                 }
                 source.push(TaskId(next_of_replica + exchanges - 1));

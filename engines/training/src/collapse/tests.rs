@@ -297,6 +297,8 @@ fn all_replicas_take_as_long_as_one() {
     unequal.run.balance = crate::scenario::job::Balance::Exact;
     unequal.run.gpus_per_pod_per_replica = 12;
     unequal.reverse = true;
+    let mut both = preset("tiny_interleaved");
+    both.run.dp_buckets = 4;
     let mut alone = preset("tiny8");
     alone.run.gpus = 8;
     for (job, topologies) in [
@@ -307,6 +309,9 @@ fn all_replicas_take_as_long_as_one() {
         (unequal, vec![vec![1; 5], vec![3, 4, 2, 3, 4]]),
         (alone, vec![vec![1], vec![2]]),
         (preset("tiny_interleaved"), vec![vec![1, 3, 3], vec![2, 2, 2]]),
+        (preset("tiny_buckets"), vec![vec![1, 3, 3], vec![2, 2, 2]]),
+        (preset("small_buckets"), vec![vec![2, 2, 2, 3, 2, 2, 3]]),
+        (both, vec![vec![1, 3, 3], vec![2, 2, 2]]),
         (preset("small_interleaved"), vec![vec![1; 8], vec![2, 2, 2, 3, 1, 2, 2, 1]]),
     ] {
         for circuits in &topologies {
@@ -366,4 +371,27 @@ fn chunks_compete_where_two_pods_hold_the_pipeline() {
     assert!(!pair.tail_exact() && !pair.sinks_only());
     // With pods between them every direction of a link has one sender, who sends one after the other.
     assert!(loose("small_interleaved").tail_exact());
+}
+
+#[test]
+fn buckets_of_a_stage_follow_each_other() {
+    let instance = instance(&preset("tiny_buckets"));
+    let exchanges: Vec<_> = instance
+        .tasks
+        .iter()
+        .filter(|task| task.kind == TaskKind::Dp)
+        .map(|task| task.name.as_str())
+        .collect();
+    assert_eq!(
+        exchanges,
+        ["DP.1 s4", "DP.2 s4", "DP.1 s3", "DP.2 s3", "DP.1 s2", "DP.2 s2", "DP.1 s1", "DP.2 s1"]
+    );
+    let of_first: f64 =
+        instance.tasks.iter().filter(|task| task.name.ends_with(" s1")).map(|task| task.volume_bytes).sum();
+    assert_eq!(of_first, 5_460_983_808.0);
+    // The first bucket is out half a backward before the second, which waits for it.
+    let network = Network::new(&instance).unwrap();
+    assert!(network.precedence.before(8, 9));
+    let loose = Contention::new(&network).loose;
+    assert!(!loose.is_empty(), "the first bucket competes and is waited for");
 }

@@ -28,10 +28,20 @@ fn node_counts_follow_the_formula() {
         ("megatron_462b", 1, 7952),
         // 2*8*8 computes, 2*7*8 transfers, 4 exchanges.
         ("tiny_interleaved", 2, 244),
+        // Four exchanges and four cuts of a backward more than tiny4.
+        ("tiny_buckets", 1, 68),
     ] {
         let job = presets::job(name).unwrap().job();
         assert_eq!(dag_of(&job, 1).nodes().len(), nodes, "{name}");
-        assert_eq!(FullDag::node_count(job.run.pp, chunks, job.run.micro_batches, job.run.pp), nodes as u64);
+        assert_eq!(
+            FullDag::node_count(
+                job.run.pp,
+                chunks,
+                job.run.micro_batches,
+                job.run.pp * (2 * job.run.dp_buckets - 1)
+            ),
+            nodes as u64
+        );
     }
 }
 
@@ -173,4 +183,38 @@ fn interleaving_divides_the_bubble_by_the_chunks() {
         let expected = n * slot_s * (1.0 + (pp - 1.0) / n / f64::from(chunks));
         assert!((found / expected - 1.0).abs() < 1e-3, "{chunks} chunks: {found} instead of {expected}");
     }
+}
+
+#[test]
+fn more_buckets_never_lengthen_the_ideal_iteration() {
+    // Whole pipelines in a pod: nothing else wants the NICs.
+    for (chunks, finer) in [(1, [1, 2, 3, 4, 5, 6, 7, 8].as_slice()), (2, &[1, 2, 4, 8]), (4, &[1, 2, 4, 8])]
+    {
+        for bandwidth_gbps in [50.0, 400.0] {
+            let mut before = f64::INFINITY;
+            for &buckets in finer {
+                let mut job = presets::job("tiny8").unwrap().job();
+                job.run.gpus_per_pod_per_replica = 8;
+                job.run.bandwidth_gbps = bandwidth_gbps;
+                (job.run.virtual_stages, job.run.dp_buckets) = (chunks, buckets);
+                let makespan = ideal_makespan(&dag_of(&job, 1));
+                assert!(
+                    makespan <= before + 1e-12,
+                    "{chunks} chunks, {buckets} buckets: {makespan} > {before}"
+                );
+                before = makespan;
+            }
+        }
+    }
+    // The first stage ends last: of what it exchanges after its last backward only the last bucket is left.
+    let mut job = presets::job("tiny4").unwrap().job();
+    let at = |buckets: u32, job: &mut Job| {
+        job.run.dp_buckets = buckets;
+        ideal_makespan(&dag_of(job, 1))
+    };
+    let (whole, halves) = (at(1, &mut job), at(2, &mut job));
+    let exchange_s = Workload::of(&job, &job.shape().unwrap()).unwrap().stages[0].dp_bytes_per_gpu / 5e10;
+    let bwd_s = 2.0 * 0.018_608_630;
+    let hidden_s = f64::min(bwd_s, exchange_s) / 2.0;
+    assert!((whole - halves - hidden_s).abs() < 1e-6, "{whole} {halves} {hidden_s}");
 }

@@ -1,7 +1,7 @@
 //! The walk over the stages that lays the nodes down.
 
 use super::{Compute, FullDag, Node, NodeKind};
-use crate::workload::{Shape, Workload};
+use crate::workload::{Bucket, Shape, Workload};
 use lightbay_core::problem::Problems;
 
 const NONE: u32 = u32::MAX;
@@ -23,44 +23,88 @@ impl Walk<'_> {
     pub(super) fn run(&self, replicas: u32) -> Result<FullDag, Problems> {
         let mut dag = FullDag::default();
         let stages = self.shape.stages as usize;
-        // Last nodes of every stage, of all replicas: what a gradient exchange waits for.
-        let mut last = vec![Vec::with_capacity(replicas as usize); stages];
+        let buckets: Vec<Vec<Bucket>> = (0..stages).map(|stage| self.buckets(stage)).collect();
+        // Per stage and bucket the nodes, of all replicas, that a gradient exchange waits for.
+        let mut last: Vec<Vec<Vec<u32>>> = buckets
+            .iter()
+            .map(|buckets| vec![Vec::with_capacity(replicas as usize); buckets.len()])
+            .collect();
         for replica in 0..replicas {
-            let ends = self.replica(&mut dag, replica)?;
-            for (stage, end) in ends.into_iter().enumerate() {
-                last[stage].push(end);
+            let ends = self.replica(&mut dag, replica, &buckets)?;
+            for (of_stage, ends) in last.iter_mut().zip(ends) {
+                for (of_bucket, end) in of_stage.iter_mut().zip(ends) {
+                    of_bucket.push(end);
+                }
             }
         }
         for stage in (0..stages).rev() {
-            let dp_bytes = self.workload.stages[stage].dp_bytes_per_gpu;
-            if self.shape.replicas < 2 || dp_bytes <= 0.0 {
-                dag.ends.extend(&last[stage]);
+            if !self.exchanges(stage) {
+                dag.ends.extend(last[stage].iter().flatten());
                 continue;
             }
-            for replica in 0..replicas {
-                let mut exchange = |kind| {
-                    let node = Node {
-                        kind,
-                        replica,
-                        stage: stage as u32,
-                        micro_batch: 0,
-                        chunk: 0,
-                        inter_pod: true,
-                        duration_s: dp_bytes / self.nic_bytes_per_s,
-                    };
-                    dag.push(node, last[stage].iter().copied());
-                };
-                exchange(NodeKind::Clockwise);
-                if self.expanded && self.shape.counter_clockwise_flows() > 0 {
-                    exchange(NodeKind::CounterClockwise);
+            // Buckets of a stage go one after the other, as collectives of one group do.
+            let mut before = vec![Vec::new(); replicas as usize];
+            for bucket in buckets[stage].iter().zip(&last[stage]).enumerate() {
+                for replica in 0..replicas {
+                    let waits = &mut before[replica as usize];
+                    *waits = self.exchange(&mut dag, replica, stage, bucket, waits);
                 }
             }
         }
         Ok(dag)
     }
 
-    /// Lays one replica down; returns the node per stage that its gradient exchange waits for.
-    fn replica(&self, dag: &mut FullDag, replica: u32) -> Result<Vec<u32>, Problems> {
+    /// Whether a stage has gradients that go to other replicas.
+    fn exchanges(&self, stage: usize) -> bool {
+        self.shape.replicas > 1 && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
+    }
+
+    /// The buckets of a stage; where nothing is exchanged a single one, so that no backward is cut.
+    fn buckets(&self, stage: usize) -> Vec<Bucket> {
+        if self.exchanges(stage) {
+            self.workload.buckets(self.shape, stage as u32)
+        } else {
+            vec![Bucket { share: 1.0, chunk: 0, done: 1.0 }]
+        }
+    }
+
+    /// The exchange of one bucket by one replica, in the directions that are laid out.
+    fn exchange(
+        &self,
+        dag: &mut FullDag,
+        replica: u32,
+        stage: usize,
+        (number, (bucket, ready)): (usize, (&Bucket, &Vec<u32>)),
+        before: &[u32],
+    ) -> Vec<u32> {
+        let bytes = self.workload.stages[stage].dp_bytes_per_gpu * bucket.share;
+        let mut push = |kind| {
+            let node = Node {
+                kind,
+                replica,
+                stage: stage as u32,
+                micro_batch: 0,
+                chunk: 0,
+                bucket: number as u32,
+                inter_pod: true,
+                duration_s: bytes / self.nic_bytes_per_s,
+            };
+            dag.push(node, ready.iter().chain(before).copied())
+        };
+        let mut sent = vec![push(NodeKind::Clockwise)];
+        if self.expanded && self.shape.counter_clockwise_flows() > 0 {
+            sent.push(push(NodeKind::CounterClockwise));
+        }
+        sent
+    }
+
+    /// Lays one replica down; returns the nodes, per stage and bucket, that its gradient exchange waits for.
+    fn replica(
+        &self,
+        dag: &mut FullDag,
+        replica: u32,
+        buckets: &[Vec<Bucket>],
+    ) -> Result<Vec<Vec<u32>>, Problems> {
         let stages = self.shape.stages as usize;
         let n = self.micro_batches as usize;
         // The parts of the model in order: each chunk of the stages in turn.
@@ -69,6 +113,9 @@ impl Walk<'_> {
         let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
         let mut next = vec![0_usize; stages];
         let mut free = vec![NONE; stages];
+        // Backwards of every part that are still to come; the last one completes its gradients.
+        let mut open = vec![n; parts];
+        let mut ready = vec![Vec::new(); stages];
         loop {
             let mut moved = false;
             for stage in 0..stages {
@@ -84,7 +131,14 @@ impl Walk<'_> {
                     if receives && input == NONE {
                         break;
                     }
-                    let compute = self.compute(dag, replica, stage, work, [free[stage], input]);
+                    let preds = [free[stage], input];
+                    open[part] -= usize::from(step.backward);
+                    let compute = if step.backward && open[part] == 0 {
+                        let place = (replica, stage, work);
+                        self.last_backward(dag, place, preds, &buckets[stage], &mut ready[stage])
+                    } else {
+                        self.compute(dag, (replica, stage, work), preds, 1.0)
+                    };
                     free[stage] = compute;
                     if let Some(neighbour) = neighbour {
                         let send = self.send(dag, replica, stage, neighbour % stages, work, compute);
@@ -100,7 +154,11 @@ impl Walk<'_> {
                 }
             }
             if (0..stages).all(|stage| next[stage] == self.lists[stage].len()) {
-                return Ok(free);
+                // The last bucket is that of the first layers, and waits for what the stage still sends.
+                for (ready, free) in ready.iter_mut().zip(free) {
+                    ready.push(free);
+                }
+                return Ok(ready);
             }
             if !moved {
                 return Err(self.deadlock(&next));
@@ -108,7 +166,37 @@ impl Walk<'_> {
         }
     }
 
-    fn compute(&self, dag: &mut FullDag, replica: u32, stage: usize, work: Compute, preds: [u32; 2]) -> u32 {
+    /// The last backward of a chunk, cut where buckets become ready; `ready` gets the node that completes each. The
+    /// stage's last bucket is left to the caller.
+    fn last_backward(
+        &self,
+        dag: &mut FullDag,
+        place: (u32, usize, Compute),
+        mut preds: [u32; 2],
+        buckets: &[Bucket],
+        ready: &mut Vec<u32>,
+    ) -> u32 {
+        let inner = buckets.len().saturating_sub(1);
+        let own = || buckets[..inner].iter().filter(|bucket| bucket.chunk == place.2.chunk);
+        let mut done = 0.0;
+        for bucket in own().filter(|bucket| bucket.done < 1.0) {
+            let node = self.compute(dag, place, preds, bucket.done - done);
+            ready.push(node);
+            (done, preds) = (bucket.done, [node, NONE]);
+        }
+        let node = self.compute(dag, place, preds, 1.0 - done);
+        ready.extend(own().filter(|bucket| bucket.done >= 1.0).map(|_| node));
+        node
+    }
+
+    /// A compute, or the part of it that takes `share` of its time.
+    fn compute(
+        &self,
+        dag: &mut FullDag,
+        (replica, stage, work): (u32, usize, Compute),
+        preds: [u32; 2],
+        share: f64,
+    ) -> u32 {
         let (load, step) = (&self.workload.stages[stage], work.step);
         let (kind, duration_s) =
             if step.backward { (NodeKind::Backward, load.bwd_s) } else { (NodeKind::Forward, load.fwd_s) };
@@ -118,8 +206,9 @@ impl Walk<'_> {
             stage: stage as u32,
             micro_batch: step.micro_batch,
             chunk: work.chunk,
+            bucket: 0,
             inter_pod: false,
-            duration_s: duration_s / f64::from(self.shape.virtual_stages),
+            duration_s: share * duration_s / f64::from(self.shape.virtual_stages),
         };
         dag.push(node, preds.into_iter().filter(|pred| *pred != NONE))
     }
@@ -140,6 +229,7 @@ impl Walk<'_> {
             stage: stage as u32,
             micro_batch: work.step.micro_batch,
             chunk: work.chunk,
+            bucket: 0,
             inter_pod,
             duration_s: if inter_pod { self.send_between_s } else { self.send_inside_s },
         };

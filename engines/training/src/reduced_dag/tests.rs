@@ -123,6 +123,9 @@ fn any_job() -> impl Strategy<Value = Job> {
                 let model = crate::presets::model("gpt_7b").unwrap();
                 job.model = Some(ModelChoice::Inline(Model { layers, ..model }));
                 job.run.virtual_stages = chunks;
+                job.run.dp_buckets = 1 + n % chunks;
+            } else if pp < 5 {
+                job.run.dp_buckets = chunks;
             }
             let n = if job.run.virtual_stages > 1 { n.next_multiple_of(pp) } else { n };
             job.run.pp = pp;

@@ -1,6 +1,6 @@
 //! What can be wrong with a job, and the sizes of one that is right.
 
-use super::check_schedule::check_virtual_stages;
+use super::check_schedule::{check_dp_buckets, check_virtual_stages};
 use super::job::{Job, Measured, Mla, Model, ModelChoice, Moe, PortsPerPod, RunConfig};
 use super::knobs::RUN_KNOBS;
 use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS};
@@ -57,7 +57,8 @@ impl Job {
         let neighbours = u64::from(shape.virtual_stages) * u64::from(shape.pods_per_replica - 1);
         let around = if shape.pods_per_replica > 1 { u64::from(shape.virtual_stages - 1) } else { 0 };
         let pipeline = 2 * (neighbours + around) * u64::from(self.run.micro_batches);
-        let exchanges = if shape.replicas > 1 { u64::from(shape.stages) } else { 0 };
+        let buckets = u64::from(shape.stages) * u64::from(shape.dp_buckets);
+        let exchanges = if shape.replicas > 1 { buckets } else { 0 };
         pipeline + exchanges
     }
 }
@@ -179,6 +180,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         }
     }
     check_virtual_stages(job, problems);
+    check_dp_buckets(job, problems);
     if !problems.is_empty() {
         return None;
     }
@@ -190,6 +192,7 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
         replicas: small(gpus / per_replica),
         stages: run.pp,
         virtual_stages: run.virtual_stages,
+        dp_buckets: run.dp_buckets,
         stages_per_pod: small(stages_per_pod),
         pods_per_replica: small(pp.div_ceil(stages_per_pod)),
         dp_in: small(g / tp),
@@ -281,7 +284,9 @@ fn check_ports(job: &Job, shape: &mut Shape, problems: &mut Problems) {
 
 fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     let n = job.run.micro_batches;
-    let nodes = FullDag::node_count(shape.stages, shape.virtual_stages, n, shape.stages);
+    // Every bucket but one also cuts a backward in two.
+    let exchanges = shape.stages.saturating_mul(2 * shape.dp_buckets - 1);
+    let nodes = FullDag::node_count(shape.stages, shape.virtual_stages, n, exchanges);
     let tasks = job.transfer_count(shape);
     for (what, count, most) in
         [("compute and transfer nodes", nodes, MAX_NODES), ("transfers between pods", tasks, MAX_TASKS)]

@@ -1,7 +1,8 @@
 //! What a schedule other than plain 1F1B asks of a job.
 
 use super::job::{Job, Order};
-use lightbay_core::problem::Problems;
+use crate::workload::layer_split;
+use lightbay_core::problem::{Problems, counted};
 
 /// What interleaving asks of stages, micro-batches and layers.
 pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
@@ -49,6 +50,25 @@ pub(super) fn check_virtual_stages(job: &Job, problems: &mut Problems) {
                 [only] => format!("give {only}, or change `pp`"),
                 [all @ .., last] => format!("give {} or {last}, or change `pp`", all.join(", ")),
             },
+        );
+    }
+}
+
+/// What overlapping the exchange asks of layers: every bucket needs one.
+pub(super) fn check_dp_buckets(job: &Job, problems: &mut Problems) {
+    let buckets = job.run.dp_buckets;
+    if job.measured.is_some() {
+        // Equal parts of a stage whose layers nobody knows.
+        return;
+    }
+    let Some(model) = job.resolved_model() else { return };
+    let fewest = layer_split(model.layers, job.run.pp).into_iter().min().unwrap_or(0);
+    if buckets > 1 && buckets > fewest && fewest > 0 {
+        let has = counted(u64::from(fewest), "layer", "layers");
+        problems.add(
+            "job.run.dp_buckets",
+            format!("is '{buckets}', a stage has {has} of the model"),
+            format!("give 1 to {fewest}: every bucket needs a layer"),
         );
     }
 }

@@ -136,6 +136,9 @@ pub struct RunConfig {
     /// Chunks of layers that a stage holds; from 2 on the schedule is interleaved.
     #[serde(skip_serializing_if = "is_one")]
     pub virtual_stages: u32,
+    /// Buckets in which a stage exchanges its gradients; from 2 on the exchange overlaps the last backward.
+    #[serde(skip_serializing_if = "is_one")]
+    pub dp_buckets: u32,
 }
 
 /// Whether a knob is at the value that files leave out, so that a scenario reads and hashes as it did without it.
@@ -168,6 +171,7 @@ impl RunConfig {
             intra_pod_gbps: None,
             balance: Balance::Uniform,
             virtual_stages: 1,
+            dp_buckets: 1,
         }
     }
 

@@ -57,7 +57,7 @@ fn every_preset_reads_back_as_it_was_written() {
         let run = value["job"]["run"].as_object().unwrap();
         // A scenario stands alone, so every key of run is written; but the knobs of other schedules only where they are
         // used, so that plans of plain jobs keep the hash of their scenario.
-        let used = usize::from(preset.run.virtual_stages > 1);
+        let used = usize::from(preset.run.virtual_stages > 1) + usize::from(preset.run.dp_buckets > 1);
         assert_eq!(run.len(), 19 + used, "{}", preset.name);
     }
 }
@@ -429,8 +429,22 @@ fn measured_times_are_interleaved_but_a_literal_order_is_not() {
 }
 
 #[test]
-fn a_job_without_chunks_is_written_as_before() {
+fn a_job_of_the_plain_schedule_is_written_as_before() {
     let written = |name: &str| serde_json::to_value(presets::job(name).unwrap().job()).unwrap();
-    assert!(written("tiny4")["run"].get("virtual_stages").is_none());
+    let plain = written("tiny4");
+    assert!(plain["run"].get("virtual_stages").is_none() && plain["run"].get("dp_buckets").is_none());
+    assert_eq!(written("tiny_buckets")["run"]["dp_buckets"], 2);
     assert_eq!(written("tiny_interleaved")["run"]["virtual_stages"], 2);
+}
+
+#[test]
+fn every_bucket_needs_a_layer() {
+    let mut job = presets::job("deepseek_671b").unwrap().job();
+    job.run.dp_buckets = 3;
+    assert!(TrainingScenario::Job(job.clone()).validate().is_ok());
+    job.run.dp_buckets = 4;
+    assert_eq!(
+        TrainingScenario::Job(job).validate().unwrap_err().to_string(),
+        "job.run.dp_buckets: is '4', a stage has 3 layers of the model; give 1 to 3: every bucket needs a layer"
+    );
 }

@@ -12,6 +12,8 @@ pub struct Shape {
     /// Chunks of layers that a stage holds. From 2 on the last stage sends to the first one, which continues with its
     /// next chunk.
     pub virtual_stages: u32,
+    /// Buckets in which a stage exchanges its gradients.
+    pub dp_buckets: u32,
     /// Stages that share a pod.
     pub stages_per_pod: u32,
     /// G, pods of one replica.

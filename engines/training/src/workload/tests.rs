@@ -157,3 +157,25 @@ fn ring_flows_are_split_over_two_neighbours() {
     let shape = job.shape().unwrap();
     assert_eq!((shape.clockwise_flows(), shape.counter_clockwise_flows(), shape.ring_ports()), (3, 0, 1));
 }
+
+#[test]
+fn buckets_take_the_last_layers_first_and_what_does_not_divide_goes_ahead() {
+    let (mut shape, workload) = workload("tiny4");
+    // Eight layers in three buckets.
+    shape.dp_buckets = 3;
+    let found = workload.buckets(&shape, 1);
+    let shares: Vec<f64> = found.iter().map(|bucket| bucket.share).collect();
+    let done: Vec<f64> = found.iter().map(|bucket| bucket.done).collect();
+    assert_eq!((shares, done), (vec![0.375, 0.375, 0.25], vec![0.375, 0.75, 1.0]));
+    // Two chunks of four layers: the second bucket ends halfway through the first chunk.
+    shape.virtual_stages = 2;
+    let found: Vec<_> = workload.buckets(&shape, 1).iter().map(|b| (b.share, b.chunk, b.done)).collect();
+    assert_eq!(found, [(0.375, 1, 0.75), (0.375, 0, 0.5), (0.25, 0, 1.0)]);
+    // Where nobody knows the layers the buckets are equal.
+    let mut unknown = workload.clone();
+    unknown.stages[1].layers = 0;
+    let found: Vec<_> = unknown.buckets(&shape, 1).iter().map(|b| (b.share, b.chunk)).collect();
+    assert_eq!(found, [(1.0 / 3.0, 1), (1.0 / 3.0, 0), (1.0 / 3.0, 0)]);
+    shape.dp_buckets = 1;
+    assert_eq!(workload.buckets(&shape, 0), [Bucket { share: 1.0, chunk: 0, done: 1.0 }]);
+}

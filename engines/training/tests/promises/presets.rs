@@ -75,7 +75,13 @@ fn deepseek_671b_by_every_method() {
 /// Schedules other than plain 1F1B by the methods for any scenario: a checked plan, and a bound below it.
 #[test]
 fn other_schedules_by_the_general_methods() {
-    for job in ["tiny_interleaved", "small_interleaved", "megatron_177b_interleaved"] {
+    for job in [
+        "tiny_interleaved",
+        "small_interleaved",
+        "megatron_177b_interleaved",
+        "tiny_buckets",
+        "small_buckets",
+    ] {
         let mut least = f64::INFINITY;
         let mut bounds = Vec::new();
         for name in ["prop-alloc", "delta-fast", "delta-level", "delta-joint", "delta-select", "auto"] {
@@ -108,6 +114,9 @@ fn no_built_in_job_is_left_out() {
         "tiny_interleaved",
         "small_interleaved",
         "megatron_177b_interleaved",
+        "tiny_buckets",
+        "small_buckets",
+        "megatron_177b_buckets",
     ];
     assert!(JOBS.iter().all(|job| here.contains(&job.name)) && JOBS.len() == here.len());
 }

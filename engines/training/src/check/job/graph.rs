@@ -19,6 +19,8 @@ pub(super) struct Builder<'a> {
     /// Last compute and last send of each stage.
     last: Vec<Option<usize>>,
     last_send: Vec<Option<usize>>,
+    /// Per stage, where gradients go in buckets, the node after which those of its layers are final, last layer first.
+    final_gradients: Vec<Vec<usize>>,
 }
 
 impl<'a> Builder<'a> {
@@ -34,6 +36,7 @@ impl<'a> Builder<'a> {
             dag: Dag::default(),
             last: vec![None; stages],
             last_send: vec![None; stages],
+            final_gradients: vec![Vec::new(); stages],
         }
     }
 
@@ -61,6 +64,7 @@ impl<'a> Builder<'a> {
         let mut gradients = activations.clone();
         let mut forwards = activations.clone();
         let mut done = vec![0; stages];
+        let mut backwards = vec![0; parts];
         loop {
             let mut advanced = false;
             for stage in 0..stages {
@@ -87,7 +91,20 @@ impl<'a> Builder<'a> {
                     let duration_s = duration_s / chunks as f64;
                     let sent = if self.blocking { self.last_send[stage] } else { None };
                     let preds = received.into_iter().chain([self.last[stage], sent]).flatten();
-                    let compute = self.node(Work::Fixed(duration_s), preds);
+                    // A chunk's gradients are final with its last backward, layer after layer.
+                    backwards[part] += usize::from(step.backward);
+                    let bucketed = self.shape.dp_buckets > 1 && step.backward && backwards[part] == n;
+                    let layers = if bucketed { self.layers(stage) / chunks } else { 1 };
+                    let preds: Vec<usize> = preds.collect();
+                    let mut compute = self.node(Work::Fixed(duration_s / layers as f64), preds);
+                    for layer in 0..layers {
+                        if layer > 0 {
+                            compute = self.node(Work::Fixed(duration_s / layers as f64), [compute]);
+                        }
+                        if bucketed {
+                            self.final_gradients[stage].push(compute);
+                        }
+                    }
                     self.last[stage] = Some(compute);
                     if step.backward {
                         if let Some(earlier) = part.checked_sub(1) {
@@ -151,7 +168,14 @@ impl<'a> Builder<'a> {
         send
     }
 
-    /// The exchange of every stage with the next replica, last stage first.
+    /// Layers of a stage; parts of equal size where they are not known or do not make that many buckets.
+    fn layers(&self, stage: usize) -> usize {
+        let (buckets, chunks) = (self.shape.dp_buckets, self.shape.virtual_stages);
+        let known = self.load.stages[stage].layers;
+        (if known == 0 || known < buckets || known % chunks != 0 { buckets * chunks } else { known }) as usize
+    }
+
+    /// The exchange of every stage with the next replica, last stage first, and of a stage its last layers first.
     pub fn ring(&mut self) {
         let shape = self.shape;
         if shape.replicas < 2 {
@@ -164,31 +188,56 @@ impl<'a> Builder<'a> {
             if per_gpu == 0.0 {
                 continue;
             }
-            let id = self.tasks.len();
-            let position = self.position(stage);
-            let gpus = |replica: u32| GpuSet::Range {
-                first: (replica * shape.stages + stage as u32) * shape.gpus_per_stage,
-                count: flows,
-            };
-            self.tasks.push(Task {
-                id: TaskId::from_index(id),
-                name: format!("DP s{}", stage + 1),
-                kind: TaskKind::Dp,
-                micro_batch: 0,
-                stage: stage as u32 + 1,
-                replica: 0,
-                src_pod: PodId(position),
-                dst_pod: PodId(shape.pods_per_replica + position),
-                flows,
-                volume_bytes: f64::from(flows) * per_gpu,
-                src_gpus: gpus(0),
-                dst_gpus: gpus(shape.replicas),
-                release_s: 0.0,
-                tail_s: 0.0,
-            });
-            let sent = if self.blocking { self.last_send[stage] } else { None };
-            let preds = [self.last[stage], sent];
-            self.node(Work::Transfer(id), preds.into_iter().flatten());
+            let buckets = shape.dp_buckets as usize;
+            let layers = if buckets > 1 { self.layers(stage) } else { 1 };
+            let (mut taken, mut previous) = (0, None);
+            for bucket in 0..buckets {
+                // What does not divide goes to the first buckets.
+                let own = layers / buckets + usize::from(bucket < layers % buckets);
+                taken += own;
+                let name = if buckets > 1 {
+                    format!("DP.{} s{}", bucket + 1, stage + 1)
+                } else {
+                    format!("DP s{}", stage + 1)
+                };
+                let bytes = f64::from(flows) * per_gpu * own as f64 / layers as f64;
+                let task = self.exchange(stage, name, flows, bytes);
+                let ready = if bucket + 1 == buckets {
+                    [self.last[stage], if self.blocking { self.last_send[stage] } else { None }]
+                } else {
+                    [self.final_gradients[stage].get(taken - 1).copied(), None]
+                };
+                previous =
+                    Some(self.node(Work::Transfer(task), ready.into_iter().chain([previous]).flatten()));
+            }
         }
+    }
+
+    /// An exchange of some gradients of a stage. In buckets they travel beside the pipeline: a stage receives at the
+    /// same NICs what the replica before it sends, so these are the receivers.
+    fn exchange(&mut self, stage: usize, name: String, flows: u32, volume_bytes: f64) -> usize {
+        let shape = self.shape;
+        let (id, position) = (self.tasks.len(), self.position(stage));
+        let gpus = |replica: u32| GpuSet::Range {
+            first: (replica * shape.stages + stage as u32) * shape.gpus_per_stage,
+            count: flows,
+        };
+        self.tasks.push(Task {
+            id: TaskId::from_index(id),
+            name,
+            kind: TaskKind::Dp,
+            micro_batch: 0,
+            stage: stage as u32 + 1,
+            replica: 0,
+            src_pod: PodId(position),
+            dst_pod: PodId(shape.pods_per_replica + position),
+            flows,
+            volume_bytes,
+            src_gpus: gpus(0),
+            dst_gpus: gpus(if shape.dp_buckets > 1 { 0 } else { shape.replicas }),
+            release_s: 0.0,
+            tail_s: 0.0,
+        });
+        id
     }
 }

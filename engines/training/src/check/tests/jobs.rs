@@ -19,6 +19,8 @@ fn the_full_graph_has_every_compute_transfer_and_exchange() {
         ("one_stage_per_pod", 116, 52),
         ("tiny_interleaved", 244, 52),
         ("small_interleaved", 1000, 232),
+        // A backward cut into the eight layers of each of four stages.
+        ("tiny_buckets", 60 + 4 + 4 * 7, 16),
     ] {
         let case = job_case(&preset(name));
         assert_eq!((case.dag.nodes().len(), case.net.tasks.len()), (nodes, tasks), "{name}");
@@ -306,4 +308,44 @@ fn jobs_that_cannot_be_interleaved_have_no_case() {
     let mut found = crate::check::Findings::default();
     assert!(crate::check::job::case(&uneven, &mut found).is_none());
     assert!(found.list[0].message.contains("32 layers are not a multiple of 12 parts"));
+}
+
+/// Two stages, one micro-batch, gradients in two halves of half a second each.
+#[test]
+fn buckets_leave_inside_the_last_backward() {
+    // F 0-1, send -1.5, F 1.5-2.5, B 2.5-4.5, send 4.5-5, B 5-7. Stage 2: half of the gradients is ready at 3.5, the
+    // rest after the send; stage 1: at 6 and at 7.
+    let mut job = measured(2, 2, 1, HALF, 2.0 * HALF);
+    job.run.dp_buckets = 2;
+    let tasks = vec![
+        runs(0, 1.0, &[(1.0, 1.5)]),
+        runs(1, 4.5, &[(1.0, 5.0)]),
+        runs(2, 3.5, &[(1.0, 4.0)]),
+        runs(3, 5.0, &[(1.0, 5.5)]),
+        runs(4, 6.0, &[(1.0, 6.5)]),
+        runs(5, 7.0, &[(1.0, 7.5)]),
+    ];
+    let plan = whole(Scenario::Job(job), RateControl::Fair, &[1, 1, 1], 4, [7.5, 7.5, 1.0], tasks);
+    plan.assert_passes();
+    let names: Vec<String> = match &plan.scenario {
+        Scenario::Job(job) => job_case(job).net.tasks.iter().map(|task| task.name.clone()).collect(),
+        Scenario::Instance(_) => Vec::new(),
+    };
+    assert_eq!(names[2..], ["DP.1 s2", "DP.2 s2", "DP.1 s1", "DP.2 s1"]);
+    let mut hasty = plan;
+    hasty.result.tasks[4] = runs(4, 5.5, &[(1.0, 6.0)]);
+    assert!(hasty.codes().contains(code::PRECEDENCE));
+}
+
+#[test]
+fn buckets_of_a_stage_go_one_after_the_other() {
+    // One stage: B 1-3; each bucket takes 2 s, so that the second waits for the first, which is ready at 2.
+    let mut job = measured(1, 2, 1, HALF, 8.0 * HALF);
+    job.run.dp_buckets = 2;
+    let plan = simulated(&Scenario::Job(job), &[1]);
+    assert_eq!(
+        (plan.result.tasks[0].start_s, plan.result.tasks[1].start_s, plan.makespan_s),
+        (2.0, 4.0, 6.0)
+    );
+    plan.assert_passes();
 }

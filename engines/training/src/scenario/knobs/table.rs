@@ -187,6 +187,14 @@ pub(crate) static RUN_KNOBS: LazyLock<Vec<RunKnob>> = LazyLock::new(|| {
             cold,
             "Chunks of layers that a stage holds; from 2 on 1F1B is interleaved over them.",
         ),
+        knob(
+            "dp_buckets",
+            "",
+            count(4096),
+            Int(|r| &mut r.dp_buckets),
+            cold,
+            "Buckets in which a stage exchanges its gradients, last layers first; from 2 on inside the last backward.",
+        ),
     ]
 });
 

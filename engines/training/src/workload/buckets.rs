@@ -1,0 +1,46 @@
+//! Gradients of a stage in buckets that become ready one after the other inside its last backwards.
+
+use super::{Shape, StageLoad, Workload};
+
+/// One bucket of gradients of a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// The part of the stage's gradients that it holds.
+    pub share: f64,
+    /// The chunk whose last backward completes it.
+    pub chunk: u32,
+    /// How much of that backward is done then, above 0 and up to 1.
+    pub done: f64,
+}
+
+impl Workload {
+    /// The buckets of a stage in the order in which they become ready: its last layers first. Layers are spread as
+    /// evenly as possible, the first buckets hold one more where they do not divide; the bytes of a stage, its table
+    /// included, count as spread evenly over its layers. Where layers are not known the buckets are equal.
+    pub fn buckets(&self, shape: &Shape, stage: u32) -> Vec<Bucket> {
+        let (count, chunks) = (shape.dp_buckets, shape.virtual_stages);
+        let layers = parts(&self.stages[stage as usize], shape);
+        let in_chunk = layers / chunks;
+        let mut ready = 0;
+        (0..count)
+            .map(|bucket| {
+                let own = layers / count + u32::from(bucket < layers % count);
+                ready += own;
+                // Chunks are passed from the last to the first.
+                let passed = (ready - 1) / in_chunk;
+                Bucket {
+                    share: f64::from(own) / f64::from(layers),
+                    chunk: chunks - 1 - passed,
+                    done: f64::from(ready - passed * in_chunk) / f64::from(in_chunk),
+                }
+            })
+            .collect()
+    }
+}
+
+/// What buckets are made of: layers, if they are known and go round, else equal parts.
+fn parts(stage: &StageLoad, shape: &Shape) -> u32 {
+    let (count, chunks) = (shape.dp_buckets, shape.virtual_stages);
+    let goes_round = stage.layers >= count && stage.layers > 0 && stage.layers.is_multiple_of(chunks);
+    if goes_round { stage.layers } else { count * chunks }
+}
