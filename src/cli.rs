@@ -22,15 +22,20 @@ mod compare;
 mod completions;
 mod export;
 mod import;
+mod inbox;
 mod info;
 mod keys;
+mod limits;
 mod man;
 mod methods;
 mod new;
 mod presets;
+mod printer;
 mod sessions;
 mod show;
+mod signals;
 mod solve;
+mod sweep;
 
 use clap::{CommandFactory as _, Parser as _};
 use console::Console;
@@ -70,7 +75,7 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
         return workbench::run(grammar.opening, console);
     };
     match &command {
-        Command::Solve(_) => console.divert(true),
+        Command::Solve(_) | Command::Sweep(_) => console.divert(true),
         _ => console.divert(false),
     }
     match command {
@@ -78,6 +83,7 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
         Command::New(arguments) => new::run(&arguments, console),
         Command::Methods(arguments) => methods::run(&arguments, console),
         Command::Solve(arguments) => solve::run(&arguments, console),
+        Command::Sweep(arguments) => sweep::run(&arguments, console),
         Command::Check(arguments) => check::run(&arguments, console),
         Command::Show(arguments) => show::run(&arguments, console),
         Command::Compare(arguments) => compare::run(&arguments, console),

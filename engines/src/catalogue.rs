@@ -89,6 +89,12 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
     named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
+/// Every figure that plans of a kind may carry beside the objective, in the order in which tables show them; none for an
+/// unknown kind.
+pub fn metrics(kind: &str) -> &'static [&'static str] {
+    named_kind!(kind, K => K::METRICS, &[])
+}
+
 /// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.
 pub fn presets() -> Vec<PresetInfo> {
     [Training::presets(), Tpu::presets(), Crossconnect::presets()].concat()

@@ -10,6 +10,7 @@
 //! | `listed` | what a kind brings to the catalogue |
 //! | [`files`] | reading scenario and plan files, checking plans |
 //! | [`solve`] | settings, requests and jobs for the run board |
+//! | [`sweep`] | scenarios x values of knobs x methods, a row each |
 //! | [`formats`] | importers and exporters |
 //! | [`convert`] | scenarios from plans of other kinds |
 //! | [`models`] | methods as models for other solvers, and the way back |
@@ -58,8 +59,11 @@ pub mod models;
 pub mod schema;
 pub mod solve;
 pub mod subject;
+pub mod sweep;
 
-pub use catalogue::{KindInfo, PresetInfo, kind, kinds, knobs, method, methods, preset, presets, solver};
+pub use catalogue::{
+    KindInfo, PresetInfo, kind, kinds, knobs, method, methods, metrics, preset, presets, solver,
+};
 pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{

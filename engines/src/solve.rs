@@ -118,7 +118,8 @@ fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
     infos.iter().find(|info| info.name == name)
 }
 
-fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
+/// The value of a setting; of one entry if it names one.
+pub(crate) fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
     use lightbay_core::param::Domain;
     match (setting.index, &knob.domain) {
         (None, _) => knob.parse(&setting.text),
@@ -130,7 +131,7 @@ fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamValue, Proble
     }
 }
 
-fn unknown_method(kind: &str, name: &str) -> Problem {
+pub(crate) fn unknown_method(kind: &str, name: &str) -> Problem {
     let all = methods(kind);
     let names: Vec<&str> = all.iter().map(|method| method.name).collect();
     Problem::new("method", format!("'{name}' is no method of kind {kind}"), suggestion(name, &names))

@@ -1,7 +1,7 @@
 //! Writing a file so that a crash at any moment leaves the old content or the new, never a mixture.
 //!
 //! The only code that writes a user's file: a temporary file in the same folder, `fsync`, rename, `fsync` of
-//! the folder. Nothing else in the program opens a user's file for writing.
+//! the folder. Beside [`crate::append`] nothing in the program opens a user's file for writing.
 
 use crate::error::{SessionError, folder_of};
 use std::fs::{self, File, FileType};

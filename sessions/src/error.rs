@@ -93,6 +93,12 @@ pub enum SessionError {
         /// Who holds it.
         holder: String,
     },
+    /// Another process adds to the file.
+    #[error("'{}' is being written by another process; wait for it, or choose another name", show(.path))]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
     /// A change was asked of a session that is only being looked at.
     #[error("session '{}' is open for reading only; close it where it is open, then open it again", printable(.name))]
     ReadOnly {

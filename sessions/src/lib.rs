@@ -10,6 +10,7 @@
 //! | [`resume`] | recent sessions, and which to reopen |
 //! | [`compare`] | plans side by side, as JSON, Markdown or CSV |
 //! | [`atomic`] | writing a file: the old content or the new, never a mixture |
+//! | [`append`] | a file that grows by whole lines |
 //!
 //! Knows envelopes only: scenarios and results stay raw JSON, and every reader has to validate and check them.
 //!
@@ -49,6 +50,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod append;
 pub mod atomic;
 pub mod book;
 pub mod compare;
@@ -64,6 +66,7 @@ mod thin;
 mod toy;
 pub mod writer;
 
+pub use append::LineFile;
 pub use atomic::{Overwrite, atomic_write, atomic_write_with};
 pub use book::{PlanBook, PlanId};
 pub use error::SessionError;

@@ -77,7 +77,7 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
 }
 
 /// Takes the lock. Somebody who only asks who holds it ([`holder`]) is in the way for a moment, and is let pass.
-fn exclusively(file: &File) -> Result<(), TryLockError> {
+pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     for _ in 0..100 {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) if file.try_lock_shared().is_ok() => {

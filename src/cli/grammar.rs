@@ -3,7 +3,7 @@
 use super::source::Source;
 use super::{
     check, compare, completions, config, exit, export, import, info, keys, look, man, methods, new, presets,
-    sessions, show, solve, version,
+    sessions, show, solve, sweep, version,
 };
 use clap::{Args, Parser, Subcommand, ValueHint};
 use lightbay_sessions::Overrides;
@@ -102,6 +102,8 @@ pub enum Command {
     Methods(methods::Arguments),
     /// Solve a scenario without the workbench and write the plan
     Solve(Box<solve::Arguments>),
+    /// Solve many scenarios by many methods into a table
+    Sweep(Box<sweep::Arguments>),
     /// Verify a plan: prints every violation
     Check(check::Arguments),
     /// Summarise a scenario or plan

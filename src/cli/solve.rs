@@ -3,10 +3,12 @@
 use super::console::Console;
 use super::exit::{self, Exit, Signal};
 use super::failure::Failure;
+use super::limits::{Limits, Progress};
+use super::printer::Printer;
+use super::signals;
 use super::source::Source;
-use super::value;
 use crate::helper::{self, Group};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
@@ -18,11 +20,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use wire::{Message, Wire};
 
-mod inbox;
 mod progress;
 mod request;
 mod saver;
-mod signals;
 mod wire;
 
 const EXAMPLES: &str = "\
@@ -51,21 +51,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
-    /// Time after which the best plan is returned: 90, 90s, 5m
-    #[arg(long, value_name = "TIME", value_parser = value::duration_s)]
-    time_limit: Option<f64>,
-
-    /// Gap between plan and bound at which to stop: 1%, 0.01
-    #[arg(long, value_name = "GAP", value_parser = value::gap)]
-    gap: Option<f64>,
-
-    /// Seed of all random choices [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
-    seed: Option<u64>,
-
-    /// Threads [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    limits: Limits,
 
     /// Plan to start from, of this or a similar scenario
     #[arg(long, value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
@@ -84,27 +71,12 @@ pub struct Arguments {
     force: bool,
 }
 
-/// What is said while solving.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Progress {
-    /// One short line per milestone
-    Plain,
-    /// One JSON object per event and line (lightbay.event/1)
-    Json,
-    /// Nothing
-    None,
-}
-
 /// Solves.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let request = request::prepare(arguments, console)?;
-    let progress = arguments.progress.unwrap_or(if console.err_is_terminal() {
-        Progress::Plain
-    } else {
-        Progress::None
-    });
-    let printer = progress::Printer::start(progress, request.objective, request.defaults, console)?;
-    let wire = Arc::new(Wire::new(printer.inbox()));
+    let progress = Progress::or_usual(arguments.progress, console);
+    let printer = progress::start(progress, request.objective, request.defaults, console)?;
+    let wire = Arc::new(Wire::new(printer.as_ref().map(Printer::inbox)));
     let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(Group::Shared));
     let runs = Runs::new(request.threads, RunId(1), wire.clone(), clock, launcher).map_err(|error| {
         Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
@@ -116,7 +88,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let mut saver = saver::Saver::new(request.target);
     runs.submit(request.job);
     let (ended, signal) = coordinate(&wire, &runs, &mut saver, console);
-    printer.finish();
+    if let Some(printer) = printer {
+        printer.finish();
+    }
     conclude(ended, signal, saver, console)
 }
 
@@ -183,7 +157,7 @@ fn conclude(
 
 /// The exit code for how the run ended (`None`: left before it said so), whether there was a plan, and the signal
 /// that asked it to stop.
-fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<Signal>) -> Exit {
+pub(super) fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<Signal>) -> Exit {
     // A run that was done before the signal could stop it was not ended by it.
     let early = matches!(status, None | Some(EndStatus::Stopped | EndStatus::NoPlan));
     if let Some(signal) = signal.filter(|_| early) {

@@ -118,6 +118,8 @@ fn escape_sequences_in_names_never_reach_the_terminal() {
         &["compare", "a.json", file, "--md"],
         &["compare", "a.json", file, "--json"],
         &["export", "s.json", "--to", "json"],
+        &["sweep", "s.json", "--method", "prop-alloc"],
+        &["sweep", "s.json", "--method", "prop-alloc", "--json"],
     ] {
         let ran = place.run(command).done();
         let safe = |text: &str| !text.chars().any(|c| c == '\u{1b}' || c == '\u{7}' || c == '\u{202e}');

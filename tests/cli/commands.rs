@@ -16,6 +16,7 @@ fn help_is_short_or_long() {
         "new",
         "methods",
         "solve",
+        "sweep",
         "check",
         "show",
         "compare",

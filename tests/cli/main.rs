@@ -12,4 +12,5 @@ mod readme;
 mod signals;
 mod solving;
 mod support;
+mod sweep;
 mod tpu;

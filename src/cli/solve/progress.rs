@@ -1,11 +1,9 @@
 //! What is said on standard error while a run lasts: lines for people or one JSON object per event.
-//!
-//! A thread of its own, so that a reader who does not read never holds up signals or saving.
 
-use super::Progress;
-use super::inbox::Inbox;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::limits::Progress;
+use crate::cli::printer::{Line, Printer};
 use crate::cli::quantity;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, Severity};
 use lightbay_core::kind::ObjectiveInfo;
@@ -13,90 +11,38 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Limit, gap};
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
-
-/// How long the end of the run waits for a slow reader.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Seconds of the run's clock between two lines about the same figures.
 const BOUND_EVERY_S: f64 = 1.0;
 const FIGURES_EVERY_S: f64 = 10.0;
 
-/// Prints events.
-#[derive(Debug)]
-pub struct Printer {
-    inbox: Option<Arc<Inbox<Event>>>,
-    ended: Option<Receiver<()>>,
-}
-
-impl Printer {
-    /// Starts printing in the given form.
-    ///
-    /// # Errors
-    /// If no thread can be started.
-    pub fn start(
-        form: Progress,
-        objective: ObjectiveInfo,
-        defaults: Vec<ParamInfo>,
-        console: &Console,
-    ) -> Result<Self, Failure> {
-        if form == Progress::None {
-            return Ok(Self { inbox: None, ended: None });
+/// Starts printing events in the given form; `None` if nothing is to be said.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn start(
+    form: Progress,
+    objective: ObjectiveInfo,
+    defaults: Vec<ParamInfo>,
+    console: &Console,
+) -> Result<Option<Printer<Event>>, Failure> {
+    if form == Progress::None {
+        return Ok(None);
+    }
+    let mut plain = Plain::new(objective, defaults);
+    let printer = Printer::start(console, move |event: Event| {
+        let text = match form {
+            Progress::Json => serde_json::to_string(&event.record()).ok(),
+            Progress::Plain => plain.line(&event),
+            Progress::None => None,
+        };
+        if matches!(event.body, EventBody::Done(_)) {
+            Line::Last(text)
+        } else {
+            text.map_or(Line::Skip, Line::Say)
         }
-        let failed =
-            |error| Failure::Mendable(format!("progress cannot be shown: {error}; try --progress none"));
-        let mut err = console.err_handle().map_err(failed)?;
-        let inbox = Arc::new(Inbox::new());
-        let (say_ended, ended) = channel();
-        let own = Arc::clone(&inbox);
-        let mut plain = Plain::new(objective, defaults);
-        std::thread::Builder::new()
-            .name("lb-progress".to_owned())
-            .spawn(move || {
-                let mut open = true;
-                while let Some(event) = own.take(None) {
-                    // When the reader has left, what remains is only taken out of the way.
-                    open = open && print(form, &event, &mut plain, &mut err).is_ok();
-                    if matches!(event.body, EventBody::Done(_)) {
-                        break;
-                    }
-                }
-                // The other side may have lost patience.
-                let _ = say_ended.send(());
-            })
-            .map_err(failed)?;
-        Ok(Self { inbox: Some(inbox), ended: Some(ended) })
-    }
-
-    /// Where events are put.
-    pub fn inbox(&self) -> Option<Arc<Inbox<Event>>> {
-        self.inbox.clone()
-    }
-
-    /// Waits until everything is said, but not forever.
-    pub fn finish(self) {
-        if let Some(ended) = self.ended {
-            let _ = ended.recv_timeout(PATIENCE);
-        }
-    }
-}
-
-fn print(form: Progress, event: &Event, plain: &mut Plain, err: &mut File) -> std::io::Result<()> {
-    let mut line = match form {
-        Progress::Json => serde_json::to_string(&event.record())?,
-        Progress::Plain => match plain.line(event) {
-            Some(line) => line,
-            None => return Ok(()),
-        },
-        Progress::None => return Ok(()),
-    };
-    line.push('\n');
-    // In one piece, so that lines of other programs do not mix with it.
-    err.write_all(line.as_bytes())
+    })?;
+    Ok(Some(printer))
 }
 
 /// Writes events as short lines.

@@ -1,7 +1,6 @@
 //! From arguments to a job. Everything that can be wrong is found here, before anything is started or written.
 
 use super::Arguments;
-use crate::cli::config::Config;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
@@ -69,16 +68,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
         keep(Problems::from(problem).named("--method"));
         return Err(Failure::Input(wrong));
     };
-    let mut twice = Problems::of("--set");
-    for (flag, set, is_given) in [
-        ("--time-limit", "time_limit_s", arguments.time_limit.is_some()),
-        ("--gap", "gap", arguments.gap.is_some()),
-        ("--seed", "seed", arguments.seed.is_some()),
-    ] {
-        if is_given && arguments.set.iter().any(|setting| setting.name == set) {
-            twice.add(set, format!("is given by {flag} too"), "give it once");
-        }
-    }
+    let twice = arguments.limits.given_twice(&arguments.set, "--set");
     if !twice.is_empty() {
         keep(twice);
     }
@@ -90,19 +80,19 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
 
     for (given, heeded, flag, why) in [
         (hot_start.is_some(), chosen.hot_start, "--hot-start", "starts from no plan"),
-        (arguments.gap.is_some(), chosen.proves, "--gap", "proves no bound"),
+        (arguments.limits.gap.is_some(), chosen.proves, "--gap", "proves no bound"),
     ] {
         if given && !heeded {
             console.warn(&format!("{name} {why}, so {flag} has no effect"));
         }
     }
     let mut ask = Ask::of(name).with(settings);
-    ask.time_limit_s = arguments.time_limit.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
-    ask.gap = arguments.gap.or(ask.gap).filter(|gap| *gap > 0.0);
-    ask.seed = arguments.seed.unwrap_or(ask.seed);
+    ask.time_limit_s = arguments.limits.time_limit.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
+    ask.gap = arguments.limits.gap.or(ask.gap).filter(|gap| *gap > 0.0);
+    ask.seed = arguments.limits.seed.unwrap_or(ask.seed);
     ask.hot_start = hot_start.map(|plan| plan.shared());
     let job = job(&scenario, &ask)?;
-    let threads = Config::load(console)?.threads(arguments.threads).unwrap_or_else(cores);
+    let threads = arguments.limits.thread_budget(console)?;
     Ok(Prepared { job, objective: info.objective, defaults: chosen.params, target, threads })
 }
 
@@ -116,8 +106,4 @@ fn same_kind(plan: &AnyPlan, kind: &str) -> Result<(), Problem> {
         format!("is '{found}', the scenario is of kind '{kind}'"),
         "give a plan of the same kind",
     ))
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -1,15 +1,12 @@
 //! Where the run's events go: plans and the end to the coordinator, everything to the printer.
 
-use super::inbox::Inbox;
 use crate::cli::exit::Signal;
+use crate::cli::inbox::Inbox;
+use crate::cli::printer::{BACKLOG, Figures};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::event::{Done, Event, EventBody, EventSink};
-use std::mem::discriminant;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Events a slow reader of standard error may be behind before older figures are replaced by newer ones.
-const BACKLOG: usize = 256;
 
 /// What the coordinator hears.
 #[derive(Debug)]
@@ -54,25 +51,13 @@ impl EventSink for Wire {
             _ => None,
         };
         if let Some(printer) = &self.printer {
-            if event.body.is_progress() {
-                let sort = discriminant(&event.body);
-                let series = series_name(&event).map(str::to_owned);
-                printer.put_latest(event, BACKLOG, |older| {
-                    discriminant(&older.body) == sort && series_name(older) == series.as_deref()
-                });
-            } else {
-                printer.put(event);
+            match Figures::of(&event) {
+                Some(figures) => printer.put_latest(event, BACKLOG, |older| figures.are_of(older)),
+                None => printer.put(event),
             }
         }
         if let Some(message) = message {
             self.coordinator.put(message);
         }
-    }
-}
-
-fn series_name(event: &Event) -> Option<&str> {
-    match &event.body {
-        EventBody::Series(point) => Some(&point.name),
-        _ => None,
     }
 }

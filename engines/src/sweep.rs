@@ -1,0 +1,320 @@
+//! Sweeps: scenarios x values of knobs x methods, solved one after the other, a row each.
+//!
+//! Knows no kind and no file. A [`Sweep`] says which cells there are and makes a job of each; a [`Walker`] solves them
+//! and hands out a [`Row`] and the checked plan of every cell. Plans are handed on from one value of a knob to the next
+//! where the method starts from plans and the knob says that a changed value starts from what is known.
+
+use crate::catalogue::{kind, method, methods};
+use crate::solve::{apply_own, job, parse_entry, unknown_method};
+use crate::subject::AnyScenario;
+use crate::{Ask, KindInfo};
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::json::sha256_hex;
+use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::method::MethodInfo;
+use lightbay_core::param::{ParamInfo, ParamValue, Setting};
+use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::run::{Job, common_params};
+use serde_json::json;
+
+mod axis;
+mod cells;
+mod row;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use axis::{Axis, Turns};
+pub use cells::{Cell, Shard};
+pub use row::{FoundRow, Row, TableForm};
+pub use walk::{Starts, Walked, Walker};
+
+/// Most cells of one sweep.
+pub const MAX_CELLS: usize = 100_000;
+
+/// A change of a knob: name, entry of its list, value.
+type Change = (String, Option<usize>, ParamValue);
+
+/// What is to be solved.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    kind: KindInfo,
+    scenarios: Vec<AnyScenario>,
+    /// Changes of every scenario. They are made together with those of the axes, as they may only fit together.
+    changes: Vec<Change>,
+    axes: Vec<Axis>,
+    asks: Vec<Ask>,
+    infos: Vec<MethodInfo>,
+    cold: bool,
+}
+
+impl Sweep {
+    /// A sweep over scenarios of one kind, without axes and methods yet.
+    ///
+    /// # Errors
+    /// Scenarios of several kinds, or none at all.
+    pub fn of(scenarios: Vec<AnyScenario>) -> Result<Self, Problem> {
+        let first = scenarios.first().and_then(|scenario| kind(scenario.kind()));
+        let Some(kind) = first else {
+            return Err(Problem::new("", "there is no scenario", "give at least one"));
+        };
+        if let Some(other) = scenarios.iter().find(|scenario| scenario.kind() != kind.name) {
+            let message =
+                format!("'{}' is of kind {}, the first is of kind {}", other.name(), other.kind(), kind.name);
+            return Err(Problem::new("", message, "sweep over scenarios of one kind at a time"));
+        }
+        let (changes, axes, asks, infos) = Default::default();
+        Ok(Self { kind, scenarios, changes, axes, asks, infos, cold: false })
+    }
+
+    /// The same with these methods; none is the one that suits the first scenario.
+    ///
+    /// # Errors
+    /// Names that are no methods, or that are given twice.
+    pub fn methods(mut self, names: &[String]) -> Result<Self, Problems> {
+        let suited = self.scenarios.first().map(|scenario| scenario.suited_method().to_owned());
+        let names: Vec<String> = if names.is_empty() { suited.into_iter().collect() } else { names.to_vec() };
+        let mut problems = Problems::new();
+        for (at, name) in names.iter().enumerate() {
+            match method(self.kind.name, name) {
+                None => problems.push(unknown_method(self.kind.name, name)),
+                Some(_) if names.iter().take(at).any(|other| other == name) => {
+                    problems.add("method", format!("'{name}' is given twice"), "give it once");
+                }
+                Some(info) => {
+                    self.infos.push(info);
+                    self.asks.push(Ask::of(name));
+                }
+            }
+        }
+        problems.into_result(self)
+    }
+
+    /// The same with settings for every cell: knobs of the scenario, and parameters for those methods that have them.
+    ///
+    /// # Errors
+    /// Names that neither the scenarios nor any of the methods know, and values that are not valid.
+    pub fn set(mut self, settings: &[Setting]) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        for setting in settings {
+            if let Some(knob) = self.knob(&setting.name) {
+                match parse_entry(&knob, setting) {
+                    Ok(value) => self.changes.push((setting.name.clone(), setting.index, value)),
+                    Err(problem) => problems.push(problem),
+                }
+                continue;
+            }
+            let mut having = 0;
+            for (info, ask) in self.infos.iter().zip(&mut self.asks) {
+                let own = parameters(info);
+                if !own.iter().any(|param| param.name == setting.name) {
+                    continue;
+                }
+                having += 1;
+                let scenario = self.scenarios.first();
+                let Some(scenario) = scenario else { continue };
+                match apply_own(scenario, info.name, &own, std::slice::from_ref(setting)) {
+                    Ok((_, values)) => *ask = ask.clone().with(values),
+                    Err(found) if having == 1 => problems.extend(found),
+                    Err(_) => {}
+                }
+            }
+            if having == 0 {
+                problems.push(self.unknown(&setting.name));
+            }
+        }
+        problems.into_result(self)
+    }
+
+    /// The same with axes, the slowest first.
+    ///
+    /// # Errors
+    /// Names that the scenarios or one of the methods do not know, values that are not valid, and more cells than
+    /// [`MAX_CELLS`].
+    pub fn over(mut self, axes: &[Setting]) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        for setting in axes {
+            let knob = self.axis_knob(setting).map_err(Problems::from);
+            let found = knob.and_then(|(info, turns)| Axis::parse(setting, &info, turns));
+            match found {
+                Ok(axis) if self.axes.iter().any(|other| other.label() == axis.label()) => {
+                    problems.add(axis.label(), "is given twice", "give all its values at once");
+                }
+                Ok(axis) => self.axes.push(axis),
+                Err(found) => problems.extend(found),
+            }
+        }
+        problems.into_result(())?;
+        if self.len() > MAX_CELLS {
+            let message = format!("{} cells are more than {MAX_CELLS}", self.len());
+            return Err(Problem::new("", message, "take fewer values, or sweep in parts").into());
+        }
+        Ok(self)
+    }
+
+    /// The same with limits of every cell; what is not given stays as it is.
+    #[must_use]
+    pub fn limited(mut self, time_limit_s: Option<f64>, gap: Option<f64>, seed: Option<u64>) -> Self {
+        for ask in &mut self.asks {
+            ask.time_limit_s = time_limit_s.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
+            ask.gap = gap.or(ask.gap).filter(|gap| *gap > 0.0);
+            ask.seed = seed.unwrap_or(ask.seed);
+        }
+        self
+    }
+
+    /// The same without plans handed on from cell to cell.
+    #[must_use]
+    pub fn cold(mut self, cold: bool) -> Self {
+        self.cold = cold;
+        self
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> KindInfo {
+        self.kind
+    }
+
+    /// What is optimised.
+    pub fn objective(&self) -> ObjectiveInfo {
+        self.kind.objective
+    }
+
+    /// Its axes, the slowest first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Names of its methods.
+    pub fn method_names(&self) -> impl Iterator<Item = &str> {
+        self.asks.iter().map(|ask| ask.method.as_str())
+    }
+
+    /// Names of its scenarios.
+    pub fn scenario_names(&self) -> impl Iterator<Item = &str> {
+        self.scenarios.iter().map(AnyScenario::name)
+    }
+
+    /// Whether a method starts from plans.
+    fn takes_plans(&self, method: usize) -> bool {
+        self.infos.get(method).is_some_and(|info| info.hot_start)
+    }
+
+    /// The value of every axis at a cell.
+    pub fn values_at<'a>(&'a self, cell: &'a Cell) -> impl Iterator<Item = &'a ParamValue> {
+        self.axes.iter().zip(&cell.at).filter_map(|(axis, at)| axis.values.get(*at))
+    }
+
+    /// Sixteen hexadecimal digits that differ between sweeps which ask different questions. Threads do not count: they
+    /// change no plan.
+    pub fn id(&self) -> String {
+        let scenarios: Vec<_> = self
+            .scenarios
+            .iter()
+            .map(|scenario| (scenario.name(), scenario.sha256().unwrap_or_default()))
+            .collect();
+        let axes: Vec<_> = self.axes.iter().map(|axis| (axis.label(), &axis.values)).collect();
+        let asks: Vec<_> = self
+            .asks
+            .iter()
+            .map(|ask| json!([ask.method, ask.settings, ask.seed, ask.time_limit_s, ask.gap]))
+            .collect();
+        let asked = json!([self.kind.name, scenarios, self.changes, axes, asks, self.cold]);
+        sha256_hex(asked.to_string().as_bytes()).chars().take(16).collect()
+    }
+
+    /// The scenario of a cell.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn scenario(&self, cell: &Cell) -> Result<AnyScenario, Problems> {
+        let Some(scenario) = self.scenarios.get(cell.scenario) else {
+            return Err(Problem::new("", "there is no such cell", "").into());
+        };
+        let fixed = self.changes.iter().map(|(name, index, value)| (name.as_str(), *index, value));
+        let turned = self.axes.iter().zip(self.values_at(cell));
+        let turned = turned.filter(|(axis, _)| axis.turns == Turns::Scenario);
+        let changes: Vec<_> =
+            fixed.chain(turned.map(|(axis, value)| (axis.info.name.as_ref(), axis.index, value))).collect();
+        if changes.is_empty() { Ok(scenario.clone()) } else { scenario.with_all(&changes) }
+    }
+
+    /// The run of a cell, from a plan if there is one.
+    ///
+    /// # Errors
+    /// What is wrong with its scenario or its parameters.
+    pub fn job(&self, cell: &Cell, start: Option<SharedPlan>) -> Result<Box<dyn Job>, Problems> {
+        let scenario = self.scenario(cell)?;
+        let turned = self.axes.iter().zip(self.values_at(cell));
+        let turned = turned.filter(|(axis, _)| axis.turns == Turns::Method);
+        let settings = turned.map(|(axis, value)| (axis.info.name.to_string(), value.clone())).collect();
+        let Some(ask) = self.asks.get(cell.method) else {
+            return Err(Problem::new("", "there is no such cell", "").into());
+        };
+        let ask = Ask { hot_start: start, ..ask.clone().with(settings) };
+        job(&scenario, &ask)
+    }
+
+    fn knob(&self, name: &str) -> Option<ParamInfo> {
+        let knobs = self.scenarios.first().map(AnyScenario::knobs).unwrap_or_default();
+        knobs.into_iter().find(|knob| knob.name == name)
+    }
+
+    /// The knob that an axis turns. A parameter has to be one of every method, as each has a cell for every value.
+    fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, Turns), Problem> {
+        let name = setting.name.as_str();
+        if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)
+            || self.asks.iter().any(|ask| ask.settings.iter().any(|(other, _)| other == name))
+        {
+            return Err(Problem::new(name, "is set for all cells too", "give it once"));
+        }
+        let column = row::FIXED.contains(&name) || crate::catalogue::metrics(self.kind.name).contains(&name);
+        if column {
+            return Err(Problem::new(name, "is a column of every table already", "sweep over another knob"));
+        }
+        if let Some(knob) = self.knob(name) {
+            return Ok((knob, Turns::Scenario));
+        }
+        let mut found = None;
+        for info in &self.infos {
+            let own = parameters(info).into_iter().find(|param| param.name == name);
+            match own {
+                Some(param) => found = Some(param),
+                None if self.known_to_any(name) => {
+                    let message = format!("is no parameter of {}", info.name);
+                    return Err(Problem::new(name, message, "sweep over it with methods that have it"));
+                }
+                None => return Err(self.unknown(name)),
+            }
+        }
+        found.map(|param| (param, Turns::Method)).ok_or_else(|| self.unknown(name))
+    }
+
+    fn known_to_any(&self, name: &str) -> bool {
+        self.infos.iter().any(|info| parameters(info).iter().any(|param| param.name == name))
+    }
+
+    fn unknown(&self, name: &str) -> Problem {
+        let knobs = self.scenarios.first().map(AnyScenario::knobs).unwrap_or_default();
+        let own: Vec<ParamInfo> = self.infos.iter().flat_map(parameters).collect();
+        let elsewhere = methods(self.kind.name);
+        if let Some(other) = elsewhere.iter().find(|info| info.params.iter().any(|param| param.name == name))
+        {
+            let remedy = format!("it belongs to {}", other.name);
+            return Problem::new(name, "is no parameter of these methods", remedy);
+        }
+        let names: Vec<&str> = knobs.iter().chain(&own).map(|info| info.name.as_ref()).collect();
+        Problem::new(
+            name,
+            "is no knob of the scenario and no parameter of the methods",
+            suggestion(name, &names),
+        )
+    }
+}
+
+fn parameters(info: &MethodInfo) -> Vec<ParamInfo> {
+    let mut own = info.params.clone();
+    own.extend(common_params());
+    own
+}

@@ -1,0 +1,139 @@
+//! The axes of a sweep: a knob of the scenario or of a method with the values that it takes.
+
+use crate::solve::parse_entry;
+use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
+use lightbay_core::problem::{Problem, Problems};
+
+/// Most values of one axis; more is a slip in a range.
+const MAX_VALUES: usize = 10_000;
+
+/// What an axis turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// A knob of the scenario.
+    Scenario,
+    /// A knob of the methods, or one that all methods have.
+    Method,
+}
+
+/// A knob and the values that it takes one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The knob.
+    pub info: ParamInfo,
+    /// Entry of its list.
+    pub index: Option<usize>,
+    /// Whose knob it is.
+    pub turns: Turns,
+    /// Its values, each valid for the knob and no two alike.
+    pub values: Vec<ParamValue>,
+}
+
+impl Axis {
+    /// Reads the values from `setting`, as typed after `--over`: `400,800`, `1..8`, `200..1600..200`, `[4,8],[8,8]`.
+    ///
+    /// # Errors
+    /// Every text that is no value of the knob, and values that are given twice.
+    pub(super) fn parse(setting: &Setting, info: &ParamInfo, turns: Turns) -> Result<Self, Problems> {
+        let mut problems = Problems::new();
+        let mut values: Vec<ParamValue> = Vec::new();
+        for part in parts(&setting.text) {
+            match expand(part, setting, info) {
+                Ok(found) => values.extend(found),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        problems.into_result(())?;
+        for (at, value) in values.iter().enumerate() {
+            if values.iter().take(at).any(|other| other == value) {
+                let problem =
+                    Problem::new(setting.name.clone(), format!("has {value} twice"), "give it once");
+                return Err(problem.into());
+            }
+        }
+        Ok(Self { info: info.clone(), index: setting.index, turns, values })
+    }
+
+    /// The knob as it is written: `seq`, `ports_per_pod[3]`.
+    pub fn label(&self) -> String {
+        match self.index {
+            Some(index) => format!("{}[{index}]", self.info.name),
+            None => self.info.name.to_string(),
+        }
+    }
+
+    /// Whether the plan for one value is of use for the next: the knob itself says that a changed value starts from
+    /// what is known.
+    pub fn hands_on(&self) -> bool {
+        self.turns == Turns::Scenario && self.info.effect != Effect::Cold
+    }
+}
+
+/// The pieces between commas that are in no brackets.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// One value, or all those of a range.
+fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamValue>, Problem> {
+    let one = |text: &str| parse_entry(info, &Setting { text: text.trim().to_owned(), ..setting.clone() });
+    let whole = match info.domain {
+        Domain::Int { .. } | Domain::IntOrList { .. } => true,
+        Domain::IntList { .. } => setting.index.is_some(),
+        Domain::Float { .. } => false,
+        Domain::Bool | Domain::Choice { .. } | Domain::Text => return Ok(vec![one(part)?]),
+    };
+    let Some((first, rest)) = part.split_once("..") else { return Ok(vec![one(part)?]) };
+    let (last, step) = match rest.split_once("..") {
+        Some((last, step)) => (last, Some(step)),
+        None => (rest, None),
+    };
+    let refuse = |remedy: &str| Problem::new(info.name.clone(), format!("'{part}' is no range"), remedy);
+    let number = |value: ParamValue| value.as_f64().ok_or_else(|| refuse("write first..last..step"));
+    let (first, last) = (number(one(first)?)?, number(one(last)?)?);
+    let under = |problem: Problem| problem.under(&info.name);
+    let step = match step {
+        None if whole => 1.0,
+        None => return Err(refuse("write its step too: first..last..step")),
+        Some(text) if whole => {
+            number(ParamInfo::int("step", 1, i64::MAX, 1, "").parse(text).map_err(under)?)?
+        }
+        Some(text) => number(ParamInfo::float("step", 0.0, f64::MAX, 0.0, "").parse(text).map_err(under)?)?,
+    };
+    if first > last || step <= 0.0 {
+        return Err(refuse("write first..last..step with first up to last and a step above 0"));
+    }
+    // A last value that only rounding keeps out belongs to the range.
+    let count = ((last - first) / step + 1e-9).floor() + 1.0;
+    if count > MAX_VALUES as f64 {
+        return Err(refuse(&format!("it has {count} values; take a larger step")));
+    }
+    (0..count as usize)
+        .map(|at| {
+            let value = decimal(first + at as f64 * step);
+            let value = if whole { ParamValue::Int(value as i64) } else { ParamValue::Float(value) };
+            match setting.index {
+                Some(_) => Ok(value),
+                None => info.accept(&value),
+            }
+        })
+        .collect()
+}
+
+/// The number as a person would have typed it: 0.3, not 0.30000000000000004.
+fn decimal(value: f64) -> f64 {
+    format!("{value:.12e}").parse().unwrap_or(value)
+}

@@ -1,0 +1,126 @@
+//! Which cells a sweep has, in which order, and which of them hand plans on.
+
+use super::{Axis, Sweep};
+use std::collections::BTreeMap;
+
+/// One scenario with one value of every axis, for one method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Position in the sweep, from 1.
+    pub number: usize,
+    /// Which scenario.
+    pub scenario: usize,
+    /// Which value of each axis.
+    pub at: Vec<usize>,
+    /// Which method.
+    pub method: usize,
+}
+
+/// A part of a sweep, so that several machines can share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub part: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Shard {
+    /// Everything.
+    pub const WHOLE: Self = Self { part: 1, of: 1 };
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = || format!("'{text}' is no part; write 1/4 for the first of four");
+        let (part, of) = text.split_once('/').ok_or_else(refuse)?;
+        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| refuse());
+        let shard = Self { part: number(part)?, of: number(of)? };
+        if (1..=shard.of).contains(&shard.part) { Ok(shard) } else { Err(refuse()) }
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.part, self.of)
+    }
+}
+
+impl Sweep {
+    /// How many cells there are; none before there is a method.
+    pub fn len(&self) -> usize {
+        self.values() * self.scenarios.len() * self.asks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Combinations of values.
+    fn values(&self) -> usize {
+        self.axes.iter().map(|axis| axis.values.len()).product()
+    }
+
+    /// A cell by its number: scenarios vary slowest, then the axes in their order; methods stand side by side.
+    pub fn cell(&self, number: usize) -> Cell {
+        let mut left = number.saturating_sub(1);
+        let mut take = |size: usize| {
+            let digit = left % size.max(1);
+            left /= size.max(1);
+            digit
+        };
+        let method = take(self.asks.len());
+        let mut at: Vec<usize> = self.axes.iter().rev().map(|axis| take(axis.values.len())).collect();
+        at.reverse();
+        Cell { number, scenario: take(self.scenarios.len()), at, method }
+    }
+
+    /// The axis along which plans are handed on: the last one whose knob allows it.
+    fn handing_axis(&self) -> Option<usize> {
+        if self.cold { None } else { self.axes.iter().rposition(Axis::hands_on) }
+    }
+
+    /// Cells between neighbours on the axis along which plans are handed on.
+    fn stride(&self, axis: usize) -> usize {
+        self.axes.iter().skip(axis + 1).map(|axis| axis.values.len()).product::<usize>() * self.asks.len()
+    }
+
+    /// The line of cells that a cell belongs to, named by its first: each starts from the plan of the one before.
+    /// A cell that takes no plan is a line of its own.
+    pub fn line(&self, cell: &Cell) -> usize {
+        match self.handing_axis() {
+            Some(axis) if self.takes_plans(cell.method) => {
+                cell.number - cell.at.get(axis).copied().unwrap_or(0) * self.stride(axis)
+            }
+            _ => cell.number,
+        }
+    }
+
+    /// Whether no cell of its line comes after this one.
+    pub fn ends_line(&self, cell: &Cell) -> bool {
+        match self.handing_axis() {
+            Some(axis) if self.takes_plans(cell.method) => {
+                let last = self.axes.get(axis).map_or(0, |axis| axis.values.len().saturating_sub(1));
+                cell.at.get(axis).is_none_or(|at| *at == last)
+            }
+            _ => true,
+        }
+    }
+
+    /// Numbers of the cells of a part, in order. The parts share the lines evenly and have no cell in common.
+    pub fn shard(&self, shard: Shard) -> Vec<usize> {
+        let mut ranks: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut numbers = Vec::new();
+        for number in 1..=self.len() {
+            let next = ranks.len();
+            let rank = *ranks.entry(self.line(&self.cell(number))).or_insert(next);
+            if rank % shard.of.max(1) + 1 == shard.part {
+                numbers.push(number);
+            }
+        }
+        numbers
+    }
+}

@@ -1,0 +1,330 @@
+//! What a sweep says of a cell, and how it is written: a line of a CSV table or of JSON Lines, with the same columns in the
+//! same order for every cell of a sweep.
+
+use super::{Cell, Sweep};
+use crate::catalogue;
+use lightbay_core::event::{Done, EndStatus, HotStartFate};
+use lightbay_core::param::ParamValue;
+use lightbay_core::plan::{Limit, gap};
+use lightbay_core::problem::{Problem, printable};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Columns that every table has, those of axes and figures aside.
+pub(super) const FIXED: [&str; 17] = [
+    "sweep",
+    "cell",
+    "scenario",
+    "scenario_sha256",
+    "method",
+    "status",
+    "limit",
+    "objective",
+    "value",
+    "bound",
+    "gap",
+    "started_from",
+    "hot_start",
+    "reproducible",
+    "work",
+    "elapsed_s",
+    "reason",
+];
+
+/// What became of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its number.
+    pub cell: usize,
+    /// Name of its scenario.
+    pub scenario: String,
+    /// SHA-256 of its scenario; empty if there is no valid one.
+    pub scenario_sha256: String,
+    /// Values of the axes.
+    pub values: Vec<ParamValue>,
+    /// Its method.
+    pub method: String,
+    /// How its run ended.
+    pub status: EndStatus,
+    /// Which limit ended it.
+    pub limit: Option<Limit>,
+    /// Objective of its checked plan; `None` if there is none.
+    pub value: Option<f64>,
+    /// What no plan can beat.
+    pub bound: Option<f64>,
+    /// |value - bound| / |value|.
+    pub gap: Option<f64>,
+    /// Figures of its checked plan.
+    pub metrics: BTreeMap<String, f64>,
+    /// The cell whose plan it was given to start from.
+    pub started_from: Option<usize>,
+    /// What became of that plan, if the method said so.
+    pub hot_start: Option<HotStartFate>,
+    /// Whether the same question gives the same plan again; `None` without a plan.
+    pub reproducible: Option<bool>,
+    /// Units of work done.
+    pub work: u64,
+    /// Seconds that the run took.
+    pub elapsed_s: f64,
+    /// Why there is no plan, or why the run did not end by itself; empty if there is nothing to say.
+    pub reason: String,
+}
+
+impl Row {
+    fn new(sweep: &Sweep, cell: &Cell, status: EndStatus) -> Self {
+        Self {
+            cell: cell.number,
+            scenario: sweep.scenario_names().nth(cell.scenario).unwrap_or_default().to_owned(),
+            scenario_sha256: String::new(),
+            values: sweep.values_at(cell).cloned().collect(),
+            method: sweep.method_names().nth(cell.method).unwrap_or_default().to_owned(),
+            status,
+            limit: None,
+            value: None,
+            bound: None,
+            gap: None,
+            metrics: BTreeMap::new(),
+            started_from: None,
+            hot_start: None,
+            reproducible: None,
+            work: 0,
+            elapsed_s: 0.0,
+            reason: String::new(),
+        }
+    }
+
+    /// The row of a cell that could not even begin.
+    pub(super) fn refused(sweep: &Sweep, cell: &Cell, why: &impl std::fmt::Display) -> Self {
+        Self { reason: one_line(&why.to_string()), ..Self::new(sweep, cell, EndStatus::Invalid) }
+    }
+
+    /// The row of a cell whose run ended.
+    pub(super) fn ended(sweep: &Sweep, cell: &Cell, done: &Done, elapsed_s: f64) -> Self {
+        let header = done.plan.as_ref().map(|plan| plan.header());
+        let value = header.as_ref().map(|header| header.objective.value);
+        let mut reason = done.message.clone();
+        for violation in &done.violations {
+            reason.push_str("; ");
+            reason.push_str(&violation.to_string());
+        }
+        Self {
+            limit: done.limit,
+            value,
+            bound: done.bound,
+            gap: value.zip(done.bound).map(|(value, bound)| gap(value, bound)).filter(|gap| gap.is_finite()),
+            reproducible: header.as_ref().map(|header| header.provenance.reproducible),
+            metrics: header.map(|header| header.metrics).unwrap_or_default(),
+            work: done.work,
+            elapsed_s,
+            reason: one_line(&reason),
+            ..Self::new(sweep, cell, done.status)
+        }
+    }
+
+    /// Whether there is no plan, or none that its method stands by.
+    pub const fn failed(&self) -> bool {
+        self.value.is_none() || fails(self.status)
+    }
+
+    fn cells(&self, sweep: &Sweep) -> Vec<Value> {
+        let mut cells =
+            vec![json!(sweep.id()), json!(self.cell), json!(self.scenario), json!(self.scenario_sha256)];
+        cells.extend(self.values.iter().map(|value| json!(value)));
+        cells.extend([
+            json!(self.method),
+            json!(self.status),
+            json!(self.limit),
+            json!(sweep.objective().name),
+            json!(self.value),
+            json!(self.bound),
+            json!(self.gap),
+        ]);
+        let figures = catalogue::metrics(sweep.kind().name).iter();
+        cells.extend(figures.map(|name| json!(self.metrics.get(*name))));
+        cells.extend([
+            json!(self.started_from),
+            json!(self.hot_start),
+            json!(self.reproducible),
+            json!(self.work),
+            json!(self.elapsed_s),
+            json!(self.reason),
+        ]);
+        cells
+    }
+
+    /// As a JSON object with the columns of the table as keys.
+    pub fn to_value(&self, sweep: &Sweep) -> Value {
+        Value::Object(sweep.columns().into_iter().zip(self.cells(sweep)).collect::<Map<_, _>>())
+    }
+}
+
+/// Whether a run that ended so did not do what it was asked.
+const fn fails(status: EndStatus) -> bool {
+    matches!(
+        status,
+        EndStatus::NoPlan
+            | EndStatus::Infeasible
+            | EndStatus::Unbounded
+            | EndStatus::Invalid
+            | EndStatus::Failed
+            | EndStatus::Panicked
+    )
+}
+
+fn one_line(text: &str) -> String {
+    printable(&text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; "))
+}
+
+impl Sweep {
+    /// Names of the columns of its table: what is asked, the axes, how it ended, the figures, how it came about.
+    pub fn columns(&self) -> Vec<String> {
+        let (asked, rest) = FIXED.split_at(4);
+        let (ended, origin) = rest.split_at(7);
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let axes = self.axes().iter().map(super::Axis::label).collect();
+        [owned(asked), axes, owned(ended), owned(catalogue::metrics(self.kind().name)), owned(origin)]
+            .concat()
+    }
+}
+
+/// A row as it was found in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundRow {
+    /// Number of its cell.
+    pub cell: usize,
+    /// How its run ended.
+    pub status: EndStatus,
+    /// Whether there is a plan.
+    pub has_plan: bool,
+}
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableForm {
+    /// Comma-separated values with a header line.
+    Csv,
+    /// One JSON object per line.
+    JsonLines,
+}
+
+impl TableForm {
+    /// What comes before the first row, line end included.
+    pub fn head(self, sweep: &Sweep) -> String {
+        match self {
+            Self::Csv => csv_line(sweep.columns().iter().map(|name| field(&json!(name)))),
+            Self::JsonLines => String::new(),
+        }
+    }
+
+    /// A row, line end included.
+    pub fn line(self, sweep: &Sweep, row: &Row) -> String {
+        match self {
+            Self::Csv => csv_line(row.cells(sweep).iter().map(field)),
+            Self::JsonLines => format!("{}\n", row.to_value(sweep)),
+        }
+    }
+
+    /// Rows of a table written earlier. A last line without its end is not one; more headers, as of tables put one after
+    /// the other, do no harm.
+    ///
+    /// # Errors
+    /// The first line that no row of this sweep looks like.
+    pub fn read(self, sweep: &Sweep, text: &str) -> Result<Vec<FoundRow>, Problem> {
+        let (id, head) = (sweep.id(), self.head(sweep));
+        let columns = sweep.columns();
+        let mut rows = Vec::new();
+        for (at, line) in text.split_inclusive('\n').filter(|line| line.ends_with('\n')).enumerate() {
+            let place = format!("line {}", at + 1);
+            if self == Self::Csv && line == head {
+                continue;
+            }
+            let remedy =
+                "give the command that began the table, choose another name, or begin anew with --force";
+            let other = |message: String| Problem::new(place.clone(), message, remedy);
+            if self == Self::Csv && at == 0 {
+                return Err(other("has the columns of another sweep".to_owned()));
+            }
+            let found = match self {
+                Self::Csv => {
+                    let fields = csv_fields(line.trim_end());
+                    if fields.len() != columns.len() {
+                        return Err(other(format!("has {} fields of {}", fields.len(), columns.len())));
+                    }
+                    columns.iter().map(String::as_str).zip(fields).collect::<BTreeMap<_, _>>()
+                }
+                Self::JsonLines => {
+                    let object: Map<String, Value> =
+                        serde_json::from_str(line).map_err(|error| other(format!("is no row: {error}")))?;
+                    columns
+                        .iter()
+                        .filter_map(|name| Some((name.as_str(), field(object.get(name)?))))
+                        .collect()
+                }
+            };
+            let get = |name: &str| found.get(name).map_or("", String::as_str);
+            if get("sweep") != id {
+                return Err(other(format!("is of sweep '{}', this one is '{id}'", printable(get("sweep")))));
+            }
+            let cell = get("cell").parse().ok().filter(|cell| (1..=sweep.len()).contains(cell));
+            let Some(cell) = cell else {
+                return Err(other(format!("has '{}' as its cell", printable(get("cell")))));
+            };
+            let Ok(status) = serde_json::from_value(json!(get("status"))) else {
+                return Err(other(format!("has '{}' as its status", printable(get("status")))));
+            };
+            rows.push(FoundRow { cell, status, has_plan: !get("value").is_empty() });
+        }
+        Ok(rows)
+    }
+}
+
+/// A value as a field of a CSV line, not yet quoted: lists as they are typed, nothing for what is not there.
+fn field(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        // A spreadsheet must not take text from somebody's file for a formula.
+        Value::String(text) if text.starts_with(['=', '+', '-', '@']) => printable(&format!("'{text}")),
+        Value::String(text) => printable(text),
+        Value::Array(entries) => entries.iter().map(field).collect::<Vec<_>>().join(","),
+        Value::Number(number) => {
+            // 400, not 400.0.
+            number
+                .as_f64()
+                .filter(|_| number.is_f64())
+                .map_or_else(|| number.to_string(), |value| value.to_string())
+        }
+        other => other.to_string(),
+    }
+}
+
+fn csv_line(fields: impl Iterator<Item = String>) -> String {
+    let quoted = fields.map(|text| {
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text
+        }
+    });
+    let mut line = quoted.collect::<Vec<_>>().join(",");
+    line.push('\n');
+    line
+}
+
+/// The fields of a line that [`csv_line`] wrote.
+fn csv_fields(line: &str) -> Vec<String> {
+    let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                field.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(std::mem::take(&mut field)),
+            c => field.push(c),
+        }
+    }
+    fields.push(field);
+    fields
+}

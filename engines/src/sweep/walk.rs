@@ -1,0 +1,181 @@
+//! Solving the cells of a sweep one after the other, each with all threads that there are.
+
+use super::{Row, Sweep};
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::clock::Clock;
+use lightbay_core::context::Stop;
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, EventSink, HotStartFate, RunId};
+use lightbay_core::problem::Problems;
+use lightbay_core::run::Runs;
+use lightbay_core::worker::Launcher;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// For every line of cells the last of them that has a plan, with its plan.
+pub type Starts = BTreeMap<usize, (usize, SharedPlan)>;
+
+/// How a walk ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walked {
+    /// With a row for every cell.
+    Through,
+    /// Told to stop. The cell that was being solved has no row.
+    Stopped,
+}
+
+/// Solves cells. A walk blocks its thread; any other may stop it.
+#[derive(Debug)]
+pub struct Walker {
+    runs: Runs,
+    ear: Arc<Ear>,
+}
+
+/// Hears what the run of the present cell says, and passes it on.
+struct Ear {
+    heard: Mutex<Heard>,
+    news: Condvar,
+    also: Option<Arc<dyn EventSink>>,
+}
+
+#[derive(Default)]
+struct Heard {
+    cell: usize,
+    hot_start: Option<HotStartFate>,
+    done: Option<(Done, f64)>,
+    stop: Option<Stop>,
+}
+
+impl Ear {
+    fn lock(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets the last cell. A stop is for all of them.
+    fn begin(&self, cell: usize) {
+        let mut heard = self.lock();
+        *heard = Heard { cell, stop: heard.stop, ..Heard::default() };
+    }
+
+    /// Waits until the present run ended, and takes what it left.
+    fn wait(&self) -> (Done, f64) {
+        let mut heard = self.lock();
+        loop {
+            if let Some(done) = heard.done.take() {
+                return done;
+            }
+            heard = self.news.wait(heard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl EventSink for Ear {
+    fn report(&self, mut event: Event) {
+        let mut heard = self.lock();
+        // Whoever listens knows cells, not the runs that a board has counted.
+        event.run = RunId(heard.cell as u64);
+        match &event.body {
+            EventBody::HotStart(report) => heard.hot_start = Some(report.fate),
+            EventBody::Done(done) => heard.done = Some((done.clone(), event.elapsed_s)),
+            _ => {}
+        }
+        drop(heard);
+        let done = matches!(event.body, EventBody::Done(_));
+        if let Some(also) = &self.also {
+            also.report(event);
+        }
+        if done {
+            self.news.notify_all();
+        }
+    }
+}
+
+impl std::fmt::Debug for Ear {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ear").field("cell", &self.lock().cell).finish_non_exhaustive()
+    }
+}
+
+impl Walker {
+    /// A walker with a budget of threads. What runs say goes to `also`, with the number of the cell as that of the run.
+    ///
+    /// # Errors
+    /// If the threads cannot be started.
+    pub fn new(
+        threads: usize,
+        also: Option<Arc<dyn EventSink>>,
+        clock: Arc<dyn Clock>,
+        launcher: Option<Arc<dyn Launcher>>,
+    ) -> std::io::Result<Self> {
+        let ear = Arc::new(Ear { heard: Mutex::default(), news: Condvar::new(), also });
+        let sink: Arc<dyn EventSink> = Arc::clone(&ear) as _;
+        Ok(Self { runs: Runs::new(threads, RunId(1), sink, clock, launcher)?, ear })
+    }
+
+    /// Ends the walk: the cell that is being solved is given up.
+    pub fn stop(&self, why: Stop) {
+        self.ear.lock().stop.get_or_insert(why);
+        self.runs.stop_all(why);
+    }
+
+    fn stopping(&self) -> Option<Stop> {
+        self.ear.lock().stop
+    }
+
+    /// Solves the cells of these numbers in order. Every row goes to `each` with its checked plan, if there is one;
+    /// `Break` ends the walk after it. `starts` are plans of cells that were solved earlier.
+    pub fn walk(
+        &self,
+        sweep: &Sweep,
+        numbers: &[usize],
+        mut starts: Starts,
+        mut each: impl FnMut(Row, Option<SharedPlan>) -> ControlFlow<()>,
+    ) -> Walked {
+        for &number in numbers {
+            if self.stopping().is_some() {
+                return Walked::Stopped;
+            }
+            let cell = sweep.cell(number);
+            let line = sweep.line(&cell);
+            let start = starts.get(&line).cloned();
+            let (row, plan) = match sweep.job(&cell, start.as_ref().map(|(_, plan)| Arc::clone(plan))) {
+                Err(problems) => (Row::refused(sweep, &cell, &unnamed(problems)), None),
+                Ok(job) => {
+                    let scenario_sha256 = job.scenario_sha256().to_owned();
+                    self.ear.begin(number);
+                    self.runs.submit(job);
+                    // A stop that came before the board knew of the run would be lost.
+                    if let Some(why) = self.stopping() {
+                        self.runs.stop_all(why);
+                    }
+                    let (done, elapsed_s) = self.ear.wait();
+                    let given_up = matches!(done.status, EndStatus::Stopped | EndStatus::NoPlan);
+                    if given_up && self.stopping().is_some() {
+                        return Walked::Stopped;
+                    }
+                    let row = Row {
+                        scenario_sha256,
+                        started_from: start.map(|(from, _)| from),
+                        hot_start: self.ear.lock().hot_start,
+                        ..Row::ended(sweep, &cell, &done, elapsed_s)
+                    };
+                    (row, done.plan)
+                }
+            };
+            if sweep.ends_line(&cell) {
+                starts.remove(&line);
+            } else if let Some(plan) = &plan {
+                starts.insert(line, (number, Arc::clone(plan)));
+            }
+            if each(row, plan).is_break() {
+                return Walked::Stopped;
+            }
+        }
+        Walked::Through
+    }
+}
+
+/// The same problems without the name of a source, which a row has in columns of its own.
+fn unnamed(problems: Problems) -> Problems {
+    problems.named("")
+}

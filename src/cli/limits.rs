@@ -1,0 +1,73 @@
+//! What solving commands have in common: limits of a run, its seed and threads, and what is said meanwhile.
+
+use super::config::Config;
+use super::console::Console;
+use super::failure::Failure;
+use super::value;
+use clap::{Args, ValueEnum};
+use lightbay_core::param::Setting;
+use lightbay_core::problem::Problems;
+
+/// Limits of a run, its seed and threads.
+#[derive(Args, Clone, Debug)]
+pub struct Limits {
+    /// Time after which the best plan is returned: 90, 90s, 5m
+    #[arg(long, value_name = "TIME", value_parser = value::duration_s)]
+    pub time_limit: Option<f64>,
+
+    /// Gap between plan and bound at which to stop: 1%, 0.01
+    #[arg(long, value_name = "GAP", value_parser = value::gap)]
+    pub gap: Option<f64>,
+
+    /// Seed of all random choices [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+impl Limits {
+    /// Limits that are given by their flag and by `settings` of the flag `other` too.
+    pub fn given_twice(&self, settings: &[Setting], other: &str) -> Problems {
+        let mut twice = Problems::of(other);
+        for (flag, set, is_given) in [
+            ("--time-limit", "time_limit_s", self.time_limit.is_some()),
+            ("--gap", "gap", self.gap.is_some()),
+            ("--seed", "seed", self.seed.is_some()),
+        ] {
+            if is_given && settings.iter().any(|setting| setting.name == set) {
+                twice.add(set, format!("is given by {flag} too"), "give it once");
+            }
+        }
+        twice
+    }
+
+    /// The budget of threads: as asked here or by the configuration, else all cores.
+    ///
+    /// # Errors
+    /// A configuration that cannot be read.
+    pub fn thread_budget(&self, console: &mut Console) -> Result<usize, Failure> {
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Ok(Config::load(console)?.threads(self.threads).unwrap_or_else(cores))
+    }
+}
+
+/// What is said while solving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    /// One short line per milestone
+    Plain,
+    /// One JSON object per event and line (lightbay.event/1)
+    Json,
+    /// Nothing
+    None,
+}
+
+impl Progress {
+    /// What was asked for, or what suits standard error.
+    pub fn or_usual(asked: Option<Self>, console: &Console) -> Self {
+        asked.unwrap_or(if console.err_is_terminal() { Self::Plain } else { Self::None })
+    }
+}

@@ -1,0 +1,266 @@
+//! `lightbay sweep`: many scenarios x methods into a table, a row each. A kill at any moment leaves whole rows, and
+//! `--resume` goes on after them.
+
+use super::console::Console;
+use super::exit::{self, Exit, Signal};
+use super::failure::Failure;
+use super::inbox::Inbox;
+use super::limits::{Limits, Progress};
+use super::printer::Printer;
+use super::signals;
+use super::solve;
+use super::source::Source;
+use crate::helper::{self, Group};
+use clap::{Args, ValueHint};
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::clock::SystemClock;
+use lightbay_core::context::Stop;
+use lightbay_core::event::EndStatus;
+use lightbay_core::param::Setting;
+use lightbay_engines::sweep::{Row, Shard, Sweep, Walked, Walker};
+use progress::Said;
+use request::Prepared;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+mod plans;
+mod progress;
+mod request;
+mod table;
+
+/// The schema name of the object that `--json` prints.
+const SCHEMA: &str = "lightbay.sweep/1";
+
+const EXAMPLES: &str = "\
+Examples:
+  lightbay sweep preset:megatron_177b --over bandwidth_gbps=200,400,800,1600 --method iter-halve,delta-joint -o table.csv
+  lightbay sweep a.json b.json --over seq=2048..16384..2048 --over ports_per_pod=[8,8,8],[16,8,8] -o table.jsonl
+  lightbay sweep preset:crossconnect-16-16-25 --over instance_seed=1..5 --time-limit 10s --shard 1/2 -o first.csv
+  lightbay sweep preset:tiny8 --over mfu=30%..60%..10% --method delta-joint -o table.csv --resume
+
+Values are separated by commas, lists stand in brackets, ranges are first..last or first..last..step. Several --over make
+every combination. A method that starts from plans is given the plan of the neighbouring value of the last knob that keeps
+what is known (--cold: never); columns started_from and hot_start say so. Such lines of cells stay in one --shard.
+
+Rows are written as they come. Ctrl-C, termination and hang-up leave whole rows; the same command with --resume goes on
+after them. Until a table with -o is complete, the plans that its next cells start from lie in TABLE.resume beside it.
+A cell without a plan is a row with a reason, and decides the exit code.";
+
+/// Arguments of `sweep`.
+#[derive(Args, Debug)]
+#[command(after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub struct Arguments {
+    /// Scenarios of one kind: files, `-` or preset:NAME; of a plan, the scenario that it is for
+    #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
+    scenarios: Vec<Source>,
+
+    /// Values of a knob of the scenario or a parameter of all methods: seq=2048,4096 or seq=2048..8192..2048
+    #[arg(long, value_name = "NAME=VALUES")]
+    over: Vec<Setting>,
+
+    /// Methods, as `lightbay methods` lists them, separated by commas [default: that of the kind]
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
+    method: Vec<String>,
+
+    /// Change a knob of every scenario or a parameter of those methods that have it
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<Setting>,
+
+    #[command(flatten)]
+    limits: Limits,
+
+    /// Start every cell from nothing
+    #[arg(long)]
+    cold: bool,
+
+    /// Solve one part of several only, such as 1/4; all parts together are the whole
+    #[arg(long, value_name = "PART", default_value_t = Shard::WHOLE, hide_default_value = true)]
+    shard: Shard,
+
+    /// Table to write: TABLE.csv, or TABLE.jsonl with one JSON object per line [default: CSV on standard output]
+    #[arg(short, long, value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Folder for the plans of all cells: cell-1.json and so on
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    plans: Option<PathBuf>,
+
+    /// Go on after the rows that the table has
+    #[arg(long, requires = "output")]
+    resume: bool,
+
+    /// Overwrite an existing table and existing plans
+    #[arg(long, conflicts_with = "resume")]
+    force: bool,
+
+    /// Print one JSON object: {"schema", "kind", "sweep", "objective", "scenarios", "axes", "methods", "cells", "shard",
+    /// "found", "ended", "rows"}
+    #[arg(long)]
+    json: bool,
+
+    /// What to say on standard error: a line per cell, or events of all runs (run is the cell) and rows
+    /// (lightbay.sweep-row/1) as JSON [default: plain on a terminal if a table is written, else none]
+    #[arg(long, value_name = "FORM", value_enum)]
+    progress: Option<Progress>,
+}
+
+/// What the coordinator hears.
+enum Message {
+    /// A cell is done.
+    Row(Box<Row>, Option<SharedPlan>),
+    /// There are no more.
+    Ended(Walked),
+    /// A signal arrived.
+    Signal(Signal),
+}
+
+/// Sweeps.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let Prepared { sweep, todo, starts, mut table, mut plans, found, threads } =
+        request::prepare(arguments, console)?;
+    let form = match arguments.progress {
+        None if arguments.output.is_none() && !arguments.json => Progress::None,
+        asked => Progress::or_usual(asked, console),
+    };
+    let printer = progress::start(form, Arc::clone(&sweep), todo.len() + found.len(), found.len(), console)?;
+    let said = printer.as_ref().map(Printer::inbox);
+    let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(Group::Shared));
+    let sink = said.clone().filter(|_| form == Progress::Json).map(progress::sink);
+    let walker = Arc::new(Walker::new(threads, sink, clock, launcher).map_err(|error| {
+        Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
+    })?);
+    let inbox = Arc::new(Inbox::new());
+    let from_signals = Arc::clone(&inbox);
+    signals::watch(move |signal| from_signals.put(Message::Signal(signal)))
+        .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
+
+    table.begin(&sweep, console)?;
+    let (own, walking, asked, numbers) =
+        (Arc::clone(&inbox), Arc::clone(&walker), Arc::clone(&sweep), todo.clone());
+    let walk = move || {
+        let walked = walking.walk(&asked, &numbers, starts, |row, plan| {
+            own.put(Message::Row(Box::new(row), plan));
+            ControlFlow::Continue(())
+        });
+        own.put(Message::Ended(walked));
+    };
+    std::thread::Builder::new()
+        .name("lb-sweep".to_owned())
+        .spawn(walk)
+        .map_err(|error| Failure::Mendable(format!("no thread could be started: {error}")))?;
+
+    let mut rows: Vec<Row> = Vec::new();
+    let mut signal = None;
+    let walked = loop {
+        match inbox.take(None) {
+            None => {}
+            Some(Message::Ended(walked)) => break Some(walked),
+            Some(Message::Row(row, plan)) => {
+                let kept = plans
+                    .keep(&sweep, &row, plan.as_ref())
+                    .and_then(|()| table.add(&sweep, &row, console))
+                    .map(|()| plans.tidy());
+                if let Err(failure) = kept {
+                    walker.stop(Stop::Requested);
+                    return Err(failure);
+                }
+                if let Some(said) = &said {
+                    said.put(Said::Row(row.clone()));
+                }
+                rows.push(*row);
+            }
+            Some(Message::Signal(_)) if signal.is_some() => break None,
+            Some(Message::Signal(first)) => {
+                signal = Some(first);
+                walker.stop(Stop::Signal);
+                if first == Signal::Interrupt && console.err_is_terminal() {
+                    console.say("stopping; Ctrl-C again leaves at once");
+                }
+            }
+        }
+    };
+    if let (Some(said), Some(printer)) = (said, printer) {
+        said.put(Said::End);
+        printer.finish();
+    }
+    let through = walked == Some(Walked::Through);
+    if through {
+        plans.finish();
+    }
+    if arguments.json {
+        serde_json::to_writer_pretty(
+            console.out(),
+            &document(&sweep, arguments.shard, found.len(), through, &rows),
+        )?;
+        writeln!(console.out())?;
+    }
+    let all = found.len() + todo.len();
+    if let Some(signal) = signal.filter(|_| !through) {
+        let how = if arguments.output.is_some() { "; --resume goes on" } else { "" };
+        let there = found.len() + rows.len();
+        console.say(&format!("ended by {} after {there} of {all} cells{how}", signal.word()));
+        return Ok(Exit::Signal(signal));
+    }
+    let ends = found.iter().map(|row| (row.status, row.has_plan));
+    let ends = ends.chain(rows.iter().map(|row| (row.status, row.value.is_some())));
+    let (exit, failed) = exit_of(ends);
+    if failed > 0 {
+        console.warn(&format!("{failed} of {all} cells failed; their rows say why"));
+    }
+    Ok(exit)
+}
+
+/// The exit code for all rows together, and how many have one of their own that is not 0: a failure weighs most, then an
+/// invalid cell, then one without a plan, then an infeasible one.
+fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
+    let codes = ends.map(|(status, has_plan)| solve::exit_of(Some(status), has_plan, None));
+    let failed: Vec<Exit> = codes.filter(|exit| *exit != Exit::Done).collect();
+    let worst = failed.iter().copied().min_by_key(|exit| exit.code()).unwrap_or(Exit::Done);
+    (worst, failed.len())
+}
+
+fn document(sweep: &Sweep, shard: Shard, found: usize, through: bool, rows: &[Row]) -> Value {
+    let axes: Vec<Value> = sweep
+        .axes()
+        .iter()
+        .map(|axis| json!({ "name": axis.label(), "unit": axis.info.unit, "values": axis.values }))
+        .collect();
+    json!({
+        "schema": SCHEMA,
+        "kind": sweep.kind().name,
+        "sweep": sweep.id(),
+        "objective": { "name": sweep.objective().name, "sense": sweep.objective().sense },
+        "scenarios": sweep.scenario_names().collect::<Vec<_>>(),
+        "axes": axes,
+        "methods": sweep.method_names().collect::<Vec<_>>(),
+        "cells": sweep.len(),
+        "shard": shard.to_string(),
+        "found": found,
+        "ended": if through { "through" } else { "stopped" },
+        "rows": rows.iter().map(|row| row.to_value(sweep)).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_cell_decides_the_exit_code() {
+        use EndStatus::{Failed, Infeasible, Invalid, NoPlan, Optimal, Stopped};
+        for (ends, code, failed) in [
+            (&[][..], 0, 0),
+            (&[(Optimal, true), (Stopped, true)], 0, 0),
+            (&[(Optimal, true), (Infeasible, false)], 4, 1),
+            (&[(Infeasible, false), (NoPlan, false), (Optimal, true)], 3, 2),
+            (&[(NoPlan, false), (Invalid, false)], 2, 2),
+            (&[(Invalid, false), (Failed, true)], 1, 2),
+        ] {
+            let (exit, count) = exit_of(ends.iter().copied());
+            assert_eq!((exit.code(), count), (code, failed), "{ends:?}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Plans on disk: all of them where a folder was named, else those that the next cells start from.
+
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::source::Source;
+use lightbay_core::checked::SharedPlan;
+use lightbay_core::problem::{Problem, printable};
+use lightbay_engines::sweep::{FoundRow, Row, Starts, Sweep};
+use lightbay_sessions::{Overwrite, atomic_write};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Plans of the cells of a sweep.
+#[derive(Debug)]
+pub struct Plans {
+    folder: Option<PathBuf>,
+    /// Whether the folder is the person's, who wants all of them.
+    all: bool,
+    overwrite: Overwrite,
+    /// The last plan of every line, by its cell.
+    last: BTreeMap<usize, usize>,
+    /// Plans that are to go once their cell has its row.
+    outdated: Vec<usize>,
+}
+
+impl Plans {
+    /// In the folder `asked`, else in one beside the table.
+    pub fn new(asked: Option<&Path>, table: Option<&Path>, overwrite: bool) -> Self {
+        let beside = table.filter(|path| path.as_os_str() != "-").map(|path| {
+            let mut name = OsString::from(path);
+            name.push(".resume");
+            PathBuf::from(name)
+        });
+        Self {
+            folder: asked.map(Path::to_owned).or(beside),
+            all: asked.is_some(),
+            overwrite: if overwrite { Overwrite::Allow } else { Overwrite::Refuse },
+            last: BTreeMap::new(),
+            outdated: Vec::new(),
+        }
+    }
+
+    fn path(&self, cell: usize) -> Option<PathBuf> {
+        self.folder.as_ref().map(|folder| folder.join(format!("cell-{cell}.json")))
+    }
+
+    /// Makes the folder that was asked for, and finds out whether anything is in the way.
+    ///
+    /// # Errors
+    /// A plan that would be overwritten, or what the system says.
+    pub fn prepare(&self, todo: &[usize]) -> Result<(), Failure> {
+        let Some(folder) = self.folder.as_ref().filter(|_| self.all) else { return Ok(()) };
+        make(folder)?;
+        if self.overwrite == Overwrite::Allow {
+            return Ok(());
+        }
+        match todo.iter().filter_map(|cell| self.path(*cell)).find(|path| path.exists()) {
+            None => Ok(()),
+            Some(path) => {
+                let name = printable(&path.to_string_lossy());
+                let remedy = "name another folder, or overwrite it with --force";
+                Err(Failure::input(name, "exists already", remedy))
+            }
+        }
+    }
+
+    /// Plans that the cells still to be solved start from, of those that have rows. A plan that is missing or does not
+    /// fit is said, and its line goes on without.
+    pub fn starts(
+        &mut self,
+        sweep: &Sweep,
+        found: &[FoundRow],
+        todo: &[usize],
+        console: &mut Console,
+    ) -> Starts {
+        let open: BTreeSet<usize> = todo.iter().map(|cell| sweep.line(&sweep.cell(*cell))).collect();
+        for row in found.iter().filter(|row| row.has_plan) {
+            let line = sweep.line(&sweep.cell(row.cell));
+            if open.contains(&line) {
+                let last = self.last.entry(line).or_insert(row.cell);
+                *last = row.cell.max(*last);
+            }
+        }
+        // A kill may have come between a row and this.
+        for row in found.iter().filter(|row| !self.last.values().any(|cell| *cell == row.cell)) {
+            self.discard(row.cell);
+        }
+        let mut starts = Starts::new();
+        for (line, cell) in self.last.clone() {
+            let Some(path) = self.path(cell) else { continue };
+            match read(sweep, cell, &path) {
+                Ok(plan) => {
+                    starts.insert(line, (cell, plan));
+                }
+                Err(why) => console.warn(&format!(
+                    "the plan of cell {cell} is not there for its neighbour to start from: {}",
+                    printable(&why)
+                )),
+            }
+        }
+        starts
+    }
+
+    /// Keeps the plan of a cell before its row is written, if it is wanted.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn keep(&mut self, sweep: &Sweep, row: &Row, plan: Option<&SharedPlan>) -> Result<(), Failure> {
+        let cell = sweep.cell(row.cell);
+        let (line, ends) = (sweep.line(&cell), sweep.ends_line(&cell));
+        if let Some(plan) = plan
+            && let Some(path) = self.path(row.cell)
+            && (self.all || !ends)
+        {
+            if !self.all
+                && let Some(folder) = &self.folder
+            {
+                make(folder)?;
+            }
+            // What lies beside the table is ours.
+            let overwrite = if self.all { self.overwrite } else { Overwrite::Allow };
+            atomic_write(&path, &plan.to_json()?, overwrite)?;
+            self.outdated.extend(self.last.insert(line, row.cell));
+        }
+        if ends {
+            self.outdated.extend(self.last.remove(&line));
+        }
+        Ok(())
+    }
+
+    /// Removes what no cell starts from any more, now that the row is written.
+    pub fn tidy(&mut self) {
+        for cell in std::mem::take(&mut self.outdated) {
+            self.discard(cell);
+        }
+    }
+
+    /// Removes a plan from the folder beside the table. One that stays is overwritten or ignored.
+    fn discard(&self, cell: usize) {
+        if let Some(path) = self.path(cell).filter(|_| !self.all) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// Removes the folder beside the table, now that the table is complete.
+    pub fn finish(&self) {
+        if let Some(folder) = self.folder.as_ref().filter(|_| !self.all) {
+            // It is not there if no plan was handed on, and stays if somebody put something into it.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn make(folder: &Path) -> Result<(), Problem> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let name = printable(&folder.to_string_lossy());
+        Problem::new(name, format!("cannot be made: {error}"), "choose another folder")
+    })
+}
+
+fn read(sweep: &Sweep, number: usize, path: &Path) -> Result<SharedPlan, String> {
+    let plan = Source::File(path.to_owned()).plan().map_err(|problems| problems.to_string())?;
+    let cell = sweep.cell(number);
+    let expected = sweep.scenario(&cell).ok().and_then(|scenario| scenario.sha256().ok());
+    let same = expected.is_some_and(|sha256| plan.scenario().sha256().is_ok_and(|found| found == sha256));
+    let method = sweep.method_names().nth(cell.method).unwrap_or_default();
+    if same && plan.header().method == method {
+        Ok(plan.shared())
+    } else {
+        Err(format!("{} is a plan of something else", path.to_string_lossy()))
+    }
+}

@@ -1,0 +1,102 @@
+//! What is said on standard error while a sweep lasts: a line per cell for people, or every event and row as JSON.
+
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::inbox::Inbox;
+use crate::cli::limits::Progress;
+use crate::cli::printer::{BACKLOG, Figures, Line, Printer};
+use crate::cli::quantity;
+use lightbay_core::event::{Event, EventSink};
+use lightbay_core::problem::printable;
+use lightbay_engines::sweep::{Row, Sweep};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The schema name of a row among events.
+const ROW_SCHEMA: &str = "lightbay.sweep-row/1";
+
+/// What can be said.
+#[derive(Debug)]
+pub enum Said {
+    /// By the run of a cell.
+    Event(Box<Event>),
+    /// A cell is done.
+    Row(Box<Row>),
+    /// It is over.
+    End,
+}
+
+/// Starts printing in the given form; `None` if nothing is to be said. `done` of `all` cells are there already.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn start(
+    form: Progress,
+    sweep: Arc<Sweep>,
+    all: usize,
+    done: usize,
+    console: &Console,
+) -> Result<Option<Printer<Said>>, Failure> {
+    if form == Progress::None {
+        return Ok(None);
+    }
+    let mut done = done;
+    let printer = Printer::start(console, move |said| match said {
+        Said::End => Line::Last(None),
+        Said::Event(event) => serde_json::to_string(&event.record()).map_or(Line::Skip, Line::Say),
+        Said::Row(row) if form == Progress::Json => Line::Say(record(&sweep, &row)),
+        Said::Row(row) => {
+            done += 1;
+            Line::Say(words(&sweep, &row, done, all))
+        }
+    })?;
+    Ok(Some(printer))
+}
+
+fn record(sweep: &Sweep, row: &Row) -> String {
+    let mut object = serde_json::Map::from_iter([("schema".to_owned(), Value::from(ROW_SCHEMA))]);
+    if let Value::Object(own) = row.to_value(sweep) {
+        object.extend(own);
+    }
+    Value::Object(object).to_string()
+}
+
+/// `  3/12  bandwidth_gbps 400  delta-joint  optimal  makespan 12.829852 s  NCT 1.0691  0.03 s`
+fn words(sweep: &Sweep, row: &Row, done: usize, all: usize) -> String {
+    let width = all.to_string().len();
+    let mut parts = vec![format!("{done:>width$}/{all}")];
+    if sweep.scenario_names().nth(1).is_some() {
+        parts.push(row.scenario.clone());
+    }
+    parts.extend(
+        sweep.axes().iter().zip(&row.values).map(|(axis, value)| format!("{} {value}", axis.label())),
+    );
+    parts.push(row.method.clone());
+    parts.push(row.status.word().to_owned());
+    parts.extend(row.value.map(|value| quantity::phrase(sweep.objective().name, value)));
+    parts.extend(row.metrics.get("nct").map(|nct| quantity::phrase("nct", *nct)));
+    if row.failed() && !row.reason.is_empty() {
+        parts.push(row.reason.clone());
+    }
+    parts.push(quantity::elapsed(row.elapsed_s));
+    printable(&parts.join("  "))
+}
+
+/// Where runs send their events.
+pub fn sink(said: Arc<Inbox<Said>>) -> Arc<dyn EventSink> {
+    Arc::new(Wire(said))
+}
+
+struct Wire(Arc<Inbox<Said>>);
+
+impl EventSink for Wire {
+    fn report(&self, event: Event) {
+        match Figures::of(&event) {
+            Some(figures) => {
+                let alike = |older: &Said| matches!(older, Said::Event(older) if figures.are_of(older));
+                self.0.put_latest(Said::Event(Box::new(event)), BACKLOG, alike);
+            }
+            None => self.0.put(Said::Event(Box::new(event))),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! From arguments to cells. Everything that can be wrong is found here, before anything is started or written.
+
+use super::Arguments;
+use super::plans::Plans;
+use super::table::Table;
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::source::stdin_at_most_once;
+use lightbay_core::problem::Problems;
+use lightbay_engines::method;
+use lightbay_engines::sweep::{FoundRow, Starts, Sweep};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What is to be done.
+pub struct Prepared {
+    /// All cells.
+    pub sweep: Arc<Sweep>,
+    /// Numbers of those to solve.
+    pub todo: Vec<usize>,
+    /// Plans to start from, of those that have rows.
+    pub starts: Starts,
+    /// Where rows go.
+    pub table: Table,
+    /// Where plans go.
+    pub plans: Plans,
+    /// Rows that the table has.
+    pub found: Vec<FoundRow>,
+    /// Threads of every run.
+    pub threads: usize,
+}
+
+/// Reads and checks everything.
+pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared, Failure> {
+    stdin_at_most_once(&arguments.scenarios)?;
+    let sweep = Arc::new(sweep(arguments)?);
+    let proves = |name: &str| method(sweep.kind().name, name).is_some_and(|info| info.proves);
+    if arguments.limits.gap.is_some() && !sweep.method_names().any(proves) {
+        console.warn("none of the methods proves a bound, so --gap has no effect");
+    }
+    let threads = arguments.limits.thread_budget(console)?;
+    let (resume, force) = (arguments.resume, arguments.force);
+    let (mut table, found) = Table::prepare(arguments.output.as_deref(), &sweep, resume, force)?;
+    if arguments.json && matches!(table, Table::Stdout) {
+        table = Table::Nowhere;
+    }
+    let there: BTreeSet<usize> = found.iter().map(|row| row.cell).collect();
+    let part = sweep.shard(arguments.shard);
+    let todo: Vec<usize> = part.into_iter().filter(|number| !there.contains(number)).collect();
+    let mut plans = Plans::new(arguments.plans.as_deref(), arguments.output.as_deref(), resume || force);
+    plans.prepare(&todo)?;
+    let starts = plans.starts(&sweep, &found, &todo, console);
+    Ok(Prepared { sweep, todo, starts, table, plans, found, threads })
+}
+
+fn sweep(arguments: &Arguments) -> Result<Sweep, Failure> {
+    let mut wrong: Vec<Problems> = Vec::new();
+    let mut scenarios = Vec::new();
+    for source in &arguments.scenarios {
+        match source.scenario() {
+            Ok((scenario, _)) => scenarios.push(scenario),
+            Err(problems) => wrong.push(problems),
+        }
+    }
+    for (settings, flag) in [(&arguments.set, "--set"), (&arguments.over, "--over")] {
+        wrong.push(arguments.limits.given_twice(settings, flag));
+    }
+    wrong.retain(|problems| !problems.is_empty());
+    if !wrong.is_empty() {
+        return Err(Failure::Input(wrong));
+    }
+    let named = |flag: &'static str| move |problems: Problems| Failure::from(problems.named(flag));
+    let sweep = Sweep::of(scenarios)?.methods(&arguments.method).map_err(named("--method"))?;
+    let sweep = sweep.set(&arguments.set).map_err(named("--set"))?;
+    let sweep = sweep.over(&arguments.over).map_err(named("--over"))?;
+    let limits = &arguments.limits;
+    Ok(sweep.limited(limits.time_limit, limits.gap, limits.seed).cold(arguments.cold))
+}

@@ -1,0 +1,102 @@
+//! Where rows go: a file that grows by whole lines, standard output, or nowhere.
+
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::target::FileTarget;
+use lightbay_core::problem::{Problem, Problems, printable};
+use lightbay_engines::sweep::{FoundRow, Row, Sweep, TableForm};
+use lightbay_sessions::{LineFile, Overwrite};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Where rows go.
+#[derive(Debug)]
+pub enum Table {
+    /// Rows are wanted as part of something else.
+    Nowhere,
+    /// Standard output, as CSV.
+    Stdout,
+    /// A file that is to be made when everything else is known to be right.
+    New(PathBuf, TableForm, Overwrite),
+    /// A file that has rows.
+    Open(LineFile, TableForm),
+}
+
+impl Table {
+    /// Finds out whether `path` can be written, and what it has if the sweep is to go on.
+    ///
+    /// # Errors
+    /// Why it cannot be written, or what it is instead of a table of this sweep.
+    pub fn prepare(
+        path: Option<&Path>,
+        sweep: &Sweep,
+        resume: bool,
+        force: bool,
+    ) -> Result<(Self, Vec<FoundRow>), Failure> {
+        let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
+            if resume {
+                let remedy = "name the table with -o";
+                return Err(Failure::input("--resume", "standard output has no rows to go on after", remedy));
+            }
+            return Ok((Self::Stdout, Vec::new()));
+        };
+        let name = printable(&path.to_string_lossy());
+        let form = form_of(path, &name)?;
+        if resume && path.exists() {
+            let (file, lines) = LineFile::open(path)?;
+            let text = String::from_utf8_lossy(&lines);
+            let found = form.read(sweep, &text).map_err(|problem| Problems::from(problem).named(&name))?;
+            return Ok((Self::Open(file, form), found));
+        }
+        if path.is_file() && !force {
+            let remedy = "go on with --resume, choose another name, or overwrite it with --force";
+            return Err(Failure::input(name, "exists already", remedy));
+        }
+        FileTarget::prepare(path, force)?;
+        let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
+        Ok((Self::New(path.to_owned(), form, overwrite), Vec::new()))
+    }
+
+    /// Writes what comes before the first row.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn begin(&mut self, sweep: &Sweep, console: &mut Console) -> Result<(), Failure> {
+        match self {
+            Self::Nowhere | Self::Open(..) => {}
+            Self::Stdout => {
+                console.out().write_all(TableForm::Csv.head(sweep).as_bytes())?;
+                console.flush()?;
+            }
+            Self::New(path, form, overwrite) => {
+                let file = LineFile::create(path, form.head(sweep).as_bytes(), *overwrite)?;
+                *self = Self::Open(file, *form);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn add(&mut self, sweep: &Sweep, row: &Row, console: &mut Console) -> Result<(), Failure> {
+        match self {
+            Self::Nowhere | Self::New(..) => Ok(()),
+            Self::Stdout => {
+                console.out().write_all(TableForm::Csv.line(sweep, row).as_bytes())?;
+                Ok(console.flush()?)
+            }
+            Self::Open(file, form) => Ok(file.append(form.line(sweep, row).as_bytes())?),
+        }
+    }
+}
+
+fn form_of(path: &Path, name: &str) -> Result<TableForm, Problem> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("csv") => Ok(TableForm::Csv),
+        Some("jsonl" | "ndjson") => Ok(TableForm::JsonLines),
+        _ => Err(Problem::new(name, "is no name of a table", "let it end with .csv or .jsonl")),
+    }
+}
