@@ -5,21 +5,29 @@
 
 use crate::baselines::Baseline;
 use crate::circuit_bounds::circuit_bounds;
-use crate::critical_path::{critical_path, slack};
+use crate::critical_path::{CriticalPath, critical_path, second_chain, slack as slack_of, spare};
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::instance::Instance;
-use crate::network::NetworkError;
+use crate::network::{Network, NetworkError};
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::sim::{Piece, Trace};
 use crate::windows::{IndexWindows, Windows};
 use lightbay_core::problem::Problems;
 
+mod chain;
+mod demand;
 mod full;
 mod links;
+mod rates;
+mod slack;
 
+pub use chain::{Causes, Chain, ChainTask};
+pub use demand::{Demand, DemandStep};
 pub use full::{Step, full_steps};
 pub use links::LinkFacts;
+pub use rates::{LinkRates, TaskRates};
+pub use slack::{SlackBin, slack_bins};
 
 /// Two event times closer than this are one, seconds.
 const SAME_MOMENT_S: f64 = 1e-9;
@@ -90,8 +98,10 @@ pub struct TaskFacts {
     pub finish_s: f64,
     /// Shortest possible duration V/(F*B), seconds.
     pub least_s: f64,
-    /// How much later it could finish without moving the makespan, seconds.
+    /// How much later it could finish without moving the makespan if all after it ran at ideal speed, seconds.
     pub slack_s: f64,
+    /// The same if all after it takes as long as in the plan, seconds: nothing on the critical path.
+    pub spare_s: f64,
     /// Whether it is on the critical path.
     pub critical: bool,
     /// Start on the ideal network, seconds.
@@ -135,8 +145,17 @@ pub struct Analysis {
     pub tasks: Vec<TaskFacts>,
     /// Tasks of the critical path from the first to the last.
     pub path: Vec<u32>,
-    /// Communication on the critical path, seconds.
-    pub path_comm_s: f64,
+    /// The critical path against the ideal network.
+    pub chain: Chain,
+    /// The chain that ends last in another task than the critical path; `None` if nothing else ends the iteration.
+    pub second: Option<Chain>,
+    /// Demand on every directed link.
+    pub demand: Vec<Demand>,
+    /// The same circuits under fair sharing: the plan itself if it leaves rates to the network.
+    pub fair: Trace,
+    /// The same circuits with rates decided: the plan itself if it decides them, else the shorter of level-first and
+    /// fair sharing.
+    pub joint: Trace,
     /// Distinct event times, ascending, seconds.
     pub events: Vec<f64>,
     /// Activity of every task over the intervals between events.
@@ -170,19 +189,28 @@ impl Analysis {
         }
         let trace = trace_of(result, &network.tail);
         let path = critical_path(network, &trace);
-        let slack = slack(network, &trace);
-        let fair = setting.evaluator.trace(&circuits, Rates::Fair, &mut Scratch::default());
+        let slack = slack_of(network, &trace);
+        let spare = spare(network, &trace);
+        let mut scratch = Scratch::default();
+        let simulated = setting.evaluator.trace(&circuits, Rates::Fair, &mut scratch);
         let ideal = &setting.evaluator.ideal.trace;
+        let ideal_slack = slack_of(network, ideal);
+        let split =
+            |path: &CriticalPath| Chain::new(&setting.evaluator, &circuits, &trace, path, &ideal_slack);
+        let chain = split(&path);
+        let second = second_chain(network, &trace, &path).map(|second| split(&second));
+        let demand = demands(network, &circuits, &trace, &chain);
         let mut tasks: Vec<TaskFacts> = (0..network.tasks())
             .map(|task| TaskFacts {
                 start_s: trace.start[task],
                 finish_s: trace.finish[task],
                 least_s: network.tau[task],
                 slack_s: slack[task].max(0.0),
+                spare_s: spare[task].max(0.0),
                 critical: false,
                 ideal_start_s: ideal.start[task],
                 ideal_finish_s: ideal.finish[task],
-                fair_finish_s: fair.finish[task],
+                fair_finish_s: simulated.finish[task],
             })
             .collect();
         for &task in &path.tasks {
@@ -190,17 +218,27 @@ impl Analysis {
         }
         let events = event_times(result);
         let activity = activities(result, &events, network.rate);
-        let links = links::facts(&setting, &circuits, &trace, &tasks);
+        let links = links::facts(&setting, &circuits, &trace, &tasks, &demand);
         let anchored_windows = IndexWindows::anchored(network, &trace, 2);
         let dag_windows = IndexWindows::new(network, anchored_windows.intervals);
+        let fair_makespan_s = simulated.makespan;
+        let makespan_s = trace.makespan;
+        let (fair, joint) = match result.rate_control {
+            RateControl::Fair => (trace, setting.evaluator.trace(&circuits, Rates::Best, &mut scratch)),
+            RateControl::Joint => (simulated, trace),
+        };
         Ok(Self {
             circuits,
             rate_control: result.rate_control,
-            makespan_s: trace.makespan,
-            fair_makespan_s: fair.makespan,
+            makespan_s,
+            fair_makespan_s,
             tasks,
             path: path.tasks,
-            path_comm_s: path.comm,
+            chain,
+            second,
+            demand,
+            fair,
+            joint,
             events,
             activity,
             links,
@@ -220,6 +258,20 @@ impl Analysis {
                 (arc.task, arc.delay, allows >= start - 1e-7)
             })
             .collect()
+    }
+
+    /// Rates on a directed link, as the plan or the other rule on its circuits would have them.
+    pub fn rates(&self, direction: u32, control: RateControl) -> LinkRates {
+        let trace = match control {
+            RateControl::Fair => &self.fair,
+            RateControl::Joint => &self.joint,
+        };
+        LinkRates::new(&self.setting.evaluator.network, trace, direction)
+    }
+
+    /// How far the second chain is behind the critical path, seconds.
+    pub fn second_behind_s(&self) -> Option<f64> {
+        self.second.as_ref().map(|second| self.chain.end_s - second.end_s)
     }
 
     /// Successors of a task with delay in seconds, and whether it dictates the start of each.
@@ -247,6 +299,20 @@ impl Analysis {
         let from = first_sink.min(last);
         self.events.partition_point(|event| *event < from - SAME_MOMENT_S)
     }
+}
+
+/// Demand on every directed link, with what its tasks cost on the critical path.
+fn demands(network: &Network, circuits: &[u32], trace: &Trace, chain: &Chain) -> Vec<Demand> {
+    let mut demands: Vec<Demand> = network
+        .carried
+        .iter()
+        .enumerate()
+        .map(|(direction, carried)| Demand::new(network, trace, carried, circuits[direction / 2]))
+        .collect();
+    for task in &chain.tasks {
+        demands[network.via[task.task as usize] as usize].costs_s += task.costs.sum_s();
+    }
+    demands
 }
 
 fn trace_of(result: &TrainingResult, tail: &[f64]) -> Trace {
@@ -302,3 +368,6 @@ fn activities(result: &TrainingResult, events: &[f64], rate: f64) -> Vec<Activit
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

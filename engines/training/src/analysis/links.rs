@@ -1,6 +1,7 @@
 //! How much of each link a plan uses.
 
-use super::{Setting, TaskFacts};
+use super::slack::NONE_S;
+use super::{Demand, Setting, TaskFacts};
 use crate::sim::Trace;
 
 /// A link in a plan.
@@ -16,8 +17,17 @@ pub struct LinkFacts {
     pub peak_flows: u32,
     /// Least slack of its tasks, seconds.
     pub slack_s: f64,
+    /// Least of what its tasks can spare as planned, seconds.
+    pub spare_s: f64,
     /// Whether flows of a critical task wait for circuits here.
     pub holds_up: bool,
+}
+
+impl LinkFacts {
+    /// Whether all of its tasks could end later as things are and it has a circuit to spare: it could give a port.
+    pub fn donates(&self) -> bool {
+        self.spare_s > NONE_S && self.circuits > 1
+    }
 }
 
 pub(super) fn facts(
@@ -25,6 +35,7 @@ pub(super) fn facts(
     circuits: &[u32],
     trace: &Trace,
     tasks: &[TaskFacts],
+    demand: &[Demand],
 ) -> Vec<LinkFacts> {
     let network = &setting.evaluator.network;
     circuits
@@ -37,16 +48,14 @@ pub(super) fn facts(
                 .map(|carried| carried.iter().map(|task| network.volume[*task as usize]).sum::<f64>())
                 .fold(0.0, f64::max);
             let could = f64::from(circuits) * network.rate * trace.makespan;
-            let peak = directions
-                .iter()
-                .map(|carried| peak_flows(carried, &network.flows, trace))
-                .fold(0.0, f64::max);
+            let peak_flows = [2 * link, 2 * link + 1].map(|direction| demand[direction].peak_flows);
             let all = || directions.iter().flat_map(|carried| carried.iter().copied());
             LinkFacts {
                 circuits,
                 bound: setting.circuit_bounds[link],
                 busy: if could > 0.0 { bytes / could } else { 0.0 },
-                peak_flows: peak as u32,
+                peak_flows: peak_flows[0].max(peak_flows[1]),
+                spare_s: all().map(|task| tasks[task as usize].spare_s).fold(f64::INFINITY, f64::min),
                 slack_s: all().map(|task| tasks[task as usize].slack_s).fold(f64::INFINITY, f64::min),
                 holds_up: all().any(|task| {
                     let facts = &tasks[task as usize];
@@ -56,35 +65,4 @@ pub(super) fn facts(
             }
         })
         .collect()
-}
-
-/// Largest sum of flows of tasks that are active at the same time.
-fn peak_flows(carried: &[u32], flows: &[f64], trace: &Trace) -> f64 {
-    let mut changes: Vec<(f64, f64)> = carried
-        .iter()
-        .flat_map(|&task| {
-            let task = task as usize;
-            [(trace.start[task], flows[task]), (trace.finish[task], -flows[task])]
-        })
-        .collect();
-    // At the same moment an end comes before a start: tasks that follow each other do not overlap.
-    changes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let (mut now, mut peak) = (0.0, 0.0_f64);
-    for (_, change) in changes {
-        now += change;
-        peak = peak.max(now);
-    }
-    peak
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tasks_that_follow_each_other_do_not_overlap() {
-        let trace = Trace { start: vec![0.0, 1.0, 1.5], finish: vec![1.0, 2.0, 3.0], ..Trace::default() };
-        assert_eq!(peak_flows(&[0, 1, 2], &[4.0, 2.0, 1.0], &trace), 4.0);
-        assert_eq!(peak_flows(&[1, 2], &[4.0, 2.0, 1.0], &trace), 3.0);
-    }
 }

@@ -41,6 +41,26 @@ fn slack_is_what_a_task_can_lose() {
 }
 
 #[test]
+fn nothing_on_the_path_is_spared() {
+    // A 0-20, B 30-50, C 20-35 ms: A could end 10 ms later if B took 10 instead of 20 ms, but it does not.
+    let evaluator = Evaluator::new(&toy_b()).unwrap();
+    let trace = evaluator.trace(&[1, 2], Rates::Fair, &mut Scratch::default());
+    for (spare, expected) in spare(&evaluator.network, &trace).iter().zip([0.0, 0.0, 15.0]) {
+        assert!((spare * 1e3 - expected).abs() < 1e-9, "{spare}");
+    }
+    for seed in 0..100 {
+        let evaluator = Evaluator::new(&random_tail_exact(seed)).unwrap();
+        let x = vec![2; evaluator.network.links()];
+        let trace = evaluator.trace(&x, Rates::Fair, &mut Scratch::default());
+        let (spare, slack) = (spare(&evaluator.network, &trace), slack(&evaluator.network, &trace));
+        assert!(spare.iter().zip(&slack).all(|(spare, slack)| *spare > -1e-9 && *spare <= slack + 1e-9));
+        for task in critical_path(&evaluator.network, &trace).tasks {
+            assert!(spare[task as usize] < 1e-6, "seed {seed}");
+        }
+    }
+}
+
+#[test]
 fn sums_in_another_order_do_not_break_a_tie() {
     let mut evaluator = Evaluator::new(&toy_b()).unwrap();
     let mut trace = evaluator.trace(&[2, 1], Rates::Fair, &mut Scratch::default());

@@ -1,0 +1,39 @@
+//! How slack is spread over the tasks of a plan.
+
+use super::TaskFacts;
+
+/// Slack up to this is none: the task is on a critical path, seconds.
+pub(super) const NONE_S: f64 = 1e-6;
+
+/// Upper ends of the bins after the first, seconds; the last bin has no end.
+const ENDS_S: [f64; 5] = [1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+
+/// Tasks with about the same slack.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlackBin {
+    /// They have more than this, seconds; the first bin begins at 0.
+    pub above_s: f64,
+    /// They have at most this, seconds; infinite for the last one.
+    pub to_s: f64,
+    /// How many there are.
+    pub tasks: usize,
+}
+
+/// Tasks by slack: those without any first, then by powers of ten. Bins beyond the largest slack are left out.
+pub fn slack_bins(tasks: &[TaskFacts]) -> Vec<SlackBin> {
+    let ends = || [NONE_S].into_iter().chain(ENDS_S).chain([f64::INFINITY]);
+    let mut bins: Vec<SlackBin> = [0.0]
+        .into_iter()
+        .chain(ends())
+        .zip(ends())
+        .map(|(above_s, to_s)| SlackBin { above_s, to_s, tasks: 0 })
+        .collect();
+    for task in tasks {
+        if let Some(bin) = bins.iter_mut().find(|bin| task.slack_s <= bin.to_s) {
+            bin.tasks += 1;
+        }
+    }
+    let used = bins.iter().rposition(|bin| bin.tasks > 0).map_or(0, |last| last + 1);
+    bins.truncate(used);
+    bins
+}
