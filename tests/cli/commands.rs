@@ -158,6 +158,48 @@ fn show_summarises_scenarios_and_plans() {
 }
 
 #[test]
+fn show_says_why_a_plan_is_not_ideal() {
+    let place = Place::new();
+    place.plan("small", "prop-alloc", "plan.json");
+    place.run(&["show", "plan.json"]).done().prints(&[
+        "Critical path",
+        "too few",
+        "contention",
+        "leaves ideal",
+        "second chain",
+        "donors",
+        "What costs most",
+    ]);
+    let plan = place.json("plan.json");
+    let shown = place.run(&["show", "plan.json", "--json"]).done().json();
+    let path = &shown["training"]["loss"]["critical_path"];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let loss = number(&plan["objective"]["value"]) - number(&plan["result"]["ideal_makespan_s"]);
+    let costs = |value: &Value| {
+        ["too_few_s", "contention_s", "held_s"]
+            .iter()
+            .map(|cause| number(&value["costs"][cause]))
+            .sum::<f64>()
+    };
+    assert!((costs(path) - number(&path["spare_s"]) - loss).abs() < 1e-9, "{path}");
+    let tasks = path["tasks"].as_array().unwrap();
+    assert!((tasks.iter().map(costs).sum::<f64>() - costs(path)).abs() < 1e-9);
+    for task in tasks {
+        let own = &plan["result"]["tasks"][task["task"].as_u64().unwrap() as usize];
+        assert!(
+            (number(&own["finish_s"]) - number(&own["start_s"]) - number(&task["takes_s"])).abs() < 1e-12
+        );
+    }
+    let behind = number(&shown["training"]["loss"]["second_chain_behind_s"]);
+    let makespan = number(&plan["objective"]["value"]);
+    assert!((number(&shown["training"]["loss"]["second_chain"]["end_s"]) + behind - makespan).abs() < 1e-9);
+    for link in shown["training"]["loss"]["donor_links"].as_array().unwrap() {
+        let circuits = &shown["training"]["links"][link.as_u64().unwrap() as usize]["circuits"];
+        assert!(circuits.as_u64().unwrap() > 1);
+    }
+}
+
+#[test]
 fn compare_shows_differences_in_four_forms() {
     let place = Place::new();
     place.plan("tiny8", "prop-alloc", "a.json");

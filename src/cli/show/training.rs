@@ -14,6 +14,10 @@ use lightbay_engines::training::{Training, TrainingScenario};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+mod loss;
+
+use loss::Loss;
+
 /// Rows of the schedule that are shown.
 const FIRST_TASKS: usize = 12;
 
@@ -27,6 +31,8 @@ pub struct Figures<'a> {
     plan: Option<&'a Plan<Training>>,
     /// What only scenarios with inter-pod tasks have.
     known: Option<Setting>,
+    /// Why the plan is not ideal.
+    loss: Option<Loss>,
 }
 
 impl<'a> Figures<'a> {
@@ -38,7 +44,11 @@ impl<'a> Figures<'a> {
         };
         let built = scenario.body.build()?;
         let known = if built.instance.tasks.is_empty() { None } else { Some(setting(&scenario.body)?) };
-        Ok(Self { job, built, plan, known })
+        let loss = match (&known, plan) {
+            (Some(known), Some(plan)) => Some(Loss::of(known, plan)?),
+            _ => None,
+        };
+        Ok(Self { job, built, plan, known, loss })
     }
 
     /// As text.
@@ -56,6 +66,7 @@ impl<'a> Figures<'a> {
                     plan.result.tasks.len(),
                     self.schedule(known, plan)
                 );
+                out.extend(self.loss.as_ref().map(Loss::text));
             }
         }
         out
@@ -264,6 +275,9 @@ impl<'a> Figures<'a> {
         value["not_tail_exact_because"] = json!(reasons);
         value["contended_tasks"] = json!(evaluator.contention.count());
         value["makespan_limit_s"] = json!(known.limit_s);
+        if let Some(loss) = &self.loss {
+            value["loss"] = loss.json();
+        }
         value["pods"] = instance
             .pods
             .iter()
