@@ -339,3 +339,95 @@ fn the_integer_program_tells_its_model_its_process_and_its_log() {
     let screen = bench.screen("pane-5-select-log", WIDTH, HEIGHT);
     has(&screen, run.lines.back().unwrap().text.trim());
 }
+
+/// The title line of the pane with the focus.
+fn title(screen: &str) -> &str {
+    screen.lines().find(|line| line.trim_start().starts_with(['═', '='])).unwrap()
+}
+
+fn ms(seconds: f64, decimals: usize) -> String {
+    format!("{:.decimals$} ms", seconds * 1e3)
+}
+
+#[test]
+fn the_critical_path_shows_the_loss_of_the_plan() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let screen = zoomed(&mut bench, 6, *plan);
+            let loss = number(&json["objective"]["value"]) - number(&json["result"]["ideal_makespan_s"]);
+            has(title(&screen), &format!("loss {}", ms(loss, 2)));
+            has(line(&screen, "makespan  "), &format!("{:.2}", number(&json["objective"]["value"]) * 1e3));
+            let causes: f64 = ["too few circuits", "contention"]
+                .iter()
+                .map(|cause| {
+                    let words = line(&screen, cause).trim_start().trim_start_matches(cause).trim_start();
+                    words.split_whitespace().next().unwrap().replace('−', "-").parse::<f64>().unwrap()
+                })
+                .sum();
+            assert!((causes - loss * 1e3).abs() < 0.011, "{causes} of {loss}\n{screen}");
+        }
+    }
+}
+
+#[test]
+fn the_rates_pane_shows_how_long_tasks_take_under_both_rules() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let joint = json["result"]["rate_control"] == "joint";
+            for task in [40, 96, 103] {
+                bench.app.pane_mut(PaneId::Kind(7)).selected = Some(task as u32);
+                let screen = zoomed(&mut bench, 7, *plan);
+                let own = &json["result"]["tasks"][task];
+                let takes = ms(number(&own["finish_s"]) - number(&own["start_s"]), 1);
+                let rule = if joint { "joint" } else { "fair" };
+                has(line(&screen, "; deciding rates"), &format!("{rule} {takes}"));
+            }
+            bench.app.pane_mut(PaneId::Kind(7)).selected = None;
+        }
+    }
+}
+
+#[test]
+fn contention_counts_the_flows_that_are_active_together() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let screen = zoomed(&mut bench, 8, *plan);
+            // Gradients of the first pod: four flows each, counted where they overlap.
+            let tasks: Vec<(f64, f64)> = json["result"]["tasks"].as_array().unwrap()[96..]
+                .iter()
+                .map(|task| (number(&task["start_s"]), number(&task["finish_s"])))
+                .collect();
+            let last = &tasks[6..];
+            let together = |at: f64| last.iter().filter(|(start, end)| *start <= at && at < *end).count();
+            let peak = last.iter().map(|(start, _)| together(*start)).max().unwrap() * flows(json);
+            let circuits = json["result"]["topology"][3]["circuits"].as_u64().unwrap() as usize;
+            let sign = if peak > circuits { "!" } else { "" };
+            let arrow = if style == Style::Ascii { '>' } else { '→' };
+            has(line(&screen, &format!("p0{arrow}peer")), &format!("{peak}/{circuits}{sign}"));
+        }
+    }
+}
+
+/// Flows of a gradient of the preset between two ring neighbours: half of the GPUs of a stage.
+fn flows(json: &Value) -> usize {
+    json["scenario"]["job"]["run"]["tp"].as_u64().unwrap() as usize / 2
+}
+
+#[test]
+fn slack_counts_the_tasks_without_any() {
+    for style in STYLES {
+        let (mut bench, plans) = bench(style);
+        for (plan, json) in &plans {
+            let screen = zoomed(&mut bench, 10, *plan);
+            let tasks = json["result"]["tasks"].as_array().unwrap().len();
+            let title = title(&screen);
+            has(title, &format!(" of {tasks} without"));
+            let words = line(&screen, "none").split_whitespace();
+            let none = words.map(str::parse::<usize>).find_map(Result::ok).unwrap();
+            has(title, &format!("{none} of {tasks}"));
+        }
+    }
+}

@@ -3,6 +3,8 @@
 
 #[path = "screens/crossconnects.rs"]
 mod crossconnects;
+#[path = "screens/explaining.rs"]
+mod explaining;
 #[path = "screens/files.rs"]
 mod files;
 #[path = "screens/fixture.rs"]

@@ -45,6 +45,8 @@ pub struct PaneDrawn {
     pub items: Arc<[Item]>,
     /// Item rows that fit.
     pub page: usize,
+    /// The item drawn as chosen because a person chose what it is about in another pane: moves start from it.
+    pub chosen: Option<ItemId>,
     /// First row shown.
     pub offset: usize,
     /// First column shown.
@@ -70,6 +72,7 @@ impl PaneDrawn {
             area,
             items: Arc::default(),
             page: usize::from(area.height.saturating_sub(1)),
+            chosen: None,
             offset: 0,
             column: 0,
             steps: 0,

@@ -236,6 +236,8 @@ pub struct App {
     pub focus: Focus,
     /// What a person did to each pane.
     pub panes: BTreeMap<PaneId, PaneState>,
+    /// Panes in which something was chosen, the latest first: what they are about may show in others.
+    pub chosen_in: Vec<PaneId>,
     /// Layers, the top one last.
     pub layers: Vec<Layer>,
     /// Keys that wait for another one.
@@ -299,6 +301,7 @@ impl App {
                 side: 0,
             },
             panes: BTreeMap::new(),
+            chosen_in: Vec::new(),
             layers: Vec::new(),
             pending: Vec::new(),
             menu: false,

@@ -296,7 +296,7 @@ impl Homes {
     /// Homes around the large one. The first `housed` panes stay where they are when they get the focus.
     fn of(app: &App, housed: u8) -> Self {
         let panes = app.kind_panes();
-        let count = panes.len() as u8;
+        let count = panes.iter().map(|info| info.home).max().unwrap_or(0);
         let centre = count.clamp(1, 2);
         let home = |pane: PaneId| app.pane_info(pane).map(|info| info.home);
         let large = match home(app.focus.large) {

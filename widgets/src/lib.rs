@@ -32,6 +32,7 @@
 //! | [`SolveStrip`] of [`MethodRow`], [`GapBar`] | progress, methods at work | [`Hits`] |
 //! | [`Chart`] of [`Series`], [`Baseline`], [`Event`], [`Axis`] | convergence, bounds, sweeps | |
 //! | [`Stack`] of [`StackLayer`], [`StackMark`] | rates of a link under its limit | |
+//! | [`Strip`] | demand against capacity over time, one row | |
 //! | [`Activity`] of [`ActivityRow`], [`Interval`] | tasks by intervals, capacity of links | [`ActivityState`] |
 //! | [`Timeline`] of [`Lane`], [`TimelineItem`], [`AxisPart`], [`Edge`] | graph at true time | [`TimelineState`] |
 //! | [`Matrix`] of [`MatrixCell`], [`RowSum`] | circuits pod by pod, edit layer | [`MatrixState`] |
@@ -77,6 +78,7 @@ pub mod scroll;
 mod sentence;
 mod signs;
 mod stack;
+mod strip;
 mod table;
 mod tabs;
 pub mod text;
@@ -112,6 +114,7 @@ pub use ranked::{Ranked, RankedRow, Sparkline};
 pub use sentence::Sentence;
 pub use signs::{Sign, SignCell, SignFlag, SignRows, Signs, SignsState};
 pub use stack::{Stack, StackLayer, StackMark};
+pub use strip::Strip;
 pub use table::{Align, Column, RowKind, Table, TableRow, TableState};
 pub use tabs::{Tab, Tabs};
 pub use text::Cut;

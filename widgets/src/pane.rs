@@ -10,6 +10,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::widgets::Widget;
 
+use crate::number;
 use crate::pen::{Pen, Piece, pieces_width};
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
@@ -133,7 +134,8 @@ impl<'a> Pane<'a> {
         };
         let width = pen.width();
         let value_width = i32::from(pieces_width(self.value, glyphs));
-        let number_width = if self.number.is_some() { 2 } else { 0 };
+        let number = self.number.map(|number| number::count(number.into()));
+        let number_width = number.map_or(0, |number| number.len() as i32 + 1);
         let name_width = i32::from(text::width(self.name, glyphs));
         if width < i32::from(Self::MIN_WIDTH) {
             // Headline only: the number if it fits, else the name.
@@ -157,10 +159,9 @@ impl<'a> Pane<'a> {
         let mut x = 1;
         pen.glyph(x, 0, " ", rule_style);
         x += 1;
-        if let Some(number) = self.number {
+        if let Some(number) = number {
             let tone = if self.focused { Tone::Answer } else { Tone::Muted };
-            let digit = [b'0' + number % 10];
-            x += pen.text(x, 0, std::str::from_utf8(&digit).unwrap_or("?"), self.theme.style(tone));
+            x += pen.text(x, 0, &number, self.theme.style(tone));
             pen.glyph(x, 0, " ", rule_style);
             x += 1;
         }

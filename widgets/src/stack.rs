@@ -61,6 +61,7 @@ pub struct Stack<'a> {
     times_s: &'a [f64],
     layers: &'a [StackLayer],
     limit: Option<(f64, &'a str)>,
+    cap: Option<f64>,
     marks: &'a [StackMark],
     top: Option<f64>,
     span_s: Option<(f64, f64)>,
@@ -91,13 +92,30 @@ impl<'a> Stack<'a> {
 
     /// Ends of intervals (one more than intervals, ascending) and the layers.
     pub const fn new(theme: &'a Theme, times_s: &'a [f64], layers: &'a [StackLayer]) -> Self {
-        Self { theme, times_s, layers, limit: None, marks: &[], top: None, span_s: None, selected: None }
+        Self {
+            theme,
+            times_s,
+            layers,
+            limit: None,
+            cap: None,
+            marks: &[],
+            top: None,
+            span_s: None,
+            selected: None,
+        }
     }
 
     /// The line no sum may pass, and its name.
     #[must_use]
     pub const fn limit(mut self, limit: f64, name: &'a str) -> Self {
         self.limit = Some((limit, name));
+        self
+    }
+
+    /// A fainter line below the limit: the most that one layer can take. Areas hide it.
+    #[must_use]
+    pub const fn cap(mut self, cap: Option<f64>) -> Self {
+        self.cap = cap;
         self
     }
 
@@ -149,6 +167,13 @@ impl<'a> Stack<'a> {
         let edge = (limit / top * f64::from(rows)).floor();
         let per_unit = if edge >= 1.0 { edge / limit } else { f64::from(rows) / top };
         Rows { count: rows, per_unit }
+    }
+
+    /// The cap and the row whose lower edge it is; `None` if it falls on the ground.
+    fn cap_row(&self, rows: Rows) -> Option<(f64, i32)> {
+        let cap = self.cap.filter(|cap| cap.is_finite() && *cap > 0.0)?;
+        let up = (cap * rows.per_unit).round() as i32;
+        (up > 0 && up <= rows.count).then_some((cap, rows.count - up))
     }
 
     fn range(&self) -> Range {
@@ -331,13 +356,20 @@ impl Widget for &Stack<'_> {
         if let Some(row) = limit_row {
             pen.right(left - 1, head + row, &limit_text, self.theme.style(Tone::Answer));
             let height = rows.count - row;
-            if let Some(limit) = limit.filter(|_| height >= 6 && height % 2 == 0) {
+            if let Some((cap, line)) = self.cap_row(rows).filter(|(_, line)| *line > row) {
+                pen.right(left - 1, head + line, &number::fit(cap, 0, 6), muted);
+            } else if let Some(limit) = limit.filter(|_| height >= 6 && height % 2 == 0) {
                 let decimals = usize::from(limit % 2.0 != 0.0);
                 pen.right(left - 1, head + row + height / 2, &number::fixed(limit / 2.0, decimals), muted);
             }
         }
         pen.right(left - 1, head + rows.count, "0", muted);
         let mut plot = pen.part(left, head, width, rows.count + 1);
+        if let Some((_, line)) =
+            self.cap_row(rows).filter(|(_, line)| limit_row.is_none_or(|row| *line > row))
+        {
+            plot.line(0, line, width, plot.glyphs().limit, self.theme.style(Tone::Rule));
+        }
         for x in 0..width {
             let Some(interval) = self.interval(x, width, range) else { continue };
             for up in 0..rows.count {

@@ -93,6 +93,7 @@ impl App {
         self.loading.clear();
         self.layers.clear();
         self.panes.clear();
+        self.chosen_in.clear();
         self.plans = PlanTable::new(work.objective.sense, &work.now.sha256);
         self.session = opened.session;
         self.focus = crate::app::state::Focus {

@@ -85,7 +85,8 @@ impl App {
     pub(super) fn go_in(&mut self, pane: PaneId, go: Go, effects: &mut Effects) {
         let page = self.drawn_pane(pane).map_or(10, |drawn| drawn.page);
         let items = self.items(pane);
-        let at = self.pane(pane).selected;
+        let shown = self.drawn_pane(pane).and_then(|drawn| drawn.chosen);
+        let at = shown.or(self.pane(pane).selected);
         if let Some(item) = Self::moved(&items, at, go, page) {
             self.choose(pane, Some(item), effects);
         }
@@ -94,11 +95,21 @@ impl App {
     /// Selects an item; in the table of plans that shows the plan.
     fn choose(&mut self, pane: PaneId, item: Option<ItemId>, effects: &mut Effects) {
         self.pane_mut(pane).selected = item;
+        self.note_choice(pane);
         if let (PaneId::Plans, Some(item)) = (pane, item) {
             self.show_plan(u64::from(item), effects);
         }
         self.follow_selection();
         self.touch();
+    }
+
+    /// The choice in a pane is the latest one. What panes drew as chosen before is past.
+    fn note_choice(&mut self, pane: PaneId) {
+        self.chosen_in.retain(|other| *other != pane);
+        self.chosen_in.insert(0, pane);
+        for drawn in &mut self.drawn.panes {
+            drawn.chosen = None;
+        }
     }
 
     /// An item was chosen with the mouse.
@@ -118,6 +129,7 @@ impl App {
         if let Some((chooser, item)) = through {
             let next = (i64::from(item) + i64::from(by)).clamp(0, i64::from(last)) as ItemId;
             self.pane_mut(chooser).selected = Some(next);
+            self.note_choice(chooser);
             self.touch();
             return;
         }
@@ -329,6 +341,7 @@ impl App {
         self.runs.clear();
         self.plans = crate::app::plans::PlanTable::default();
         self.panes.clear();
+        self.chosen_in.clear();
         self.layers.clear();
         self.frozen = false;
         self.held.clear();

@@ -1,20 +1,26 @@
 //! The panes of kind `training`.
 
 mod activity;
+mod choice;
 mod compare;
+mod contention;
 mod dag;
 mod explained;
 mod figures;
 mod ga;
 mod links;
+mod path;
 mod pieces;
 mod ports;
+mod rates;
 mod search;
+mod slack;
 
 use super::{CompareBlocks, Explanations, KindPanes, KindScreens, PaneInput};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
 use crate::app::plans::PlanEntry;
+use choice::Choice;
 use explained::Explained;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,6 +33,18 @@ pub const SCREENS: KindScreens = KindScreens {
     figures: figures::FIGURES,
     make: || Box::<Training>::default(),
 };
+
+/// Number of the pane of the critical path.
+const PATH: u8 = 6;
+
+/// Number of the pane of the rates of a link.
+const RATES: u8 = 7;
+
+/// Number of the pane of demand against capacity.
+const CONTENTION: u8 = 8;
+
+/// Number of the pane of slack.
+const SLACK: u8 = 10;
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {
@@ -53,6 +71,26 @@ const PANES: &[PaneInfo] = &[
         modes: &["over time", "over nodes or vectors", "solver log"],
         ..PaneInfo::new(5, "Search", "How good is the best plan, provably?")
     },
+    PaneInfo::new(
+        PATH,
+        "Path",
+        "Why is it not ideal? The critical path, and what each task of it loses to what",
+    ),
+    PaneInfo {
+        modes: &["fair beside joint", "as planned"],
+        zooms: true,
+        steps: "link",
+        ..PaneInfo::new(RATES, "Rates", "How do tasks share a link, and what does rate control buy?")
+    },
+    PaneInfo {
+        modes: &["whole iteration", "tail"],
+        zooms: true,
+        ..PaneInfo::new(CONTENTION, "Contention", "Where and when is more asked for than the circuits carry?")
+    },
+    PaneInfo {
+        modes: slack::ORDERS,
+        ..PaneInfo::new(SLACK, "Slack", "Which tasks have time to lose, and which links could give a port?")
+    },
 ];
 
 /// A plan together with its explanation.
@@ -67,6 +105,10 @@ struct Training {
     ports: ports::PortsPane,
     ga: ga::GaPane,
     search: search::SearchPane,
+    path: path::PathPane,
+    rates: rates::RatesPane,
+    contention: contention::ContentionPane,
+    slack: slack::SlackPane,
 }
 
 impl KindPanes for Training {
@@ -89,12 +131,17 @@ impl KindPanes for Training {
             _ => {}
         }
         let Some(explained) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
+        let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));
         match input.info.number {
-            1 => self.dag.draw(input, &explained, area, buf, drawn, out),
-            2 => self.activity.draw(input, &explained, area, buf, drawn, out),
+            1 => self.dag.draw(input, &explained, choice, area, buf, drawn, out),
+            2 => self.activity.draw(input, &explained, choice, area, buf, drawn, out),
+            PATH => self.path.draw(input, &explained, choice, area, buf, drawn, out),
+            RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
+            CONTENTION => self.contention.draw(input, &explained, choice, area, buf, drawn, out),
+            SLACK => self.slack.draw(input, &explained, choice, area, buf, drawn, out),
             _ => {
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
-                self.ports.draw(input, &explained, baseline.as_deref(), area, buf, drawn, out);
+                self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
             }
         }
     }

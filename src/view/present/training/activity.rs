@@ -1,9 +1,8 @@
 //! Pane 2: tasks by the intervals between events. Rows are the tasks that are active in the columns shown; below the
 //! tasks of a shared link stands what the link carries.
 
-use super::dag::chosen_task;
 use super::explained::Explained;
-use super::{Facts, pieces};
+use super::{Choice, Facts, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
@@ -51,10 +50,12 @@ struct Form {
 }
 
 impl ActivityPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         facts: &Facts,
+        choice: Choice,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -81,7 +82,7 @@ impl ActivityPane {
                     .map(|pair| Interval { start_s: pair[0], length_s: pair[1] - pair[0] }),
             );
         }
-        let selected = chosen_task(input.app, facts);
+        let selected = choice.task;
         let legend = u16::from(area.height >= 9);
         let inner = body(area, 1 + legend);
         let form =
@@ -117,6 +118,7 @@ impl ActivityPane {
             Sentence::new(theme, &line).render(Rect { y: under.y + 1, ..under }, buf);
         }
         self.report(facts, selected, drawn, out, inner, &sentence);
+        drawn.chosen = selected.filter(|_| choice.by_person);
     }
 
     /// Which intervals are shown, and how wide they are drawn.

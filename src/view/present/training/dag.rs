@@ -1,11 +1,10 @@
 //! Pane 1: the graph of tasks at true time, its steady state folded, the critical path marked, one task's edges.
 
 use super::explained::Explained;
-use super::{Facts, links, pieces};
+use super::{Choice, Facts, links, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
-use crate::app::pane::{PaneId, SizeClass};
-use crate::app::state::App;
+use crate::app::pane::SizeClass;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::training::full_dag::NodeKind;
 use lightbay_engines::training::instance::{LinkKind, TaskKind};
@@ -45,20 +44,13 @@ pub struct DagPane {
     state: TimelineState,
 }
 
-/// The task that panes about tasks point at: chosen in the pane with the focus, else in any of them.
-pub fn chosen_task(app: &App, facts: &Explained) -> Option<u32> {
-    let tasks = facts.analysis.tasks.len() as u32;
-    let of = |pane: PaneId| app.pane(pane).selected.filter(|task| *task < tasks);
-    let about_tasks = [PaneId::Kind(1), PaneId::Kind(2)];
-    let focused = about_tasks.contains(&app.focus.pane).then(|| of(app.focus.pane)).flatten();
-    focused.or_else(|| about_tasks.into_iter().find_map(of)).or_else(|| facts.usual_task())
-}
-
 impl DagPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         facts: &Facts,
+        choice: Choice,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -73,7 +65,7 @@ impl DagPane {
             self.fill(facts, wide, full);
         }
         self.place_axis(input, facts);
-        let selected = Self::selected(input, facts, full);
+        let selected = Self::selected(input, choice, full);
         self.fill_edges(facts, selected, input.large && input.focused);
 
         let notes = u16::from(wide && area.height >= 14);
@@ -101,6 +93,7 @@ impl DagPane {
         self.state.offset = input.state.offset;
         timeline.render(inner, buf, &mut self.state);
         self.report(drawn, out, inner);
+        drawn.chosen = selected.filter(|_| choice.by_person);
 
         let sentence = Self::sentence(facts, selected);
         Sentence::new(theme, &sentence).render(below(inner), buf);
@@ -116,11 +109,11 @@ impl DagPane {
             .unwrap_or_default();
     }
 
-    fn selected(input: &PaneInput<'_>, facts: &Explained, full: bool) -> Option<u32> {
+    fn selected(input: &PaneInput<'_>, choice: Choice, full: bool) -> Option<u32> {
         if full && let Some(id) = input.state.selected {
             return Some(id);
         }
-        chosen_task(input.app, facts)
+        choice.task
     }
 
     fn fill(&mut self, facts: &Explained, numbers: bool, full: bool) {

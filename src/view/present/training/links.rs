@@ -18,9 +18,24 @@ pub fn link(instance: &Instance, link: usize) -> String {
     })
 }
 
+/// `p0→p1` from one pod to another.
+fn between(instance: &Instance, from: usize, to: usize) -> String {
+    format!("{}→{}", pod(instance, from), pod(instance, to))
+}
+
 /// `p0→p1` for the way of a task.
 pub fn route(instance: &Instance, task: u32) -> String {
-    instance.tasks.get(task as usize).map_or_else(String::new, |task| {
-        format!("{}→{}", pod(instance, task.src_pod.index()), pod(instance, task.dst_pod.index()))
+    instance
+        .tasks
+        .get(task as usize)
+        .map_or_else(String::new, |task| between(instance, task.src_pod.index(), task.dst_pod.index()))
+}
+
+/// `p0→p1` for a directed link.
+pub fn way(instance: &Instance, direction: u32) -> String {
+    instance.links.get(direction as usize / 2).map_or_else(String::new, |link| {
+        let ends = [link.pod_a.index(), link.pod_b.index()];
+        let [from, to] = if direction.is_multiple_of(2) { ends } else { [ends[1], ends[0]] };
+        between(instance, from, to)
     })
 }

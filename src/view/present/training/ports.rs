@@ -1,7 +1,7 @@
 //! Pane 3: circuits from pod to pod, what each pod has left, and what each link is used for. Cells can be edited.
 
 use super::explained::Explained;
-use super::{Facts, links, pieces};
+use super::{Choice, Facts, links, pieces};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
@@ -57,6 +57,7 @@ impl PortsPane {
         input: &PaneInput<'_>,
         facts: &Facts,
         baseline: Option<&Explained>,
+        choice: Choice,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -86,7 +87,7 @@ impl PortsPane {
         let table_rows = if spare >= 4 { (self.table_rows.len() as u16 + 1).min(spare - 1) } else { 0 };
         let upper = Rect { height: inner.height - if table_rows > 0 { table_rows + 1 } else { 0 }, ..inner };
 
-        let selected = self.selected(input);
+        let selected = self.selected(input, choice);
         self.state.selected = selected;
         self.state.row_offset = input.state.offset;
         self.state.column_offset = input.state.column;
@@ -105,14 +106,27 @@ impl PortsPane {
         let sentence = Self::sentence(input, facts, link);
         Sentence::new(theme, &sentence).render(below(inner), buf);
         self.report(drawn, out, upper, &sentence, facts, link);
+        let shown = selected.map(|(row, column)| row as ItemId * STRIDE + column as ItemId);
+        drawn.chosen = shown.filter(|_| choice.by_person);
     }
 
     fn link_at(&self, row: usize, column: usize) -> Option<u32> {
         self.link_of.get(row * self.columns.len() + column).copied().flatten()
     }
 
-    /// The chosen cell, or the one of the link that holds up the critical path.
-    fn selected(&self, input: &PaneInput<'_>) -> Option<(usize, usize)> {
+    /// The link of an item of the pane.
+    pub fn link_of(&self, item: ItemId) -> Option<u32> {
+        self.link_at((item / STRIDE) as usize, (item % STRIDE) as usize)
+    }
+
+    /// The first cell of a link.
+    fn cell_of(&self, link: u32) -> Option<(usize, usize)> {
+        let at = self.link_of.iter().position(|known| *known == Some(link))?;
+        Some((at / self.columns.len(), at % self.columns.len()))
+    }
+
+    /// The chosen cell, or the one of the link that was chosen elsewhere, or of the one that holds up the critical path.
+    fn selected(&self, input: &PaneInput<'_>, choice: Choice) -> Option<(usize, usize)> {
         let edited = input.app.cell_edit().filter(|edit| edit.pane == input.pane).and_then(|edit| {
             edit.cells.cells.iter().find(|(_, entry)| *entry == edit.entry).map(|(id, _)| *id)
         });
@@ -125,7 +139,13 @@ impl PortsPane {
         };
         let at = |id: ItemId| ((id / STRIDE) as usize, (id % STRIDE) as usize);
         let inside = |(row, column): &(usize, usize)| *row < self.rows.len() && *column < self.columns.len();
-        chosen.map(at).filter(inside).or(self.usual)
+        let own = chosen.map(at).filter(inside);
+        let link =
+            choice.way.filter(|_| choice.by_person && input.app.cell_edit().is_none()).map(|way| way / 2);
+        match own {
+            Some((row, column)) if link.is_none() || self.link_at(row, column) == link => own,
+            _ => link.and_then(|link| self.cell_of(link)).or(own).or(self.usual),
+        }
     }
 
     fn fill(&mut self, facts: &Explained, baseline: Option<&Explained>, mode: &str) {
@@ -342,7 +362,7 @@ impl PortsPane {
         if used.holds_up {
             line.push(Piece::new("  ! too few", Tone::Bad));
             line.push(Piece::muted(" on the critical path"));
-        } else if used.slack_s > 1e-6 && used.circuits > 1 {
+        } else if used.donates() {
             line.push(Piece::new("  could give one", Tone::Good));
         }
         line.extend([

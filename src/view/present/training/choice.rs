@@ -1,0 +1,62 @@
+//! What the panes point at together: a task and the directed link that carries it.
+
+use super::explained::Explained;
+use super::{CONTENTION, PATH, RATES, SLACK};
+use crate::app::pane::PaneId;
+use crate::app::state::App;
+
+/// Panes whose items are tasks.
+const TASKS: [PaneId; 5] =
+    [PaneId::Kind(1), PaneId::Kind(2), PaneId::Kind(PATH), PaneId::Kind(RATES), PaneId::Kind(SLACK)];
+
+/// Panes whose items are links: cells of circuits, and directed links.
+const PORTS: PaneId = PaneId::Kind(3);
+const WAYS: PaneId = PaneId::Kind(CONTENTION);
+
+/// What the panes point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Choice {
+    /// The task.
+    pub task: Option<u32>,
+    /// The directed link.
+    pub way: Option<u32>,
+    /// Whether a person chose it.
+    pub by_person: bool,
+}
+
+impl Choice {
+    /// What was chosen last in any pane; until then the end of the critical path. `link_of` tells which link a cell of
+    /// circuits is.
+    pub fn of(app: &App, facts: &Explained, link_of: impl Fn(u32) -> Option<u32>) -> Self {
+        let chosen = app.chosen_in.iter().copied();
+        let known = chosen.chain([app.focus.pane]).chain(TASKS).chain([WAYS]);
+        known.into_iter().find_map(|pane| Self::in_pane(app, facts, pane, &link_of)).unwrap_or_else(|| {
+            let task = facts.usual_task();
+            Self { task, way: task.map(|task| facts.way_of(task)), by_person: false }
+        })
+    }
+
+    /// What is chosen in one pane.
+    fn in_pane(
+        app: &App,
+        facts: &Explained,
+        pane: PaneId,
+        link_of: &impl Fn(u32) -> Option<u32>,
+    ) -> Option<Self> {
+        let item = app.pane(pane).selected?;
+        if TASKS.contains(&pane) {
+            let task = Some(item).filter(|task| (*task as usize) < facts.analysis.tasks.len())?;
+            return Some(Self { task: Some(task), way: Some(facts.way_of(task)), by_person: true });
+        }
+        let way = match pane {
+            PORTS => {
+                let link = link_of(item)?;
+                // The direction that matters more.
+                facts.ways.iter().copied().find(|way| way / 2 == link)?
+            }
+            WAYS => *facts.ways.get(item as usize)?,
+            _ => return None,
+        };
+        Some(Self { task: facts.last_on(way), way: Some(way), by_person: true })
+    }
+}

@@ -1,0 +1,358 @@
+//! Pane 7: the rates of the tasks of a directed link over time, under fair sharing beside what decided rates make of
+//! the same circuits.
+
+use super::explained::Explained;
+use super::{CONTENTION, Choice, Facts, links, pieces};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::pane::{ItemId, PaneId};
+use crate::view::present::rows::{columns, ends, from, line, row};
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::training::analysis::LinkRates;
+use lightbay_engines::training::plan::RateControl;
+use lightbay_widgets::{
+    Column, PaneState as Shown, Piece, Stack, StackLayer, StackMark, Table, TableRow, TableState, Tone,
+    number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+use std::sync::Arc;
+
+/// From this width on both rules stand side by side.
+const BOTH: u16 = 56;
+
+/// From this height on a table stands below the areas, and at most this many rows of it.
+const TABLE: (u16, u16) = (16, 9);
+
+/// A task shorter than this part of what its link does is shown with its surroundings only.
+const SHORT: f64 = 0.02;
+
+/// What the vectors were filled for.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Key {
+    plan: u64,
+    way: u32,
+    span: (f64, f64),
+}
+
+/// One rule on the circuits of the plan.
+#[derive(Debug, Default)]
+struct Side {
+    rates: LinkRates,
+    /// The tasks that are seen.
+    tasks: Vec<u32>,
+    layers: Vec<StackLayer>,
+    marks: Vec<StackMark>,
+    makespan_s: f64,
+}
+
+/// Data of the pane, refilled when plan, link or time change.
+#[derive(Debug, Default)]
+pub struct RatesPane {
+    key: Option<Key>,
+    fair: Side,
+    joint: Side,
+    columns: Vec<Column>,
+    rows: Vec<TableRow>,
+    items: Arc<[Item]>,
+    table: TableState,
+}
+
+impl RatesPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        facts: &Facts,
+        choice: Choice,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let theme = &input.app.look.theme;
+        let Some(way) = choice.way else {
+            let state = Shown::Empty { what: "nothing crosses pods", remedy: "change the job and press r" };
+            return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+        };
+        let (whole, around) = whole_span(facts, way, choice.task);
+        let (first, last) = input.state.window();
+        let length = whole.1 - whole.0;
+        let span = (whole.0 + first * length, whole.0 + last * length);
+        self.fill(facts, Key { plan: facts.key, way, span });
+
+        let analysis = &facts.analysis;
+        let circuits = analysis.circuits[way as usize / 2];
+        let both = input.mode().starts_with("fair") && area.width >= BOTH;
+        let mut context = Piece::muted(if both { "fair beside joint" } else { "as planned" });
+        if let Some(task) = around {
+            context = Piece::muted(format!("{}, around {}", context.text, facts.name(task)));
+        }
+        let name = links::way(&analysis.setting.instance, way);
+        let value = vec![Piece::answer(format!("{name}, {}", pieces::circuits(circuits)))];
+        frame(input, &Title { context: vec![context], value }, Shown::Ready, area, buf);
+
+        let inner = body(area, 1);
+        let table = if inner.height >= TABLE.0 { (self.rows.len() as u16 + 1).min(TABLE.1) } else { 0 };
+        let upper = Rect { height: inner.height - if table > 0 { table + 1 } else { 0 }, ..inner };
+        let sides: &[RateControl] = match (both, analysis.rate_control) {
+            (true, _) => &[RateControl::Fair, RateControl::Joint],
+            (false, RateControl::Fair) => &[RateControl::Fair],
+            (false, RateControl::Joint) => &[RateControl::Joint],
+        };
+        let limit = pieces::circuits(circuits);
+        for (control, place) in sides.iter().zip(columns(upper, sides.len() as u16, 3)) {
+            self.draw_side(input, facts, *control, (span, &limit, choice.task), place, buf);
+        }
+        let lower = from(inner, inner.height - table);
+        self.table.selected = choice.task;
+        self.table.offset = input.state.offset;
+        self.table.hits.clear();
+        if table > 0 {
+            (&Table::new(theme, &self.columns, &self.rows)).render(lower, buf, &mut self.table);
+        }
+        let sentence = self.sentence(facts, choice.task);
+        line(theme, &sentence, below(inner), buf);
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(table.saturating_sub(1)).max(1);
+        drawn.offset = self.table.offset;
+        drawn.chosen = choice.task.filter(|_| choice.by_person);
+        drawn.steps = facts.ways.len() as u32;
+        drawn.steps_through = facts.place_of(way).map(|place| (PaneId::Kind(CONTENTION), place as ItemId));
+        drawn.sentence = plain(&sentence);
+        if input.focused {
+            drawn.details = choice.task.map(|task| pieces::details(facts, task)).unwrap_or_default();
+        }
+        let pane = drawn.pane;
+        out.hits.extend(self.table.hits.iter().map(|hit| Hit {
+            rect: hit.rect,
+            click: Action::Select { pane, item: Some(hit.id) },
+            open: Some(Action::Do(Command::Inspect)),
+        }));
+    }
+
+    fn draw_side(
+        &self,
+        input: &PaneInput<'_>,
+        facts: &Explained,
+        control: RateControl,
+        (span, limit, task): ((f64, f64), &str, Option<u32>),
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let theme = &input.app.look.theme;
+        let analysis = &facts.analysis;
+        let side = match control {
+            RateControl::Fair => &self.fair,
+            RateControl::Joint => &self.joint,
+        };
+        let other = if control == RateControl::Fair { &self.joint } else { &self.fair };
+        let mut name = vec![Piece::answer(if control == RateControl::Fair { "fair" } else { "joint" })];
+        if area.width >= 50 {
+            name.push(Piece::muted(match (control, analysis.rate_control) {
+                (RateControl::Fair, _) => ", per flow",
+                (RateControl::Joint, RateControl::Joint) => ", decided by the plan",
+                (RateControl::Joint, RateControl::Fair) => ", if rates were decided",
+            }));
+        }
+        let tone = verdict(side.makespan_s - other.makespan_s);
+        let mut value = vec![Piece::text(format!("{} s", number::seconds6(side.makespan_s).as_str()))];
+        if let Some(nct) = analysis.setting.evaluator.ideal.nct(side.makespan_s) {
+            value.push(Piece::new(format!("  NCT {}", number::nct(nct).as_str()), tone).bold());
+        }
+        ends(theme, &name, &value, row(area, 0), buf);
+        let selected = task.and_then(|task| side.tasks.iter().position(|own| *own == task));
+        let circuits = analysis.circuits[self.key.map_or(0, |key| key.way) as usize / 2];
+        (&Stack::new(theme, &side.rates.times_s, &side.layers)
+            .limit(f64::from(circuits), limit)
+            .cap(Some(self.cap(facts)))
+            .marks(&side.marks)
+            .span_s(span.0, span.1)
+            .selected(selected))
+            .render(from(area, 1), buf);
+    }
+
+    /// The most NICs that a single task of the link can use.
+    fn cap(&self, facts: &Explained) -> f64 {
+        let network = &facts.analysis.setting.evaluator.network;
+        let tasks = self.fair.rates.tasks.iter();
+        tasks.map(|own| network.flows[own.task as usize]).fold(0.0, f64::max)
+    }
+
+    fn fill(&mut self, facts: &Explained, key: Key) {
+        if self.key == Some(key) {
+            return;
+        }
+        let anew = self.key.is_none_or(|known| (known.plan, known.way) != (key.plan, key.way));
+        self.key = Some(key);
+        let analysis = &facts.analysis;
+        if anew {
+            self.fair.rates = analysis.rates(key.way, RateControl::Fair);
+            self.joint.rates = analysis.rates(key.way, RateControl::Joint);
+            self.fair.makespan_s = analysis.fair.makespan;
+            self.joint.makespan_s = analysis.joint.makespan;
+        }
+        let seen = |task: u32| {
+            [&analysis.fair, &analysis.joint].iter().any(|trace| {
+                trace.start[task as usize] < key.span.1 && trace.finish[task as usize] > key.span.0
+            })
+        };
+        // The same task has the same colour on both sides, whichever begins first there.
+        let order: Vec<u32> =
+            self.fair.rates.tasks.iter().map(|own| own.task).filter(|task| seen(*task)).collect();
+        for side in [&mut self.fair, &mut self.joint] {
+            side.tasks.clone_from(&order);
+            side.layers.clear();
+            for (place, task) in order.iter().enumerate() {
+                let rates = side.rates.tasks.iter().find(|own| own.task == *task);
+                side.layers.push(StackLayer {
+                    name: facts.name(*task).to_owned().into(),
+                    shade: shade(place, order.len()),
+                    letter: letter(place),
+                    amounts: rates.map(|own| own.nics.clone()).unwrap_or_default(),
+                });
+            }
+        }
+        let ends = [self.fair.makespan_s, self.joint.makespan_s];
+        for (side, own, other) in [(&mut self.fair, ends[0], ends[1]), (&mut self.joint, ends[1], ends[0])] {
+            side.marks.clear();
+            if (own - other).abs() > 1e-6 {
+                side.marks.push(StackMark {
+                    at_s: other,
+                    tone: Tone::Muted,
+                    dotted: true,
+                    ..StackMark::default()
+                });
+            }
+            side.marks.push(StackMark {
+                at_s: own,
+                name: format!("ends {}", number::seconds3(own).as_str()).into(),
+                tone: verdict(own - other),
+                dotted: false,
+            });
+        }
+        self.fill_table(facts, &order);
+    }
+
+    fn fill_table(&mut self, facts: &Explained, order: &[u32]) {
+        let analysis = &facts.analysis;
+        self.columns = vec![
+            Column::left("", 3),
+            Column::left("task", 10).gap(1).grow(),
+            Column::right("starts s", 9).priority(3),
+            Column::right("least ms", 8).priority(2),
+            Column::right("fair ms", 8),
+            Column::right("joint ms", 8),
+            Column::right("fair NICs", 9).priority(4),
+            Column::right("joint NICs", 10).priority(5),
+            Column::right("slack ms", 8).priority(1),
+        ];
+        let ms = |seconds: f64| number::millis(seconds, 1).as_str().to_owned();
+        self.rows.clear();
+        self.rows.extend(order.iter().enumerate().map(|(place, &task)| {
+            let own = &analysis.tasks[task as usize];
+            let [fair, joint] = takes(facts, task);
+            let volume = analysis.setting.evaluator.network.volume[task as usize];
+            let rate = analysis.setting.evaluator.network.rate;
+            let mean = |takes: f64| number::fixed(volume / takes.max(f64::MIN_POSITIVE) / rate, 2);
+            TableRow::item(
+                task,
+                vec![
+                    Piece::new(format!(" {} ", letter(place)), Tone::Stack(shade(place, order.len()))),
+                    Piece::text(pieces::starred(facts, task)),
+                    Piece::muted(number::seconds3(own.start_s)),
+                    Piece::muted(ms(own.least_s)),
+                    Piece::new(ms(fair), verdict(fair - joint)),
+                    Piece::new(ms(joint), verdict(joint - fair)),
+                    Piece::text(mean(fair)),
+                    Piece::text(mean(joint)),
+                    Piece::text(ms(own.slack_s)),
+                ],
+            )
+        }));
+        self.items =
+            (0..).zip(order).map(|(row, task)| Item { id: *task, row, place: 0.0 }).collect::<Arc<[_]>>();
+    }
+
+    fn sentence(&self, facts: &Explained, task: Option<u32>) -> Vec<Piece> {
+        let Some(task) = task else { return vec![Piece::muted("nothing selected")] };
+        let [fair, joint] = takes(facts, task);
+        let ms = |seconds: f64| number::millis(seconds, 1);
+        let mut words = vec![
+            Piece::answer(format!("> {}", pieces::starred(facts, task))),
+            Piece::muted("  fair "),
+            Piece::text(format!("{} ms", ms(fair).as_str())),
+            Piece::muted(", joint "),
+            Piece::text(format!("{} ms", ms(joint).as_str())),
+        ];
+        let change = self.joint.makespan_s - self.fair.makespan_s;
+        if change.abs() < 1e-6 {
+            words.push(Piece::muted("; deciding rates does not move the makespan"));
+        } else {
+            words.push(Piece::muted("; deciding rates: makespan "));
+            let text = format!("{} ms", number::signed(change * 1e3, 1).as_str());
+            words.push(Piece::new(text, verdict(change)).bold());
+        }
+        words
+    }
+}
+
+/// Better, worse, or neither.
+fn verdict(later_s: f64) -> Tone {
+    if later_s.abs() < 1e-6 {
+        Tone::Text
+    } else if later_s > 0.0 {
+        Tone::Bad
+    } else {
+        Tone::Good
+    }
+}
+
+/// The area of a layer: two of them are told apart best by every other shade.
+const fn shade(place: usize, count: usize) -> u8 {
+    (if count == 2 { 2 * place } else { place % 4 }) as u8
+}
+
+/// What fills a layer without colour.
+fn letter(place: usize) -> char {
+    char::from(b'a' + (place % 26) as u8)
+}
+
+/// Durations of a task under fair sharing and under decided rates, seconds.
+fn takes(facts: &Explained, task: u32) -> [f64; 2] {
+    [&facts.analysis.fair, &facts.analysis.joint]
+        .map(|trace| trace.finish[task as usize] - trace.start[task as usize])
+}
+
+/// The time that is shown unless it is stretched, and the task it is about if it is not all that the link does.
+fn whole_span(facts: &Explained, way: u32, task: Option<u32>) -> ((f64, f64), Option<u32>) {
+    let analysis = &facts.analysis;
+    let carried = &analysis.setting.evaluator.network.carried[way as usize];
+    let extent = |tasks: &[u32]| {
+        let mut span = (f64::INFINITY, f64::NEG_INFINITY);
+        for trace in [&analysis.fair, &analysis.joint] {
+            for task in tasks {
+                span.0 = span.0.min(trace.start[*task as usize]);
+                span.1 = span.1.max(trace.finish[*task as usize]);
+            }
+        }
+        span
+    };
+    let padded = |(from_s, to_s): (f64, f64), share: f64| {
+        let more = (to_s - from_s) * share;
+        ((from_s - more).max(0.0), to_s + more)
+    };
+    let all = extent(carried);
+    if let Some(task) = task.filter(|task| carried.contains(task)) {
+        let own = extent(&[task]);
+        if own.1 - own.0 < SHORT * (all.1 - all.0) {
+            return (padded(own, 3.0), Some(task));
+        }
+    }
+    // What only sinks use lasts to the end: then both ends of the iteration are in sight.
+    let last = analysis.fair.makespan.max(analysis.joint.makespan);
+    let near = last - all.1 < all.1 - all.0;
+    let all = if near { (all.0, all.1.max(last)) } else { all };
+    (padded(all, 0.02), None)
+}

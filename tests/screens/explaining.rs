@@ -1,0 +1,99 @@
+//! Panes that explain a plan: its critical path, the rates of a link, demand against capacity, slack.
+
+use crate::fixture::{Bench, Style};
+use insta::assert_snapshot;
+use lightbay::app::Command;
+use lightbay::app::pane::PaneId;
+
+const PANES: [(u8, &str); 4] = [(6, "path"), (7, "rates"), (8, "contention"), (10, "slack")];
+
+fn focused(bench: &mut Bench, pane: u8) {
+    bench.run(Command::Focus(PaneId::Kind(pane)));
+}
+
+#[test]
+fn each_pane_with_the_focus() {
+    let mut bench = Bench::solved("small", Style::Colour);
+    for (pane, name) in PANES {
+        focused(&mut bench, pane);
+        for (width, height) in [(80, 24), (120, 40), (200, 60)] {
+            let screen = bench.screen(name, width, height);
+            assert_snapshot!(format!("explaining-{name}-{width}x{height}"), screen);
+        }
+    }
+}
+
+#[test]
+fn each_pane_without_unicode() {
+    let mut bench = Bench::solved("small", Style::Ascii);
+    for (pane, name) in PANES {
+        focused(&mut bench, pane);
+        bench.app.focus.zoomed = true;
+        let screen = bench.screen(&format!("ascii-{name}"), 100, 30);
+        assert!(screen.is_ascii());
+        assert_snapshot!(format!("explaining-{name}-ascii"), screen);
+        bench.app.focus.zoomed = false;
+    }
+}
+
+/// The line with the sentence of a pane that is alone on the screen.
+fn sentence(bench: &mut Bench, pane: u8) -> String {
+    focused(bench, pane);
+    bench.app.focus.zoomed = true;
+    bench.draw(160, 50);
+    let (_, drawn) = bench.draw(160, 50);
+    drawn.pane(PaneId::Kind(pane)).unwrap().sentence.clone()
+}
+
+#[test]
+fn what_is_chosen_in_one_pane_is_chosen_in_all() {
+    let mut bench = Bench::solved("small", Style::Colour);
+    // Up from the end of the critical path: its last task but one.
+    focused(&mut bench, 6);
+    bench.draw(160, 50);
+    bench.keys("G k");
+    let chosen = sentence(&mut bench, 6);
+    let name = chosen.split("  ").next().unwrap().to_owned();
+    for pane in [1, 2, 10, 7] {
+        assert!(sentence(&mut bench, pane).starts_with(&name), "{name}: {}", sentence(&mut bench, pane));
+    }
+    // The link that carries it stands out among links.
+    let way = sentence(&mut bench, 8);
+    let pods = way.trim_start_matches("> ").split("  ").next().unwrap().to_owned();
+    let ports = sentence(&mut bench, 3);
+    let ends: Vec<&str> = pods.split('→').collect();
+    assert!(ends.iter().all(|pod| ports.contains(pod)), "{pods}: {ports}");
+    // The brackets of the rates go through the links; tasks follow.
+    focused(&mut bench, 7);
+    bench.draw(160, 50);
+    bench.keys("[");
+    let next = sentence(&mut bench, 8);
+    assert_ne!(next, way);
+    let task = sentence(&mut bench, 7);
+    let name = task.split("  ").next().unwrap().to_owned();
+    for pane in [1, 2, 10] {
+        assert!(sentence(&mut bench, pane).starts_with(&name), "{name}: {}", sentence(&mut bench, pane));
+    }
+    // A move in a pane starts from what it shows, not from what was chosen in it before.
+    let before = sentence(&mut bench, 10);
+    bench.keys("j");
+    let after = sentence(&mut bench, 10);
+    assert_ne!(before, after);
+    bench.keys("k");
+    assert_eq!(sentence(&mut bench, 10), before);
+}
+
+#[test]
+fn slack_is_listed_in_three_orders() {
+    let mut bench = Bench::solved("small", Style::Colour);
+    focused(&mut bench, 10);
+    bench.app.focus.zoomed = true;
+    let by_slack = bench.screen("slack", 120, 40);
+    bench.keys("v");
+    let by_start = bench.screen("slack", 120, 40);
+    bench.keys("v");
+    let by_link = bench.screen("slack", 120, 40);
+    assert!(by_slack.contains("by slack") && by_start.contains("by start") && by_link.contains("by link"));
+    assert_ne!(by_slack, by_start);
+    assert_ne!(by_start, by_link);
+}

@@ -1,0 +1,110 @@
+//! Demand against capacity over time, one row: a shade and a glyph per column.
+//!
+//! Up to the capacity a column is a bar of the share that is asked for; above it the digit says how many times the
+//! capacity is asked for, rounded up.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Style;
+use ratatui_core::widgets::Widget;
+
+use crate::pen::Pen;
+use crate::theme::{HEAT_STEPS, Theme, Tone};
+
+/// The heat of what just fits.
+const FULL: u8 = 4;
+
+/// Rounding of sums is no overload.
+const OVER: f64 = 1e-9;
+
+/// A row of shares of a capacity.
+///
+/// ```
+/// # use lightbay_widgets::{GlyphSet, Strip, Theme, text_of};
+/// # use ratatui_core::{buffer::Buffer, layout::Rect, widgets::Widget};
+/// let area = Rect::new(0, 0, 6, 1);
+/// let mut buf = Buffer::empty(area);
+/// Strip::new(&Theme::mono(GlyphSet::Ascii), &[0.0, 0.3, 1.0, 1.1, 2.0, 40.0]).render(area, &mut buf);
+/// assert_eq!(text_of(&buf), ".-=22+");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Strip<'a> {
+    theme: &'a Theme,
+    shares: &'a [f64],
+}
+
+impl<'a> Strip<'a> {
+    /// One share of the capacity per column; what is not finite or negative counts as nothing.
+    pub const fn new(theme: &'a Theme, shares: &'a [f64]) -> Self {
+        Self { theme, shares }
+    }
+
+    /// The glyph and shade of a share.
+    fn cell(&self, share: f64) -> (&'static str, Tone) {
+        const DIGITS: [&str; 8] = ["2", "3", "4", "5", "6", "7", "8", "9"];
+        let glyphs = self.theme.glyphs;
+        if !(share.is_finite() && share > 0.0) {
+            return (glyphs.inactive, Tone::Rule);
+        }
+        if share <= 1.0 + OVER {
+            let heat = Tone::Heat((share * f64::from(FULL)).ceil() as u8);
+            if self.theme.is_ascii() {
+                return (if share <= 0.5 { "-" } else { "=" }, heat);
+            }
+            let eighth = ((share * 8.0).round() as usize).clamp(1, 8);
+            return (glyphs.eighths[eighth - 1], heat);
+        }
+        let times = (share - OVER).ceil() as usize;
+        let heat = (FULL as usize + times - 1).min(usize::from(HEAT_STEPS) - 1) as u8;
+        (DIGITS.get(times - 2).copied().unwrap_or("+"), Tone::Heat(heat))
+    }
+}
+
+impl Widget for &Strip<'_> {
+    fn render(self, area: Rect, buf: &mut Buffer) {
+        let mut pen = Pen::new(buf, Rect { height: area.height.min(1), ..area }, self.theme);
+        if pen.is_empty() {
+            return;
+        }
+        for (x, share) in (0..pen.width()).zip(self.shares) {
+            let (glyph, tone) = self.cell(*share);
+            let style = self.theme.style(tone);
+            // A bar is drawn in its shade, a digit on it.
+            let bar = *share <= 1.0 + OVER && !self.theme.is_ascii();
+            let style = match style.bg.filter(|_| bar) {
+                Some(shade) => Style::new().fg(shade),
+                None => style,
+            };
+            pen.glyph(x, 0, glyph, style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glyphs::GlyphSet;
+    use crate::text_of;
+
+    fn drawn(theme: &Theme, shares: &[f64]) -> String {
+        let area = Rect::new(0, 0, shares.len() as u16, 1);
+        let mut buf = Buffer::empty(area);
+        Strip::new(theme, shares).render(area, &mut buf);
+        text_of(&buf)
+    }
+
+    #[test]
+    fn only_what_exceeds_the_capacity_is_a_digit() {
+        let theme = Theme::mono(GlyphSet::Braille);
+        assert_eq!(drawn(&theme, &[0.0, 0.01, 0.5, 1.0, 1.0 + 1e-12]), "·▁▄██");
+        assert_eq!(drawn(&theme, &[1.01, 2.0, 2.1, 9.0, 9.1]), "2239+");
+        assert_eq!(drawn(&theme, &[f64::NAN, f64::INFINITY, -1.0]), "···");
+    }
+
+    #[test]
+    fn shades_grow_with_the_share() {
+        let strip = |share| Strip::new(&Theme::default(), &[]).cell(share).1;
+        let heat = [0.2, 1.0, 1.5, 2.5, 30.0].map(strip);
+        assert_eq!(heat, [1, 4, 5, 6, 7].map(Tone::Heat));
+    }
+}
