@@ -9,7 +9,6 @@ pub mod exit;
 pub mod failure;
 pub mod grammar;
 pub mod look;
-pub mod quantity;
 pub mod source;
 pub mod table;
 pub mod target;
@@ -36,6 +35,8 @@ mod show;
 mod signals;
 mod solve;
 mod sweep;
+
+pub use lightbay_core::quantity;
 
 use clap::{CommandFactory as _, Parser as _};
 use console::Console;

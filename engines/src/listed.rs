@@ -1,6 +1,46 @@
 //! What a kind brings to the catalogue beyond the contract of the core. A new kind is listed by implementing [`Listed`]
 //! and by one line each in the macros and enums of this crate.
 
+/// What is the same for every kind but for its names: the formats of its module, and its variants of the enums that hold
+/// any kind.
+macro_rules! under_its_name {
+    ($formats:ident, $variant:ident) => {
+        fn exporters() -> Vec<$crate::formats::FormatInfo> {
+            $crate::formats::$formats::exporters()
+        }
+
+        fn export_scenario(
+            scenario: &Arc<lightbay_core::scenario::Scenario<Self>>,
+            against: Option<$crate::formats::SubjectOf<'_, Self>>,
+            format: &str,
+            params: &lightbay_core::param::Params,
+        ) -> Result<Vec<$crate::formats::Artifact>, lightbay_core::problem::Problems> {
+            $crate::formats::$formats::export_scenario(scenario, against, format, params)
+        }
+
+        fn export_plan(
+            plan: &Arc<lightbay_core::checked::Checked<Self>>,
+            against: Option<$crate::formats::SubjectOf<'_, Self>>,
+            format: &str,
+            params: &lightbay_core::param::Params,
+        ) -> Result<Vec<$crate::formats::Artifact>, lightbay_core::problem::Problems> {
+            $crate::formats::$formats::export_plan(plan, against, format, params)
+        }
+
+        fn scenario(scenario: Arc<lightbay_core::scenario::Scenario<Self>>) -> $crate::subject::AnyScenario {
+            $crate::subject::AnyScenario::$variant(scenario)
+        }
+
+        fn plan(plan: Arc<lightbay_core::checked::Checked<Self>>) -> $crate::subject::AnyPlan {
+            $crate::subject::AnyPlan::$variant(plan)
+        }
+
+        fn draft(draft: Box<lightbay_core::plan::Draft<Self>>) -> $crate::files::AnyDraft {
+            $crate::files::AnyDraft::$variant(draft)
+        }
+    };
+}
+
 mod crossconnect;
 mod tpu;
 mod training;

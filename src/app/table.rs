@@ -259,7 +259,7 @@ fn plans() -> Vec<ActionInfo> {
                 "export",
                 &["Space e"],
                 arguments::FORMAT,
-                "write the plan in a format: json, instance, expanded",
+                "write the plan in a format: markdown, svg, csv, json",
             )
             .when(possible::open),
         ],

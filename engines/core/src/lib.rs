@@ -10,10 +10,12 @@
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
 //! | [`event`], [`run`] | what a run says, and who runs it |
 //! | [`exchange`] | records that kinds hand to each other |
+//! | [`quantity`], [`cells`] | figures and names for people, and in tables of other programs |
 //! | [`random`], [`clock`], [`worker`] | seeded streams, time, helper processes |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod cells;
 pub mod checked;
 pub mod clock;
 pub mod context;
@@ -25,6 +27,7 @@ pub mod method;
 pub mod param;
 pub mod plan;
 pub mod problem;
+pub mod quantity;
 pub mod random;
 pub mod read;
 pub mod run;

@@ -1,17 +1,7 @@
 //! Graphs for other programs: GraphML (networkx, Gephi, yEd) and DOT (Graphviz).
 
+pub use crate::value::Value;
 use std::fmt::Write as _;
-
-/// A value of an attribute.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// A whole number.
-    Int(i64),
-    /// A number.
-    Float(f64),
-    /// Words.
-    Text(String),
-}
 
 /// A node or edge attribute of the whole graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +23,13 @@ pub enum Sort {
     Text,
 }
 
-/// An undirected graph whose nodes are numbered from 0.
+/// A graph whose nodes are numbered from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// Name.
     pub name: String,
+    /// Whether edges lead from the first end to the second.
+    pub directed: bool,
     /// Attributes of nodes.
     pub node_attributes: Vec<Attribute>,
     /// Attributes of edges.
@@ -46,14 +38,8 @@ pub struct Graph {
     pub nodes: Vec<Vec<Value>>,
     /// Ends and values of each edge.
     pub edges: Vec<(u32, u32, Vec<Value>)>,
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Int(value) => value.to_string(),
-        Value::Float(value) => value.to_string(),
-        Value::Text(text) => text.clone(),
-    }
+    /// How Graphviz draws it as a whole, such as `rankdir` and `LR`.
+    pub drawing: Vec<(&'static str, &'static str)>,
 }
 
 /// Text as it may stand in XML, attributes included.
@@ -93,10 +79,11 @@ pub fn graphml(graph: &Graph) -> String {
             );
         }
     }
-    let _ = writeln!(text, "  <graph id=\"{}\" edgedefault=\"undirected\">", xml(&graph.name));
+    let default = if graph.directed { "directed" } else { "undirected" };
+    let _ = writeln!(text, "  <graph id=\"{}\" edgedefault=\"{default}\">", xml(&graph.name));
     let data = |text: &mut String, letter: char, values: &[Value]| {
         for (index, value) in values.iter().enumerate() {
-            let _ = write!(text, "<data key=\"{letter}{index}\">{}</data>", xml(&plain(value)));
+            let _ = write!(text, "<data key=\"{letter}{index}\">{}</data>", xml(&value.to_string()));
         }
     };
     for (node, values) in graph.nodes.iter().enumerate() {
@@ -113,24 +100,28 @@ pub fn graphml(graph: &Graph) -> String {
     text
 }
 
-/// Writes DOT.
+/// Writes DOT. Attributes that Graphviz knows, such as `label`, decide how it draws.
 pub fn dot(graph: &Graph) -> String {
     let quoted =
-        |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " "));
+        |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
     let list = |attributes: &[Attribute], values: &[Value]| {
         let pairs: Vec<String> = attributes
             .iter()
             .zip(values)
-            .map(|(attribute, value)| format!("{}={}", attribute.name, quoted(&plain(value))))
+            .map(|(attribute, value)| format!("{}={}", attribute.name, quoted(&value.to_string())))
             .collect();
         if pairs.is_empty() { String::new() } else { format!(" [{}]", pairs.join(", ")) }
     };
-    let mut text = format!("graph {} {{\n", quoted(&graph.name));
+    let (word, arrow) = if graph.directed { ("digraph", "->") } else { ("graph", "--") };
+    let mut text = format!("{word} {} {{\n", quoted(&graph.name));
+    for (name, value) in &graph.drawing {
+        let _ = writeln!(text, "  {name}={};", quoted(value));
+    }
     for (node, values) in graph.nodes.iter().enumerate() {
         let _ = writeln!(text, "  {node}{};", list(&graph.node_attributes, values));
     }
     for (from, to, values) in &graph.edges {
-        let _ = writeln!(text, "  {from} -- {to}{};", list(&graph.edge_attributes, values));
+        let _ = writeln!(text, "  {from} {arrow} {to}{};", list(&graph.edge_attributes, values));
     }
     text.push_str("}\n");
     text
@@ -143,6 +134,7 @@ mod tests {
     fn pair() -> Graph {
         Graph {
             name: "a \"b\" <c>".to_owned(),
+            directed: false,
             node_attributes: vec![Attribute { name: "cube", sort: Sort::Int }],
             edge_attributes: vec![
                 Attribute { name: "kind", sort: Sort::Text },
@@ -150,6 +142,7 @@ mod tests {
             ],
             nodes: vec![vec![Value::Int(0)], vec![Value::Int(1)]],
             edges: vec![(0, 1, vec![Value::Text("x & y".to_owned()), Value::Float(128.5)])],
+            drawing: Vec::new(),
         }
     }
 
@@ -185,5 +178,14 @@ mod tests {
             "graph \"a \\\"b\\\" <c>\" {\n  0 [cube=\"0\"];\n  1 [cube=\"1\"];\n  \
              0 -- 1 [kind=\"x & y\", capacity_gbyte_per_s=\"128.5\"];\n}\n"
         );
+    }
+
+    #[test]
+    fn directed_graphs_say_so() {
+        let graph = Graph { directed: true, drawing: vec![("rankdir", "LR")], ..pair() };
+        assert!(graphml(&graph).contains("edgedefault=\"directed\""));
+        let text = dot(&graph);
+        assert!(text.starts_with("digraph ") && text.contains("{\n  rankdir=\"LR\";\n  0 ["), "{text}");
+        assert!(text.contains("  0 -> 1 ["), "{text}");
     }
 }

@@ -11,13 +11,19 @@
 
 pub mod aicb;
 pub mod anynet;
+pub mod chrome_trace;
+pub mod csv;
 pub mod detect;
 pub mod graph;
 pub mod gz;
 mod lines;
+pub mod markdown;
 pub mod msccl;
 mod number;
 pub mod solutions;
+pub mod svg;
+mod value;
 
 pub use detect::Format;
 pub use gz::Limits;
+pub use value::Value;

@@ -1,123 +1,167 @@
 //! Exports of kind `training`.
+//!
+//! | format | reader |
+//! |---|---|
+//! | `instance`, `expanded` | this program: the explicit inputs, all replicas |
+//! | `csv` | spreadsheets, other optimizers |
+//! | `dot`, `graphml` | Graphviz, networkx, Gephi |
+//! | `svg`, `markdown` | people in a review |
+//! | `trace` | ui.perfetto.dev, chrome://tracing |
 
-use super::{Artifact, FormatInfo, SubjectSort, file_stem, write_problem};
-use crate::subject::AnyScenario;
-use lightbay_core::checked::Checked;
+use super::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem};
+use facts::Facts;
+use lightbay_core::checked::{BoundTrust, Checked};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::plan::{Objective, Plan, Status};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problems;
 use lightbay_core::scenario::Scenario;
-use lightbay_training::collapse::{expand_plan, expanded};
-use lightbay_training::reduced_dag::Dominance;
-use lightbay_training::{Training, TrainingScenario};
+use lightbay_formats::graph as files;
+use lightbay_training::Training;
 use std::sync::Arc;
 
+mod again;
+mod facts;
+mod graph;
+mod picture;
+mod report;
+mod tables;
+mod trace;
+
+const CSV: &str = "csv";
+const DOT: &str = "dot";
+const GRAPHML: &str = "graphml";
+const SVG: &str = "svg";
+const MARKDOWN: &str = "markdown";
+const TRACE: &str = "trace";
+
 pub(crate) fn exporters() -> Vec<FormatInfo> {
-    vec![
-        FormatInfo {
-            name: "instance",
-            help: "The explicit inputs a scenario or plan stands for: pods, links, tasks and edges of the reduced DAG.",
-            of: SubjectSort::Either,
-            against: None,
-            extension: "json",
-            params: vec![ParamInfo::bool(
-                "all_edges",
-                false,
-                "Whether to keep edges that others imply at this bandwidth, so that the bandwidth can be raised later.",
+    let format =
+        |name, help, of, extension, params| FormatInfo { name, help, of, against: None, extension, params };
+    let mut all = again::formats();
+    let graph = || vec![graph::what(), replicas()];
+    all.extend([
+        format(
+            CSV,
+            "Tables: tasks, traffic between pods (long and dense), of a plan also segments of the schedule and circuits.",
+            SubjectSort::Either,
+            "csv",
+            vec![tables::table(), replicas()],
+        ),
+        format(
+            DOT,
+            "Topology or DAG for Graphviz, drawn as it is needed: `dot -Tsvg`.",
+            SubjectSort::Either,
+            "dot",
+            graph(),
+        ),
+        format(
+            GRAPHML,
+            "Topology or DAG with all figures as attributes, for networkx, Gephi and yEd.",
+            SubjectSort::Either,
+            "graphml",
+            graph(),
+        ),
+        format(
+            SVG,
+            "Picture of a plan for a review: topology, circuits, timeline; it prints in black and white.",
+            SubjectSort::Plan,
+            "svg",
+            Vec::new(),
+        ),
+        format(
+            MARKDOWN,
+            "Report of a plan for a review: what was asked, found and proven, why, and what simpler plans would cost.",
+            SubjectSort::Plan,
+            "md",
+            vec![ParamInfo::text(
+                "picture",
+                "File that the report shows, such as one written with --to svg; without it the picture is in the report.",
             )],
-        },
-        FormatInfo {
-            name: "expanded",
-            help: "The scenario or plan over all replicas, with real pods instead of mirrors.",
-            of: SubjectSort::Either,
-            against: None,
-            extension: "json",
-            params: Vec::new(),
-        },
-    ]
+        ),
+        format(
+            TRACE,
+            "Timeline for ui.perfetto.dev and chrome://tracing: a slice for every segment of every task, and compute.",
+            SubjectSort::Plan,
+            "json",
+            Vec::new(),
+        ),
+    ]);
+    all
+}
+
+fn replicas() -> ParamInfo {
+    ParamInfo::choice(
+        "replicas",
+        &["one", "all"],
+        "one",
+        "Whether to write the replica that was planned, with mirrors of its neighbours, or all of them.",
+    )
 }
 
 pub(crate) fn export_scenario(
     scenario: &Arc<Scenario<Training>>,
+    _against: Option<SubjectOf<'_, Training>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
-    let instance = match (format, &scenario.body) {
-        ("expanded", TrainingScenario::Job(job)) => expanded(job)?,
-        // An instance has no replicas left to expand, and is explicit already.
-        (_, TrainingScenario::Instance(instance)) => instance.clone(),
-        _ => {
-            let dominance =
-                if params.bool("all_edges") { Dominance::KeepAll } else { Dominance::AtBandwidth };
-            scenario.body.build_with(dominance)?.instance
-        }
-    };
-    let explicit = AnyScenario::Training(Arc::new(Scenario {
-        name: scenario.name.clone(),
-        body: TrainingScenario::Instance(instance),
-    }));
-    let bytes = explicit.to_json().map_err(write_problem)?;
-    Ok(vec![Artifact { name: format!("{}.{format}.json", file_stem(&scenario.name)), bytes, beside: None }])
+    if [again::INSTANCE, again::EXPANDED].contains(&format) {
+        return again::export_scenario(scenario, format, params);
+    }
+    write(&Facts::of_scenario(scenario, all(params))?, format, params)
 }
 
 pub(crate) fn export_plan(
     plan: &Arc<Checked<Training>>,
+    _against: Option<SubjectOf<'_, Training>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
-    if format == "instance" {
-        return export_scenario(&plan.plan().scenario, format, params);
+    if [again::INSTANCE, again::EXPANDED].contains(&format) {
+        return again::export_plan(plan, format, params);
     }
-    let original = plan.plan();
-    let (instance, result) = match &original.scenario.body {
-        TrainingScenario::Job(job) => expand_plan(job, &original.result)?,
-        TrainingScenario::Instance(instance) => (instance.clone(), original.result.clone()),
-    };
-    let scenario = Arc::new(Scenario {
-        name: original.scenario.name.clone(),
-        body: TrainingScenario::Instance(instance),
-    });
-    let mut wide = Plan { scenario, result, ..original.clone() };
-    wide.provenance.scenario_sha256 = wide.scenario.sha256().map_err(write_problem)?;
-    recount(&mut wide);
-    // Port counts of one replica say nothing about all of them; the result carries the new ones.
-    wide.metrics.retain(|name, _| !name.contains("port"));
-    // Nothing leaves without having passed the checker, copies included.
-    let wide = Checked::verify(wide, Depth::Usual).map_err(|rejected| {
-        let mut problems = Problems::new();
-        for violation in rejected.violations {
-            problems.push(Problem::new(
-                "",
-                format!("the expanded plan breaks {violation}"),
-                "please report this",
-            ));
+    let facts = Facts::of_plan(plan.plan(), all(params))?;
+    let stem = file_stem(&facts.name);
+    match format {
+        SVG => Ok(vec![one(format!("{stem}.svg"), picture::svg(&*confirmed(plan)?, &facts))]),
+        MARKDOWN => {
+            let text = report::text(&*confirmed(plan)?, &facts, params.text("picture"));
+            Ok(vec![one(format!("{stem}.md"), text)])
         }
-        problems
-    })?;
-    let bytes = crate::subject::AnyPlan::Training(Arc::new(wide)).to_json().map_err(write_problem)?;
-    Ok(vec![Artifact {
-        name: format!("{}.expanded.plan.json", file_stem(&original.name)),
-        bytes,
-        beside: None,
-    }])
+        TRACE => Ok(vec![one(format!("{stem}.trace.json"), trace::text(plan.plan(), &facts)?)]),
+        _ => write(&facts, format, params),
+    }
 }
 
-/// Takes over the makespan of all replicas where it is not that of one.
-///
-/// That can only be with an odd number of GPUs per stage and sends that share NICs with an exchange: the halves of the
-/// exchange then hold up the sends unequally. What was proven of one replica is not claimed of all.
-fn recount(wide: &mut Plan<Training>) {
-    let TrainingScenario::Instance(instance) = &wide.scenario.body else { return };
-    let ends = instance.tasks.iter().zip(&wide.result.tasks).map(|(task, run)| run.finish_s + task.tail_s);
-    let makespan = ends.fold(0.0, f64::max);
-    let value = wide.objective.value;
-    if instance.tasks.is_empty() || (makespan - value).abs() <= 1e-9 * value {
-        return;
+/// The plan with its proof repeated by the checker where that can be done: what is written for a review should not rest on
+/// the word of the method.
+fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Problems> {
+    if plan.bound_trust() != BoundTrust::Claimed {
+        return Ok(Arc::clone(plan));
     }
-    wide.objective = Objective::of::<Training>(makespan, None);
-    wide.status = Status::Heuristic;
-    if let Some(nct) = wide.result.nct {
-        wide.metrics.insert("nct".to_owned(), nct);
+    again::verified(plan.plan().clone(), Depth::Exact, "the plan").map(Arc::new)
+}
+
+fn all(params: &Params) -> bool {
+    params.text("replicas") == Some("all")
+}
+
+/// Writes what scenarios and plans have in common.
+fn write(facts: &Facts, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+    let stem = file_stem(&facts.name);
+    if format == CSV {
+        let tables = tables::files(facts, params.text("table").unwrap_or_default())?;
+        let file = |(name, text)| one(format!("{stem}.{name}.csv"), text);
+        return Ok(tables.into_iter().map(file).collect());
     }
+    let what = params.text("what").unwrap_or_default();
+    let of = if what == graph::DAG { graph::dag } else { graph::topology };
+    let text = match format {
+        GRAPHML => files::graphml(&of(facts, false)),
+        _ => files::dot(&of(facts, true)),
+    };
+    Ok(vec![one(format!("{stem}.{what}.{format}"), text)])
+}
+
+fn one(name: String, text: String) -> Artifact {
+    Artifact { name, bytes: text.into_bytes(), beside: None }
 }

@@ -2,16 +2,8 @@
 
 use super::Listed;
 use crate::catalogue::PresetInfo;
-use crate::files::AnyDraft;
-use crate::formats::{Artifact, FormatInfo, SubjectOf, crossconnect};
-use crate::subject::{AnyPlan, AnyScenario};
-use lightbay_core::checked::Checked;
 use lightbay_core::kind::Kind;
 use lightbay_core::method::Method;
-use lightbay_core::param::Params;
-use lightbay_core::plan::Draft;
-use lightbay_core::problem::Problems;
-use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::{Crossconnect, CrossconnectScenario, methods, presets};
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
@@ -59,37 +51,5 @@ impl Listed for Crossconnect {
         presets::scenario(name)
     }
 
-    fn exporters() -> Vec<FormatInfo> {
-        crossconnect::exporters()
-    }
-
-    fn export_scenario(
-        scenario: &Arc<Scenario<Self>>,
-        against: Option<SubjectOf<'_, Self>>,
-        format: &str,
-        params: &Params,
-    ) -> Result<Vec<Artifact>, Problems> {
-        crossconnect::export_scenario(scenario, against, format, params)
-    }
-
-    fn export_plan(
-        plan: &Arc<Checked<Self>>,
-        against: Option<SubjectOf<'_, Self>>,
-        format: &str,
-        params: &Params,
-    ) -> Result<Vec<Artifact>, Problems> {
-        crossconnect::export_plan(plan, against, format, params)
-    }
-
-    fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario {
-        AnyScenario::Crossconnect(scenario)
-    }
-
-    fn plan(plan: Arc<Checked<Self>>) -> AnyPlan {
-        AnyPlan::Crossconnect(plan)
-    }
-
-    fn draft(draft: Box<Draft<Self>>) -> AnyDraft {
-        AnyDraft::Crossconnect(draft)
-    }
+    under_its_name!(crossconnect, Crossconnect);
 }

@@ -2,16 +2,8 @@
 
 use super::Listed;
 use crate::catalogue::PresetInfo;
-use crate::files::AnyDraft;
-use crate::formats::{Artifact, FormatInfo, SubjectOf, training};
-use crate::subject::{AnyPlan, AnyScenario};
-use lightbay_core::checked::Checked;
 use lightbay_core::kind::Kind;
 use lightbay_core::method::Method;
-use lightbay_core::param::Params;
-use lightbay_core::plan::Draft;
-use lightbay_core::problem::Problems;
-use lightbay_core::scenario::Scenario;
 use lightbay_highs::modelled::Modelled;
 use lightbay_training::{Training, TrainingScenario, methods, presets};
 use std::sync::Arc;
@@ -43,37 +35,5 @@ impl Listed for Training {
         presets::job(name).map(|preset| TrainingScenario::Job(preset.job()))
     }
 
-    fn exporters() -> Vec<FormatInfo> {
-        training::exporters()
-    }
-
-    fn export_scenario(
-        scenario: &Arc<Scenario<Self>>,
-        _against: Option<SubjectOf<'_, Self>>,
-        format: &str,
-        params: &Params,
-    ) -> Result<Vec<Artifact>, Problems> {
-        training::export_scenario(scenario, format, params)
-    }
-
-    fn export_plan(
-        plan: &Arc<Checked<Self>>,
-        _against: Option<SubjectOf<'_, Self>>,
-        format: &str,
-        params: &Params,
-    ) -> Result<Vec<Artifact>, Problems> {
-        training::export_plan(plan, format, params)
-    }
-
-    fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario {
-        AnyScenario::Training(scenario)
-    }
-
-    fn plan(plan: Arc<Checked<Self>>) -> AnyPlan {
-        AnyPlan::Training(plan)
-    }
-
-    fn draft(draft: Box<Draft<Self>>) -> AnyDraft {
-        AnyDraft::Training(draft)
-    }
+    under_its_name!(training, Training);
 }

@@ -127,15 +127,43 @@ fn every_choice_of_the_importer_can_be_made() {
     assert!(measured.unwrap_err().to_string().contains("there is no measured time"));
 }
 
+/// A value other than the default for every knob of the exporters of training plans for people and other programs.
+const REVIEWS: &[(&str, &str, &str)] = &[
+    ("csv", "table", "circuits"),
+    ("csv", "replicas", "all"),
+    ("dot", "what", "dag"),
+    ("dot", "replicas", "all"),
+    ("graphml", "what", "dag"),
+    ("graphml", "replicas", "all"),
+    ("markdown", "picture", "plan.svg"),
+];
+
+/// Knobs of formats whose value does not change what is written of a plan.
+fn unchanged(cases: &[(&str, &str, &str)], plan: &AnyPlan) -> Vec<String> {
+    let written = |format: &str, text: &str| {
+        export(Subject::Plan(plan), format, &settings(text))
+            .unwrap_or_else(|problems| panic!("{format} {text}: {problems}"))
+    };
+    let same = |(format, knob, value): &&(&str, &str, &str)| {
+        written(format, "") == written(format, &format!("{knob}={value}"))
+    };
+    cases.iter().filter(same).map(|(format, knob, _)| format!("{format} {knob}")).collect()
+}
+
 #[test]
 fn every_knob_of_every_exporter_changes_the_file() {
     let mut entries = Vec::new();
     for format in exporters("training") {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }
-    let covered = [("instance", "all_edges"), ("mps", "method"), ("lp", "method")];
-    let covered = covered.map(|(format, knob)| (format.to_owned(), knob.to_owned()));
+    let mut covered = vec![("instance", "all_edges"), ("mps", "method"), ("lp", "method")];
+    covered.extend(REVIEWS.iter().map(|(format, knob, _)| (*format, *knob)));
+    let covered: Vec<_> =
+        covered.into_iter().map(|(format, knob)| (format.to_owned(), knob.to_owned())).collect();
     assert_covered("knobs of exporters", &entries, &covered);
+    let done = solve("tiny4", "prop-alloc", "").done;
+    let plan = AnyPlan::of(&done.plan.unwrap()).unwrap();
+    assert_all_changed("knobs of exporters", unchanged(REVIEWS, &plan));
     let scenario = preset("small").unwrap();
     let written = |text: &str| export(Subject::Scenario(&scenario), "instance", &settings(text)).unwrap();
     assert_ne!(written("")[0].bytes, written("all_edges=true")[0].bytes);
@@ -190,15 +218,5 @@ fn every_knob_of_every_exporter_of_pods_changes_the_file() {
     // another shape.
     let done = solve("tpu-random-128", "evaluate", "certificate_gap=1%").done;
     let plan = AnyPlan::of(&done.plan.unwrap()).unwrap();
-    let written = |format: &str, text: &str| {
-        export(Subject::Plan(&plan), format, &settings(text))
-            .unwrap_or_else(|problems| panic!("{format} {text}: {problems}"))
-    };
-    let unchanged = PODS
-        .iter()
-        .filter(|(format, knob, value)| written(format, "") == written(format, &format!("{knob}={value}")));
-    assert_all_changed(
-        "knobs of exporters of pods",
-        unchanged.map(|(format, knob, _)| format!("{format} {knob}")).collect(),
-    );
+    assert_all_changed("knobs of exporters of pods", unchanged(PODS, &plan));
 }

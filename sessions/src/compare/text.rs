@@ -1,9 +1,9 @@
 //! A comparison as JSON, Markdown and CSV.
 
 use super::{Change, Figure, Setting, Table, Verdict};
+use lightbay_core::cells;
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::param::ParamValue;
-use lightbay_core::problem::printable;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -28,19 +28,22 @@ impl Table {
     /// As two Markdown tables: what differs, and the figures.
     pub fn to_markdown(&self) -> String {
         let mut out = String::new();
-        let labels: Vec<String> = self.labels.iter().map(|label| markdown(label)).collect();
+        let labels: Vec<String> = self.labels.iter().map(|label| cells::markdown(label)).collect();
         if self.settings.is_empty() {
             out.push_str("Settings: no difference.\n\n");
         } else {
             let _ = writeln!(out, "| setting | of | {} |", labels.join(" | "));
             let _ = writeln!(out, "|---|---|{}", "---|".repeat(labels.len()));
             for setting in &self.settings {
-                let values: Vec<String> =
-                    setting.values.iter().map(|value| markdown(&setting_text(value.as_ref()))).collect();
+                let values: Vec<String> = setting
+                    .values
+                    .iter()
+                    .map(|value| cells::markdown(&setting_text(value.as_ref())))
+                    .collect();
                 let _ = writeln!(
                     out,
                     "| {} | {} | {} |",
-                    markdown(&setting.name),
+                    cells::markdown(&setting.name),
                     setting.scope.word(),
                     values.join(" | ")
                 );
@@ -51,7 +54,7 @@ impl Table {
         let _ = writeln!(out, "|---|{}", "---:|".repeat(labels.len()));
         for figure in &self.figures {
             let cells: Vec<String> = figure_cells(figure);
-            let _ = writeln!(out, "| {} | {} |", markdown(&figure.name), cells.join(" | "));
+            let _ = writeln!(out, "| {} | {} |", cells::markdown(&figure.name), cells.join(" | "));
         }
         let _ = writeln!(
             out,
@@ -67,25 +70,25 @@ impl Table {
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
         let mut head = vec!["scope".to_owned(), "name".to_owned()];
-        head.extend(self.labels.iter().map(|label| text_field(label)));
+        head.extend(self.labels.iter().map(|label| cells::csv(label)));
         for label in self.labels.iter().skip(1) {
             for what in ["difference", "percent", "verdict"] {
-                head.push(text_field(&format!("{what} {label}")));
+                head.push(cells::csv(&format!("{what} {label}")));
             }
         }
         line(&mut out, &head);
         let blank = 3 * self.labels.len().saturating_sub(1);
         for Setting { scope, name, values } in &self.settings {
-            let mut fields = vec![scope.word().to_owned(), text_field(name)];
+            let mut fields = vec![scope.word().to_owned(), cells::csv(name)];
             fields.extend(values.iter().map(|value| match value {
-                Some(ParamValue::Text(text)) => text_field(text),
-                other => quoted(&setting_text_or(other.as_ref(), "")),
+                Some(ParamValue::Text(text)) => cells::csv(text),
+                other => cells::quoted(&setting_text_or(other.as_ref(), "")).into_owned(),
             }));
             fields.extend(std::iter::repeat_n(String::new(), blank));
             line(&mut out, &fields);
         }
         for Figure { name, values, changes, .. } in &self.figures {
-            let mut fields = vec!["figure".to_owned(), text_field(name)];
+            let mut fields = vec!["figure".to_owned(), cells::csv(name)];
             fields
                 .extend(values.iter().map(|value| value.map_or_else(String::new, |value| value.to_string())));
             for change in changes {
@@ -134,35 +137,6 @@ fn setting_text(value: Option<&ParamValue>) -> String {
 
 fn setting_text_or(value: Option<&ParamValue>, missing: &str) -> String {
     value.map_or_else(|| missing.to_owned(), ToString::to_string)
-}
-
-/// Text that stays in its cell and is not read as markup.
-fn markdown(text: &str) -> String {
-    let mut safe = String::new();
-    for c in printable(text).chars() {
-        if matches!(c, '\\' | '|' | '`' | '*' | '<' | '[' | ']') {
-            safe.push('\\');
-        }
-        safe.push(c);
-    }
-    safe
-}
-
-/// Text that a spreadsheet does not take for a formula: labels come from files of other people.
-fn text_field(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        quoted(&format!("'{text}"))
-    } else {
-        quoted(text)
-    }
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }
 
 fn line(out: &mut String, fields: &[String]) {

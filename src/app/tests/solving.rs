@@ -254,6 +254,22 @@ fn marks_baseline_and_comparison_follow_the_table() {
 }
 
 #[test]
+fn knobs_of_a_format_stand_before_the_path() {
+    let mut bench = Bench::open();
+    for (text, settings, path) in [
+        ("dot what=dag replicas=all a=b.dot", &["what=dag", "replicas=all"][..], "a=b.dot"),
+        ("dot what=dag", &["what=dag"], "tiny4.dot"),
+        ("graphml my topology.graphml", &[], "my topology.graphml"),
+    ] {
+        bench.act(Action::Do(Command::Export(text.to_owned())));
+        let Some(Effect::Export(job)) = bench.effects.last() else { panic!("{}", bench.last_message()) };
+        let given: Vec<String> = job.settings.iter().map(ToString::to_string).collect();
+        assert_eq!(given, settings, "{text}");
+        assert!(job.path.ends_with(path), "{}", job.path.display());
+    }
+}
+
+#[test]
 fn a_comparison_needs_two_plans_and_says_so() {
     let mut bench = Bench::open();
     bench.keys("c");

@@ -172,9 +172,10 @@ impl App {
         }
     }
 
-    /// Writes the plan that is meant: format and perhaps a path, as typed in the palette.
+    /// Writes the plan that is meant: format, perhaps knobs of it (`what=dag`) and a path, as typed in the palette.
     pub(super) fn export(&mut self, text: &str, effects: &mut Effects) {
-        let (format, path) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let (format, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let (knobs, path) = self.knobs_of_format(format, rest);
         let plan = self.meant_plan().map(|entry| entry.number);
         let formats = self.formats(plan.is_some());
         if !formats.contains(&format) {
@@ -187,7 +188,11 @@ impl App {
             path => path.to_owned(),
         };
         match self.export_job(plan, format, Path::new(&path)) {
-            Ok(job) => effects.push(Effect::Export(job)),
+            Ok(mut job) => {
+                job.settings.retain(|old| knobs.iter().all(|knob| knob.name != old.name));
+                job.settings.extend(knobs);
+                effects.push(Effect::Export(job));
+            }
             Err(problem) => {
                 for number in plan.into_iter().chain(self.plans.baseline) {
                     self.load(number, effects);
@@ -195,6 +200,25 @@ impl App {
                 self.say(Severity::Error, problem);
             }
         }
+    }
+
+    /// Leading words that set a knob of the format, and the path behind them.
+    fn knobs_of_format<'t>(&self, format: &str, text: &'t str) -> (Vec<Setting>, &'t str) {
+        let kind = self.work.as_ref().map_or("", |work| work.kind);
+        let formats = lightbay_engines::exporters(kind);
+        let infos = formats.iter().find(|info| info.name == format).map_or(&[][..], |info| &info.params);
+        let (mut knobs, mut rest) = (Vec::new(), text.trim_start());
+        loop {
+            let (word, tail) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            // A name with a sign of equality may also be that of a file.
+            let knob = word.parse::<Setting>().ok();
+            let Some(knob) = knob.filter(|knob| infos.iter().any(|info| info.name == knob.name)) else {
+                break;
+            };
+            knobs.push(knob);
+            rest = tail.trim_start();
+        }
+        (knobs, rest)
     }
 
     /// The method whose model would be written: that of the plan, else the chosen one, else the first with a model.

@@ -32,6 +32,7 @@ pub fn chips(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
     }
     Graph {
         name: name.to_owned(),
+        directed: false,
         node_attributes: ["cube", "x", "y", "z"].map(|name| attribute(name, Sort::Int)).to_vec(),
         edge_attributes: vec![
             attribute("kind", Sort::Text),
@@ -40,6 +41,7 @@ pub fn chips(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
         ],
         nodes: (0..topology.nodes() as u32).map(node).collect(),
         edges,
+        drawing: Vec::new(),
     }
 }
 
@@ -55,6 +57,7 @@ pub fn cubes(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
     }
     Graph {
         name: name.to_owned(),
+        directed: false,
         node_attributes: vec![attribute("chips", Sort::Int)],
         edge_attributes: vec![
             attribute("circuits", Sort::Int),
@@ -67,5 +70,6 @@ pub fn cubes(name: &str, topology: &Topology, link_gbyte_per_s: f64) -> Graph {
                 (a, b, vec![Value::Int(count), Value::Float(count as f64 * link_gbyte_per_s)])
             })
             .collect(),
+        drawing: Vec::new(),
     }
 }

@@ -1,0 +1,56 @@
+//! Text as cells of tables that other programs read: Markdown and CSV.
+
+use crate::problem::printable;
+use std::borrow::Cow;
+
+/// Text that stays in its cell (or line) of a Markdown document and is not read as markup.
+pub fn markdown(text: &str) -> String {
+    let mut safe = String::new();
+    for c in printable(text).chars() {
+        if matches!(c, '\\' | '|' | '`' | '*' | '<' | '[' | ']') {
+            safe.push('\\');
+        }
+        safe.push(c);
+    }
+    safe
+}
+
+/// Text as a field of a CSV file (RFC 4180) that a spreadsheet does not take for a formula: names come from files of
+/// other people.
+pub fn csv(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        quoted(&format!("'{text}")).into_owned()
+    } else {
+        quoted(text).into_owned()
+    }
+}
+
+/// A field of a CSV file that is no text of other people.
+pub fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains([',', '"', '\n', '\r']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_stays_in_its_cell() {
+        assert_eq!(markdown("a|b *c* [d](e) `f` <g>"), "a\\|b \\*c\\* \\[d\\](e) \\`f\\` \\<g>");
+        assert_eq!(markdown("a\nb"), "a\\\\u{a}b");
+        for (text, field) in [
+            ("plain", "plain"),
+            ("a,b", "\"a,b\""),
+            ("say \"yes\"", "\"say \"\"yes\"\"\""),
+            ("=1+1", "'=1+1"),
+            ("-1,2", "\"'-1,2\""),
+        ] {
+            assert_eq!(csv(text), field);
+        }
+        assert_eq!(quoted("-1"), "-1", "numbers stay numbers");
+    }
+}

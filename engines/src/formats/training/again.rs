@@ -1,0 +1,134 @@
+//! Files that this program reads again: the explicit inputs, and all replicas in place of one.
+
+use crate::formats::{Artifact, FormatInfo, SubjectSort, file_stem, write_problem};
+use crate::subject::AnyScenario;
+use lightbay_core::checked::Checked;
+use lightbay_core::kind::Depth;
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::{Objective, Plan, Status};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+use lightbay_training::collapse::{expand_plan, expanded};
+use lightbay_training::reduced_dag::Dominance;
+use lightbay_training::{Training, TrainingScenario};
+use std::sync::Arc;
+
+pub(super) const INSTANCE: &str = "instance";
+pub(super) const EXPANDED: &str = "expanded";
+
+pub(super) fn formats() -> Vec<FormatInfo> {
+    vec![
+        FormatInfo {
+            name: INSTANCE,
+            help: "The explicit inputs a scenario or plan stands for: pods, links, tasks and edges of the reduced DAG.",
+            of: SubjectSort::Either,
+            against: None,
+            extension: "json",
+            params: vec![ParamInfo::bool(
+                "all_edges",
+                false,
+                "Whether to keep edges that others imply at this bandwidth, so that the bandwidth can be raised later.",
+            )],
+        },
+        FormatInfo {
+            name: EXPANDED,
+            help: "The scenario or plan over all replicas, with real pods instead of mirrors.",
+            of: SubjectSort::Either,
+            against: None,
+            extension: "json",
+            params: Vec::new(),
+        },
+    ]
+}
+
+pub(super) fn export_scenario(
+    scenario: &Arc<Scenario<Training>>,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
+    let instance = match (format, &scenario.body) {
+        (EXPANDED, TrainingScenario::Job(job)) => expanded(job)?,
+        // An instance has no replicas left to expand, and is explicit already.
+        (_, TrainingScenario::Instance(instance)) => instance.clone(),
+        _ => {
+            let dominance =
+                if params.bool("all_edges") { Dominance::KeepAll } else { Dominance::AtBandwidth };
+            scenario.body.build_with(dominance)?.instance
+        }
+    };
+    let explicit = AnyScenario::Training(Arc::new(Scenario {
+        name: scenario.name.clone(),
+        body: TrainingScenario::Instance(instance),
+    }));
+    let bytes = explicit.to_json().map_err(write_problem)?;
+    Ok(vec![Artifact { name: format!("{}.{format}.json", file_stem(&scenario.name)), bytes, beside: None }])
+}
+
+pub(super) fn export_plan(
+    plan: &Arc<Checked<Training>>,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
+    if format == INSTANCE {
+        return export_scenario(&plan.plan().scenario, format, params);
+    }
+    let original = plan.plan();
+    let (instance, result) = match &original.scenario.body {
+        TrainingScenario::Job(job) => expand_plan(job, &original.result)?,
+        TrainingScenario::Instance(instance) => (instance.clone(), original.result.clone()),
+    };
+    let scenario = Arc::new(Scenario {
+        name: original.scenario.name.clone(),
+        body: TrainingScenario::Instance(instance),
+    });
+    let mut wide = Plan { scenario, result, ..original.clone() };
+    wide.provenance.scenario_sha256 = wide.scenario.sha256().map_err(write_problem)?;
+    recount(&mut wide);
+    // Port counts of one replica say nothing about all of them; the result carries the new ones.
+    wide.metrics.retain(|name, _| !name.contains("port"));
+    // Nothing leaves without having passed the checker, copies included.
+    let wide = verified(wide, Depth::Usual, "the expanded plan")?;
+    let bytes = crate::subject::AnyPlan::Training(Arc::new(wide)).to_json().map_err(write_problem)?;
+    Ok(vec![Artifact {
+        name: format!("{}.expanded.plan.json", file_stem(&original.name)),
+        bytes,
+        beside: None,
+    }])
+}
+
+/// A plan that passed the checker.
+///
+/// # Errors
+/// Every rule that `what` breaks.
+pub(super) fn verified(
+    plan: Plan<Training>,
+    depth: Depth,
+    what: &str,
+) -> Result<Checked<Training>, Problems> {
+    Checked::verify(plan, depth).map_err(|rejected| {
+        let mut problems = Problems::new();
+        for violation in rejected.violations {
+            problems.push(Problem::new("", format!("{what} breaks {violation}"), "please report this"));
+        }
+        problems
+    })
+}
+
+/// Takes over the makespan of all replicas where it is not that of one.
+///
+/// That can only be with an odd number of GPUs per stage and sends that share NICs with an exchange: the halves of the
+/// exchange then hold up the sends unequally. What was proven of one replica is not claimed of all.
+fn recount(wide: &mut Plan<Training>) {
+    let TrainingScenario::Instance(instance) = &wide.scenario.body else { return };
+    let ends = instance.tasks.iter().zip(&wide.result.tasks).map(|(task, run)| run.finish_s + task.tail_s);
+    let makespan = ends.fold(0.0, f64::max);
+    let value = wide.objective.value;
+    if instance.tasks.is_empty() || (makespan - value).abs() <= 1e-9 * value {
+        return;
+    }
+    wide.objective = Objective::of::<Training>(makespan, None);
+    wide.status = Status::Heuristic;
+    if let Some(nct) = wide.result.nct {
+        wide.metrics.insert("nct".to_owned(), nct);
+    }
+}

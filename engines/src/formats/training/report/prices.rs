@@ -1,0 +1,75 @@
+//! What one port more and one circuit less would change.
+
+use super::super::facts::{Explained, Facts};
+use super::ms;
+use lightbay_formats::markdown::{Document, text as safe};
+use lightbay_training::evaluate::Rates;
+use lightbay_training::plan::RateControl;
+use lightbay_training::prices::{MORE_PORTS, Prices, quick};
+use lightbay_training::search::Unwatched;
+
+/// Both tables, where their searches are short.
+pub(super) fn write(document: &mut Document, facts: &Facts, plan: &Explained) {
+    let setting = facts.setting();
+    let rates = match plan.analysis.rate_control {
+        RateControl::Fair => Rates::Fair,
+        RateControl::Joint => Rates::Best,
+    };
+    if plan.analysis.tasks.is_empty() || !quick(setting) {
+        return;
+    }
+    let Ok(prices) =
+        Prices::new(&setting.evaluator, &plan.analysis.circuits, rates, &mut Unwatched::default())
+    else {
+        return;
+    };
+    document.heading(2, "What a port and a circuit are worth");
+    let nct = |seconds: f64| prices.nct(seconds).map_or_else(|| "–".to_owned(), |nct| format!("{nct:.4}"));
+    let rows: Vec<Vec<String>> = prices
+        .pods
+        .iter()
+        .map(|price| {
+            let later = match price.first {
+                Some((1, _)) => String::new(),
+                Some((more, gain_s)) => format!("{more} more: {} ms", ms(gain_s)),
+                None => format!("nor do {MORE_PORTS} more"),
+            };
+            vec![
+                safe(facts.pod(price.pod as usize)),
+                price.ports.to_string(),
+                price.free.to_string(),
+                ms(price.gain_s),
+                nct(price.gain_s),
+                later,
+            ]
+        })
+        .collect();
+    document.table(
+        &["pod", ">ports", ">free", ">one port more gains ms", ">NCT", "if one more gains nothing"],
+        &rows,
+    );
+    let rows: Vec<Vec<String>> = prices
+        .links
+        .iter()
+        .map(|price| {
+            let [a, b] = facts.ends(price.link as usize).map(safe);
+            let (kept, replanned) = match price.loss {
+                Some(loss) => {
+                    (ms(loss.kept_s), format!("{} ms, {} NCT", ms(loss.replanned_s), nct(loss.replanned_s)))
+                }
+                None => ("nothing arrives".to_owned(), "the link needs one circuit".to_owned()),
+            };
+            vec![format!("{a} – {b}"), price.circuits.to_string(), kept, replanned]
+        })
+        .collect();
+    document.table(
+        &["pods", ">circuits", ">one fails, others stay: ms longer", ">all planned anew without it: longer"],
+        &rows,
+    );
+    let proof = if prices.exact() {
+        "Every figure is the difference of two proven optima."
+    } else {
+        "Not every figure is the difference of two proven optima."
+    };
+    document.paragraph(proof);
+}

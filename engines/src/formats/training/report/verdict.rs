@@ -1,0 +1,68 @@
+//! What a plan reaches and what is proven of it, in sentences that report and picture share.
+
+use super::super::facts::Facts;
+use super::s;
+use lightbay_core::checked::{BOUND_COVERS, BoundTrust, Checked};
+use lightbay_core::plan::OPTIMAL_GAP;
+use lightbay_core::quantity;
+use lightbay_training::Training;
+
+/// What it reaches, then what is proven.
+pub(in super::super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
+    let envelope = plan.plan();
+    let budget = &facts.network().budget;
+    let nct = envelope.result.nct.map_or_else(String::new, |nct| format!(", NCT {nct:.4}"));
+    let ideal_s = envelope.result.ideal_makespan_s;
+    let above = match facts.setting().evaluator.ideal.in_nct(envelope.objective.value - ideal_s) {
+        Some(_) => format!(", {} s above the ideal network", s(envelope.objective.value - ideal_s)),
+        None => String::new(),
+    };
+    vec![
+        format!(
+            "An iteration takes {} s{nct}{above}, with {} of {} ports.",
+            s(envelope.objective.value),
+            envelope.result.ports_used,
+            budget.capacity()
+        ),
+        proof(plan, facts),
+    ]
+}
+
+/// What is proven, by whom, and what is left to gain in per cent and in NCT.
+pub(super) fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
+    let envelope = plan.plan();
+    let value = envelope.objective.value;
+    let left = |bound: f64| {
+        let share = quantity::percent((value - bound).max(0.0) / value);
+        match facts.setting().evaluator.ideal.in_nct((value - bound).max(0.0)) {
+            Some(nct) => format!("{share} ({nct:.4} NCT)"),
+            None => share,
+        }
+    };
+    let Some(bound) = envelope.objective.bound else {
+        let ideal_s = envelope.result.ideal_makespan_s;
+        return format!(
+            "{} proves nothing, but NICs alone, with circuits without limit, take {} s: at most {} could be gained.",
+            envelope.method,
+            s(ideal_s),
+            left(ideal_s)
+        );
+    };
+    let covers = envelope.provenance.other.get(BOUND_COVERS).and_then(serde_json::Value::as_str);
+    let covers = covers.unwrap_or("any circuits and rates");
+    let who = match plan.bound_trust() {
+        BoundTrust::Verified => "the independent checker confirms it".to_owned(),
+        BoundTrust::Claimed | BoundTrust::None => {
+            format!("this is what {} says; the checker has not repeated it", envelope.method)
+        }
+    };
+    if envelope.objective.gap.is_some_and(|gap| gap <= OPTIMAL_GAP) {
+        return format!("Proven optimal: with {covers} it takes at least {} s, gap 0 %; {who}.", s(bound));
+    }
+    format!(
+        "Status {}: with {covers} it takes at least {} s, so at most {} could be gained; {who}.",
+        envelope.status.word().replace('_', " "),
+        s(bound),
+        left(bound)
+    )
+}
