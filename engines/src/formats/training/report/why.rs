@@ -4,6 +4,7 @@ use super::super::facts::{Explained, Facts};
 use super::{ms, s};
 use lightbay_core::problem::counted;
 use lightbay_formats::markdown::{Document, text as safe};
+use lightbay_training::analysis::ChainTask;
 use std::collections::BTreeMap;
 
 /// Rows of the table of losses.
@@ -23,12 +24,9 @@ struct Loss {
 }
 
 impl Loss {
-    fn of(facts: &Facts, plan: &Explained, task: u32) -> Self {
-        let network = facts.network();
-        let known = &plan.analysis.tasks[task as usize];
-        let circuits = plan.analysis.circuits[network.link_of(task)];
-        let alone_s = network.duration_alone(task, circuits);
-        Self { task, circuits_s: alone_s - known.least_s, sharing_s: known.takes_s() - alone_s }
+    const fn of(own: &ChainTask) -> Self {
+        let ChainTask { task, loses, .. } = own;
+        Self { task: *task, circuits_s: loses.too_few_s, sharing_s: loses.contention_s }
     }
 
     fn total_s(&self) -> f64 {
@@ -43,9 +41,9 @@ pub(super) fn write(document: &mut Document, facts: &Facts, plan: &Explained) {
         "The critical path has {}. They communicate for {} s, against {} s on the critical path of the ideal network;\n\
          the other {} s of the iteration are compute and transfers inside pods, which no circuit can shorten.",
         counted(analysis.path.len() as u64, "transfer", "transfers"),
-        s(analysis.path_comm_s),
+        s(analysis.chain.comm_s),
         s(ideal.path.comm),
-        s(analysis.makespan_s - analysis.path_comm_s),
+        s(analysis.chain.rigid_s),
     ));
     let name = |task: &u32| safe(&facts.instance().tasks[*task as usize].name);
     let path = &analysis.path;
@@ -57,7 +55,7 @@ pub(super) fn write(document: &mut Document, facts: &Facts, plan: &Explained) {
         first.iter().map(name).chain(std::iter::once(between)).chain(last.iter().map(name)).collect()
     };
     document.paragraph(&format!("It runs through {}.", chain.join(" → ")));
-    let mut losses: Vec<Loss> = path.iter().map(|task| Loss::of(facts, plan, *task)).collect();
+    let mut losses: Vec<Loss> = analysis.chain.tasks.iter().map(Loss::of).collect();
     losses.retain(|loss| loss.total_s().abs() > NOISE_S);
     if losses.is_empty() {
         document.paragraph("None of them takes longer than on the ideal network.");
