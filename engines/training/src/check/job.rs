@@ -143,7 +143,7 @@ fn interleavable(job: &Job) -> Result<(), String> {
     if run.pp < 2 {
         return Err(format!("'virtual_stages' is {chunks}, but there is one stage"));
     }
-    if run.micro_batches % run.pp != 0 {
+    if !run.micro_batches.is_multiple_of(run.pp) {
         return Err(format!(
             "'micro_batches' is {}, not a multiple of the {} stages that interleave them",
             run.micro_batches, run.pp
@@ -151,7 +151,7 @@ fn interleavable(job: &Job) -> Result<(), String> {
     }
     let parts = u64::from(run.pp) * u64::from(chunks);
     match job.resolved_model() {
-        Some(model) if job.measured.is_none() && u64::from(model.layers) % parts != 0 => {
+        Some(model) if job.measured.is_none() && !u64::from(model.layers).is_multiple_of(parts) => {
             Err(format!("{} layers are not a multiple of {parts} parts of the model", model.layers))
         }
         _ => Ok(()),

@@ -172,7 +172,11 @@ impl<'a> Builder<'a> {
     fn layers(&self, stage: usize) -> usize {
         let (buckets, chunks) = (self.shape.dp_buckets, self.shape.virtual_stages);
         let known = self.load.stages[stage].layers;
-        (if known == 0 || known < buckets || known % chunks != 0 { buckets * chunks } else { known }) as usize
+        (if known == 0 || known < buckets || !known.is_multiple_of(chunks) {
+            buckets * chunks
+        } else {
+            known
+        }) as usize
     }
 
     /// The exchange of every stage with the next replica, last stage first, and of a stage its last layers first.
