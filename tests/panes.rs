@@ -8,6 +8,8 @@
 mod fixture;
 #[path = "screens/searching.rs"]
 mod searching;
+#[path = "panes/worth.rs"]
+mod worth;
 
 use fixture::{Bench, Style};
 use lightbay::app::Command;

@@ -30,6 +30,11 @@ pub struct Arguments {
     #[arg(value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     file: Source,
 
+    /// Work out everything, also what takes longer than a second: prices and robustness of training plans whose
+    /// transfers compete before the end
+    #[arg(long)]
+    thorough: bool,
+
     /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations"} and an object
     /// named after the kind with its figures
     #[arg(long)]
@@ -48,7 +53,8 @@ struct Shown {
 /// Shows it.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let shown = read(&arguments.file)?;
-    let figures = figures(&shown).map_err(|problems| problems.named(arguments.file.to_string()))?;
+    let figures =
+        figures(&shown, arguments.thorough).map_err(|problems| problems.named(arguments.file.to_string()))?;
     if arguments.json {
         let mut document = document(&shown)?;
         document[shown.scenario.kind()] = figures.json();
@@ -95,14 +101,15 @@ impl Figures<'_> {
     }
 }
 
-fn figures(shown: &Shown) -> Result<Figures<'_>, Problems> {
+fn figures(shown: &Shown, thorough: bool) -> Result<Figures<'_>, Problems> {
     match &shown.scenario {
         AnyScenario::Training(scenario) => {
             let plan = match &shown.plan {
                 Some(AnyPlan::Training(plan)) => Some(plan.plan()),
                 _ => None,
             };
-            training::Figures::of(scenario, plan).map(|figures| Figures::Training(Box::new(figures)))
+            training::Figures::of(scenario, plan, thorough)
+                .map(|figures| Figures::Training(Box::new(figures)))
         }
         AnyScenario::Tpu(scenario) => {
             let plan = match &shown.plan {

@@ -200,6 +200,35 @@ fn show_says_why_a_plan_is_not_ideal() {
 }
 
 #[test]
+fn show_prices_ports_and_circuits_and_tries_failures() {
+    let place = Place::new();
+    place.plan("tiny8", "delta-joint", "plan.json");
+    place.run(&["show", "plan.json"]).done().prints(&[
+        "Prices, proven",
+        "one more port",
+        "one circuit less",
+        "Robustness",
+        "as planned",
+    ]);
+    let shown = place.run(&["show", "plan.json", "--json"]).done().json();
+    let (prices, tried) = (&shown["training"]["prices"], &shown["training"]["robustness"]);
+    let makespan = &place.json("plan.json")["objective"]["value"];
+    assert_eq!((&prices["plan_makespan_s"], &prices["best_is_proven"]), (makespan, &true.into()));
+    assert_eq!(prices["one_port_more"].as_array().unwrap().len(), 2);
+    assert_eq!(prices["one_circuit_less"].as_array().unwrap().len(), 3);
+    assert_eq!(&tried["as_planned"]["joint_s"], makespan);
+    assert_eq!(tried["failed_circuit"].as_array().unwrap().len(), 3);
+    assert_eq!(tried["one_slow"].as_array().unwrap().len(), 4);
+    // Where transfers compete before the end it takes long, so it has to be asked for.
+    place.plan("one_stage_per_pod", "iter-halve", "loose.json");
+    let quick = place.run(&["show", "loose.json", "--json"]).done().json();
+    assert!(quick["training"]["prices"].is_null());
+    let thorough = place.run(&["show", "loose.json", "--json", "--thorough"]).done().json();
+    assert_eq!(thorough["training"]["prices"]["rates"], "fair");
+    assert!(thorough["training"]["robustness"]["compute_jitter"]["p95"]["joint_s"].is_number());
+}
+
+#[test]
 fn compare_shows_differences_in_four_forms() {
     let place = Place::new();
     place.plan("tiny8", "prop-alloc", "a.json");

@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 mod loss;
+mod worth;
 
 use loss::Loss;
+use worth::Worth;
 
 /// Rows of the schedule that are shown.
 const FIRST_TASKS: usize = 12;
@@ -33,11 +35,17 @@ pub struct Figures<'a> {
     known: Option<Setting>,
     /// Why the plan is not ideal.
     loss: Option<Loss>,
+    /// Of a plan, if it was not left out.
+    worth: Option<Worth>,
 }
 
 impl<'a> Figures<'a> {
     /// Computes the figures.
-    pub fn of(scenario: &'a Scenario<Training>, plan: Option<&'a Plan<Training>>) -> Result<Self, Problems> {
+    pub fn of(
+        scenario: &'a Scenario<Training>,
+        plan: Option<&'a Plan<Training>>,
+        thorough: bool,
+    ) -> Result<Self, Problems> {
         let job = match &scenario.body {
             TrainingScenario::Job(job) => Some(job),
             TrainingScenario::Instance(_) => None,
@@ -48,7 +56,11 @@ impl<'a> Figures<'a> {
             (Some(known), Some(plan)) => Some(Loss::of(known, plan)?),
             _ => None,
         };
-        Ok(Self { job, built, plan, known, loss })
+        let worth = match (&known, plan) {
+            (Some(known), Some(plan)) => Worth::of(&scenario.body, known, plan, thorough)?,
+            _ => None,
+        };
+        Ok(Self { job, built, plan, known, loss, worth })
     }
 
     /// As text.
@@ -67,6 +79,11 @@ impl<'a> Figures<'a> {
                     self.schedule(known, plan)
                 );
                 out.extend(self.loss.as_ref().map(Loss::text));
+                let worth = match &self.worth {
+                    Some(worth) => worth.text(&self.built.instance),
+                    None => "\nPrices and robustness take longer: `show --thorough`\n".to_owned(),
+                };
+                out.push_str(&worth);
             }
         }
         out
@@ -277,6 +294,9 @@ impl<'a> Figures<'a> {
         value["makespan_limit_s"] = json!(known.limit_s);
         if let Some(loss) = &self.loss {
             value["loss"] = loss.json();
+        }
+        if let Some(worth) = &self.worth {
+            (value["prices"], value["robustness"]) = worth.json();
         }
         value["pods"] = instance
             .pods

@@ -1,6 +1,7 @@
 //! The panes of kind `training`.
 
 mod activity;
+mod barred;
 mod choice;
 mod compare;
 mod contention;
@@ -10,9 +11,12 @@ mod figures;
 mod ga;
 mod links;
 mod path;
+mod patience;
 mod pieces;
 mod ports;
+mod prices;
 mod rates;
+mod robustness;
 mod search;
 mod slack;
 
@@ -45,6 +49,12 @@ const CONTENTION: u8 = 8;
 
 /// Number of the pane of slack.
 const SLACK: u8 = 10;
+
+/// Number of the pane of prices.
+const PRICES: u8 = 12;
+
+/// Number of the pane of failures.
+const ROBUSTNESS: u8 = 13;
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {
@@ -91,6 +101,8 @@ const PANES: &[PaneInfo] = &[
         modes: slack::ORDERS,
         ..PaneInfo::new(SLACK, "Slack", "Which tasks have time to lose, and which links could give a port?")
     },
+    PaneInfo::new(PRICES, "Prices", "What is one more port worth, and what does a circuit less cost?"),
+    PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
 ];
 
 /// A plan together with its explanation.
@@ -109,12 +121,19 @@ struct Training {
     rates: rates::RatesPane,
     contention: contention::ContentionPane,
     slack: slack::SlackPane,
+    prices: prices::PricesPane,
+    robustness: robustness::RobustnessPane,
 }
 
 impl KindPanes for Training {
     fn accept(&mut self, key: JobKey, result: JobResult) {
         // A late result of another kind is nobody's.
-        drop(self.explained.accept(key, result));
+        drop(
+            self.explained
+                .accept(key, result)
+                .or_else(|result| self.prices.accept(key, result))
+                .or_else(|result| self.robustness.accept(key, result)),
+        );
     }
 
     fn draw(
@@ -139,6 +158,8 @@ impl KindPanes for Training {
             RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
             CONTENTION => self.contention.draw(input, &explained, choice, area, buf, drawn, out),
             SLACK => self.slack.draw(input, &explained, choice, area, buf, drawn, out),
+            PRICES => self.prices.draw(input, &explained, area, buf, drawn, out),
+            ROBUSTNESS => self.robustness.draw(input, &explained, area, buf, drawn, out),
             _ => {
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
