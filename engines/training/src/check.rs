@@ -12,6 +12,7 @@ mod figures;
 mod job;
 mod nics;
 mod replay;
+mod robust;
 mod sanity;
 mod schedule;
 mod timing;
@@ -26,6 +27,7 @@ use crate::scenario::job::Job;
 use case::Case;
 use lightbay_core::checked::{BoundTrust, Verdict, Violation};
 use lightbay_core::kind::Depth;
+pub use robust::check_robust;
 use std::collections::BTreeMap;
 
 /// Rules that a plan can break.

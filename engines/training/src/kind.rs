@@ -62,12 +62,17 @@ impl Kind for Training {
             method: &plan.method,
             metrics: &plan.metrics,
         };
-        match &plan.scenario.body {
+        let scenario = &plan.scenario.body;
+        let mut verdict = match scenario {
             TrainingScenario::Job(job) => check::check_job(job, &plan.result, &claims, depth),
             TrainingScenario::Instance(instance) => {
                 check::check_instance(instance, &plan.result, &claims, depth)
             }
+        };
+        if let Some(text) = plan.parameters.text("robust").filter(|_| verdict.violations.is_empty()) {
+            verdict.violations = check::check_robust(scenario, text, &plan.result, &claims);
         }
+        verdict
     }
 
     fn carry(

@@ -42,6 +42,7 @@ pub mod sim;
 pub mod tail;
 pub mod windows;
 pub mod workload;
+pub mod worst;
 
 pub use kind::Training;
 pub use scenario::TrainingScenario;

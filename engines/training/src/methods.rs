@@ -13,6 +13,7 @@ mod knobs;
 mod modelled;
 mod order;
 mod prove;
+mod robust;
 mod select;
 mod session;
 mod simulate;

@@ -16,8 +16,8 @@ use crate::analysis::Setting;
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::outer;
 use crate::search::{Found, Unwatched, Watch};
-pub(crate) use best::Quiet;
 use best::{Best, best};
+pub(crate) use best::{Quiet, best_known};
 use lightbay_core::method::MethodError;
 
 /// Further ports that are tried in a pod where one more gains nothing.

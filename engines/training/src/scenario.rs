@@ -6,6 +6,7 @@
 pub mod job;
 pub mod knobs;
 pub mod limits;
+pub mod variants;
 
 mod check_instance;
 mod check_job;

@@ -141,7 +141,7 @@ fn best(case: &Case<'_>, nics: &[NicGroup], depth: Depth) -> Option<Best> {
     let mut best: Option<Best> = None;
     let tried = vectors.len();
     for circuits in vectors {
-        let value_s = least_s(case, &contention, &circuits);
+        let value_s = with_circuits_s(case, &contention, &circuits);
         if best.as_ref().is_none_or(|best| value_s < best.value_s) {
             best = Some(Best { value_s, circuits, reached: contention.exact, tried });
         }
@@ -149,8 +149,14 @@ fn best(case: &Case<'_>, nics: &[NicGroup], depth: Depth) -> Option<Best> {
     best
 }
 
+/// The least makespan with given circuits, and whether a plan reaches it; `None` if the graph is too large to tell.
+pub(super) fn least_s(case: &Case<'_>, nics: &[NicGroup], circuits: &[u32]) -> Option<(f64, bool)> {
+    let contention = Contention::of(case, nics, MOST_VISITS)?;
+    Some((with_circuits_s(case, &contention, circuits), contention.exact))
+}
+
 /// The least makespan with given circuits; exact if the contention is.
-fn least_s(case: &Case<'_>, contention: &Contention, circuits: &[u32]) -> f64 {
+fn with_circuits_s(case: &Case<'_>, contention: &Contention, circuits: &[u32]) -> f64 {
     let nic_rate = case.nic_rate();
     let mut release_s = vec![0.0; case.net.tasks.len()];
     let mut end_s = walk(&case.dag, |task, earliest| {

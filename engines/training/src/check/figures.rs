@@ -8,7 +8,7 @@ use super::{Claims, Findings, code, nearly};
 use crate::plan::TrainingResult;
 
 /// Tolerance of the normalised communication time.
-const CHECK_NCT: f64 = 1e-4;
+pub(super) const CHECK_NCT: f64 = 1e-4;
 
 /// Checks the ideal makespan and NCT; `end_s` is the end of the schedule, if it is complete.
 pub(super) fn ideal(

@@ -3,7 +3,7 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{evolve, joint, knobs, prove, start};
+use super::{evolve, joint, knobs, prove, robust, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga::Settings;
 use crate::selection::Range;
@@ -37,6 +37,9 @@ impl Approach for Auto {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        if let Some(outcome) = robust::run(session, params)? {
+            return Ok(outcome);
+        }
         let mut start = start::start(session)?;
         let (status, limit) = search(session, params, &mut start)?;
         session.fewest_ports(&mut start.best, &start.caps)?;
@@ -90,7 +93,7 @@ fn search(
 }
 
 /// A first bound, from every link with the most circuits that its pods can give while others have their fewest.
-fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
+pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Option<f64> {
     session.cx.phase("bound", WIDEST);
     let evaluator = Arc::clone(&session.evaluator);
     let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;

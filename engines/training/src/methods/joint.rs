@@ -5,7 +5,7 @@
 
 use super::approach::Approach;
 use super::session::{Relaxed, Session};
-use super::{evolve, knobs, order, prove, start, topo};
+use super::{evolve, knobs, order, prove, robust, start, topo};
 use crate::evaluate::Rates;
 use crate::general::{self, Closed};
 use crate::outer;
@@ -34,6 +34,9 @@ impl Approach for Joint {
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {
+        if let Some(outcome) = robust::run(session, params)? {
+            return Ok(outcome);
+        }
         let mut start = start::start(session)?;
         if session.evaluator.exact(Rates::Best) {
             let complete = prove::prove(session, params, &mut start, false)?;

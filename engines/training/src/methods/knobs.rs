@@ -21,6 +21,7 @@ pub(super) fn joint() -> Vec<ParamInfo> {
     params.extend(ordering());
     params.extend(event_orders());
     params.extend(genetic());
+    params.push(super::robust::knob());
     params
 }
 

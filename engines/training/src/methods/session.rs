@@ -1,6 +1,6 @@
 //! One run of a method: the evaluator of its scenario and the connection of the searches to the context.
 
-use super::{carry, select};
+use super::{carry, robust, select};
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::ga::Settings;
 use crate::general;
@@ -14,12 +14,14 @@ use crate::scenario::{Built, TrainingScenario};
 use crate::schedule;
 use crate::search::{Found, Watch, rank};
 use crate::sim::Trace;
+use crate::worst::Configurations;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::{Context, Stop};
 use lightbay_core::event::{EventBody, Severity};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problems;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,6 +39,8 @@ pub(super) struct Session<'c, 'a> {
     pub evolving_since_s: Option<f64>,
     /// When the search over orders began, while it runs.
     pub ordering_since_s: Option<f64>,
+    /// Configurations that the plan is to serve, if it is to serve several.
+    pub configurations: Option<Arc<Configurations>>,
     offer: Option<Arc<Checked<Training>>>,
 }
 
@@ -76,8 +80,16 @@ impl<'c, 'a> Session<'c, 'a> {
             return Ok(Opened::Done(Outcome::done(status)));
         }
         let evaluator = Arc::new(evaluator);
+        let configurations = match cx.params().text("robust").map(str::trim) {
+            Some(text) if !text.is_empty() => Some(Arc::new(Configurations::new(
+                &scenario.variants(text).map_err(Problems::from)?,
+                &built.instance,
+            )?)),
+            _ => None,
+        };
         let session = Self {
             cx,
+            configurations,
             instance: built.instance,
             evaluator,
             rates,
@@ -212,7 +224,14 @@ impl Watch for Session<'_, '_> {
 
     fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
         let (evaluator, x, rates) = (Arc::clone(&self.evaluator), found.x.clone(), self.rates);
-        hand_over(self.cx, found, source, move || candidate(&evaluator, &x, rates))
+        let configurations = self.configurations.clone();
+        hand_over(self.cx, found, source, move || {
+            let candidate = candidate(&evaluator, &x, rates);
+            match &configurations {
+                Some(all) => robust::with_worst(candidate, all),
+                None => candidate,
+            }
+        })
     }
 
     fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {

@@ -98,6 +98,17 @@ pub(super) fn best<W: Watch>(
     Ok(Best { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
 }
 
+/// The best circuits, and whether nothing is better.
+pub(crate) fn best_known<W: Watch>(
+    evaluator: &Evaluator,
+    rates: Rates,
+    known: Found,
+    watch: &mut Quiet<'_, W>,
+) -> Result<(Found, bool), MethodError> {
+    let best = best(evaluator, rates, None, known, watch)?;
+    Ok((best.found, best.proven))
+}
+
 /// Exchanges single circuits while that helps.
 fn exchange<W: Watch>(
     evaluator: &Evaluator,

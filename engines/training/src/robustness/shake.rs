@@ -8,7 +8,7 @@
 
 use super::Ends;
 use crate::analysis::Setting;
-use crate::collapse::{Laid, full_dag};
+use crate::collapse::Laid;
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::full_dag::{FullDag, NodeKind};
 use crate::instance::{Edge, Instance, TaskKind};
@@ -50,8 +50,7 @@ struct Walk {
 impl<'a> Shaker<'a> {
     pub fn new(scenario: &TrainingScenario, setting: &'a Setting, x: &'a [u32]) -> Result<Self, MethodError> {
         let TrainingScenario::Job(job) = scenario else { return Ok(Self { setting, x, how: How::Delays }) };
-        let Laid { shape, workload, full: _, reduced } = Laid::of(job, 1, Dominance::AtBandwidth)?;
-        let full = full_dag(job, &shape, &workload, 1)?;
+        let Laid { shape, full, reduced, .. } = Laid::of(job, 1, Dominance::AtBandwidth)?;
         let network = &setting.evaluator.network;
         let exchanges_only = setting
             .instance

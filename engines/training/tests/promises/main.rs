@@ -9,6 +9,7 @@ mod limits;
 mod presets;
 mod prices;
 mod programs;
+mod robust;
 mod side_by_side;
 mod stopping;
 mod support;

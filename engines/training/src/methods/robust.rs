@@ -1,0 +1,96 @@
+//! Circuits that serve several configurations: what `robust` asks for instead of the shortest iteration of one.
+//!
+//! The plan is one of the scenario itself, with its makespan; among all circuits it has those with the least worst NCT
+//! over the configurations. So its makespan may be above the bound, which remains that of the scenario, and the plan is
+//! never called optimal for the circuits' sake; what is proven about the worst NCT is said beside it.
+
+use super::session::{Session, candidate};
+use super::{auto, start};
+use crate::ports::TOLERANCE;
+use crate::worst::Configurations;
+use lightbay_core::event::Severity;
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::{MethodError, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::counted;
+use std::sync::Arc;
+
+/// Name of the metric.
+pub(super) const WORST_NCT: &str = "worst_nct";
+
+/// Difference of NCT that counts as none.
+const PROVEN: f64 = 1e-9;
+
+/// The configurations to plan for.
+pub(super) fn knob() -> ParamInfo {
+    ParamInfo::text(
+        "robust",
+        "Configurations such as seq=2048,8192;bandwidth_gbps=200,400: plans for the least worst NCT over all of them.",
+    )
+}
+
+/// Plans for the worst of all configurations, if that was asked for.
+pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Option<Outcome>, MethodError> {
+    let Some(configurations) = session.configurations.clone() else { return Ok(None) };
+    let mut start = start::start(session)?;
+    auto::widest(session, &start);
+    let count = configurations.each(&start.best.x).count() as u64;
+    let detail = format!("the worst NCT over {}", counted(count, "configuration", "configurations"));
+    session.cx.phase("robust", detail);
+    start.seeds.insert(0, start.best.x.clone());
+    let listed = params.int("listed_vectors").map_or(crate::outer::LISTED, |value| value.max(1) as u64);
+    let of_all = Arc::clone(&configurations);
+    let served = configurations.search(&start.seeds, listed, session, move |session, x, _| {
+        hand_over(session, &of_all, x, "robust")
+    })?;
+    let mut x = served.x;
+    if session.cx.params().bool("min_ports") {
+        session.cx.phase("ports", "fewer circuits that keep the worst NCT");
+        let had = session.evaluator.network.budget.total(&x);
+        configurations.fewest(&mut x, served.worst_nct * (1.0 + TOLERANCE), session)?;
+        if session.evaluator.network.budget.total(&x) < had {
+            hand_over(session, &configurations, &x, "fewer ports")?;
+        }
+    }
+    for (name, nct) in configurations.each(&x) {
+        session.cx.note(Severity::Info, format!("{name}: NCT {nct:.4}"));
+    }
+    let proven = served.worst_nct <= served.bound + PROVEN;
+    let text = if proven {
+        format!("no circuits have a worst NCT below {:.4}: proven", served.bound)
+    } else {
+        format!(
+            "no circuits have a worst NCT below {:.4}; this plan has {:.4}",
+            served.bound, served.worst_nct
+        )
+    };
+    session.cx.note(Severity::Info, text);
+    let limit = if proven { None } else { Some(Limit::Work) };
+    Ok(Some(Outcome::Done { status: Status::Feasible, limit }))
+}
+
+/// Hands over circuits that serve the configurations better, whatever their makespan here.
+fn hand_over(
+    session: &mut Session<'_, '_>,
+    configurations: &Arc<Configurations>,
+    x: &[u32],
+    source: &str,
+) -> Result<(), MethodError> {
+    let evaluator = Arc::clone(&session.evaluator);
+    let mut scratch = crate::evaluate::Scratch::default();
+    let makespan = evaluator.makespan(x, session.rates, &mut scratch);
+    let ports = evaluator.network.budget.total(x) as f64;
+    let (x, rates, all) = (x.to_vec(), session.rates, Arc::clone(configurations));
+    session.cx.supersede(makespan, ports, source, move || with_worst(candidate(&evaluator, &x, rates), &all))
+}
+
+/// A plan with the worst NCT of its circuits over all configurations.
+pub(super) fn with_worst(
+    mut candidate: Candidate<crate::plan::TrainingResult>,
+    configurations: &Configurations,
+) -> Candidate<crate::plan::TrainingResult> {
+    let worst = configurations.worst(&candidate.result.circuits());
+    candidate.metrics.insert(WORST_NCT.to_owned(), worst);
+    candidate
+}

@@ -1,0 +1,96 @@
+//! Other configurations of a scenario, written as the values of some of its knobs.
+
+use super::TrainingScenario;
+use lightbay_core::param::Setting;
+use lightbay_core::problem::Problem;
+
+/// Most configurations of one list.
+const MOST: usize = 64;
+
+/// A configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// What is set: `seq=8192`, or `seq=8192 bandwidth_gbps=200`.
+    pub name: String,
+    /// The scenario with that.
+    pub scenario: TrainingScenario,
+}
+
+impl TrainingScenario {
+    /// The configurations that `text` names: knobs with the values they are to take in turn, such as
+    /// `seq=2048,8192`. Several knobs are joined with `;` and give every combination. The scenario as it is counts
+    /// only if its own values are among them.
+    ///
+    /// # Errors
+    /// What is wrong with the text or with one of the configurations.
+    pub fn variants(&self, text: &str) -> Result<Vec<Variant>, Problem> {
+        let mut variants = vec![Variant { name: String::new(), scenario: self.clone() }];
+        for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
+            let Some((knob, values)) = part.split_once('=') else {
+                let remedy = "write a knob and its values, such as seq=2048,8192";
+                return Err(Problem::new("robust", format!("has '{part}' without '='"), remedy));
+            };
+            let (knob, values) = (knob.trim(), values.split(',').map(str::trim));
+            let mut next = Vec::new();
+            for value in values {
+                for variant in &variants {
+                    let mut scenario = variant.scenario.clone();
+                    scenario.apply(&Setting {
+                        name: knob.to_owned(),
+                        index: None,
+                        text: value.to_owned(),
+                    })?;
+                    let gap = if variant.name.is_empty() { "" } else { " " };
+                    next.push(Variant { name: format!("{}{gap}{knob}={value}", variant.name), scenario });
+                }
+                if next.len() > MOST {
+                    return Err(Problem::new(
+                        "robust",
+                        format!("names more than {MOST} configurations"),
+                        "name fewer values",
+                    ));
+                }
+            }
+            variants = next;
+        }
+        if variants.iter().any(|variant| variant.name.is_empty()) {
+            return Err(Problem::new(
+                "robust",
+                "names no knob",
+                "write a knob and its values, such as seq=2048,8192",
+            ));
+        }
+        Ok(variants)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
+
+    use super::*;
+    use crate::presets;
+    use lightbay_core::param::ParamValue;
+
+    #[test]
+    fn values_of_several_knobs_are_combined() {
+        let scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+        let variants = scenario.variants("seq=2048, 8192; bandwidth_gbps=200").unwrap();
+        let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        assert_eq!(names, ["seq=2048 bandwidth_gbps=200", "seq=8192 bandwidth_gbps=200"]);
+        assert_eq!(variants[1].scenario.get("seq"), Some(ParamValue::Int(8192)));
+        assert_eq!(variants[1].scenario.get("bandwidth_gbps"), Some(ParamValue::Float(200.0)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let scenario = TrainingScenario::Job(presets::job("tiny4").unwrap().job());
+        let wrong = |text: &str| scenario.variants(text).unwrap_err().to_string();
+        assert!(wrong("seq").contains("without '='"));
+        assert!(wrong(";").contains("names no knob"));
+        assert!(wrong("sequence=4").contains("no knob of this scenario"));
+        assert!(wrong("seq=many").contains("seq"));
+        let many: Vec<String> = (1..100).map(|n| (n * 128).to_string()).collect();
+        assert!(wrong(&format!("seq={}", many.join(","))).contains("more than 64"));
+    }
+}
