@@ -3,6 +3,7 @@
 use super::support::{measured_job, one, settings, solve};
 use lightbay_core::kind::Kind as _;
 use lightbay_engines::training::analysis::Analysis;
+use lightbay_engines::training::evaluate::{Rates, Scratch};
 use lightbay_engines::training::plan::TrainingResult;
 use lightbay_engines::training::{Training, TrainingScenario};
 use lightbay_engines::{AnyPlan, AnyScenario, Artifact, Subject, apply, export, preset};
@@ -460,12 +461,20 @@ fn the_report_says_what_is_proven_and_what_is_not() {
     let scenario = preset("tiny4").unwrap();
     let proven = text(&solve(&scenario, "delta-joint", ""), "markdown", "");
     // delta.md 18.3: 450.424228 ms, NCT 1.0240, against 1.0901 under the fair rule.
-    let says = |text: &str| assert!(proven.contains(text), "{}", &proven[..2000]);
+    let shown = proven.split("[picture-1]: ").next().unwrap();
+    let says = |text: &str| assert!(proven.contains(text), "{text}: {shown}");
     says("An iteration takes 0.450424 s, NCT 1.0240, 0.001342 s above the ideal network, with 8 of 8 ports.");
     assert!(proven.contains("Proven optimal:") && proven.contains("gap 0 %"), "{proven}");
     says("| 0.454125 | 1.0901 |");
     says("the independent checker confirms it");
     assert!(proven.contains("[picture-1]: data:image/svg+xml;base64,PD94bWwg"));
+    // Circuits 1, 3, 3: what is lost with one of those between p0 and its neighbours.
+    let analysis = explained(&solve(&scenario, "delta-joint", ""));
+    assert_eq!(analysis.circuits, [1, 3, 3]);
+    let left = analysis.setting.evaluator.makespan(&[1, 2, 3], Rates::Best, &mut Scratch::default());
+    says(&format!("| one of 3 circuits p0 – peer0 fails | {:+.3} |", (left - analysis.makespan_s) * 1e3));
+    says("| the only circuit p0 – p1 fails | cut off | cut off |");
+    says("| p0 – p1 | 1 | needs this one | – |");
     let open = text(&solve(&scenario, "prop-alloc", ""), "markdown", "");
     assert!(open.contains("prop-alloc proves nothing") && !open.contains("Proven optimal"), "{open}");
 }

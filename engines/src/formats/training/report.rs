@@ -13,6 +13,7 @@ use lightbay_training::plan::RateControl;
 mod asked;
 mod compared;
 mod prices;
+mod trials;
 pub(super) mod verdict;
 mod why;
 
@@ -43,6 +44,7 @@ pub(super) fn text(plan: &Checked<Training>, facts: &Facts, picture: Option<&str
             document.heading(2, "What other circuits would reach");
             compared::write(&mut document, facts);
             prices::write(&mut document, facts, explained);
+            trials::write(&mut document, &plan.plan().scenario.body, facts, explained);
         }
         _ => document.paragraph("Nothing crosses pods: compute alone decides, and no circuit is needed."),
     }
