@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
     case(&["delta-select"], "lp_method", "writing=full", "ipx", Shows::Log),
     case(&["delta-select"], "mip_gap", "writing=full", "0.5", Shows::Log),
     case(PROVING_JOINT, "proof", "", "select", Shows::Log),
-    case(PROVING_JOINT, "robust", "", "seq=512,16384", Shows::Plan),
+    on("megatron_177b", case(PROVING_JOINT, "robust", "", "seq=2048,16384", Shows::Plan)),
     case(PROVING_JOINT, "solver_process", SELECTING, "own", Shows::Log),
     on("mixtral_8x22b", case(PROVING_JOINT, "mip_gap", SELECTING, "0.5", Shows::Log)),
     case(GENETIC, "islands", "generations=20", "1", Shows::Work),
