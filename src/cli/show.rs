@@ -12,6 +12,7 @@ use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
 use lightbay_core::problem::{Problems, counted, printable};
+use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -79,6 +80,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 /// What is shown beyond the head, by kind.
 enum Figures<'a> {
     Training(Box<training::Figures<'a>>),
+    SharedPods(Box<training::shared::Figures<'a>>),
     Tpu(Box<tpu::Figures<'a>>),
     Crossconnect(Box<crossconnect::Figures<'a>>),
 }
@@ -87,6 +89,7 @@ impl Figures<'_> {
     fn text(&self) -> String {
         match self {
             Self::Training(figures) => figures.text(),
+            Self::SharedPods(figures) => figures.text(),
             Self::Tpu(figures) => figures.text(),
             Self::Crossconnect(figures) => figures.text(),
         }
@@ -95,6 +98,7 @@ impl Figures<'_> {
     fn json(&self) -> Value {
         match self {
             Self::Training(figures) => figures.json(),
+            Self::SharedPods(figures) => figures.json(),
             Self::Tpu(figures) => figures.json(),
             Self::Crossconnect(figures) => figures.json(),
         }
@@ -108,8 +112,14 @@ fn figures(shown: &Shown, thorough: bool) -> Result<Figures<'_>, Problems> {
                 Some(AnyPlan::Training(plan)) => Some(plan.plan()),
                 _ => None,
             };
-            training::Figures::of(scenario, plan, thorough)
-                .map(|figures| Figures::Training(Box::new(figures)))
+            match &scenario.body {
+                TrainingScenario::Shared(shared) => training::shared::Figures::of(shared, plan)
+                    .map(|figures| Figures::SharedPods(Box::new(figures))),
+                TrainingScenario::Job(_) | TrainingScenario::Instance(_) => {
+                    training::Figures::of(scenario, plan, thorough)
+                        .map(|figures| Figures::Training(Box::new(figures)))
+                }
+            }
         }
         AnyScenario::Tpu(scenario) => {
             let plan = match &shown.plan {

@@ -9,6 +9,7 @@ mod files;
 mod helpers;
 mod models;
 mod readme;
+mod several_jobs;
 mod signals;
 mod solving;
 mod support;

@@ -16,12 +16,13 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problems;
 use lightbay_core::scenario::Scenario;
 use lightbay_formats::graph as files;
-use lightbay_training::Training;
+use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 
 mod again;
 mod facts;
 mod graph;
+mod jobs;
 mod picture;
 mod report;
 mod tables;
@@ -104,6 +105,9 @@ pub(crate) fn export_scenario(
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
+    if let TrainingScenario::Shared(shared) = &scenario.body {
+        return jobs::scenarios(scenario, shared, format, params);
+    }
     if [again::INSTANCE, again::EXPANDED].contains(&format) {
         return again::export_scenario(scenario, format, params);
     }
@@ -116,6 +120,9 @@ pub(crate) fn export_plan(
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
+    if let TrainingScenario::Shared(_) = &plan.plan().scenario.body {
+        return jobs::plans(plan.plan(), format, params);
+    }
     if [again::INSTANCE, again::EXPANDED].contains(&format) {
         return again::export_plan(plan, format, params);
     }

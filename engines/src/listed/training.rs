@@ -23,16 +23,14 @@ impl Listed for Training {
     }
 
     fn presets() -> Vec<PresetInfo> {
-        let info = |preset: &presets::JobPreset| PresetInfo {
-            kind: Self::NAME,
-            name: preset.name,
-            help: preset.description,
-        };
-        presets::JOBS.iter().map(info).collect()
+        let info = |name, help| PresetInfo { kind: Self::NAME, name, help };
+        let jobs = presets::JOBS.iter().map(|preset| info(preset.name, preset.description));
+        let pairs = presets::PAIRS.iter().map(|preset| info(preset.name, preset.description));
+        jobs.chain(pairs).collect()
     }
 
     fn preset(name: &str) -> Option<TrainingScenario> {
-        presets::job(name).map(|preset| TrainingScenario::Job(preset.job()))
+        presets::scenario(name)
     }
 
     under_its_name!(training, Training);

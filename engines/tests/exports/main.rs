@@ -48,7 +48,7 @@ fn explicit(scenario: &AnyScenario) -> Instance {
     let AnyScenario::Training(scenario) = scenario else { panic!("a training scenario") };
     match &scenario.body {
         TrainingScenario::Instance(instance) => instance.clone(),
-        TrainingScenario::Job(_) => panic!("'{}' is a job", scenario.name),
+        _ => panic!("'{}' is a job", scenario.name),
     }
 }
 

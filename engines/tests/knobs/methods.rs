@@ -37,6 +37,8 @@ const GENETIC: &[&str] = &["delta-fast", "delta-level"];
 const TOPO: &[&str] = &["delta-topo"];
 /// Methods that prove by the search over vectors or by an integer program.
 const PROVING_JOINT: &[&str] = &["delta-joint", "auto"];
+/// Two jobs on one set of pods.
+const PAIR: &str = "megatron_177b_pair";
 /// Hardly any genetic search before the integer program.
 const SELECTING: &str = "proof=select generations=0 islands=1 population=2 elites=1";
 const LONG: &str = "generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
@@ -137,6 +139,10 @@ const CASES: &[Case] = &[
     on(CONTENDED, case(PROVING_JOINT, "restarts", "orders=0 generations=1", "0", Shows::Work)),
     case(&["simulate"], "topology", "topology=1,1,1,3,3,3,3", "2,2,2,1,1,1,1", Shows::Plan),
     case(&["simulate"], "rates", "topology=1,1,1,3,3,3,3", "level", Shows::Plan),
+    on(PAIR, case(&["reallocate"], "rates", "", "fair", Shows::Plan)),
+    on(PAIR, case(&["reallocate"], "trades", "", "0", Shows::Plan)),
+    on(PAIR, case(&["reallocate"], "listed_vectors", "", "1", Shows::Work)),
+    on(PAIR, case(&["reallocate"], "boxes", "listed_vectors=1", "1", Shows::Work)),
 ];
 
 /// The common knobs, each with a method on which they bear.

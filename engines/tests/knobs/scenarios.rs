@@ -94,3 +94,40 @@ fn every_knob_of_an_instance_changes_the_plan() {
     }
     assert_all_changed("knobs of instances", idle);
 }
+
+/// Those of a run change every job alike, so they are tested where they change a plan of one; here is what several have.
+const SHARED_CASES: &[Case] = &[
+    case("weights", "megatron_177b_pair", "", "1,3"),
+    case("ports_per_pod", "megatron_177b_pair", "", "36"),
+    case("first_pods", "megatron_177b_pair", "", "0,1"),
+];
+
+#[test]
+fn every_knob_of_several_jobs_changes_the_plan() {
+    let pair = preset("tiny4_pair").unwrap();
+    let entries: Vec<String> = pair.knobs().iter().map(|knob| knob.name.to_string()).collect();
+    let of_run = CASES.iter().filter(|case| !["model", "reverse", "ports_per_pod"].contains(&case.knob));
+    let covered: Vec<String> = of_run.clone().chain(SHARED_CASES).map(|case| case.knob.to_owned()).collect();
+    assert_covered("knobs of several jobs", &entries, &covered);
+    let mut idle = Vec::new();
+    for case in SHARED_CASES {
+        let before = solve(case.preset, "reallocate", case.given);
+        let after = solve(case.preset, "reallocate", &format!("{} {}={}", case.given, case.knob, case.to));
+        if before.plan() == after.plan() {
+            idle.push(format!("{}={} on {}", case.knob, case.to, case.preset));
+        }
+    }
+    for case in of_run {
+        let pair = format!("{}_pair", case.preset);
+        // Not every job has a mirror image beside it.
+        if preset(&pair).is_err() {
+            continue;
+        }
+        let before = solve(&pair, "reallocate", &format!("{} trades=0", case.given));
+        let changed = format!("{} {}={} trades=0", case.given, case.knob, case.to);
+        if before.plan() == solve(&pair, "reallocate", &changed).plan() {
+            idle.push(format!("{}={} on {pair}", case.knob, case.to));
+        }
+    }
+    assert_all_changed("knobs of several jobs", idle);
+}

@@ -104,6 +104,18 @@ impl Budget {
         self.limit.fill(limit);
     }
 
+    /// Ports of the real pods that `x` takes, in their order.
+    pub fn used(&self, x: &[u32]) -> Vec<u32> {
+        let mut used = vec![0_u32; self.pods()];
+        for (ends, circuits) in self.ends.iter().zip(x) {
+            for end in ends {
+                used[end.pod as usize] += end.cost * circuits;
+            }
+        }
+        let real = self.ports.iter().zip(used).filter(|(ports, _)| ports.is_some());
+        real.map(|(_, used)| used).collect()
+    }
+
     /// All ports of real pods.
     pub fn capacity(&self) -> u64 {
         self.ports.iter().flatten().map(|ports| u64::from(*ports)).sum()

@@ -15,6 +15,7 @@ mod replay;
 mod robust;
 mod sanity;
 mod schedule;
+mod shared;
 mod timing;
 mod walk;
 
@@ -28,6 +29,7 @@ use case::Case;
 use lightbay_core::checked::{BoundTrust, Verdict, Violation};
 use lightbay_core::kind::Depth;
 pub use robust::check_robust;
+pub use shared::check_shared;
 use std::collections::BTreeMap;
 
 /// Rules that a plan can break.
@@ -44,6 +46,12 @@ pub mod code {
     pub const PORTS: &str = "ports";
     /// The claimed number of ports is not the number used.
     pub const PORTS_CLAIM: &str = "ports_claim";
+    /// One of several jobs is missing, unknown or out of order.
+    pub const JOBS: &str = "jobs";
+    /// Ports given and taken do not add up.
+    pub const TRADED: &str = "traded";
+    /// A job takes longer than on the ports that it brought.
+    pub const WORSE: &str = "worse";
     /// A task is missing, unknown, listed twice or out of order.
     pub const TASK: &str = "task";
     /// A task ends before it starts, or starts before the iteration.
@@ -161,6 +169,9 @@ fn check(
     mut found: Findings,
 ) -> Verdict {
     sanity::instance(&case.net, &mut found);
+    if !result.jobs.is_empty() {
+        found.add(code::JOBS, format!("{} jobs are listed, the scenario is one", result.jobs.len()));
+    }
     if found.is_empty() {
         finite(result, claims, &mut found);
     }

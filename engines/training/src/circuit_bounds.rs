@@ -8,6 +8,14 @@
 use crate::network::Network;
 use crate::windows::Windows;
 
+/// Room above the best known makespan in which circuits count as useful.
+const ROOM: f64 = 1e-4;
+
+/// Most circuits of every link that a plan about as good as one of `fair_s` seconds can use.
+pub fn useful_within(network: &Network, fair_s: f64) -> Vec<u32> {
+    circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
+}
+
 /// Useful circuits X of every link: the antichain of either direction, limited by ports, at least 1.
 pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
     (0..network.links())

@@ -54,6 +54,18 @@ impl Evaluator {
         Ok(Self { network, contention, ideal, model })
     }
 
+    /// The same transfers where the real pods, in their order, have other ports.
+    #[must_use]
+    pub fn with_ports(&self, ports: &[u32]) -> Self {
+        let mut changed = self.clone();
+        let budget = &mut changed.network.budget;
+        let real: Vec<usize> = (0..budget.pods()).filter(|pod| budget.ports(*pod).is_some()).collect();
+        for (pod, ports) in real.into_iter().zip(ports) {
+            *budget = budget.with_ports(pod, *ports);
+        }
+        changed
+    }
+
     /// Whether the makespan under these rates is exactly what [`Model`] computes.
     pub fn exact(&self, rates: Rates) -> bool {
         match rates {

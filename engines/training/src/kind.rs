@@ -23,6 +23,13 @@ impl Kind for Training {
     type Scenario = TrainingScenario;
     type Result = TrainingResult;
 
+    fn suited_method(scenario: &TrainingScenario) -> &'static str {
+        match scenario {
+            TrainingScenario::Shared(_) => "reallocate",
+            TrainingScenario::Job(_) | TrainingScenario::Instance(_) => Self::DEFAULT_METHOD,
+        }
+    }
+
     fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TrainingScenario> {
         TrainingScenario::read(fields, problems)
     }
@@ -68,6 +75,7 @@ impl Kind for Training {
             TrainingScenario::Instance(instance) => {
                 check::check_instance(instance, &plan.result, &claims, depth)
             }
+            TrainingScenario::Shared(shared) => check::check_shared(shared, &plan.result, &claims, depth),
         };
         if let Some(text) = plan.parameters.text("robust").filter(|_| verdict.violations.is_empty()) {
             verdict.violations = check::check_robust(scenario, text, &plan.result, &claims);
@@ -80,7 +88,18 @@ impl Kind for Training {
         from: &TrainingScenario,
         to: &TrainingScenario,
     ) -> Result<Carried<TrainingResult>, String> {
-        crate::methods::carry(result, from, to)
+        match (from, to) {
+            (TrainingScenario::Shared(from), TrainingScenario::Shared(to)) => {
+                crate::reallocate::carry(result, from, to)
+            }
+            (TrainingScenario::Shared(_), _) => {
+                Err("the plan is for several jobs, the scenario has one".to_owned())
+            }
+            (_, TrainingScenario::Shared(_)) => {
+                Err("the plan is for one job, the scenario has several".to_owned())
+            }
+            _ => crate::methods::carry(result, from, to),
+        }
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {

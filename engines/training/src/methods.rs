@@ -13,6 +13,7 @@ mod knobs;
 mod modelled;
 mod order;
 mod prove;
+mod reallocate;
 mod robust;
 mod select;
 mod session;
@@ -31,6 +32,7 @@ use modelled::Of;
 use std::sync::Arc;
 
 pub use carry::carry;
+pub(crate) use carry::{circuits as listed, fit, translate as translated};
 pub use session::{candidate, planned};
 
 /// All methods, in the order in which they are listed.
@@ -49,6 +51,7 @@ pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     methods.push(Arc::new(By(fixed_step::FixedSteps)));
     methods.push(Arc::new(By(auto::Auto)));
     methods.push(Arc::new(By(simulate::Simulate)));
+    methods.push(Arc::new(reallocate::Reallocate));
     methods
 }
 

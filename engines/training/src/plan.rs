@@ -1,6 +1,9 @@
 //! The result of a training plan: circuits per link and the schedule that they allow.
 
+mod jobs;
 mod read;
+
+pub use jobs::{JobPlan, JobResult};
 
 use lightbay_core::units::{LinkId, TaskId};
 use schemars::JsonSchema;
@@ -31,6 +34,10 @@ pub struct TrainingResult {
     pub nct: Option<f64>,
     /// The schedule, in task order.
     pub tasks: Vec<TaskSchedule>,
+    /// Of several jobs on one set of pods: each of them, in scenario order. Then `topology` and `tasks` are empty,
+    /// `ports_used` is a sum, and `ideal_makespan_s` and `nct` are means by the weights of the jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobResult>,
 }
 
 /// Circuits of one link.

@@ -1,6 +1,8 @@
 //! Built-in models and jobs.
 
+use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, Mla, Model, ModelChoice, Moe, RunConfig};
+use crate::scenario::shared::{PlacedJob, SharedPods};
 
 /// A built-in model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,6 +199,65 @@ pub const JOBS: &[JobPreset] = &[
         run: in_buckets(RunConfig::of(8, 6, 384, 16, 48), 4),
     },
 ];
+
+/// A built-in job beside its mirror image on the same pods: the stages of the second lie in reverse order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairPreset {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub description: &'static str,
+    /// Name of the job.
+    pub job: &'static str,
+}
+
+impl PairPreset {
+    /// Both jobs, the reversed one second. `None` if there is no such job.
+    pub fn shared(&self) -> Option<SharedPods> {
+        let job = job(self.job)?.job();
+        let reversed = Job { reverse: true, ..job.clone() };
+        let placed = |name: String, job| PlacedJob { name, weight: 1, first_pod: 0, job };
+        let jobs = vec![placed(self.job.to_owned(), job), placed(format!("{}_reversed", self.job), reversed)];
+        Some(SharedPods { jobs, ports_per_pod: None })
+    }
+}
+
+/// The built-in pairs of jobs, smallest first.
+pub const PAIRS: &[PairPreset] = &[
+    PairPreset {
+        name: "tiny4_pair",
+        description: "tiny4 and the same job with its stages reversed, on the same 4 pods",
+        job: "tiny4",
+    },
+    PairPreset {
+        name: "small_pair",
+        description: "small and the same job with its stages reversed, on the same 16 pods",
+        job: "small",
+    },
+    PairPreset {
+        name: "megatron_177b_pair",
+        description: "Megatron 177B and the same job with its stages reversed, on the same 24 pods",
+        job: "megatron_177b",
+    },
+    PairPreset {
+        name: "mixtral_8x22b_pair",
+        description: "Mixtral 8x22B and the same job with its stages reversed, on the same 8 pods",
+        job: "mixtral_8x22b",
+    },
+    PairPreset {
+        name: "deepseek_671b_pair",
+        description: "DeepSeek 671B and the same job with its stages reversed, on the same 8 pods",
+        job: "deepseek_671b",
+    },
+];
+
+/// The built-in scenario called `name`: a job or a pair of jobs.
+pub fn scenario(name: &str) -> Option<TrainingScenario> {
+    if let Some(preset) = job(name) {
+        return Some(TrainingScenario::Job(preset.job()));
+    }
+    PAIRS.iter().find(|preset| preset.name == name)?.shared().map(TrainingScenario::Shared)
+}
 
 /// The built-in model called `name`.
 pub fn model(name: &str) -> Option<Model> {

@@ -1,4 +1,4 @@
-//! What a training scenario is: a job, or an explicit instance.
+//! What a training scenario is: a job, several jobs on one set of pods, or an explicit instance.
 //!
 //! A job is small and can be changed; [`TrainingScenario::build`] turns it into the instance that the methods work
 //! on. Everything that can be wrong is reported at once, before anything large is laid out.
@@ -6,6 +6,7 @@
 pub mod job;
 pub mod knobs;
 pub mod limits;
+pub mod shared;
 pub mod variants;
 
 mod check_instance;
@@ -13,6 +14,7 @@ mod check_job;
 mod check_schedule;
 mod read_instance;
 mod read_job;
+mod read_shared;
 
 pub use check_instance::check_instance;
 
@@ -21,10 +23,11 @@ use crate::instance::Instance;
 use crate::reduced_dag::Dominance;
 use crate::workload::Workload;
 use job::Job;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
+use shared::SharedPods;
 
 /// The input of every training method.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -34,6 +37,9 @@ pub enum TrainingScenario {
     Job(Job),
     /// Pods, links, tasks and edges spelled out.
     Instance(Instance),
+    /// Several jobs that share pods and pass ports to each other: `jobs` and perhaps `ports_per_pod`.
+    #[serde(untagged)]
+    Shared(SharedPods),
 }
 
 /// A scenario ready for the methods.
@@ -53,11 +59,22 @@ impl Built {
 }
 
 impl TrainingScenario {
-    /// Reads the scenario's own keys, `job` or `instance`. The caller finishes `fields`.
+    /// Reads the scenario's own keys: `job`, `instance`, or `jobs` with perhaps `ports_per_pod`. The caller finishes
+    /// `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let (job_path, instance_path) = (fields.path_of("job"), fields.path_of("instance"));
         let (job, instance) = (fields.optional("job"), fields.optional("instance"));
+        let several = fields.has("jobs");
         match (job, instance) {
+            (Some(_), _) if several => {
+                problems.add(job_path, "stands beside 'jobs'", "give one of the two");
+                None
+            }
+            (_, Some(_)) if several => {
+                problems.add(instance_path, "stands beside 'jobs'", "give one of the two");
+                None
+            }
+            (None, None) if several => read_shared::shared(fields, problems).map(Self::Shared),
             (Some(job), None) => read_job::job(job, &job_path, problems).map(Self::Job),
             (None, Some(instance)) => {
                 read_instance::instance(instance, &instance_path, problems).map(Self::Instance)
@@ -67,7 +84,8 @@ impl TrainingScenario {
                 None
             }
             (None, None) => {
-                problems.add(fields.path(), "has neither 'job' nor 'instance'", "give one of the two");
+                let remedy = "give one of the two, or 'jobs' for several jobs on one set of pods";
+                problems.add(fields.path(), "has neither 'job' nor 'instance'", remedy);
                 None
             }
         }
@@ -76,7 +94,7 @@ impl TrainingScenario {
     /// Everything that is wrong with it, without laying anything large out.
     ///
     /// # Errors
-    /// All problems, with paths from `job` or `instance`.
+    /// All problems, with paths from `job`, `instance` or `jobs`.
     pub fn validate(&self) -> Result<(), Problems> {
         match self {
             Self::Job(job) => {
@@ -91,13 +109,14 @@ impl TrainingScenario {
                 Ok(())
             }
             Self::Instance(instance) => check_instance(instance, "instance").into_result(()),
+            Self::Shared(shared) => shared.validate(),
         }
     }
 
     /// The instance that it stands for: one replica of a job, or the given instance.
     ///
     /// # Errors
-    /// All problems, with paths from `job` or `instance`.
+    /// All problems, with paths from `job` or `instance`. Several jobs are no single instance.
     pub fn build(&self) -> Result<Built, Problems> {
         self.build_with(Dominance::AtBandwidth)
     }
@@ -116,6 +135,12 @@ impl TrainingScenario {
                 check_instance(instance, "instance").into_result(())?;
                 Ok(Built { instance: instance.clone(), job: None })
             }
+            Self::Shared(shared) => Err(Problem::new(
+                "jobs",
+                format!("are {} jobs that share pods, no single one", shared.jobs.len()),
+                "plan them with the method `reallocate`, or give one of them as `job`",
+            )
+            .into()),
         }
     }
 }

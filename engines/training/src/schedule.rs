@@ -31,5 +31,6 @@ pub fn result(evaluator: &Evaluator, x: &[u32], rates: RateControl, trace: &Trac
         ideal_makespan_s: evaluator.ideal.makespan(),
         nct: evaluator.ideal.nct(trace.makespan),
         tasks,
+        jobs: Vec::new(),
     }
 }

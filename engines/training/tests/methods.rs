@@ -108,8 +108,8 @@ fn every_method_gives_a_checked_plan() {
     for name in ["tiny4", "small", "one_stage_per_pod"] {
         for method in methods::all() {
             let info = method.info();
-            if info.name == "delta-fixed-step" && name != "tiny4" {
-                continue; // its model grows with the iteration
+            if info.name == "reallocate" || info.name == "delta-fixed-step" && name != "tiny4" {
+                continue; // one is for several jobs, the model of the other grows with the iteration
             }
             let mut asked = Asked::new(&preset(name), info.name);
             let links = asked.body.build().unwrap().instance.links.len();

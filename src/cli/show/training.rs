@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 mod loss;
+pub mod shared;
 mod worth;
 
 use loss::Loss;
@@ -48,7 +49,7 @@ impl<'a> Figures<'a> {
     ) -> Result<Self, Problems> {
         let job = match &scenario.body {
             TrainingScenario::Job(job) => Some(job),
-            TrainingScenario::Instance(_) => None,
+            TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => None,
         };
         let built = scenario.body.build()?;
         let known = if built.instance.tasks.is_empty() { None } else { Some(setting(&scenario.body)?) };

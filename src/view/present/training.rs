@@ -25,7 +25,7 @@ use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
 use crate::app::plans::PlanEntry;
 use choice::Choice;
-use explained::Explained;
+use explained::{Explained, Whole};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -105,13 +105,13 @@ const PANES: &[PaneInfo] = &[
     PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
 ];
 
-/// A plan together with its explanation.
+/// One job of a plan together with its explanation.
 type Facts = Arc<Explained>;
 
 /// The panes with what they keep.
 #[derive(Debug, Default)]
 struct Training {
-    explained: Explanations<Explained>,
+    explained: Explanations<Whole>,
     dag: dag::DagPane,
     activity: activity::ActivityPane,
     ports: ports::PortsPane,
@@ -149,7 +149,9 @@ impl KindPanes for Training {
             5 => return self.search.draw(input, area, buf, drawn, out),
             _ => {}
         }
-        let Some(explained) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
+        let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
+        // Of several jobs the first that takes ports is shown.
+        let Some(explained) = whole.usual() else { return };
         let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));
         match input.info.number {
             1 => self.dag.draw(input, &explained, choice, area, buf, drawn, out),
@@ -162,6 +164,7 @@ impl KindPanes for Training {
             ROBUSTNESS => self.robustness.draw(input, &explained, area, buf, drawn, out),
             _ => {
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
+                let baseline = baseline.and_then(|whole| whole.usual());
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
             }
         }

@@ -76,6 +76,7 @@ pub(super) fn export_plan(
     let (instance, result) = match &original.scenario.body {
         TrainingScenario::Job(job) => expand_plan(job, &original.result)?,
         TrainingScenario::Instance(instance) => (instance.clone(), original.result.clone()),
+        TrainingScenario::Shared(_) => return super::jobs::plans(original, format, params),
     };
     let scenario = Arc::new(Scenario {
         name: original.scenario.name.clone(),

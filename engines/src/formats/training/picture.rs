@@ -60,7 +60,7 @@ pub(super) fn svg(plan: &Checked<Training>, facts: &Facts) -> String {
     let end_s = envelope.objective.value;
     let steps = match &envelope.scenario.body {
         TrainingScenario::Job(job) => full_steps(job, &envelope.result).unwrap_or_default(),
-        TrainingScenario::Instance(_) => Vec::new(),
+        TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => Vec::new(),
     };
     let steps: Vec<Step> = steps.into_iter().filter(|step| step.task.is_none()).collect();
     let tail_s = explained.analysis.events.get(explained.analysis.tail_begins()).copied();

@@ -100,7 +100,18 @@ pub(super) fn bound(
     BoundTrust::Claimed
 }
 
-fn exceeds(bound_s: f64, value_s: f64) -> bool {
+/// What no plan of a scenario can beat, as far as a check of this depth can tell.
+pub(super) fn floor_s(case: &Case<'_>, nics: &[NicGroup], rate_control: RateControl, depth: Depth) -> f64 {
+    if rate_control == RateControl::Fair
+        && depth == Depth::Exact
+        && let Some((fair_s, _)) = best_fair(case, nics)
+    {
+        return fair_s;
+    }
+    best(case, nics, depth).map_or_else(|| full_speed_s(case), |best| best.value_s)
+}
+
+pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
     bound_s > value_s + CHECK_S.min(CHECK_RELATIVE * value_s.abs())
 }
 

@@ -60,7 +60,7 @@ pub(super) fn case(job: &Job, found: &mut Findings) -> Option<Case<'static>> {
 }
 
 /// Sizes and placement, from the job's own numbers.
-fn shape(job: &Job) -> Result<Shape, String> {
+pub(super) fn shape(job: &Job) -> Result<Shape, String> {
     let run = &job.run;
     let sizes = [
         ("tp", run.tp),

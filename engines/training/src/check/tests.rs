@@ -7,5 +7,6 @@ mod jobs;
 mod mutations;
 mod presets;
 mod scenarios;
+mod shared;
 mod support;
 mod worked;

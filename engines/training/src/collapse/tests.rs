@@ -248,6 +248,7 @@ fn an_expanded_plan_copies_circuits_and_schedules() {
         ideal_makespan_s: 1.0,
         nct: Some(1.5),
         tasks: collapsed.tasks.iter().map(schedule).collect(),
+        jobs: Vec::new(),
     };
     let (all, copied) = expand_plan(&job, &result).unwrap();
     assert_eq!(copied.topology.len(), all.links.len());

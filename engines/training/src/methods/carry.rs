@@ -1,7 +1,7 @@
 //! Circuits of one plan on another scenario.
 
 use super::session::{candidate, compile};
-use crate::evaluate::Rates;
+use crate::evaluate::{Evaluator, Rates};
 use crate::instance::Instance;
 use crate::plan::{RateControl, TrainingResult};
 use crate::repair::{Limits, RepairScratch};
@@ -11,7 +11,7 @@ use lightbay_core::random::Streams;
 use std::collections::BTreeSet;
 
 /// Circuits of a result in link order; `None` if it is not for that many links.
-pub(super) fn circuits(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
+pub(crate) fn circuits(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
     let ordered = result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id);
     (ordered && result.topology.len() == links).then(|| result.circuits())
 }
@@ -21,7 +21,7 @@ pub(super) fn circuits(result: &TrainingResult, links: usize) -> Option<Vec<u32>
 ///
 /// # Errors
 /// One sentence that says why the circuits mean nothing there: other pods, or no link in common.
-pub(super) fn translate(
+pub(crate) fn translate(
     x: &[u32],
     from: &Instance,
     to: &Instance,
@@ -70,6 +70,22 @@ pub(super) fn translate(
     }
 }
 
+/// Takes circuits away until every pod has enough ports; says whether any were.
+///
+/// # Errors
+/// One sentence, if a pod has fewer ports than links.
+pub(crate) fn fit(evaluator: &Evaluator, x: &mut [u32]) -> Result<bool, String> {
+    let budget = &evaluator.network.budget;
+    let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
+    let before = x.to_vec();
+    let mut random = Streams::new(0).stream(super::session::REPAIR_STREAM);
+    if (Limits { budget, caps: &caps }).repair(x, &mut random, &mut RepairScratch::default()) {
+        Ok(x != before)
+    } else {
+        Err("a pod of the changed scenario has fewer ports than links".to_owned())
+    }
+}
+
 /// Makes a plan fit a changed scenario: its circuits, repaired, under its own rate control.
 ///
 /// # Errors
@@ -85,15 +101,8 @@ pub fn carry(
     let (mut x, mut repairs) = translate(&x, &old.instance, &new.instance)?;
     let evaluator = compile(&new).map_err(|e| e.to_string())?;
     let budget = &evaluator.network.budget;
-    let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
     let before = budget.total(&x);
-    let mut scratch = RepairScratch::default();
-    let mut random = Streams::new(0).stream(super::session::REPAIR_STREAM);
-    let carried = x.clone();
-    if !(Limits { budget, caps: &caps }).repair(&mut x, &mut random, &mut scratch) {
-        return Err("a pod of the changed scenario has fewer ports than links".to_owned());
-    }
-    if x != carried {
+    if fit(&evaluator, &mut x)? {
         repairs
             .push(format!("{} of {before} ports were taken away to fit the pods", before - budget.total(&x)));
     }

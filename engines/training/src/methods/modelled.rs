@@ -1,8 +1,8 @@
 //! The integer programs of methods for other solvers, and the way back from their points.
 
 use super::session::compile;
-use super::start;
 use crate::baselines::Baseline;
+use crate::circuit_bounds::useful_within;
 use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::instance::Instance;
 use crate::kind::Training;
@@ -72,7 +72,7 @@ impl Ground {
         };
         let baselines = Baseline::ALL.map(&mut judge).to_vec();
         let fair_s = baselines.iter().map(|found| found.makespan).fold(f64::INFINITY, f64::min);
-        let caps = start::useful(network, fair_s);
+        let caps = useful_within(network, fair_s);
         Ok(Self { evaluator, instance: built.instance, baselines, caps })
     }
 }

@@ -3,11 +3,9 @@
 use super::carry;
 use super::session::Session;
 use crate::baselines::Baseline;
-use crate::circuit_bounds::circuit_bounds;
+use crate::circuit_bounds::useful_within;
 use crate::evaluate::{Rates, Scratch};
-use crate::network::Network;
 use crate::search::Found;
-use crate::windows::Windows;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
 use lightbay_core::method::MethodError;
 
@@ -23,9 +21,6 @@ pub(super) struct Start {
     pub hot: bool,
 }
 
-/// Room above the best known makespan in which circuits count as useful.
-const ROOM: f64 = 1e-4;
-
 /// Evaluates the hot start, or the baselines if there is none.
 pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError> {
     let (found, limit, hot) = if let Some(found) = hot_start(session)? {
@@ -36,7 +31,7 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
         (found, limit, false)
     };
     let network = &session.evaluator.network;
-    let caps = useful(network, limit);
+    let caps = useful_within(network, limit);
     let mut seeds: Vec<Vec<u32>> = found.iter().map(|found| within(&found.x, &caps)).collect();
     seeds.dedup();
     let mut best = found[0].clone();
@@ -46,11 +41,6 @@ pub(super) fn start(session: &mut Session<'_, '_>) -> Result<Start, MethodError>
         }
     }
     Ok(Start { best, caps, seeds, hot })
-}
-
-/// Most circuits of every link that a plan about as good as one of `fair_s` seconds can use.
-pub(super) fn useful(network: &Network, fair_s: f64) -> Vec<u32> {
-    circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
 }
 
 /// Circuits cut down to the caps.

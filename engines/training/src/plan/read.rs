@@ -2,9 +2,9 @@
 //!
 //! Only form is checked here: whether the plan is right is the checker's business.
 
-use super::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use super::{JobPlan, JobResult, LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
 use lightbay_core::problem::Problems;
-use lightbay_core::read::Fields;
+use lightbay_core::read::{Fields, whole_numbers};
 use lightbay_core::units::{LinkId, TaskId};
 
 const MOST: i64 = u32::MAX as i64 - 1;
@@ -15,6 +15,13 @@ impl TrainingResult {
     /// Reads the keys of a `result`; values of a wrong type or absurd size and missing keys are problems. The caller
     /// finishes `fields`, which reports unknown keys.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        let single = Self::read_one(fields, problems);
+        let jobs = if fields.has("jobs") { fields.each("jobs", problems, job) } else { Some(Vec::new()) };
+        Some(Self { jobs: jobs?, ..single? })
+    }
+
+    /// The keys of a result for one job.
+    fn read_one(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         const CONTROLS: [(&str, RateControl); 2] =
             [("fair", RateControl::Fair), ("joint", RateControl::Joint)];
         let rate_control = fields.choice("rate_control", &CONTROLS, problems);
@@ -37,8 +44,42 @@ impl TrainingResult {
             ideal_makespan_s: ideal_makespan_s?,
             nct: nct?,
             tasks: tasks?,
+            jobs: Vec::new(),
         })
     }
+}
+
+/// One of several jobs; jobs within jobs are unknown keys.
+fn job(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<JobResult> {
+    let name = fields.text("name", problems).map(str::to_owned);
+    let ports_per_pod = ports(fields, "ports_per_pod", problems);
+    let (given, taken) = (ports(fields, "given", problems), ports(fields, "taken", problems));
+    let (alone, shared) = (plan(fields, "alone", problems), plan(fields, "shared", problems));
+    Some(JobResult {
+        name: name?,
+        ports_per_pod: ports_per_pod?,
+        given: given?,
+        taken: taken?,
+        alone: alone?,
+        shared: shared?,
+    })
+}
+
+fn ports(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<Vec<u32>> {
+    let path = fields.path_of(key);
+    whole_numbers(fields.required(key, problems)?, &path, problems)
+}
+
+fn plan(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> Option<JobPlan> {
+    let mut fields = fields.object(key, problems)?;
+    let makespan_s = time(&mut fields, "makespan_s", problems);
+    let result = fields.object("result", problems).and_then(|mut inner| {
+        let result = TrainingResult::read_one(&mut inner, problems);
+        inner.finish(problems);
+        result
+    });
+    fields.finish(problems);
+    Some(JobPlan { makespan_s: makespan_s?, result: result? })
 }
 
 fn task(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<TaskSchedule> {
@@ -89,9 +130,28 @@ mod tests {
                 finish_s: 0.30000000000000004,
                 segments: vec![Segment { start_s: 0.1, end_s: 0.30000000000000004, volume_bytes: 1e9 }],
             }],
+            jobs: Vec::new(),
         };
         let value = serde_json::to_value(&result).unwrap();
-        assert_eq!(read(&value), Ok(result));
+        assert_eq!(read(&value), Ok(result.clone()));
+
+        let plan = |makespan_s| JobPlan { makespan_s, result: result.clone() };
+        let job = JobResult {
+            name: "a".to_owned(),
+            ports_per_pod: vec![3, 4],
+            given: vec![1, 0],
+            taken: vec![0, 2],
+            alone: plan(0.4),
+            shared: plan(0.3),
+        };
+        let several = TrainingResult { jobs: vec![job], tasks: Vec::new(), topology: Vec::new(), ..result };
+        let mut value = serde_json::to_value(&several).unwrap();
+        assert_eq!(read(&value), Ok(several));
+        value["jobs"][0]["shared"]["result"]["jobs"] = json!([]);
+        value["jobs"][0]["given"] = json!([-1, 0]);
+        let text = read(&value).unwrap_err().to_string();
+        assert!(text.contains("result.jobs[0].shared.result.jobs: is not a known key"), "{text}");
+        assert!(text.contains("result.jobs[0].given[0]: is '-1'"), "{text}");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The knobs of a scenario: one table that files, forms, flags and sweeps are read and checked with.
 
 mod access;
+mod shared;
 mod table;
 
 pub(in crate::scenario) use access::beyond_valid_edges;
+pub use shared::shared_knobs;
 pub(crate) use table::{RUN_KNOBS, RunKnob};
 pub use table::{instance_knobs, job_knobs};

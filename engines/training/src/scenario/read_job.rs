@@ -36,7 +36,7 @@ pub(super) fn job(value: &Value, path: &str, problems: &mut Problems) -> Option<
 
 /// Absent is fine; present but wrong is not.
 #[expect(clippy::option_option, reason = "absent, wrong and right are three cases")]
-fn flip<T>(value: Option<Option<T>>) -> Option<Option<T>> {
+pub(super) fn flip<T>(value: Option<Option<T>>) -> Option<Option<T>> {
     match value {
         None => Some(None),
         Some(None) => None,
@@ -154,7 +154,7 @@ fn run_value(knob: &RunKnob, value: &Value, path: &str, run: &mut RunConfig, pro
     }
 }
 
-fn ports(value: &Value, path: &str, problems: &mut Problems) -> Option<PortsPerPod> {
+pub(super) fn ports(value: &Value, path: &str, problems: &mut Problems) -> Option<PortsPerPod> {
     let port = |value: &Value| {
         value.as_u64().and_then(|ports| u32::try_from(ports).ok()).filter(|p| (1..=MAX_PORTS).contains(p))
     };

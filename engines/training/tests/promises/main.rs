@@ -10,6 +10,7 @@ mod presets;
 mod prices;
 mod programs;
 mod robust;
+mod several_jobs;
 mod side_by_side;
 mod stopping;
 mod support;

@@ -25,8 +25,10 @@ pub fn method(name: &str) -> Arc<dyn Method<Training>> {
     methods::all().into_iter().find(|method| method.info().name == name).unwrap()
 }
 
+/// Names of the methods that plan one job.
 pub fn names() -> Vec<&'static str> {
-    methods::all().iter().map(|method| method.info().name).collect()
+    let names = methods::all().into_iter().map(|method| method.info().name);
+    names.filter(|name| *name != "reallocate").collect()
 }
 
 /// What is asked of a method.

@@ -94,7 +94,9 @@ impl ActivityPane {
         let context = if form.tail { "DP tail" } else { "whole iteration" };
         let context = format!("{context}{}", if form.to_scale { ", to scale" } else { "" });
         let value = format!("{} of {} intervals", columns.len(), self.intervals.len());
-        let title = Title { context: vec![Piece::muted(context)], value: vec![Piece::answer(value)] };
+        let mut named = facts.title();
+        named.push(Piece::muted(context));
+        let title = Title { context: named, value: vec![Piece::answer(value)] };
         frame(input, &title, Shown::Ready, area, buf);
         if self.intervals.is_empty() {
             return;

@@ -30,6 +30,8 @@ fn parts(entry: &PlanEntry) -> Option<(Instance, TrainingResult)> {
     let instance = match &plan.plan().scenario.body {
         TrainingScenario::Instance(instance) => instance.clone(),
         job @ TrainingScenario::Job(_) => job.build().ok()?.instance,
+        // Of several jobs the figures say enough: links and tasks are those of one.
+        TrainingScenario::Shared(_) => return None,
     };
     Some((instance, plan.plan().result.clone()))
 }

@@ -75,7 +75,7 @@ impl DagPane {
         let timeline = Timeline::new(theme, &self.parts, &self.lanes, &self.items)
             .edges(&self.edges)
             .pinned(self.lanes.iter().take_while(|lane| lane.rail).count());
-        let mut context = Vec::new();
+        let mut context = facts.title();
         if full {
             // An explicit instance has transfers and delays, but no compute to draw.
             context.push(Piece::muted(if facts.steps.is_empty() {

@@ -1,15 +1,20 @@
-//! A training plan explained: what every task could have done.
+//! A training plan explained: what every task could have done, job by job.
 
 use crate::view::present::Explain;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::{Analysis, Step, full_steps};
+use lightbay_engines::training::parts::{Part, first_receiver, parts};
+use lightbay_widgets::Piece;
+use std::sync::Arc;
 
-/// A plan explained.
+/// One job of a plan explained.
 #[derive(Debug)]
 pub struct Explained {
-    /// Key of the plan, for caches.
+    /// Key of the plan and the job, for caches.
     pub key: u64,
+    /// Name of the job, if it is one of several.
+    pub job: Option<String>,
     /// What every task could have done.
     pub analysis: Analysis,
     /// The full graph of a job under the plan.
@@ -18,23 +23,57 @@ pub struct Explained {
     pub ways: Vec<u32>,
 }
 
-impl Explain for Explained {
+/// A plan explained: its only job, or all of them.
+#[derive(Debug)]
+pub struct Whole {
+    /// Every job.
+    parts: Vec<Arc<Explained>>,
+    /// The job that is shown.
+    usual: usize,
+}
+
+impl Explain for Whole {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         let AnyPlan::Training(training) = &plan else {
             return Err("the plan is not one of a training job".to_owned());
         };
-        let (scenario, result) = (&training.plan().scenario.body, &training.plan().result);
-        let analysis = Analysis::new(scenario, result).map_err(|error| error.to_string())?;
-        let steps = match scenario {
-            TrainingScenario::Job(job) => full_steps(job, result).map_err(|error| error.to_string())?,
-            TrainingScenario::Instance(_) => Vec::new(),
-        };
-        let ways = ways(&analysis);
-        Ok(Self { key, analysis, steps, ways })
+        let plan = training.plan();
+        let (scenario, result) = (&plan.scenario.body, &plan.result);
+        let several = matches!(scenario, TrainingScenario::Shared(_));
+        let mut explained = Vec::new();
+        for (index, part) in parts(scenario, result, plan.objective.value).into_iter().enumerate() {
+            // Numbers of plans stay far below the bits that tell jobs apart.
+            let key = key | (index as u64) << 48;
+            explained.push(Arc::new(Explained::of(key, part, several)?));
+        }
+        Ok(Self { parts: explained, usual: first_receiver(result) })
+    }
+}
+
+impl Whole {
+    /// The job that is shown.
+    pub fn usual(&self) -> Option<Arc<Explained>> {
+        self.parts.get(self.usual).map(Arc::clone)
     }
 }
 
 impl Explained {
+    fn of(key: u64, part: Part, several: bool) -> Result<Self, String> {
+        let Part { name, scenario, result, .. } = part;
+        let analysis = Analysis::new(&scenario, &result).map_err(|error| error.to_string())?;
+        let steps = match &scenario {
+            TrainingScenario::Job(job) => full_steps(job, &result).map_err(|error| error.to_string())?,
+            TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => Vec::new(),
+        };
+        let ways = ways(&analysis);
+        Ok(Self { key, job: several.then_some(name), analysis, steps, ways })
+    }
+
+    /// Name of the job, where there are several, for titles of panes that show one.
+    pub fn title(&self) -> Vec<Piece> {
+        self.job.iter().map(|job| Piece::text(format!("{job}  "))).collect()
+    }
+
     /// Name of a task.
     pub fn name(&self, task: u32) -> &str {
         self.analysis.setting.instance.tasks.get(task as usize).map_or("", |task| &task.name)

@@ -73,7 +73,7 @@ impl PortsPane {
         self.flag_cells(input, facts);
         let used: u32 = self.sums.iter().map(|sum| sum.used).sum();
         let limit: u32 = self.sums.iter().map(|sum| sum.limit).sum();
-        let mut context = Vec::new();
+        let mut context = facts.title();
         if input.state.mode > 0 {
             context.push(Piece::muted(input.mode()));
         }
@@ -221,7 +221,8 @@ impl PortsPane {
         self.usual = tightest.map(|item| ((item.id / STRIDE) as usize, (item.id % STRIDE) as usize));
         self.items = items.into();
         self.fill_table(facts, baseline);
-        self.editing = Some(Arc::new(self.cell_editing(facts)));
+        // No method evaluates circuits of one among several jobs.
+        self.editing = facts.job.is_none().then(|| Arc::new(self.cell_editing(facts)));
     }
 
     fn fill_table(&mut self, facts: &Explained, baseline: Option<&Explained>) {

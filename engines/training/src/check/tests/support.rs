@@ -167,8 +167,15 @@ pub fn whole(
         .enumerate()
         .map(|(link, circuits)| LinkCircuits { link: LinkId::from_index(link), circuits: *circuits })
         .collect();
-    let result =
-        TrainingResult { rate_control, topology, ports_used, ideal_makespan_s, nct: Some(nct), tasks };
+    let result = TrainingResult {
+        rate_control,
+        topology,
+        ports_used,
+        ideal_makespan_s,
+        nct: Some(nct),
+        tasks,
+        jobs: Vec::new(),
+    };
     let metrics = BTreeMap::from([
         ("nct".to_owned(), nct),
         ("total_ports".to_owned(), ports_used as f64),

@@ -1,6 +1,6 @@
 //! Reading and changing the knobs of a scenario by name.
 
-use super::{RUN_KNOBS, instance_knobs, job_knobs};
+use super::{RUN_KNOBS, instance_knobs, job_knobs, shared, shared_knobs};
 use crate::instance::Instance;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
@@ -15,6 +15,7 @@ impl TrainingScenario {
         match self {
             Self::Job(_) => job_knobs(),
             Self::Instance(_) => instance_knobs(),
+            Self::Shared(_) => shared_knobs(),
         }
     }
 
@@ -24,6 +25,7 @@ impl TrainingScenario {
         match self {
             Self::Job(job) => get_job(job, name),
             Self::Instance(instance) => get_instance(instance, name),
+            Self::Shared(jobs) => shared::get(jobs, name),
         }
     }
 
@@ -44,12 +46,14 @@ impl TrainingScenario {
     /// which an instance's edges are complete.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let value = self.knob(name)?.accept(value)?;
-        if index.is_some() && name != PORTS {
+        let lists: &[&str] = if matches!(self, Self::Shared(_)) { &shared::LISTS } else { &[PORTS] };
+        if index.is_some() && !lists.contains(&name) {
             return Err(Problem::new(name, "is no list", format!("write {name}={value}")));
         }
         match self {
             Self::Job(job) => set_job(job, name, index, &value),
             Self::Instance(instance) => set_instance(instance, name, index, &value),
+            Self::Shared(jobs) => shared::set(jobs, name, index, &value),
         }
     }
 
@@ -63,13 +67,20 @@ impl TrainingScenario {
                     format!("change the job it came from; here {} can be set", names.join(" and ")),
                 );
             }
+            if matches!(self, Self::Shared(_)) && job_knobs().iter().any(|info| info.name == name) {
+                return Problem::new(
+                    name,
+                    "belongs to one job, the scenario has several",
+                    "change it in the file, under `jobs`",
+                );
+            }
             Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
         })
     }
 }
 
 /// One number if all are the same, else the list.
-fn ports_value(ports: &[u32]) -> Option<ParamValue> {
+pub(super) fn ports_value(ports: &[u32]) -> Option<ParamValue> {
     let first = *ports.first()?;
     let int = |ports: u32| ParamValue::Int(i64::from(ports));
     Some(if ports.iter().all(|p| *p == first) {
@@ -80,7 +91,7 @@ fn ports_value(ports: &[u32]) -> Option<ParamValue> {
 }
 
 /// From a value that the knob's range has accepted.
-fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
+pub(super) fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     let port = |value: &ParamValue| u32::try_from(value.as_i64()?).ok();
     match value {
         ParamValue::List(values) => {
@@ -90,12 +101,18 @@ fn ports_from(value: &ParamValue) -> Option<PortsPerPod> {
     }
 }
 
-/// Sets one entry of a list of ports.
-fn set_entry(ports: &mut [u32], index: usize, value: &ParamValue) -> Result<(), Problem> {
+/// Sets one entry of a list called `name` with one entry for every `what`.
+pub(super) fn set_entry(
+    name: &str,
+    what: &str,
+    ports: &mut [u32],
+    index: usize,
+    value: &ParamValue,
+) -> Result<(), Problem> {
     let last = ports.len().saturating_sub(1);
-    let path = format!("{PORTS}[{index}]");
+    let path = format!("{name}[{index}]");
     let Some(entry) = ports.get_mut(index) else {
-        return Err(Problem::new(path, "does not exist", format!("give a pod from 0 to {last}")));
+        return Err(Problem::new(path, "does not exist", format!("give a {what} from 0 to {last}")));
     };
     let Some(PortsPerPod::Same(ports)) = ports_from(value) else {
         return Err(Problem::new(path, format!("'{value}' is not valid"), "give one whole number"));
@@ -140,7 +157,7 @@ fn set_job(job: &mut Job, name: &str, index: Option<usize>, value: &ParamValue) 
                             .ports
                     }
                 };
-                set_entry(&mut ports, index, value)?;
+                set_entry(PORTS, "pod", &mut ports, index, value)?;
                 job.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
             }
         },
@@ -174,7 +191,7 @@ fn set_instance(
     if name == PORTS {
         let mut ports = real_ports(instance);
         match (index, ports_from(value)) {
-            (Some(index), _) => set_entry(&mut ports, index, value)?,
+            (Some(index), _) => set_entry(PORTS, "pod", &mut ports, index, value)?,
             (None, Some(PortsPerPod::Same(value))) => ports.fill(value),
             (None, Some(PortsPerPod::ByPosition(values))) if values.len() == ports.len() => ports = values,
             (None, _) => {

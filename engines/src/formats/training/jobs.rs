@@ -1,0 +1,67 @@
+//! Several jobs on one set of pods: every one is a file of its own, because formats hold one network and one schedule.
+
+use super::{Artifact, export_plan, export_scenario};
+use crate::formats::write_problem;
+use lightbay_core::checked::Checked;
+use lightbay_core::kind::Depth;
+use lightbay_core::param::Params;
+use lightbay_core::plan::{Objective, Plan, Status};
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
+use lightbay_training::parts::parts;
+use lightbay_training::scenario::shared::SharedPods;
+use lightbay_training::{Training, TrainingScenario};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Every job on the ports that it brought.
+pub(super) fn scenarios(
+    scenario: &Scenario<Training>,
+    shared: &SharedPods,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
+    let mut files = Vec::with_capacity(shared.jobs.len());
+    for placed in &shared.jobs {
+        let name = format!("{} {}", scenario.name, placed.name);
+        let body = TrainingScenario::Job(placed.job.clone());
+        files.extend(export_scenario(&Arc::new(Scenario { name, body }), None, format, params)?);
+    }
+    Ok(files)
+}
+
+/// Every job with its plan on the ports that it was left with. A bound on the mean of all is none on one of them.
+pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
+    let mut files = Vec::new();
+    for part in parts(&plan.scenario.body, &plan.result, plan.objective.value) {
+        let name = format!("{} {}", plan.name, part.name);
+        let figures = [
+            ("total_ports", Some(part.result.ports_used as f64)),
+            ("ideal_makespan_s", Some(part.result.ideal_makespan_s)),
+            ("nct", part.result.nct),
+        ];
+        let metrics: BTreeMap<String, f64> =
+            figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+        let mut single = Plan {
+            scenario: Arc::new(Scenario { name: name.clone(), body: part.scenario }),
+            name,
+            status: Status::Heuristic,
+            limit: None,
+            objective: Objective::of::<Training>(part.makespan_s, None),
+            metrics,
+            result: part.result,
+            ..plan.clone()
+        };
+        single.provenance.scenario_sha256 = single.scenario.sha256().map_err(write_problem)?;
+        let checked = Checked::verify(single, Depth::Usual).map_err(|rejected| {
+            let mut problems = Problems::new();
+            for violation in rejected.violations {
+                let text = format!("the plan of one job breaks {violation}");
+                problems.push(Problem::new("", text, "please report this"));
+            }
+            problems
+        })?;
+        files.extend(export_plan(&Arc::new(checked), None, format, params)?);
+    }
+    Ok(files)
+}

@@ -1,0 +1,342 @@
+//! Plans for several jobs on one set of pods: every job by itself, then what they have in common.
+
+use super::job::{self, shape};
+use super::sanity::port_use;
+use super::{CHECK_RELATIVE, Claims, Findings, check_job, code, exact, nearly, nics, refused};
+use crate::plan::{JobPlan, JobResult, RateControl, TrainingResult};
+use crate::scenario::job::{Job, PortsPerPod};
+use crate::scenario::shared::SharedPods;
+use lightbay_core::checked::{BoundTrust, Verdict};
+use lightbay_core::kind::Depth;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Tolerance of a mean NCT.
+const CHECK_NCT: f64 = 1e-4;
+
+/// The shared pods as the checker sees them.
+struct Pods {
+    /// Ports of every shared pod.
+    budget: Vec<u64>,
+    /// Shared pod of the first pod of every job.
+    first: Vec<usize>,
+    /// Ports that every job brought, by its pods.
+    own: Vec<Vec<u32>>,
+}
+
+/// Checks a plan for several jobs: each job on its own ports and on those that the plan allots it, the ports that
+/// change hands, and the figures of all together.
+pub fn check_shared(
+    shared: &SharedPods,
+    result: &TrainingResult,
+    claims: &Claims<'_>,
+    depth: Depth,
+) -> Verdict {
+    let mut found = Findings::default();
+    let Some(pods) = pods(shared, &mut found) else { return refused(found) };
+    listed(shared, result, claims, &mut found);
+    if !found.is_empty() {
+        return refused(found);
+    }
+    let sums: Vec<bool> =
+        result.jobs.iter().zip(&pods.own).map(|(job, own)| account(job, own, &mut found)).collect();
+    if sums.iter().all(|right| *right) {
+        budgets(&pods, result, &mut found);
+    }
+    for (((placed, job), own), right) in shared.jobs.iter().zip(&result.jobs).zip(&pods.own).zip(sums) {
+        part(&placed.job, own, &job.alone, (&job.name, "alone"), claims, &mut found);
+        if right {
+            part(&placed.job, &job.ports_per_pod, &job.shared, (&job.name, "shared"), claims, &mut found);
+        }
+        let (before, after) = (job.alone.makespan_s, job.shared.makespan_s);
+        if after > before * (1.0 + CHECK_RELATIVE) {
+            found.add(
+                code::WORSE,
+                format!("job '{}' takes {after:.9} s, {before:.9} s on the ports that it brought", job.name),
+            );
+        }
+    }
+    figures(shared, &pods, result, claims, &mut found);
+    let mut remarks = Vec::new();
+    let bound = bound(shared, &pods, result.rate_control, claims, depth, &mut found, &mut remarks);
+    Verdict { violations: found.list, bound, remarks }
+}
+
+/// Budgets and places, from the jobs' own numbers; `None` with `scenario` violations if they contradict each other.
+fn pods(shared: &SharedPods, found: &mut Findings) -> Option<Pods> {
+    let mut fault = |message: String| found.add(code::SCENARIO, message);
+    let (mut first, mut own) = (Vec::new(), Vec::new());
+    let mut replicas = BTreeSet::new();
+    for placed in &shared.jobs {
+        match shape(&placed.job) {
+            Ok(shape) => {
+                replicas.insert(shape.replicas);
+                first.push(placed.first_pod as usize);
+                own.push(shape.ports);
+            }
+            Err(why) => fault(format!("job '{}': {why}", placed.name)),
+        }
+        if placed.weight == 0 {
+            fault(format!("job '{}' has weight 0, must be 1 or more", placed.name));
+        }
+    }
+    if shared.jobs.len() < 2 {
+        fault(format!("{} jobs share the pods, must be 2 or more", shared.jobs.len()));
+    }
+    let names: BTreeSet<&str> = shared.jobs.iter().map(|placed| placed.name.as_str()).collect();
+    if names.len() < shared.jobs.len() {
+        fault("two jobs have the same name".to_owned());
+    }
+    let rates = shared.jobs.iter().map(|placed| placed.job.run.bandwidth_gbps);
+    let (least, most) = rates.fold((f64::INFINITY, 0.0_f64), |(a, b), rate| (a.min(rate), b.max(rate)));
+    if most - least > 1e-9 * most {
+        fault(format!("jobs of {least} and {most} Gb/s share ports, which have one rate"));
+    }
+    if replicas.len() > 1 {
+        fault(format!("jobs of {replicas:?} replicas share pods, must be equally many"));
+    }
+    if !found.is_empty() {
+        return None;
+    }
+    let count = first.iter().zip(&own).map(|(first, own)| first + own.len()).max().unwrap_or(0);
+    let mut brought = vec![0_u64; count];
+    for (first, own) in first.iter().zip(&own) {
+        for (sum, own) in brought.iter_mut().skip(*first).zip(own) {
+            *sum += u64::from(*own);
+        }
+    }
+    let budget: Vec<u64> = match &shared.ports_per_pod {
+        None => brought.clone(),
+        Some(PortsPerPod::Same(ports)) => vec![u64::from(*ports); count],
+        Some(PortsPerPod::ByPosition(ports)) => ports.iter().copied().map(u64::from).collect(),
+    };
+    if budget.len() != count || budget.iter().zip(&brought).any(|(budget, brought)| budget < brought) {
+        found.add(code::SCENARIO, format!("pods have {budget:?} ports, the jobs bring {brought:?}"));
+        return None;
+    }
+    Some(Pods { budget, first, own })
+}
+
+/// Every job of the scenario once, in order, and nothing that belongs to a single one.
+fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
+    let names: Vec<&str> = shared.jobs.iter().map(|placed| placed.name.as_str()).collect();
+    let given: Vec<&str> = result.jobs.iter().map(|job| job.name.as_str()).collect();
+    if names != given {
+        found.add(code::JOBS, format!("jobs {given:?} are listed, the scenario has {names:?}"));
+    }
+    if !result.topology.is_empty() {
+        found.add(code::TOPOLOGY, "'topology' is not empty: of several jobs every one has its own");
+    }
+    if !result.tasks.is_empty() {
+        found.add(code::TASK, "'tasks' is not empty: of several jobs every one has its own");
+    }
+    for job in &result.jobs {
+        if [&job.alone, &job.shared].iter().any(|plan| plan.result.rate_control != result.rate_control) {
+            found.add(code::JOBS, format!("job '{}' has rates of another control than the plan", job.name));
+        }
+    }
+    let figures = [
+        ("objective.value", claims.makespan_s),
+        ("objective.bound", claims.bound_s.unwrap_or(0.0)),
+        ("ideal_makespan_s", result.ideal_makespan_s),
+        ("nct", result.nct.unwrap_or(0.0)),
+    ];
+    let metrics = claims.metrics.iter().map(|(name, value)| (name.as_str(), *value));
+    for (name, value) in figures.into_iter().chain(metrics).filter(|(_, value)| !value.is_finite()) {
+        found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
+    }
+}
+
+/// Whether what a job may use is what it brought, less what it gave, plus what it took.
+fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
+    let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
+    if lengths.iter().any(|length| *length != own.len()) {
+        let (name, pods) = (&job.name, own.len());
+        found.add(code::TRADED, format!("job '{name}' lists ports of {lengths:?} pods, it covers {pods}"));
+        return false;
+    }
+    let before = found.count();
+    for (pod, (&own, &ports)) in own.iter().zip(&job.ports_per_pod).enumerate() {
+        let (given, taken) = (job.given[pod], job.taken[pod]);
+        let name = &job.name;
+        if given > 0 && taken > 0 {
+            let text = format!("job '{name}' gives {given} ports of its pod {pod} and takes {taken}");
+            found.add(code::TRADED, text);
+        }
+        let left = i64::from(own) - i64::from(given) + i64::from(taken);
+        if i64::from(ports) != left {
+            let text = format!(
+                "job '{name}' may use {ports} ports of its pod {pod}: {own} brought - {given} given + {taken} taken are {left}"
+            );
+            found.add(code::TRADED, text);
+        }
+    }
+    before == found.count()
+}
+
+/// Every shared pod: no more in use than it has, and nothing taken that nobody gave.
+fn budgets(pods: &Pods, result: &TrainingResult, found: &mut Findings) {
+    for (pod, &budget) in pods.budget.iter().enumerate() {
+        let (mut allotted, mut brought, mut given, mut taken) = (0, 0, 0, 0);
+        for ((job, first), own) in result.jobs.iter().zip(&pods.first).zip(&pods.own) {
+            let Some(at) = pod.checked_sub(*first).filter(|at| *at < own.len()) else { continue };
+            allotted += u64::from(job.ports_per_pod[at]);
+            brought += u64::from(own[at]);
+            given += u64::from(job.given[at]);
+            taken += u64::from(job.taken[at]);
+        }
+        if allotted > budget {
+            let text = format!("shared pod {pod} has {budget} ports, the jobs may use {allotted}");
+            found.add(code::PORTS, text);
+        }
+        let spare = budget.saturating_sub(brought);
+        if taken > given + spare || given > taken {
+            let text =
+                format!("at shared pod {pod} {taken} ports are taken, {given} given and {spare} are spare");
+            found.add(code::TRADED, text);
+        }
+    }
+}
+
+/// One job with one set of ports, checked as if there were no other.
+fn part(
+    job: &Job,
+    ports: &[u32],
+    plan: &JobPlan,
+    (name, which): (&str, &str),
+    claims: &Claims<'_>,
+    found: &mut Findings,
+) {
+    let metrics = BTreeMap::new();
+    let own = Claims { makespan_s: plan.makespan_s, bound_s: None, method: claims.method, metrics: &metrics };
+    let verdict = check_job(&with_ports(job, ports), &plan.result, &own, Depth::Usual);
+    for violation in verdict.violations {
+        found.add(violation.code, format!("job '{name}', {which}: {}", violation.message));
+    }
+}
+
+fn with_ports(job: &Job, ports: &[u32]) -> Job {
+    Job { ports_per_pod: Some(PortsPerPod::ByPosition(ports.to_vec())), ..job.clone() }
+}
+
+/// The mean of one figure of every job by their weights; `None` if a job has no such figure.
+fn mean(
+    shared: &SharedPods,
+    result: &TrainingResult,
+    figure: impl Fn(&JobResult) -> Option<f64>,
+) -> Option<f64> {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for (placed, job) in shared.jobs.iter().zip(&result.jobs) {
+        sum += f64::from(placed.weight) * figure(job)?;
+        weights += f64::from(placed.weight);
+    }
+    Some(sum / weights)
+}
+
+/// Sums and means of all jobs, as the plan claims them.
+fn figures(
+    shared: &SharedPods,
+    pods: &Pods,
+    result: &TrainingResult,
+    claims: &Claims<'_>,
+    found: &mut Findings,
+) {
+    let of = |figure: &dyn Fn(&JobResult) -> Option<f64>| mean(shared, result, figure);
+    let value = of(&|job| Some(job.shared.makespan_s)).unwrap_or(f64::NAN);
+    if !nearly(claims.makespan_s, value) {
+        let text = format!("the objective is {:.9}, the jobs take {value:.9} s by weight", claims.makespan_s);
+        found.add(code::MAKESPAN, text);
+    }
+    let ports: u64 = result.jobs.iter().map(|job| job.shared.result.ports_used).sum();
+    if result.ports_used != ports {
+        let text = format!("'ports_used' is {}, the jobs use {ports}", result.ports_used);
+        found.add(code::PORTS_CLAIM, text);
+    }
+    let ideal = of(&|job| Some(job.shared.result.ideal_makespan_s)).unwrap_or(f64::NAN);
+    if !nearly(result.ideal_makespan_s, ideal) {
+        let text = format!("'ideal_makespan_s' is {:.9}, the jobs have {ideal:.9}", result.ideal_makespan_s);
+        found.add(code::NCT, text);
+    }
+    let nct = of(&|job| job.shared.result.nct);
+    let same = |claimed: f64, right: f64| (claimed - right).abs() <= CHECK_NCT;
+    let agrees = match (result.nct, nct) {
+        (Some(claimed), Some(right)) => same(claimed, right),
+        (claimed, right) => claimed.is_none() && right.is_none(),
+    };
+    if !agrees {
+        found.add(code::NCT, format!("'nct' is {:?}, the jobs have {nct:?} by weight", result.nct));
+    }
+    let capacity: u64 = pods.budget.iter().sum();
+    let taken: u64 = result.jobs.iter().flat_map(|job| &job.taken).copied().map(u64::from).sum();
+    let expected = [
+        ("total_ports", code::PORTS_CLAIM, Some(ports as f64)),
+        ("port_ratio", code::PORTS_CLAIM, (capacity > 0).then(|| ports as f64 / capacity as f64)),
+        ("ports_taken", code::PORTS_CLAIM, Some(taken as f64)),
+        ("makespan_s", code::MAKESPAN, Some(value)),
+        ("makespan_alone_s", code::MAKESPAN, of(&|job| Some(job.alone.makespan_s))),
+        ("ideal_makespan_s", code::NCT, Some(ideal)),
+        ("nct", code::NCT, nct),
+        ("nct_alone", code::NCT, of(&|job| job.alone.result.nct)),
+    ];
+    for (name, code, right) in expected {
+        let Some(claimed) = claims.metric(name) else { continue };
+        let agrees = right.is_some_and(|right| {
+            if name.starts_with("nct") { same(claimed, right) } else { nearly(claimed, right) }
+        });
+        if !agrees {
+            found.add(code, format!("metric '{name}' is {claimed}, the jobs have {right:?}"));
+        }
+    }
+}
+
+/// What a claimed bound is worth: no job can beat what it would reach if the others kept one circuit on each link.
+fn bound(
+    shared: &SharedPods,
+    pods: &Pods,
+    rates: RateControl,
+    claims: &Claims<'_>,
+    depth: Depth,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) -> BoundTrust {
+    let Some(bound_s) = claims.bound_s else { return BoundTrust::None };
+    if exact::exceeds(bound_s, claims.makespan_s) {
+        let text = format!("bound {bound_s:.9} s is above the objective, {:.9} s", claims.makespan_s);
+        found.add(code::BOUND, text);
+    }
+    if !found.is_empty() {
+        return BoundTrust::None;
+    }
+    let mut needed = vec![0_u64; pods.budget.len()];
+    let mut fewest: Vec<Vec<u64>> = Vec::new();
+    for ((placed, first), own) in shared.jobs.iter().zip(&pods.first).zip(&pods.own) {
+        let Some(case) = job::case(&placed.job, found) else { return BoundTrust::None };
+        let least = port_use(&case.net, &vec![1; case.net.links.len()]);
+        fewest.push(least.into_iter().take(own.len()).collect());
+        for (needed, least) in needed.iter_mut().skip(*first).zip(&fewest[fewest.len() - 1]) {
+            *needed += least;
+        }
+    }
+    let (mut floor_s, mut weights) = (0.0, 0.0);
+    for ((placed, first), least) in shared.jobs.iter().zip(&pods.first).zip(&fewest) {
+        let open = pods.budget.iter().zip(&needed).skip(*first).zip(least);
+        let ports: Vec<u32> = open
+            .map(|((budget, needed), least)| {
+                let others = needed.saturating_sub(*least);
+                u32::try_from(budget.saturating_sub(others)).unwrap_or(u32::MAX)
+            })
+            .collect();
+        let Some(case) = job::case(&with_ports(&placed.job, &ports), found) else { return BoundTrust::None };
+        let cards = nics::nic_groups(&case);
+        floor_s += f64::from(placed.weight) * exact::floor_s(&case, &cards, rates, depth);
+        weights += f64::from(placed.weight);
+    }
+    floor_s /= weights;
+    if !exact::exceeds(bound_s, floor_s) {
+        return BoundTrust::Verified;
+    }
+    remarks.push(format!(
+        "bound {bound_s:.9} s is claimed by '{}'; the checker itself proves {floor_s:.9} s",
+        claims.method
+    ));
+    BoundTrust::Claimed
+}

@@ -1,0 +1,289 @@
+//! `reallocate`: several jobs on one set of pods, which pass ports that they do not need to those who gain most.
+
+use super::knobs;
+use crate::evaluate::Rates;
+use crate::kind::Training;
+use crate::reallocate::{Effort, Team, Trade, best_trade};
+use crate::scenario::TrainingScenario;
+use crate::scenario::shared::SharedPods;
+use crate::search::Watch;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::problem::{Problem, counted};
+use lightbay_core::random::Stream;
+use lightbay_core::scenario::Scenario;
+
+/// Trading of ports between jobs.
+pub(super) struct Reallocate;
+
+/// Gap up to which a bound and a plan are the same.
+const CLOSED: f64 = 1e-9;
+
+/// What a bound covers where rates are fair.
+const FAIR_ONLY: &str = "plans at fair rates";
+
+impl Method<Training> for Reallocate {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![
+            ParamInfo::choice(
+                "rates",
+                &["joint", "fair"],
+                "joint",
+                "Rates: part of the plan, or max-min fair without rate control.",
+            ),
+            ParamInfo::int(
+                "trades",
+                0,
+                1_000_000,
+                1_000,
+                "Trades after which no more ports change hands; 0 plans every job alone.",
+            ),
+        ];
+        params.extend(knobs::proving());
+        MethodInfo {
+            name: "reallocate",
+            help: "Several jobs on one set of pods: ports that one can spare go to the job that gains most.",
+            proves: true,
+            hot_start: true,
+            params,
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Training>,
+        params: &Params,
+        cx: &mut Context<'_, Training>,
+    ) -> Result<Outcome, MethodError> {
+        let TrainingScenario::Shared(shared) = &scenario.body else {
+            return Err(MethodError::Invalid(
+                Problem::new(
+                    "jobs",
+                    "is missing: `reallocate` plans several jobs that share pods, the scenario has one",
+                    "give at least two jobs as `jobs`, or take another method, such as `auto`",
+                )
+                .into(),
+            ));
+        };
+        let rates = if params.text("rates") == Some("fair") { Rates::Fair } else { Rates::Best };
+        let count = |name: &str, default: u64| {
+            params.int(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
+        };
+        let usual = Effort::default();
+        let effort = Effort {
+            listed: count("listed_vectors", usual.listed),
+            boxes: count("boxes", usual.boxes),
+            ..usual
+        };
+        let trades = count("trades", u64::MAX);
+        Run { cx, effort, team: Team::new(shared, rates)? }.solve(shared, trades)
+    }
+}
+
+/// One run.
+struct Run<'c, 'a> {
+    cx: &'c mut Context<'a, Training>,
+    effort: Effort,
+    team: Team,
+}
+
+impl Run<'_, '_> {
+    fn solve(mut self, shared: &SharedPods, most: u64) -> Result<Outcome, MethodError> {
+        self.cx.phase("baselines", "every job on its own ports");
+        self.publish("baselines")?;
+        if self.hot_start(shared) {
+            self.publish("hot start")?;
+        }
+        for member in 0..self.team.members.len() {
+            let detail = format!("'{}' on its own ports, as few as keep its makespan", self.name(member));
+            self.cx.phase("alone", detail);
+            self.ask(|team, effort, streams, watch| team.plan_alone(member, effort, streams, watch))?;
+        }
+        self.team.restart();
+        self.publish("every job alone")?;
+        let bounds = self.bounds()?;
+        let limited = self.trade(most, &bounds)?;
+        let proven = match (self.cx.best(), self.cx.best_bound()) {
+            (Some((value, _)), Some(bound)) => gap(value, bound) <= CLOSED,
+            _ => false,
+        };
+        let status = if proven { Status::Optimal } else { Status::Feasible };
+        Ok(Outcome::Done { status, limit: limited.then_some(Limit::Work) })
+    }
+
+    fn name(&self, member: usize) -> String {
+        self.team.members[member].name.clone()
+    }
+
+    /// Asks something of the team while the context watches.
+    fn ask<T>(
+        &mut self,
+        question: impl FnOnce(
+            &mut Team,
+            Effort,
+            &dyn Fn(u64) -> Stream,
+            &mut Aloof<'_, '_>,
+        ) -> Result<T, MethodError>,
+    ) -> Result<T, MethodError> {
+        // Streams follow from the seed, so that they can be made before the context is lent out.
+        let seeded: Vec<Stream> = (0..ISLANDS).map(|number| self.cx.stream(number)).collect();
+        let streams = |number: u64| seeded[(number % ISLANDS) as usize].clone();
+        question(&mut self.team, self.effort, &streams, &mut Aloof(self.cx))
+    }
+
+    /// Hands the plan of all jobs over if it is better than the best.
+    fn publish(&mut self, source: &str) -> Result<(), MethodError> {
+        let team = self.team.clone();
+        let (value, ports) = (team.value(), team.ports() as f64);
+        self.cx.incumbent(value, ports, source, move || team.candidate())?;
+        Ok(())
+    }
+
+    /// Begins from the plan the run was started from; says whether that could be.
+    fn hot_start(&mut self, shared: &SharedPods) -> bool {
+        let Some(hot) = self.cx.hot_start() else { return false };
+        let plan = hot.plan.plan();
+        self.cx.phase("hot start", format!("plan of {}", plan.method));
+        let before = Some(plan.objective.value);
+        let mut team = self.team.clone();
+        let adopted = match &plan.scenario.body {
+            _ if hot.same_scenario => team.adopt(&plan.result, shared),
+            TrainingScenario::Shared(from) => team.adopt(&plan.result, from),
+            TrainingScenario::Job(_) | TrainingScenario::Instance(_) => {
+                Err("the plan is for one job, the scenario has several".to_owned())
+            }
+        };
+        match adopted {
+            Ok(repairs) => {
+                self.team = team;
+                let (fate, why) = if repairs.is_empty() {
+                    (HotStartFate::Accepted, "its circuits fit as they are".to_owned())
+                } else {
+                    (HotStartFate::Repaired, repairs.join("; "))
+                };
+                self.cx.hot_start_fate(fate, why, before, Some(self.team.value()));
+                true
+            }
+            Err(why) => {
+                self.cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
+                false
+            }
+        }
+    }
+
+    /// What no sharing of ports can beat, job by job; their mean is a bound.
+    fn bounds(&mut self) -> Result<Vec<f64>, MethodError> {
+        let mut bounds = Vec::with_capacity(self.team.members.len());
+        for member in 0..self.team.members.len() {
+            let detail = format!("'{}' with every port that others could leave", self.name(member));
+            self.cx.phase("bound", detail);
+            bounds.push(self.ask(|team, effort, streams, watch| team.bound(member, effort, streams, watch))?);
+        }
+        let mut own = self.team.members.iter().zip(&bounds);
+        let (sum, weights) = own
+            .try_fold((0.0, 0.0), |(sum, weights), (member, bound)| {
+                bound.is_finite().then_some((sum + member.weight * bound, weights + member.weight))
+            })
+            .unwrap_or((f64::NAN, 1.0));
+        let bound = sum / weights * (1.0 - 1e-12);
+        match self.team.rates {
+            // Decided rates can beat every plan at fair rates, so a proof about those says nothing about these.
+            Rates::Fair => self.cx.bound_over(bound, FAIR_ONLY),
+            Rates::Level | Rates::Best => self.cx.bound(bound),
+        }
+        Ok(bounds)
+    }
+
+    /// Trades ports until nobody gains; says whether `most` trades ended it.
+    fn trade(&mut self, most: u64, bounds: &[f64]) -> Result<bool, MethodError> {
+        // Ports that a job was asked about in vain.
+        let mut refused: Vec<Option<Vec<u32>>> = vec![None; self.team.members.len()];
+        let mut done = 0;
+        loop {
+            let mut trades: Vec<Trade> = Vec::new();
+            for member in 0..self.team.members.len() {
+                let plan = &self.team.members[member].now.found;
+                let ports = self.team.available(member);
+                if gap(plan.makespan, bounds[member]) <= CLOSED || refused[member].as_ref() == Some(&ports) {
+                    continue;
+                }
+                if done >= most {
+                    return Ok(true);
+                }
+                self.cx.phase("trade", format!("'{}' with what others leave", self.name(member)));
+                let trade = self
+                    .ask(|team, effort, streams, watch| team.trade(member, &ports, effort, streams, watch))?;
+                match trade {
+                    Some(trade) => trades.push(trade),
+                    None => refused[member] = Some(ports),
+                }
+            }
+            let Some(trade) = best_trade(trades) else { return Ok(false) };
+            done += 1;
+            self.say(&trade, done);
+            self.team.accept(trade);
+            self.publish(&format!("trade {done}"))?;
+        }
+    }
+
+    fn say(&mut self, trade: &Trade, number: u64) {
+        let member = &self.team.members[trade.member];
+        let ideal = &member.evaluator.ideal;
+        let (before, after) = (member.now.found.makespan, trade.plan.found.makespan);
+        let nct = match (ideal.nct(before), ideal.nct(after)) {
+            (Some(before), Some(after)) => format!("NCT {before:.4} to {after:.4}"),
+            _ => format!("{before:.6} s to {after:.6} s"),
+        };
+        let ports = match u64::try_from(trade.ports) {
+            Ok(0) => "no port more".to_owned(),
+            Ok(ports) => counted(ports, "port more", "ports more"),
+            Err(_) => counted(trade.ports.unsigned_abs(), "port less", "ports less"),
+        };
+        let text = format!("'{}' goes from {nct} with {ports}", member.name);
+        let name = format!("{} (s)", member.name);
+        self.cx.note(Severity::Info, text);
+        self.cx.report(EventBody::Series(SeriesPoint { name, x: number as f64, y: after }));
+    }
+}
+
+/// Random streams of the genetic search: one for each of its islands.
+const ISLANDS: u64 = 4;
+
+/// The context, for searches whose plans are none of the whole scenario.
+struct Aloof<'c, 'a>(&'c mut Context<'a, Training>);
+
+impl Watch for Aloof<'_, '_> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.0.checkpoint()
+    }
+
+    fn found(&mut self, _found: &crate::search::Found, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, body: EventBody) {
+        self.0.report(body);
+    }
+
+    fn count(&mut self, evaluations: u64) {
+        self.0.count_work(evaluations);
+    }
+
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        let control = std::sync::Arc::clone(self.0.control());
+        Box::new(move || control.stopping().is_some())
+    }
+
+    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.0.parallel(work)
+    }
+}

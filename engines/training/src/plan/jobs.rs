@@ -1,0 +1,31 @@
+//! What a plan for several jobs on one set of pods says of each of them.
+
+use super::TrainingResult;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One job among several: its ports, and its plan without and with what others gave or took.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JobResult {
+    /// Name of the job.
+    pub name: String,
+    /// Optical ports that it may use, by its pod positions: what it brought, less what it gave, plus what it took.
+    pub ports_per_pod: Vec<u32>,
+    /// Ports that it gave to others, by its pod positions.
+    pub given: Vec<u32>,
+    /// Ports that it took from others or from spare ones, by its pod positions.
+    pub taken: Vec<u32>,
+    /// Its plan on the ports that it brought.
+    pub alone: JobPlan,
+    /// Its plan on `ports_per_pod`.
+    pub shared: JobPlan,
+}
+
+/// A plan of one job.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct JobPlan {
+    /// Length of its iteration, seconds.
+    pub makespan_s: f64,
+    /// Circuits and schedule.
+    pub result: TrainingResult,
+}

@@ -1,0 +1,141 @@
+//! Knobs of several jobs on one set of pods: those of a run change every job, lists have an entry for each.
+
+use super::access::{ports_from, ports_value, set_entry};
+use super::{RUN_KNOBS, job_knobs};
+use crate::scenario::job::PortsPerPod;
+use crate::scenario::limits::MAX_PORTS;
+use crate::scenario::shared::{MAX_PODS, MAX_WEIGHT, SharedPods};
+use lightbay_core::param::{Effect, ParamInfo, ParamValue};
+use lightbay_core::problem::{Problem, Problems};
+use std::sync::LazyLock;
+
+const PORTS: &str = "ports_per_pod";
+const WEIGHTS: &str = "weights";
+const FIRST_PODS: &str = "first_pods";
+
+/// Lists with an entry for every pod or job.
+pub(super) const LISTS: [&str; 3] = [PORTS, WEIGHTS, FIRST_PODS];
+
+static SHARED_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
+    let of_run = |knob: &&ParamInfo| RUN_KNOBS.iter().any(|run| run.info.name == knob.name);
+    let mut knobs = vec![
+        ParamInfo::int_or_list(
+            WEIGHTS,
+            1,
+            i64::from(MAX_WEIGHT),
+            "Weight of a job's time beside that of the others: one number, or one per job.",
+        ),
+        ParamInfo::int_or_list(
+            PORTS,
+            1,
+            i64::from(MAX_PORTS),
+            "Optical ports of a shared pod: one number, or one per position; what the jobs bring if not given.",
+        ),
+        ParamInfo::int_or_list(
+            FIRST_PODS,
+            0,
+            i64::from(MAX_PODS - 1),
+            "Shared pod in which the first pod of a job lies: one number, or one per job.",
+        )
+        .effect(Effect::Cold),
+    ];
+    // Jobs may differ, so that none of these has one default.
+    knobs.extend(job_knobs().iter().filter(of_run).map(|knob| knob.clone().derived()));
+    knobs
+});
+
+/// The knobs of several jobs.
+pub fn shared_knobs() -> &'static [ParamInfo] {
+    &SHARED_KNOBS
+}
+
+/// The value of a knob; `None` where the jobs differ and no list can say so.
+pub(super) fn get(shared: &SharedPods, name: &str) -> Option<ParamValue> {
+    match name {
+        WEIGHTS => ports_value(&weights(shared)),
+        FIRST_PODS => ports_value(&first_pods(shared)),
+        PORTS => ports_value(&budget(shared).ok()?),
+        _ => {
+            let knob = RUN_KNOBS.iter().find(|knob| knob.key == name)?;
+            let mut values = shared.jobs.iter().map(|placed| knob.get(&placed.job.run));
+            let first = values.next()??;
+            values.all(|value| value.as_ref() == Some(&first)).then_some(first)
+        }
+    }
+}
+
+/// Changes a knob to a value that its range has accepted.
+pub(super) fn set(
+    shared: &mut SharedPods,
+    name: &str,
+    index: Option<usize>,
+    value: &ParamValue,
+) -> Result<(), Problem> {
+    match name {
+        WEIGHTS => {
+            let weights = changed(name, weights(shared), index, value, "job")?;
+            for (placed, weight) in shared.jobs.iter_mut().zip(weights) {
+                placed.weight = weight;
+            }
+        }
+        FIRST_PODS => {
+            let pods = changed(name, first_pods(shared), index, value, "job")?;
+            for (placed, pod) in shared.jobs.iter_mut().zip(pods) {
+                placed.first_pod = pod;
+            }
+        }
+        PORTS if index.is_none() => shared.ports_per_pod = ports_from(value),
+        PORTS => {
+            let known = budget(shared).map_err(|problems| {
+                let first = problems.list().first().map(ToString::to_string).unwrap_or_default();
+                Problem::new(PORTS, "cannot be set by pod while the jobs are not valid", first)
+            })?;
+            let ports = changed(name, known, index, value, "pod")?;
+            shared.ports_per_pod = Some(PortsPerPod::ByPosition(ports));
+        }
+        _ => {
+            if let Some(knob) = RUN_KNOBS.iter().find(|knob| knob.key == name) {
+                for placed in &mut shared.jobs {
+                    knob.put(&mut placed.job.run, value);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn weights(shared: &SharedPods) -> Vec<u32> {
+    shared.jobs.iter().map(|placed| placed.weight).collect()
+}
+
+fn first_pods(shared: &SharedPods) -> Vec<u32> {
+    shared.jobs.iter().map(|placed| placed.first_pod).collect()
+}
+
+/// The ports as given, so that a list can be mended that is not valid; else those that follow.
+fn budget(shared: &SharedPods) -> Result<Vec<u32>, Problems> {
+    match &shared.ports_per_pod {
+        Some(PortsPerPod::ByPosition(ports)) => Ok(ports.clone()),
+        _ => Ok(shared.layout()?.budget),
+    }
+}
+
+/// A list with one entry or all of them changed.
+fn changed(
+    name: &str,
+    mut list: Vec<u32>,
+    index: Option<usize>,
+    value: &ParamValue,
+    what: &str,
+) -> Result<Vec<u32>, Problem> {
+    match (index, ports_from(value)) {
+        (Some(index), _) => set_entry(name, what, &mut list, index, value)?,
+        (None, Some(PortsPerPod::Same(value))) => list.fill(value),
+        (None, Some(PortsPerPod::ByPosition(values))) if values.len() == list.len() => list = values,
+        (None, _) => {
+            let message = format!("'{value}' is not one number per {what}");
+            return Err(Problem::new(name, message, format!("give one number or {}", list.len())));
+        }
+    }
+    Ok(list)
+}

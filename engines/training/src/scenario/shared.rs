@@ -1,0 +1,280 @@
+//! Several jobs on one set of pods (DELTA sec. "port reallocation").
+//!
+//! Replica r of every job runs in the r-th copy of the same pods, so the pods of one replica say everything. A job
+//! covers consecutive positions of them and brings ports of its own; what it does not need, others may use.
+
+use super::TrainingScenario;
+use super::job::{Job, PortsPerPod};
+use super::limits::MAX_PORTS;
+use crate::workload::Shape;
+use lightbay_core::problem::{Problem, Problems, counted};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Most jobs on one set of pods.
+pub const MAX_JOBS: usize = 16;
+/// Largest weight of a job.
+pub const MAX_WEIGHT: u32 = 1_000_000;
+/// Most pods that one replica of all jobs together covers.
+pub const MAX_PODS: u32 = 4096;
+
+/// Jobs that share pods and may pass optical ports to each other.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SharedPods {
+    /// The jobs, at least two.
+    pub jobs: Vec<PlacedJob>,
+    /// Optical ports of a shared pod: one number, or one per position. Default: what the jobs bring, added up; more is
+    /// spare and open to all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ports_per_pod: Option<PortsPerPod>,
+}
+
+/// A job with its place among the shared pods.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PlacedJob {
+    /// Name, unique among the jobs.
+    pub name: String,
+    /// What its time counts beside that of the others; the paper leaves weights open.
+    pub weight: u32,
+    /// Shared pod, from 0, in which the first pod of the job lies.
+    pub first_pod: u32,
+    /// The job. Its `ports_per_pod` are those it brings.
+    pub job: Job,
+}
+
+/// What follows from valid jobs and their places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// Optical ports of every shared pod.
+    pub budget: Vec<u32>,
+    /// Sizes of every job; `ports` are those it brings.
+    pub shapes: Vec<Shape>,
+    /// Shared pod in which the first pod of every job lies.
+    pub first: Vec<usize>,
+}
+
+impl Layout {
+    /// Ports of the shared pods that nobody brought.
+    pub fn spare(&self) -> Vec<u32> {
+        let mut spare = self.budget.clone();
+        for (shape, first) in self.shapes.iter().zip(&self.first) {
+            for (spare, own) in spare.iter_mut().skip(*first).zip(&shape.ports) {
+                *spare = spare.saturating_sub(*own);
+            }
+        }
+        spare
+    }
+}
+
+impl SharedPods {
+    /// Names of the shared pods, by position.
+    pub fn pod_name(position: usize) -> String {
+        format!("p{position}")
+    }
+
+    /// Sum of all weights.
+    pub fn weight(&self) -> f64 {
+        self.jobs.iter().map(|job| f64::from(job.weight)).sum()
+    }
+
+    /// The mean of one figure of every job by their weights.
+    pub fn mean(&self, figures: impl Iterator<Item = f64>) -> f64 {
+        let sum: f64 =
+            self.jobs.iter().zip(figures).map(|(job, figure)| f64::from(job.weight) * figure).sum();
+        sum / self.weight()
+    }
+
+    /// One of the jobs as a scenario of its own, with these ports by its pod positions.
+    pub fn alone(&self, job: usize, ports: &[u32]) -> Option<TrainingScenario> {
+        let job = &self.jobs.get(job)?.job;
+        let ports_per_pod = Some(PortsPerPod::ByPosition(ports.to_vec()));
+        Some(TrainingScenario::Job(Job { ports_per_pod, ..job.clone() }))
+    }
+
+    /// Budgets and sizes.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with paths from `jobs` or `ports_per_pod`.
+    pub fn layout(&self) -> Result<Layout, Problems> {
+        let mut problems = Problems::new();
+        self.check_list(&mut problems);
+        let mut shapes = Vec::with_capacity(self.jobs.len());
+        for (index, placed) in self.jobs.iter().enumerate() {
+            match placed.job.shape() {
+                Ok(shape) => shapes.push(shape),
+                Err(wrong) => extend_under(&mut problems, wrong, index),
+            }
+        }
+        // Sums of figures that are wrong themselves would only repeat the complaint.
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        self.check_together(&shapes, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let first: Vec<usize> = self.jobs.iter().map(|job| job.first_pod as usize).collect();
+        let brought = brought(&shapes, &first, &mut problems);
+        let budget = self.budget(&brought, &mut problems);
+        problems.into_result(Layout { budget, shapes, first })
+    }
+
+    /// Everything that is wrong, an order of work that waits for itself included.
+    ///
+    /// # Errors
+    /// All problems, with paths from `jobs` or `ports_per_pod`.
+    pub(super) fn validate(&self) -> Result<(), Problems> {
+        self.layout()?;
+        let mut problems = Problems::new();
+        for (index, placed) in self.jobs.iter().enumerate() {
+            if let Err(wrong) = TrainingScenario::Job(placed.job.clone()).validate() {
+                extend_under(&mut problems, wrong, index);
+            }
+        }
+        problems.into_result(())
+    }
+
+    fn check_list(&self, problems: &mut Problems) {
+        let count = self.jobs.len();
+        if count < 2 {
+            let has = counted(count as u64, "entry", "entries");
+            problems.add("jobs", format!("has {has}"), "give at least two jobs, or one as `job`");
+        }
+        if count > MAX_JOBS {
+            problems.add("jobs", format!("has {count} entries"), format!("give at most {MAX_JOBS} jobs"));
+        }
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for (index, placed) in self.jobs.iter().enumerate() {
+            let path = |key: &str| format!("jobs[{index}].{key}");
+            if placed.name.trim().is_empty() {
+                problems.add(path("name"), "is empty", "give the job a name");
+            } else if let Some(other) = seen.insert(&placed.name, index) {
+                let message = format!("is '{}', the name of jobs[{other}]", placed.name);
+                problems.add(path("name"), message, "give every job a name of its own");
+            }
+            if !(1..=MAX_WEIGHT).contains(&placed.weight) {
+                let remedy = format!("give a whole number from 1 to {MAX_WEIGHT}");
+                problems.add(path("weight"), format!("is '{}'", placed.weight), remedy);
+            }
+            if placed.first_pod >= MAX_PODS {
+                let remedy = format!("give a whole number from 0 to {}", MAX_PODS - 1);
+                problems.add(path("first_pod"), format!("is '{}'", placed.first_pod), remedy);
+            }
+        }
+    }
+
+    /// What jobs that are valid alone may not be together.
+    fn check_together(&self, shapes: &[Shape], problems: &mut Problems) {
+        let (Some(first), Some(shape)) = (self.jobs.first(), shapes.first()) else { return };
+        let name = &first.name;
+        for (index, (placed, other)) in self.jobs.iter().zip(shapes).enumerate() {
+            let path = |key: &str| format!("jobs[{index}].{key}");
+            if other.replicas != shape.replicas {
+                let (has, wanted) = (other.replicas, shape.replicas);
+                problems.add(
+                    path("job.run.gpus"),
+                    format!("gives {}, '{name}' has {wanted}", counted(has.into(), "replica", "replicas")),
+                    format!("every pod hosts a replica of each job: give it {wanted} replicas too"),
+                );
+            }
+            let (rate, wanted) = (placed.job.run.bandwidth_gbps, first.job.run.bandwidth_gbps);
+            if (rate - wanted).abs() > 1e-9 * wanted {
+                problems.add(
+                    path("job.run.bandwidth_gbps"),
+                    format!("is '{rate}', '{name}' has {wanted}"),
+                    "give all jobs one bandwidth: a port keeps its rate when it changes hands",
+                );
+            }
+            if other.pods_per_replica == 1 && !other.exchanging.contains(&true) {
+                let ports = other.ports.first().copied().unwrap_or(0);
+                problems.add(
+                    path("job"),
+                    "has nothing to send between pods",
+                    format!("leave it out and add its {ports} ports to `ports_per_pod`"),
+                );
+            }
+            let end = placed.first_pod.saturating_add(other.pods_per_replica);
+            if end > MAX_PODS {
+                let message = format!("is '{}', the job then ends in pod {end}", placed.first_pod);
+                problems.add(path("first_pod"), message, format!("keep within {MAX_PODS} pods"));
+            }
+        }
+        let covers = |pod: u32| {
+            let inside = |(placed, shape): (&PlacedJob, &Shape)| {
+                pod >= placed.first_pod && pod - placed.first_pod < shape.pods_per_replica
+            };
+            self.jobs.iter().zip(shapes).any(inside)
+        };
+        let end = self
+            .jobs
+            .iter()
+            .zip(shapes)
+            .map(|(placed, shape)| placed.first_pod.saturating_add(shape.pods_per_replica).min(MAX_PODS));
+        if let Some(pod) = (0..end.max().unwrap_or(0)).find(|pod| !covers(*pod)) {
+            let message = format!("leave shared pod {pod} without a job");
+            problems.add("jobs", message, "lower `first_pod` of the jobs behind it");
+        }
+    }
+
+    /// Ports of every shared pod, given what the jobs bring.
+    fn budget(&self, brought: &[u32], problems: &mut Problems) -> Vec<u32> {
+        let given = match &self.ports_per_pod {
+            None => return brought.to_vec(),
+            Some(PortsPerPod::Same(ports)) => vec![*ports; brought.len()],
+            Some(PortsPerPod::ByPosition(ports)) => ports.clone(),
+        };
+        let pods = brought.len();
+        if given.len() != pods {
+            let message = format!("has {} entries, the jobs cover {pods} pods", given.len());
+            problems.add("ports_per_pod", message, format!("give one number or {pods}"));
+            return given;
+        }
+        for (pod, (ports, brought)) in given.iter().zip(brought).enumerate() {
+            if ports < brought {
+                problems.add(
+                    format!("ports_per_pod[{pod}]"),
+                    format!("is '{ports}', the jobs bring {}", counted((*brought).into(), "port", "ports")),
+                    format!("give at least {brought}, or lower `ports_per_pod` of a job there"),
+                );
+            } else if *ports > MAX_PORTS {
+                let remedy = format!("give at most {MAX_PORTS}");
+                problems.add(format!("ports_per_pod[{pod}]"), format!("is '{ports}'"), remedy);
+            }
+        }
+        given
+    }
+}
+
+/// Ports that the jobs bring to every shared pod.
+fn brought(shapes: &[Shape], first: &[usize], problems: &mut Problems) -> Vec<u32> {
+    let pods = shapes.iter().zip(first).map(|(shape, first)| first + shape.ports.len()).max().unwrap_or(0);
+    let mut brought = vec![0_u32; pods];
+    for (shape, first) in shapes.iter().zip(first) {
+        for (brought, own) in brought.iter_mut().skip(*first).zip(&shape.ports) {
+            *brought = brought.saturating_add(*own);
+        }
+    }
+    if let Some(pod) = brought.iter().position(|ports| *ports > MAX_PORTS) {
+        problems.add(
+            "jobs",
+            format!("bring {} ports to shared pod {pod}, at most {MAX_PORTS} are possible", brought[pod]),
+            "lower `ports_per_pod` of a job there",
+        );
+    }
+    brought
+}
+
+/// Problems of one job as problems of the scenario: `job.run.tp` becomes `jobs[1].job.run.tp`.
+fn extend_under(problems: &mut Problems, of_job: Problems, index: usize) {
+    let unseen = of_job.total() - of_job.list().len();
+    for problem in of_job.list() {
+        problems.push(problem.clone().under(&format!("jobs[{index}]")));
+    }
+    for _ in 0..unseen {
+        problems.push(Problem::new(format!("jobs[{index}]"), "has more problems", ""));
+    }
+}
+
+#[cfg(test)]
+mod tests;
