@@ -111,7 +111,7 @@ fn jobs_missing_or_out_of_order() {
 #[test]
 fn ports_that_do_not_add_up() {
     let pod = taken_at();
-    broken(&[code::TRADED], |plan| plan.result.jobs[1].taken[pod] -= 1);
+    broken(&[code::TRADED, code::PORTS_CLAIM], |plan| plan.result.jobs[1].taken[pod] -= 1);
     broken(&[code::TRADED], |plan| plan.result.jobs[0].given[pod] -= 1);
     broken(&[code::TRADED], |plan| plan.result.jobs[0].given.truncate(1));
     broken(&[code::TRADED], |plan| {
