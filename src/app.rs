@@ -26,6 +26,7 @@ pub mod possible;
 pub mod runs;
 pub mod series;
 pub mod state;
+pub mod sweeps;
 pub mod table;
 mod update;
 pub mod work;

@@ -21,6 +21,8 @@ mod pods;
 mod rules;
 #[path = "screens/searching.rs"]
 mod searching;
+#[path = "screens/whatif.rs"]
+mod whatif;
 
 use fixture::{Bench, Style, recent};
 use insta::assert_snapshot;

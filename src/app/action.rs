@@ -8,6 +8,7 @@ use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::{PlanEntry, PlanRef};
 use lightbay_core::event::{Event, RunId, Severity};
 use lightbay_engines::AnyScenario;
+use lightbay_engines::sweep::{Row, Walked};
 use lightbay_widgets::{Background, ColorDepth};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub enum Command {
         /// From the best plan known (true) or from scratch.
         warm: bool,
     },
+    /// Solve for several values of a knob by several methods: `name=values`, perhaps methods.
+    Sweep(String),
     /// Stop the chosen run or all, keep the best plan.
     Stop,
     /// Pause or resume the chosen run or all.
@@ -386,6 +389,20 @@ pub enum Fact {
         plan: PlanRef,
         /// Where it came from, in words.
         source: String,
+    },
+    /// A cell of a sweep was solved.
+    SweepRow {
+        /// Number of the request.
+        key: u64,
+        /// The row.
+        row: Box<Row>,
+    },
+    /// A sweep ended.
+    SweepEnded {
+        /// Number of the request.
+        key: u64,
+        /// How, or why it could not go on.
+        outcome: Result<Walked, String>,
     },
     /// A file was written.
     Exported {

@@ -2,6 +2,7 @@
 
 use crate::app::action::Command;
 use crate::app::state::App;
+use crate::app::sweeps::suggestion;
 
 /// A value offered for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,19 @@ fn settings(app: &App) -> Vec<Offered> {
                 row.value.map_or_else(|| "follows from the scenario".to_owned(), |value| value.to_string());
             let unit = if row.info.unit.is_empty() { String::new() } else { format!(" {}", row.info.unit) };
             offer(format!("{}=", row.name), format!("{value}{unit}: {}", row.info.help))
+        })
+        .collect()
+}
+
+fn sweeps(app: &App) -> Vec<Offered> {
+    let Some(work) = &app.work else { return Vec::new() };
+    let panes = app.kind_panes().iter().filter_map(|info| info.sweeps);
+    let knobs = panes.flat_map(|sweeps| sweeps.knobs);
+    knobs
+        .filter_map(|name| {
+            let info = work.now.scenario.knobs().into_iter().find(|info| info.name == *name)?;
+            let values = suggestion(&work.now.scenario, name).unwrap_or_default();
+            Some(offer(format!("{name}={values}"), info.help))
         })
         .collect()
 }
@@ -98,6 +112,13 @@ pub const SETTING: Argument = Argument {
     name: "NAME=VALUE",
     offered: settings,
     command: |text| given(text, "NAME=VALUE", Command::Set),
+};
+
+/// A knob with values, and perhaps methods.
+pub const SWEEP: Argument = Argument {
+    name: "NAME=VALUES [METHODS]",
+    offered: sweeps,
+    command: |text| given(text, "NAME=VALUES, such as seq=2048,4096", Command::Sweep),
 };
 
 /// The number of a plan.

@@ -5,8 +5,10 @@ use crate::app::work::Setup;
 use lightbay_core::event::RunId;
 use lightbay_core::param::{ParamValue, Setting};
 use lightbay_engines::AnyScenario;
+use lightbay_engines::sweep::Sweep;
 use ratatui::layout::Rect;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Something to do outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +33,10 @@ pub enum Effect {
         /// Value now.
         value: ParamValue,
     },
+    /// Solve the cells of a sweep in the background.
+    StartSweep(SweepRequest),
+    /// Tell the sweep that works to stop.
+    StopSweep,
     /// Evaluate an edited list off the loop.
     Evaluate(Evaluation),
     /// Check a plan off the loop.
@@ -119,6 +125,21 @@ pub struct RunRequest {
     pub hot_start: Option<(u64, PlanRef)>,
     /// Whether the running one of the same method is told to stop.
     pub replace: bool,
+}
+
+/// A sweep to solve.
+#[derive(Clone, Debug)]
+pub struct SweepRequest {
+    /// Number of the request, which its rows come back with.
+    pub key: u64,
+    /// What is asked.
+    pub sweep: Arc<Sweep>,
+}
+
+impl PartialEq for SweepRequest {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.sweep.id() == other.sweep.id()
+    }
 }
 
 /// An edited list to evaluate.

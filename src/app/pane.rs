@@ -1,6 +1,7 @@
 //! Panes as the shell knows them: a number, a name and a few words about what they can do. What they show is known
 //! to the view alone.
 
+use crate::app::sweeps::PaneSweeps;
 use std::fmt;
 
 /// An item inside a pane, such as a row or a cell. Stable while the pane shows the same thing.
@@ -50,6 +51,8 @@ pub struct PaneInfo {
     pub zooms: bool,
     /// What `[` and `]` step through; empty if nothing.
     pub steps: &'static str,
+    /// What its forms sweep over; `None` if it shows no sweeps.
+    pub sweeps: Option<&'static PaneSweeps>,
     /// Its place among the panes, by the number that usually stands there: 2 is the large one.
     pub home: u8,
     /// Rows it wishes for where it is at home in the large place of the grid; 0 for the usual share.
@@ -59,7 +62,18 @@ pub struct PaneInfo {
 impl PaneInfo {
     /// A pane with one form, no overlay, a fixed axis and no steps, at home by its number.
     pub const fn new(number: u8, name: &'static str, help: &'static str) -> Self {
-        Self { number, name, help, modes: &[], overlay: "", zooms: false, steps: "", home: number, rows: 0 }
+        Self {
+            number,
+            name,
+            help,
+            modes: &[],
+            overlay: "",
+            zooms: false,
+            steps: "",
+            sweeps: None,
+            home: number,
+            rows: 0,
+        }
     }
 
     /// Its place in the focus order.

@@ -33,15 +33,22 @@ pub const fn open(app: &App) -> Possible {
     Possible::if_so(app.work.is_some(), "nothing is open; open a file or an example first")
 }
 
+/// If the kind has a pane that charts sweeps.
+pub fn sweeps(app: &App) -> Possible {
+    let some = app.kind_panes().iter().any(|info| info.sweeps.is_some());
+    Possible::if_so(some, "this kind has no pane for sweeps; `lightbay sweep` works without one")
+}
+
 /// If something works or waits.
 pub fn busy(app: &App) -> Possible {
-    Possible::if_so(app.runs.is_busy(), "no solve runs; press r to start one")
+    Possible::if_so(app.runs.is_busy() || app.sweeps.is_busy(), "no solve runs; press r to start one")
 }
 
 /// If the selected thing can be edited.
 pub fn editable(app: &App) -> Possible {
     match app.focus.pane {
         PaneId::Params => open(app),
+        _ if crate::app::update::has_sweeps(app) => Possible::Yes,
         pane => Possible::if_so(
             app.editing_of(pane).is_some(),
             "nothing here can be edited; go to the parameters or to a pane of circuits with a plan",
@@ -101,5 +108,6 @@ pub fn overlays(app: &App) -> Possible {
 /// If something is selected that can be opened.
 pub fn selected(app: &App) -> Possible {
     let items = app.items(app.focus.pane);
-    Possible::if_so(!items.is_empty(), "nothing is selected here")
+    let some = !items.is_empty() || crate::app::update::has_sweeps(app);
+    Possible::if_so(some, "nothing is selected here")
 }

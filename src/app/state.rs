@@ -9,6 +9,7 @@ use crate::app::log::Log;
 use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState, PaneTable, SizeClass};
 use crate::app::plans::{PlanEntry, PlanTable};
 use crate::app::runs::{Run, RunTable};
+use crate::app::sweeps::SweepTable;
 use crate::app::work::Work;
 use lightbay_core::event::{RunId, Severity};
 use lightbay_engines::{AnyPlan, PresetInfo};
@@ -230,6 +231,8 @@ pub struct App {
     pub runs: RunTable,
     /// All plans.
     pub plans: PlanTable,
+    /// Sweeps.
+    pub sweeps: SweepTable,
     /// The log.
     pub log: Log,
     /// Who has the focus.
@@ -292,6 +295,7 @@ impl App {
             session: SessionView::default(),
             runs: RunTable::default(),
             plans: PlanTable::default(),
+            sweeps: SweepTable::default(),
             log: Log::default(),
             focus: Focus {
                 pane: PaneId::Start,

@@ -176,6 +176,13 @@ fn solve() -> Vec<ActionInfo> {
                 "solve with the method named, beside the others",
             )
             .when(possible::open),
+            A::with(
+                "sweep",
+                &["Space w"],
+                arguments::SWEEP,
+                "solve for several values of a knob, and chart them: seq=2048,4096, then perhaps methods",
+            )
+            .when(possible::sweeps),
             A::new("stop_solve", &["x"], Command::Stop, "stop the solve and keep the best plan")
                 .when(possible::busy)
                 .footer(8, "stop"),

@@ -3,4 +3,5 @@
 mod layers;
 mod solving;
 mod support;
+mod sweeps;
 mod table;

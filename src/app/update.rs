@@ -18,8 +18,10 @@ mod panes;
 mod plans;
 mod program;
 mod solve;
+mod sweeps;
 
 pub use facts::entry_of;
+pub use sweeps::has_sweeps;
 
 /// The title of the terminal changes at most this often.
 const TITLE_EVERY: Duration = Duration::from_secs(1);
@@ -65,6 +67,8 @@ impl App {
         }
         match command {
             Command::Solve { method, warm } => self.solve(method.as_deref(), warm, effects),
+            Command::Sweep(text) => self.sweep(&text, effects),
+            Command::Stop if self.means_sweep() => self.stop_sweep(effects),
             Command::Stop => self.stop(effects),
             Command::TogglePause => self.toggle_pause(effects),
             Command::Interrupt => self.interrupt(effects),
@@ -139,6 +143,7 @@ impl App {
 
     /// What follows from any change: what must be in memory, the title, the selection in the table of plans.
     fn settle(&mut self, effects: &mut Effects) {
+        self.keep_fitting_sweeps(effects);
         if self.work.is_some() {
             let needed: Vec<u64> = [self.plans.shown(), self.plans.baseline()]
                 .into_iter()

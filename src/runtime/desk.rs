@@ -4,9 +4,10 @@
 //! the end, and whatever it still says is no longer heard.
 
 use crate::app::action::{Fact, Heard, Submitted};
-use crate::app::effect::{Remembered, RunRequest};
+use crate::app::effect::{Remembered, RunRequest, SweepRequest};
 use crate::app::plans::PlanRef;
 use crate::runtime::events::{Batch, ScreenSink, Tee};
+use crate::runtime::helpers::Finished;
 use crate::runtime::open::{Bundle, session_file};
 use lightbay_core::clock::Clock;
 use lightbay_core::context::Stop;
@@ -15,12 +16,14 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::run::Runs;
 use lightbay_core::worker::Launcher;
 use lightbay_engines::Ask;
+use lightbay_engines::sweep::{Shard, Starts, Walker};
 use lightbay_sessions::{
     Places, PlanBook, PlanId, RecentEntry, RecentPlan, Session, SessionFile, SessionWriter, Store,
 };
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
 /// How long leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
@@ -34,6 +37,8 @@ const SAVE_WITHIN: Duration = Duration::from_secs(5);
 /// The desk.
 pub struct Desk {
     runs: Runs,
+    sweeper: Option<Arc<Walker>>,
+    launcher: Option<Arc<dyn Launcher>>,
     screen: Arc<ScreenSink>,
     book: Arc<PlanBook>,
     session: Option<Arc<Session>>,
@@ -67,14 +72,26 @@ impl Desk {
             sinks.push(Arc::new(writer.sink()));
         }
         sinks.push(Arc::clone(&screen) as Arc<dyn EventSink>);
-        let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), launcher)?;
+        let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), launcher.clone())?;
         let file = session.as_ref().map_or_else(SessionFile::default, |session| session.file().clone());
         let saved_sha256 = opened.scenario.sha256().unwrap_or_default();
         let session = session.map(Arc::new);
         let writer = writer.map(Arc::new);
-        let lost = (0, 0);
-        let desk =
-            Self { runs, screen, book, session, writer, places, clock, file, saved_sha256, fresh, lost };
+        let desk = Self {
+            runs,
+            sweeper: None,
+            launcher,
+            screen,
+            book,
+            session,
+            writer,
+            places,
+            clock,
+            file,
+            saved_sha256,
+            fresh,
+            lost: (0, 0),
+        };
         Ok((desk, opened))
     }
 
@@ -106,6 +123,36 @@ impl Desk {
                 method: request.method,
                 problems: problems.list().iter().map(ToString::to_string).collect(),
             },
+        }
+    }
+
+    /// Solves the cells of a sweep on a thread of its own, beside the runs and with half of their threads. Its points go
+    /// to the loop.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn sweep(&mut self, request: &SweepRequest, results: mpsc::Sender<Finished>) -> std::io::Result<()> {
+        self.stop_sweep();
+        let threads = (self.runs.threads() / 2).max(1);
+        let walker = Arc::new(Walker::new(threads, None, Arc::clone(&self.clock), self.launcher.clone())?);
+        let (key, sweep, own) = (request.key, Arc::clone(&request.sweep), Arc::clone(&walker));
+        std::thread::Builder::new().name("lb-sweep".to_owned()).spawn(move || {
+            let tell = |fact| results.blocking_send(Finished::Fact(fact)).is_ok();
+            let numbers = sweep.shard(Shard::WHOLE);
+            let walked = own.walk(&sweep, &numbers, Starts::new(), |row, _| {
+                let heard = tell(Fact::SweepRow { key, row: Box::new(row) });
+                if heard { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            tell(Fact::SweepEnded { key, outcome: Ok(walked) });
+        })?;
+        self.sweeper = Some(walker);
+        Ok(())
+    }
+
+    /// Tells the sweep to stop, if one works.
+    pub fn stop_sweep(&self) {
+        if let Some(walker) = &self.sweeper {
+            walker.stop(Stop::Requested);
         }
     }
 
@@ -223,6 +270,7 @@ impl Desk {
     /// Stops all runs, writes everything to the end, and gives the session free. A session in which nothing ever
     /// happened is removed.
     pub fn close(self, why: Stop) -> Closed {
+        self.stop_sweep();
         let Self { runs, session, writer, places, fresh, book, .. } = self;
         runs.stop_all(why);
         let stopped = runs.wait_idle(STOP_WITHIN);

@@ -300,7 +300,7 @@ impl Homes {
         let centre = count.clamp(1, 2);
         let home = |pane: PaneId| app.pane_info(pane).map(|info| info.home);
         let large = match home(app.focus.large) {
-            Some(home) if home > housed && (1..=count).contains(&home) => home,
+            Some(home) if home > housed => home,
             _ => centre,
         };
         Self { panes, large, centre }

@@ -12,6 +12,7 @@ pub mod figures;
 mod rows;
 mod tpu;
 mod training;
+mod whatif;
 
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::{PaneId, PaneInfo, PaneState};

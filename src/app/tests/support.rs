@@ -4,7 +4,7 @@ use crate::app::action::{Action, Fact, Heard, Opened, SessionView, Submitted};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Item, PaneDrawn};
 use crate::app::effect::{Effect, Effects, RunRequest};
 use crate::app::key::sequence;
-use crate::app::pane::{PaneId, PaneInfo};
+use crate::app::pane::{PaneId, PaneInfo, PaneTable};
 use crate::app::{App, AppOptions, Look};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
@@ -55,7 +55,13 @@ impl Bench {
 
     /// With a scenario open.
     pub fn open() -> Self {
+        Self::open_with(|_| PANES)
+    }
+
+    /// With a scenario open, of a kind with these panes.
+    pub fn open_with(panes: PaneTable) -> Self {
         let mut bench = Self::start();
+        bench.app.options.panes = panes;
         bench.fact(Fact::Opened(Box::new(Opened {
             source: "preset:tiny4".to_owned(),
             scenario: scenario(),

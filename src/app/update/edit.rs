@@ -115,6 +115,7 @@ impl App {
     /// Edits what is selected: a knob of the form, or an entry of the plan shown.
     pub(super) fn edit(&mut self) {
         match self.focus.pane {
+            PaneId::Kind(_) if super::has_sweeps(self) => self.suggest_sweep(),
             PaneId::Params => {
                 let selected = self.pane(PaneId::Params).selected;
                 let first = || self.items(PaneId::Params).first().map(|item| item.id);

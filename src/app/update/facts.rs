@@ -43,6 +43,8 @@ impl App {
                 self.say(Severity::Info, format!("kept as plan {number}; Space b shows the best plan again"));
                 self.touch();
             }
+            Fact::SweepRow { key, row } => self.sweep_row(key, *row),
+            Fact::SweepEnded { key, outcome } => self.sweep_ended(key, outcome),
             Fact::Exported { path, bytes } => {
                 self.say(Severity::Info, format!("written: {} ({})", path.display(), size(bytes)));
                 self.touch();
@@ -87,6 +89,7 @@ impl App {
         };
         effects.extend(self.runs.active().map(|run| Effect::StopRun(run.id)));
         self.runs.clear();
+        self.sweeps.clear();
         self.heard_at.clear();
         self.held.clear();
         self.frozen = false;

@@ -188,6 +188,12 @@ impl App {
                     self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
                 }
             }
+            PaneId::Kind(_) if super::has_sweeps(self) && self.pane(self.focus.pane).selected.is_some() => {
+                self.take_point(effects);
+            }
+            pane @ PaneId::Kind(_) if super::has_sweeps(self) && self.items(pane).is_empty() => {
+                self.suggest_sweep();
+            }
             pane @ PaneId::Kind(_) => {
                 if self.pane(pane).selected.is_none() {
                     let first = self.items(pane).first().map(|item| item.id);
@@ -339,6 +345,7 @@ impl App {
         effects.push(Effect::Open(crate::app::effect::Source::Nothing));
         self.work = None;
         self.runs.clear();
+        self.sweeps.clear();
         self.plans = crate::app::plans::PlanTable::default();
         self.panes.clear();
         self.chosen_in.clear();

@@ -41,11 +41,12 @@ impl App {
 
     /// Leaves; asks first while a solve runs.
     pub(super) fn quit(&mut self, effects: &mut Effects) {
-        if !self.runs.is_busy() {
+        if !self.runs.is_busy() && !self.sweeps.is_busy() {
             self.leave(0, effects);
             return;
         }
         let methods: Vec<&str> = self.runs.active().map(|run| run.method.as_str()).collect();
+        let methods = if self.sweeps.is_busy() { [methods, vec!["the sweep"]].concat() } else { methods };
         self.layers.push(Layer::Confirm(Question {
             text: format!("{} still works. Leave?", methods.join(", ")),
             meaning: "The best plan is saved; lightbay comes back to this session and r goes on from it."

@@ -173,7 +173,8 @@ impl App {
             self.interrupted_at.is_some_and(|at| self.now.saturating_duration_since(at) <= LEAVE_WINDOW);
         if again {
             self.leave(130, effects);
-        } else if self.runs.is_busy() {
+        } else if self.runs.is_busy() || self.sweeps.is_busy() {
+            self.stop_sweep(effects);
             self.interrupted_at = Some(self.now);
             let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
             self.tell_to_stop(&runs, effects);

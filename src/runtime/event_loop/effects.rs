@@ -31,6 +31,14 @@ impl<V: View> Shell<V> {
             Effect::StopRun(run) => self.with_desk(|desk| desk.stop(run)),
             Effect::PauseRun { run, paused } => self.with_desk(|desk| desk.pause(run, paused)),
             Effect::EditRun { run, name, value } => self.with_desk(|desk| desk.edit(run, &name, &value)),
+            Effect::StartSweep(request) => {
+                let sender = self.helpers.sender();
+                if let Some(Err(error)) = self.desk.as_mut().map(|desk| desk.sweep(&request, sender)) {
+                    let outcome = Err(format!("no thread could be started: {error}"));
+                    self.fact(Fact::SweepEnded { key: request.key, outcome });
+                }
+            }
+            Effect::StopSweep => self.with_desk(Desk::stop_sweep),
             Effect::Evaluate(evaluation) => {
                 if let Err(error) = self.evaluator.ask(evaluation) {
                     self.fact(Fact::Failed(format!("nothing can be evaluated: {error}")));

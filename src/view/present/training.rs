@@ -19,7 +19,9 @@ mod rates;
 mod robustness;
 mod search;
 mod slack;
+mod whatif;
 
+use super::whatif::WhatIfPane;
 use super::{CompareBlocks, Explanations, KindPanes, KindScreens, PaneInput};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
@@ -46,6 +48,9 @@ const RATES: u8 = 7;
 
 /// Number of the pane of demand against capacity.
 const CONTENTION: u8 = 8;
+
+/// Number of the pane of sweeps.
+const WHAT_IF: u8 = 9;
 
 /// Number of the pane of slack.
 const SLACK: u8 = 10;
@@ -98,6 +103,16 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(CONTENTION, "Contention", "Where and when is more asked for than the circuits carry?")
     },
     PaneInfo {
+        modes: whatif::MODES,
+        overlay: "makespan",
+        sweeps: Some(&whatif::SWEEPS),
+        ..PaneInfo::new(
+            WHAT_IF,
+            "What-if",
+            "What if bandwidth, length, micro-batches, ports or MFU were others?",
+        )
+    },
+    PaneInfo {
         modes: slack::ORDERS,
         ..PaneInfo::new(SLACK, "Slack", "Which tasks have time to lose, and which links could give a port?")
     },
@@ -123,6 +138,7 @@ struct Training {
     slack: slack::SlackPane,
     prices: prices::PricesPane,
     robustness: robustness::RobustnessPane,
+    what_if: WhatIfPane,
 }
 
 impl KindPanes for Training {
@@ -147,6 +163,7 @@ impl KindPanes for Training {
         match input.info.number {
             4 => return self.ga.draw(input, area, buf, drawn),
             5 => return self.search.draw(input, area, buf, drawn, out),
+            WHAT_IF => return self.what_if.draw(input, whatif::FIGURE, area, buf, drawn, out),
             _ => {}
         }
         let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };

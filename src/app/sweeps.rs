@@ -1,0 +1,183 @@
+//! Sweeps of the workbench: one knob, several methods, a point each as it is solved.
+
+use lightbay_core::param::{Domain, ParamValue};
+use lightbay_engines::AnyScenario;
+use lightbay_engines::sweep::{Axis, Row, Sweep, Turns, Walked};
+use std::sync::Arc;
+
+/// Factors of the present value that are suggested.
+const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+
+/// The same for a knob that is a share.
+const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
+
+/// What a pane that charts sweeps offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaneSweeps {
+    /// The knob of each form of the pane; a form beyond them shows the newest sweep over any other.
+    pub knobs: &'static [&'static str],
+    /// The methods that are compared.
+    pub methods: &'static [&'static str],
+}
+
+/// Where a sweep is in its life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepState {
+    /// Solves.
+    Running,
+    /// Was told to stop and has not stopped yet.
+    Stopping,
+    /// Ended.
+    Ended(Walked),
+    /// Could not go on, because.
+    Failed(String),
+}
+
+impl SweepState {
+    /// Whether it still works.
+    pub const fn is_active(&self) -> bool {
+        matches!(self, Self::Running | Self::Stopping)
+    }
+}
+
+/// A sweep with the points that are there.
+#[derive(Clone, Debug)]
+pub struct SweepRun {
+    /// Number of the request.
+    pub key: u64,
+    /// What is asked.
+    pub sweep: Arc<Sweep>,
+    /// Rows of the cells that are solved, in their order.
+    pub rows: Vec<Row>,
+    /// Where it is.
+    pub state: SweepState,
+    /// The first value that makes a valid scenario, and the hash of that: what the sweep is about, whatever the knob is
+    /// now.
+    about: Option<(usize, String)>,
+}
+
+impl SweepRun {
+    /// A sweep that begins.
+    pub fn new(key: u64, sweep: Arc<Sweep>) -> Self {
+        let values = sweep.axes().first().map_or(0, |axis| axis.values.len());
+        let hash_at = |value: usize| {
+            let cell = sweep.cell(value * sweep.method_names().count() + 1);
+            Some((value, sweep.scenario(&cell).ok()?.sha256().ok()?))
+        };
+        let about = (0..values).find_map(hash_at);
+        Self { key, sweep, rows: Vec::new(), state: SweepState::Running, about }
+    }
+
+    /// The knob with its values.
+    pub fn axis(&self) -> Option<&Axis> {
+        self.sweep.axes().first()
+    }
+
+    /// The knob as it is written.
+    pub fn knob(&self) -> String {
+        self.axis().map_or_else(String::new, Axis::label)
+    }
+
+    /// The row of a cell, by its number.
+    pub fn row(&self, cell: usize) -> Option<&Row> {
+        self.rows.iter().find(|row| row.cell == cell)
+    }
+
+    /// The cell of a value and a method.
+    pub fn cell_at(&self, value: usize, method: usize) -> usize {
+        value * self.sweep.method_names().count() + method + 1
+    }
+
+    /// Whether it is about this scenario, apart from the knob that it turns.
+    pub fn fits(&self, scenario: &AnyScenario) -> bool {
+        let Some((axis, (value, about))) = self.axis().zip(self.about.as_ref()) else { return false };
+        let now = match (axis.turns, axis.values.get(*value)) {
+            (Turns::Method, _) => scenario.sha256().ok(),
+            (Turns::Scenario, Some(value)) => {
+                let there = scenario.with(&axis.info.name, axis.index, value);
+                there.ok().and_then(|scenario| scenario.sha256().ok())
+            }
+            (Turns::Scenario, None) => None,
+        };
+        now.as_ref() == Some(about)
+    }
+}
+
+/// The newest sweep of every knob.
+#[derive(Clone, Debug, Default)]
+pub struct SweepTable {
+    list: Vec<SweepRun>,
+    /// Hash of the scenario that they were last compared with.
+    pub(crate) scenario_sha256: String,
+}
+
+impl SweepTable {
+    /// Adds a sweep in place of the one over the same knob.
+    pub fn insert(&mut self, run: SweepRun) {
+        let knob = run.knob();
+        self.list.retain(|other| other.knob() != knob);
+        self.list.push(run);
+    }
+
+    /// The one over a knob.
+    pub fn over(&self, knob: &str) -> Option<&SweepRun> {
+        self.list.iter().find(|run| run.knob() == knob)
+    }
+
+    /// The newest over a knob that is none of these.
+    pub fn beside(&self, knobs: &[&str]) -> Option<&SweepRun> {
+        self.list.iter().rev().find(|run| !knobs.contains(&run.knob().as_str()))
+    }
+
+    /// One by the number of its request.
+    pub fn get_mut(&mut self, key: u64) -> Option<&mut SweepRun> {
+        self.list.iter_mut().find(|run| run.key == key)
+    }
+
+    /// The one that works.
+    pub fn active(&self) -> Option<&SweepRun> {
+        self.list.iter().find(|run| run.state.is_active())
+    }
+
+    /// Whether one works.
+    pub fn is_busy(&self) -> bool {
+        self.active().is_some()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// Forgets what is not about this scenario. Says whether that was anything, and whether some of it still works.
+    pub fn keep_fitting(&mut self, scenario: &AnyScenario) -> (bool, bool) {
+        let before = self.list.len();
+        let busy = self.is_busy();
+        self.list.retain(|run| run.fits(scenario));
+        (self.list.len() < before, busy && !self.is_busy())
+    }
+}
+
+/// Values around the present one, as they are typed after the name of the knob; `None` if it has no number now.
+pub fn suggestion(scenario: &AnyScenario, knob: &str) -> Option<String> {
+    let info = scenario.knobs().into_iter().find(|info| info.name == knob)?;
+    let present = match scenario.knob(knob)? {
+        ParamValue::List(entries) => entries.iter().filter_map(ParamValue::as_f64).reduce(f64::max)?,
+        value => value.as_f64()?,
+    };
+    let whole = !matches!(info.domain, Domain::Float { .. });
+    let share = !whole && present < 1.0;
+    let mut values: Vec<f64> = (if share { SHARE_FACTORS } else { FACTORS })
+        .iter()
+        .map(|factor| {
+            let value = present * factor;
+            if whole { value.round() } else { (value * 1e6).round() / 1e6 }
+        })
+        .filter(|value| {
+            let value = if whole { ParamValue::Int(*value as i64) } else { ParamValue::Float(*value) };
+            info.accept(&value).is_ok() && scenario.with(knob, None, &value).is_ok()
+        })
+        .collect();
+    values.dedup();
+    (values.len() > 1).then(|| values.iter().map(f64::to_string).collect::<Vec<_>>().join(","))
+}

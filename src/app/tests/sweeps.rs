@@ -1,0 +1,204 @@
+//! Sweeps: suggested, started, stopped, taken over, forgotten.
+
+use super::support::Bench;
+use crate::app::action::{Action, Command, Fact};
+use crate::app::drawn::{Drawn, Item, PaneDrawn};
+use crate::app::effect::{Effect, SweepRequest};
+use crate::app::layer::Layer;
+use crate::app::pane::{PaneId, PaneInfo};
+use crate::app::sweeps::{PaneSweeps, SweepState};
+use lightbay_core::clock::SystemClock;
+use lightbay_core::param::ParamValue;
+use lightbay_engines::sweep::{Row, Shard, Starts, Walked, Walker};
+use ratatui::layout::Rect;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+const WHAT_IF: PaneId = PaneId::Kind(2);
+
+const PANES: &[PaneInfo] = &[
+    PaneInfo::new(1, "DAG", "Where does time go?"),
+    PaneInfo {
+        modes: &["bandwidth", "length", "share", "other"],
+        sweeps: Some(&PaneSweeps {
+            knobs: &["bandwidth_gbps", "seq", "mfu"],
+            methods: &["prop-alloc", "delta-joint"],
+        }),
+        ..PaneInfo::new(2, "What-if", "What if the knob were another?")
+    },
+];
+
+fn open() -> Bench {
+    let mut bench = Bench::open_with(|_| PANES);
+    bench.keys("2");
+    bench
+}
+
+fn request(bench: &Bench) -> SweepRequest {
+    let found = bench.effects.iter().find_map(|effect| match effect {
+        Effect::StartSweep(request) => Some(request.clone()),
+        _ => None,
+    });
+    found.expect("a sweep was started")
+}
+
+/// Solves a sweep as the runtime does.
+fn rows(request: &SweepRequest) -> Vec<Row> {
+    let walker = Walker::new(1, None, Arc::new(SystemClock::start()), None).unwrap();
+    let mut rows = Vec::new();
+    walker.walk(&request.sweep, &request.sweep.shard(Shard::WHOLE), Starts::new(), |row, _| {
+        rows.push(row);
+        ControlFlow::Continue(())
+    });
+    rows
+}
+
+fn sweep(bench: &mut Bench, text: &str) -> SweepRequest {
+    bench.act(Action::Do(Command::Sweep(text.to_owned())));
+    request(bench)
+}
+
+/// A sweep with all its points, drawn.
+fn swept(text: &str) -> (Bench, SweepRequest) {
+    let mut bench = open();
+    let request = sweep(&mut bench, text);
+    for row in rows(&request) {
+        bench.fact(Fact::SweepRow { key: request.key, row: Box::new(row) });
+    }
+    bench.fact(Fact::SweepEnded { key: request.key, outcome: Ok(Walked::Through) });
+    let mut pane = PaneDrawn::new(WHAT_IF, Rect::new(0, 0, 80, 20));
+    // Methods below each other, values side by side, sorted as drawing does.
+    let cells =
+        |method: u32| (0..request.sweep.len() as u32 / 2).map(move |at| (2 * at + method + 1, method, at));
+    pane.items = (0..2).flat_map(cells).map(|(id, row, at)| Item { id, row, place: at as f32 }).collect();
+    bench.act(Action::Drawn(Drawn { panes: vec![pane], ..Drawn::default() }));
+    (bench, request)
+}
+
+fn stops(bench: &Bench) -> bool {
+    bench.effects.contains(&Effect::StopSweep)
+}
+
+fn bandwidth(bench: &Bench) -> Option<ParamValue> {
+    bench.app.work.as_ref().unwrap().now.scenario.knob("bandwidth_gbps")
+}
+
+#[test]
+fn enter_suggests_values_around_the_present_one_and_enter_starts() {
+    let mut bench = open();
+    bench.keys("Enter");
+    let Some(Layer::Palette(palette)) = bench.app.layers.last() else { panic!("no palette") };
+    assert_eq!(palette.field.text(), "sweep bandwidth_gbps=100,200,400,800,1600");
+    bench.keys("Enter");
+    let request = request(&bench);
+    assert_eq!(request.sweep.len(), 10);
+    assert_eq!(request.sweep.method_names().collect::<Vec<_>>(), ["prop-alloc", "delta-joint"]);
+    assert!(bench.app.layers.is_empty());
+    // Another knob, a share, by another key.
+    let mut bench = open();
+    bench.keys("v v e");
+    let Some(Layer::Palette(palette)) = bench.app.layers.last() else { panic!("no palette") };
+    assert!(palette.field.text().starts_with("sweep mfu=0."), "{}", palette.field.text());
+}
+
+#[test]
+fn a_sweep_takes_methods_and_what_was_set_in_the_form() {
+    let mut bench = open();
+    bench.act(Action::Do(Command::Set("method=delta-fast".to_owned())));
+    bench.act(Action::Do(Command::Set("generations=7".to_owned())));
+    bench.act(Action::Do(Command::Set("time_limit_s=5".to_owned())));
+    let request = sweep(&mut bench, "seq=1024,2048 delta-fast,prop-alloc");
+    assert_eq!(request.sweep.len(), 4);
+    assert_eq!(bench.app.pane(WHAT_IF).mode, 1, "the pane goes to the knob");
+    let plain = open().app.work.unwrap().now.scenario;
+    let other = lightbay_engines::sweep::Sweep::of(vec![plain]).unwrap();
+    let other = other.methods(&["delta-fast".to_owned(), "prop-alloc".to_owned()]).unwrap();
+    let other = other.set(&["generations=7".parse().unwrap()]).unwrap().limited(Some(5.0), None, None);
+    let other = other.over(&["seq=1024,2048".parse().unwrap()]).unwrap();
+    assert_eq!(request.sweep.id(), other.id());
+}
+
+#[test]
+fn what_cannot_be_swept_is_said() {
+    let mut bench = open();
+    for (text, says) in [
+        ("seq=x", "'x' is not valid"),
+        ("sequ=1,2", "did you mean 'seq'?"),
+        ("seq=1,2 mfu=0.4", "give one knob"),
+        ("seq=1,2 delta-jont", "did you mean 'delta-joint'?"),
+    ] {
+        bench.act(Action::Do(Command::Sweep(text.to_owned())));
+        assert!(bench.effects.is_empty(), "{text}");
+        assert!(bench.last_message().contains(says), "{text}: {}", bench.last_message());
+    }
+    let mut bare = Bench::open();
+    bare.act(Action::Do(Command::Sweep("seq=1,2".to_owned())));
+    assert!(bare.effects.is_empty() && bare.last_message().contains("no pane"), "{}", bare.last_message());
+}
+
+#[test]
+fn points_come_one_by_one_and_late_ones_of_others_are_dropped() {
+    let mut bench = open();
+    let request = sweep(&mut bench, "bandwidth_gbps=400,800");
+    let rows = rows(&request);
+    bench.fact(Fact::SweepRow { key: request.key, row: Box::new(rows[0].clone()) });
+    bench.fact(Fact::SweepRow { key: request.key + 1, row: Box::new(rows[1].clone()) });
+    assert_eq!(bench.app.shown_sweep().unwrap().rows, rows[..1]);
+    bench.act(Action::Resize(80, 24));
+    assert_eq!(bench.app.shown_sweep().unwrap().rows.len(), 1, "a new size loses nothing");
+    bench.act(Action::Do(Command::Sweep("seq=1,2".to_owned())));
+    assert!(bench.effects.is_empty() && bench.last_message().contains("x stops it"));
+    bench.keys("x");
+    assert!(stops(&bench));
+    bench.fact(Fact::SweepEnded { key: request.key, outcome: Ok(Walked::Stopped) });
+    assert_eq!(bench.app.shown_sweep().unwrap().state, SweepState::Ended(Walked::Stopped));
+    bench.keys("x");
+    assert!(!stops(&bench), "nothing works any more");
+}
+
+#[test]
+fn stopping_means_the_sweep_in_its_pane_and_the_runs_elsewhere() {
+    let mut bench = open();
+    sweep(&mut bench, "bandwidth_gbps=400,800");
+    bench.act(Action::Do(Command::Solve { method: Some("delta-fast".to_owned()), warm: true }));
+    let run = bench.accept(false);
+    bench.keys("1 x");
+    assert!(bench.effects.contains(&Effect::StopRun(run)) && !stops(&bench));
+    bench.keys("2 x");
+    assert!(!bench.effects.contains(&Effect::StopRun(run)) && stops(&bench));
+    let mut bench = open();
+    sweep(&mut bench, "bandwidth_gbps=400,800");
+    bench.keys("q");
+    assert!(matches!(bench.app.layers.last(), Some(Layer::Confirm(_))), "leaving asks first");
+    bench.keys("Esc C-c");
+    assert!(stops(&bench));
+}
+
+#[test]
+fn enter_on_a_point_sets_the_knob_and_keeps_the_sweep() {
+    let (mut bench, _) = swept("bandwidth_gbps=400,800,1600");
+    bench.keys("Right");
+    bench.keys("Enter");
+    let first = bench.app.pane(WHAT_IF).selected;
+    bench.keys("l l");
+    assert_ne!(bench.app.pane(WHAT_IF).selected, first);
+    bench.keys("Enter");
+    assert_eq!(bandwidth(&bench), Some(ParamValue::Float(1600.0)));
+    assert!(bench.last_message().contains("r solves"), "{}", bench.last_message());
+    assert_eq!(bench.app.shown_sweep().unwrap().rows.len(), 6);
+}
+
+#[test]
+fn another_scenario_forgets_what_was_about_the_one_before() {
+    let (mut bench, _) = swept("bandwidth_gbps=400,800");
+    bench.act(Action::Do(Command::Set("seq=1024".to_owned())));
+    assert!(bench.app.shown_sweep().is_none());
+    let request = sweep(&mut bench, "bandwidth_gbps=400,800");
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=500".to_owned())));
+    assert!(!stops(&bench) && bench.app.shown_sweep().is_some(), "its own knob may be anything");
+    bench.act(Action::Do(Command::Set("seq=512".to_owned())));
+    assert!(stops(&bench));
+    let late = rows(&request).remove(0);
+    bench.fact(Fact::SweepRow { key: request.key, row: Box::new(late) });
+    assert!(bench.app.shown_sweep().is_none());
+}

@@ -1,0 +1,202 @@
+//! Sweeps over a knob: starting, stopping, points as they come, and taking one over.
+
+use crate::app::effect::{Effect, Effects, SweepRequest};
+use crate::app::pane::{PaneId, PaneInfo};
+use crate::app::state::App;
+use crate::app::sweeps::{PaneSweeps, SweepRun, SweepState, suggestion};
+use lightbay_core::event::Severity;
+use lightbay_core::param::Setting;
+use lightbay_core::problem::{Problems, counted};
+use lightbay_engines::sweep::{Row, Sweep, Walked};
+use std::sync::Arc;
+
+impl App {
+    /// The pane that charts sweeps, if the kind has one.
+    pub(super) fn sweep_pane(&self) -> Option<(&'static PaneInfo, &'static PaneSweeps)> {
+        self.kind_panes().iter().find_map(|info| Some((info, info.sweeps?)))
+    }
+
+    /// Starts a sweep as typed: `knob=values`, and perhaps methods.
+    pub(super) fn sweep(&mut self, text: &str, effects: &mut Effects) {
+        let Some((info, offered)) = self.sweep_pane() else {
+            self.say(Severity::Warning, "this kind has no pane for it; `lightbay sweep` works without one");
+            return;
+        };
+        if let Some(run) = self.sweeps.active() {
+            let text = format!("the sweep over {} still works; x stops it", run.knob());
+            self.say(Severity::Info, text);
+            return;
+        }
+        match self.asked_sweep(text, offered) {
+            Err(problem) => self.say(Severity::Error, problem),
+            Ok(sweep) => {
+                self.next_key += 1;
+                let (key, sweep) = (self.next_key, Arc::new(sweep));
+                let run = SweepRun::new(key, Arc::clone(&sweep));
+                let (knob, cells) = (run.knob(), counted(sweep.len() as u64, "run", "runs"));
+                let mode = offered.knobs.iter().position(|other| *other == knob);
+                self.say(Severity::Info, format!("sweep over {knob}: {cells}; x stops it"));
+                self.sweeps.insert(run);
+                if let Some(work) = &self.work {
+                    self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
+                }
+                self.focus(info.id());
+                let state = self.pane_mut(info.id());
+                state.mode = mode.unwrap_or(offered.knobs.len()) as u8;
+                state.selected = None;
+                effects.push(Effect::StartSweep(SweepRequest { key, sweep }));
+            }
+        }
+    }
+
+    fn asked_sweep(&self, text: &str, offered: &PaneSweeps) -> Result<Sweep, String> {
+        let Some(work) = &self.work else { return Err("nothing is open".to_owned()) };
+        let one_line = |problems: Problems| {
+            problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        };
+        let (knobs, names): (Vec<&str>, Vec<&str>) =
+            text.split_whitespace().partition(|word| word.contains('='));
+        let axes: Vec<Setting> = knobs
+            .iter()
+            .map(|knob| knob.parse::<Setting>().map_err(|problem| problem.to_string()))
+            .collect::<Result<_, _>>()?;
+        if axes.len() != 1 {
+            return Err(
+                "give one knob with its values, such as seq=2048,4096; `lightbay sweep` takes several"
+                    .to_owned(),
+            );
+        }
+        let mut methods: Vec<String> = names
+            .iter()
+            .flat_map(|name| name.split(','))
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect();
+        if methods.is_empty() {
+            methods = offered.methods.iter().map(|name| (*name).to_owned()).collect();
+        }
+        // Parameters that were changed in the form hold for all methods that have them.
+        let swept = axes.first().map_or("", |axis| axis.name.as_str());
+        let changed = methods.iter().flat_map(|name| work.now.params_of(name));
+        let mut settings: Vec<Setting> = Vec::new();
+        for (name, value) in changed {
+            if name != swept && settings.iter().all(|setting| setting.name != name) {
+                settings.push(Setting { name, index: None, text: value.to_string() });
+            }
+        }
+        let (time_limit_s, gap) = (work.now.time_limit_s, work.now.gap);
+        let sweep = Sweep::of(vec![work.now.scenario.clone()]).map_err(|problem| problem.to_string())?;
+        let sweep = sweep.methods(&methods).and_then(|sweep| sweep.set(&settings)).map_err(one_line)?;
+        // The axis comes last: it may be a limit too.
+        let seed = (swept != "seed").then_some(work.now.seed);
+        sweep.limited(time_limit_s, gap, seed).over(&axes).map_err(one_line)
+    }
+
+    /// Opens the palette with a sweep over the knob of the pane typed in.
+    pub(super) fn suggest_sweep(&mut self) {
+        let Some((info, offered)) = self.sweep_pane() else { return };
+        let knob = offered.knobs.get(usize::from(self.pane(info.id()).mode)).copied();
+        let values = knob.and_then(|knob| suggestion(&self.work.as_ref()?.now.scenario, knob));
+        let typed = match (knob, values) {
+            (Some(knob), values) => format!("sweep {knob}={}", values.unwrap_or_default()),
+            (None, _) => "sweep ".to_owned(),
+        };
+        self.show_palette(&typed);
+    }
+
+    /// Sets the knob to the value of the point that is selected.
+    pub(super) fn take_point(&mut self, effects: &mut Effects) {
+        let Some((info, _)) = self.sweep_pane() else { return };
+        let selected = self.pane(info.id()).selected;
+        let run = self.shown_sweep();
+        let found = run.zip(selected).and_then(|(run, cell)| {
+            let axis = run.axis()?;
+            let at = run.sweep.cell(cell as usize).at;
+            let value = axis.values.get(*at.first()?)?;
+            Some(Setting { name: axis.info.name.to_string(), index: axis.index, text: value.to_string() })
+        });
+        match found {
+            Some(setting) => self.set(&setting.to_string(), effects),
+            None => self.suggest_sweep(),
+        }
+    }
+
+    /// The sweep that the pane shows.
+    pub fn shown_sweep(&self) -> Option<&SweepRun> {
+        let (info, offered) = self.sweep_pane()?;
+        match offered.knobs.get(usize::from(self.pane(info.id()).mode)) {
+            Some(knob) => self.sweeps.over(knob),
+            None => self.sweeps.beside(offered.knobs),
+        }
+    }
+
+    /// Whether a command to stop means the sweep: it works, and nothing else does or its pane has the focus.
+    pub(super) fn means_sweep(&self) -> bool {
+        let here = self.sweep_pane().is_some_and(|(info, _)| info.id() == self.focus.pane);
+        self.sweeps.is_busy() && (here || !self.runs.is_busy())
+    }
+
+    /// Tells the sweep to stop; its points are kept.
+    pub(super) fn stop_sweep(&mut self, effects: &mut Effects) {
+        let Some(key) = self.sweeps.active().map(|run| run.key) else { return };
+        if let Some(run) = self.sweeps.get_mut(key) {
+            run.state = SweepState::Stopping;
+        }
+        effects.push(Effect::StopSweep);
+        self.say(Severity::Info, "stopping the sweep; its points are kept");
+    }
+
+    /// A cell was solved.
+    pub(super) fn sweep_row(&mut self, key: u64, row: Row) {
+        if let Some(run) = self.sweeps.get_mut(key) {
+            run.rows.push(row);
+            self.dirty.frame = true;
+        }
+    }
+
+    /// There will be no more.
+    pub(super) fn sweep_ended(&mut self, key: u64, outcome: Result<Walked, String>) {
+        let Some(run) = self.sweeps.get_mut(key) else { return };
+        let (knob, rows, all) = (run.knob(), run.rows.len(), run.sweep.len());
+        let failed = run.rows.iter().filter(|row| row.failed()).count();
+        let (severity, text) = match &outcome {
+            Ok(Walked::Through) if failed > 0 => {
+                (Severity::Warning, format!("sweep over {knob} is done; {failed} of {all} have no plan"))
+            }
+            Ok(Walked::Through) => {
+                (Severity::Info, format!("sweep over {knob} is done; Enter on a point sets it"))
+            }
+            Ok(Walked::Stopped) => {
+                (Severity::Info, format!("sweep over {knob} stopped with {rows} of {all}"))
+            }
+            Err(problem) => (Severity::Error, format!("sweep over {knob} was given up: {problem}")),
+        };
+        run.state = outcome.map_or_else(SweepState::Failed, SweepState::Ended);
+        self.say(severity, text);
+    }
+
+    /// Forgets sweeps about what is no longer open. A knob that only goes to one of its own points keeps them.
+    pub(super) fn keep_fitting_sweeps(&mut self, effects: &mut Effects) {
+        let Some(work) = &self.work else {
+            self.sweeps.clear();
+            return;
+        };
+        if self.sweeps.scenario_sha256 == work.now.sha256 {
+            return;
+        }
+        self.sweeps.scenario_sha256.clone_from(&work.now.sha256);
+        let (forgotten, stopped) = self.sweeps.keep_fitting(&work.now.scenario);
+        if stopped {
+            effects.push(Effect::StopSweep);
+        }
+        if forgotten {
+            self.say(Severity::Info, "sweeps of the scenario before this change are gone from their pane");
+        }
+    }
+}
+
+/// Whether the focused pane charts sweeps.
+pub fn has_sweeps(app: &App) -> bool {
+    matches!(app.focus.pane, PaneId::Kind(_))
+        && app.pane_info(app.focus.pane).is_some_and(|info| info.sweeps.is_some())
+}

@@ -1,0 +1,426 @@
+//! Sweeps over a knob: a curve per method, points as they are solved, the present value marked, and the figures of every
+//! point in a table below. For panes of any kind.
+
+use super::rows::{from, line};
+use super::{PaneInput, Title, below, body, frame, plain};
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::sweeps::{SweepRun, SweepState};
+use lightbay_core::event::EndStatus;
+use lightbay_core::param::ParamValue;
+use lightbay_engines::sweep::{Row, Walked};
+use lightbay_widgets::{Axis, Baseline, Chart, Event, PaneState as Shown, Piece, Series, Tone, number, text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+use std::sync::Arc;
+
+/// Least rows of the chart; the table gives way to it.
+const CHART_ROWS: u16 = 6;
+
+/// Values further apart than this factor stand on an axis by order of magnitude.
+const WIDE: f64 = 3.0;
+
+/// From this width on the best point is named while none is selected.
+const WITH_BEST: u16 = 100;
+
+/// Room above and below the curves, as a share of their range.
+const ROOM: f64 = 0.05;
+
+/// What is drawn over the knob.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// The figure of plans that is charted, and its name; the overlay of the pane goes to the objective.
+    pub metric: (&'static str, &'static str),
+    /// The value that nothing can pass, with its name.
+    pub best: Option<(&'static str, f64)>,
+}
+
+/// What the curves were made for.
+#[derive(Clone, Debug, PartialEq)]
+struct Key {
+    sweep: u64,
+    rows: usize,
+    objective: bool,
+}
+
+/// Data of the pane, refilled when a point comes.
+#[derive(Debug, Default)]
+pub struct WhatIfPane {
+    key: Option<Key>,
+    series: Vec<Series>,
+    baselines: Vec<Baseline>,
+    items: Arc<[Item]>,
+    cells: Vec<Vec<String>>,
+    low: f64,
+    high: f64,
+}
+
+impl WhatIfPane {
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        figure: Figure,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let Some(run) = input.app.shown_sweep() else { return Self::draw_empty(input, area, buf) };
+        let objective = input.state.overlay;
+        self.refill(run, figure, objective);
+        let name = if objective {
+            input.app.work.as_ref().map_or("", |work| work.objective.name)
+        } else {
+            figure.metric.1
+        };
+        let unit = run.axis().map_or("", |axis| axis.info.unit.as_ref());
+        let knob = run.knob();
+        let context = vec![Piece::muted(format!("{name} over {knob}"))];
+        let title = Title { context, value: vec![Piece::answer(progress(run))] };
+        let first = run.rows.is_empty() && run.state.is_active();
+        frame(input, &title, if first { Shown::Waiting("the first point") } else { Shown::Ready }, area, buf);
+        let inner = body(area, u16::from(area.height >= 5));
+        if first || inner.is_empty() {
+            return;
+        }
+        let table = Some(inner.height.saturating_sub(CHART_ROWS)).filter(|rows| *rows >= 2);
+        let table = table.map_or(0, |rows| rows.min(self.cells.len() as u16 + 1));
+        let chart = Rect { height: inner.height - table, ..inner };
+        self.draw_chart(input, run, unit, objective, chart, buf);
+        let selected = input.state.selected.map(|cell| cell as usize).filter(|cell| *cell <= run.sweep.len());
+        self.draw_table(input, run, selected, from(inner, chart.height), buf, out);
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(table.saturating_sub(1)).max(1);
+        let sentence = match selected {
+            Some(cell) => sentence(run, cell, unit, figure),
+            None => Self::summary(inner.width, run, figure),
+        };
+        if area.height >= 5 {
+            line(&input.app.look.theme, &sentence, below(inner), buf);
+        }
+        drawn.sentence = plain(&sentence);
+        drawn.details = selected.and_then(|cell| run.row(cell)).map(details).unwrap_or_default();
+    }
+
+    fn draw_empty(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+        let knob = input.info.sweeps.and_then(|sweeps| sweeps.knobs.get(usize::from(input.state.mode)));
+        let (context, what) = match knob {
+            Some(knob) => (vec![Piece::muted(format!("over {knob}"))], format!("no sweep over {knob} yet")),
+            None => (Vec::new(), "no sweep over another knob yet".to_owned()),
+        };
+        let state = Shown::Empty { what: &what, remedy: "Enter suggests values; v is the next knob" };
+        frame(input, &Title { context, value: Vec::new() }, state, area, buf);
+    }
+
+    fn refill(&mut self, run: &SweepRun, figure: Figure, objective: bool) {
+        let key = Key { sweep: run.key, rows: run.rows.len(), objective };
+        if self.key.as_ref() == Some(&key) {
+            return;
+        }
+        self.key = Some(key);
+        let values = run.axis().map_or(&[][..], |axis| &axis.values);
+        let names: Vec<&str> = run.sweep.method_names().collect();
+        let letters = letters(&names);
+        let decimals = if objective { 3 } else { 4 };
+        (self.series, self.cells) = (Vec::new(), Vec::new());
+        let mut items = Vec::new();
+        for (method, name) in names.iter().enumerate() {
+            let mut points = Vec::new();
+            let mut cells = Vec::new();
+            for at in 0..values.len() {
+                let cell = run.cell_at(at, method);
+                items.push(Item { id: cell as u32, row: method as u32, place: at as f32 });
+                let row = run.row(cell);
+                let shown = row.and_then(|row| value_of(row, figure, objective));
+                points.extend(shown.map(|value| (place(values, at), value)));
+                cells.push(match (row, shown) {
+                    (_, Some(value)) => number::fixed(value, decimals).to_string(),
+                    (Some(row), None) => short_of(row).to_owned(),
+                    (None, None) => String::new(),
+                });
+            }
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let proves =
+                lightbay_engines::method(run.sweep.kind().name, name).is_some_and(|info| info.proves);
+            let last = method + 1 == names.len();
+            let tone = if last { Tone::Answer } else { Tone::Series(method as u8) };
+            let letter = letters.get(method).copied().unwrap_or('*');
+            let series = Series::new(short_name(name, &names).to_owned(), letter, tone).points(points);
+            let series = if last { series.bold() } else { series };
+            self.series.push(if proves { series } else { series.dotted() });
+            self.cells.push(cells);
+        }
+        // The chart draws the first on top.
+        self.series.reverse();
+        self.items = items.into();
+        self.baselines = figure
+            .best
+            .filter(|_| !objective)
+            .map(|(name, value)| Baseline { name: name.into(), value })
+            .into_iter()
+            .collect();
+        let shown = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        let shown =
+            shown.chain(self.baselines.iter().map(|line| line.value)).filter(|value| value.is_finite());
+        (self.low, self.high) = shown
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    }
+
+    fn draw_chart(
+        &self,
+        input: &PaneInput<'_>,
+        run: &SweepRun,
+        unit: &str,
+        objective: bool,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let values = run.axis().map_or(&[][..], |axis| &axis.values);
+        let places = (0..values.len()).map(|at| place(values, at));
+        let (first, last) =
+            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+        let x = if first > 0.0 && last / first > WIDE { Axis::log(unit) } else { Axis::linear(unit) };
+        let x = x.bounds(first, last);
+        let y = Axis::linear(if objective { "s" } else { "" });
+        let room = ROOM * (self.high - self.low);
+        let y = if room > 0.0 { y.bounds(self.low - room, self.high + room) } else { y };
+        let mut events = Vec::new();
+        if let Some(at) = present(input, run) {
+            events.push(Event { at, name: "now".into() });
+        }
+        let chosen = input.state.selected.map(|cell| run.sweep.cell(cell as usize));
+        if let Some(at) = chosen.and_then(|cell| cell.at.first().copied()).filter(|at| *at < values.len()) {
+            events.push(Event { at: place(values, at), name: ">".into() });
+        }
+        Chart::new(&input.app.look.theme, &self.series, x, y)
+            .baselines(&self.baselines)
+            .events(&events)
+            .render(area, buf);
+    }
+
+    /// Methods below each other, values side by side; the present value has a star, the selected point brackets, and
+    /// the best of every value is bold.
+    fn draw_table(
+        &self,
+        input: &PaneInput<'_>,
+        run: &SweepRun,
+        selected: Option<usize>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        if area.height < 2 {
+            return;
+        }
+        let theme = &input.app.look.theme;
+        let values = run.axis().map_or(&[][..], |axis| &axis.values);
+        let names: Vec<&str> = run.sweep.method_names().collect();
+        let now = input.app.work.as_ref().and_then(|work| work.now.scenario.knob(&run.axis()?.info.name));
+        let heads: Vec<String> = values
+            .iter()
+            .map(|value| format!("{value}{}", if now.as_ref() == Some(value) { "*" } else { "" }))
+            .collect();
+        let longest =
+            |texts: &[String]| texts.iter().map(|text| text::width(text, theme.glyphs)).max().unwrap_or(0);
+        let cells = self.cells.iter().map(|cells| longest(cells)).max().unwrap_or(0);
+        let width = longest(&heads).max(cells).max(4) + 3;
+        let head = names.iter().map(|name| text::width(name, theme.glyphs)).max().unwrap_or(0).min(14);
+        let shown = usize::from(area.width.saturating_sub(head) / width).max(1);
+        let chosen = selected.map(|cell| run.sweep.cell(cell));
+        let at = chosen.as_ref().and_then(|cell| cell.at.first().copied());
+        let first = at.map_or(0, |at| at.saturating_sub(shown.saturating_sub(1)));
+        let visible = first..values.len().min(first + shown);
+        let pad = |text: &str, width: u16| {
+            let own = text::width(text, theme.glyphs);
+            format!("{}{text}", " ".repeat(usize::from(width.saturating_sub(own))))
+        };
+        let more = if visible.end < values.len() || first > 0 {
+            format!("{}-{}", first + 1, visible.end)
+        } else {
+            String::new()
+        };
+        let mut pieces = vec![Piece::muted(format!("{more:<w$}", w = usize::from(head)))];
+        pieces.extend(
+            heads
+                .get(visible.clone())
+                .unwrap_or(&[])
+                .iter()
+                .map(|head| Piece::muted(pad(head, width - 1) + " ")),
+        );
+        line(theme, &pieces, area, buf);
+        let rows = area.height - 1;
+        let chosen_method = chosen.as_ref().map_or(0, |cell| cell.method);
+        let top = (chosen_method + 1).saturating_sub(usize::from(rows));
+        for (y, (method, name)) in (area.y + 1..area.bottom()).zip(names.iter().enumerate().skip(top)) {
+            let mut pieces = vec![Piece::text(format!("{name:<w$.w$}", w = usize::from(head)))];
+            for at in visible.clone() {
+                let cell = run.cell_at(at, method);
+                let text = self.cells.get(method).and_then(|cells| cells.get(at)).map_or("", String::as_str);
+                let working = run.state.is_active() && run.rows.len() + 1 == cell;
+                let text = if text.is_empty() { if working { "..." } else { number::UNKNOWN } } else { text };
+                let piece = if selected == Some(cell) {
+                    Piece::answer(pad(&format!("[{text}]"), width))
+                } else {
+                    let text = pad(text, width - 1) + " ";
+                    if self.is_best(run, at, method) { Piece::answer(text) } else { Piece::text(text) }
+                };
+                pieces.push(piece);
+                let x = area.x + head + width * (at - first) as u16;
+                let rect = Rect { x, y, width, height: 1 }.intersection(area);
+                let click = Action::Select { pane: input.pane, item: Some(cell as u32) };
+                if !rect.is_empty() {
+                    out.hits.push(Hit { rect, click, open: Some(Action::Do(Command::Inspect)) });
+                }
+            }
+            line(theme, &pieces, Rect { y, height: 1, ..area }, buf);
+        }
+    }
+
+    /// Whether no method does better at a value.
+    fn is_best(&self, run: &SweepRun, at: usize, method: usize) -> bool {
+        let sense = run.sweep.objective().sense;
+        let value = |method: usize| run.row(run.cell_at(at, method)).filter(|row| !row.failed())?.value;
+        let Some(own) = value(method) else { return false };
+        // Up to rounding, equals are all best.
+        let beaten = |other: f64| sense.better(other, own) && (other - own).abs() > 1e-9 * own.abs();
+        !(0..self.cells.len()).filter_map(value).any(beaten)
+    }
+
+    /// What there is to say while nothing is selected.
+    fn summary(width: u16, run: &SweepRun, figure: Figure) -> Vec<Piece> {
+        if run.state.is_active() {
+            let next = run.sweep.cell(run.rows.len() + 1);
+            let method = run.sweep.method_names().nth(next.method).unwrap_or_default();
+            let value = run.sweep.values_at(&next).next().map_or_else(String::new, ToString::to_string);
+            return vec![
+                Piece::muted("solving "),
+                Piece::text(format!("{method} at {value}")),
+                Piece::muted("; x stops"),
+            ];
+        }
+        if let SweepState::Failed(problem) = &run.state {
+            return vec![Piece::new(problem.clone(), Tone::Bad)];
+        }
+        let sense = run.sweep.objective().sense;
+        let best = run
+            .rows
+            .iter()
+            .filter(|row| !row.failed())
+            .filter(|row| value_of(row, figure, false).is_some())
+            .reduce(|best, row| {
+                let (a, b) = (value_of(row, figure, false), value_of(best, figure, false));
+                if a.zip(b).is_some_and(|(a, b)| sense.better(a, b)) { row } else { best }
+            });
+        let mut pieces = vec![Piece::muted("arrows choose a point, Enter sets it, e sweeps again")];
+        if let Some(row) = best.filter(|_| width >= WITH_BEST) {
+            let value = value_of(row, figure, false).unwrap_or_default();
+            let at = row.values.first().map_or_else(String::new, ToString::to_string);
+            pieces.push(Piece::text(format!("   best {} {} ", figure.metric.1, number::fixed(value, 4))));
+            pieces.push(Piece::muted(format!("at {at} by {}", row.method)));
+        }
+        pieces
+    }
+}
+
+/// `12 of 25`, `25 points`, `stopped at 12 of 25`.
+fn progress(run: &SweepRun) -> String {
+    let (rows, all) = (run.rows.len(), run.sweep.len());
+    match &run.state {
+        SweepState::Running => format!("{rows} of {all}"),
+        SweepState::Stopping => format!("stopping, {rows} of {all}"),
+        SweepState::Ended(Walked::Through) => format!("{all} points"),
+        SweepState::Ended(Walked::Stopped) => format!("stopped, {rows} of {all}"),
+        SweepState::Failed(_) => format!("given up, {rows} of {all}"),
+    }
+}
+
+/// Where a value stands on the axis: at its number, or at its position where values are no numbers.
+fn place(values: &[ParamValue], at: usize) -> f64 {
+    let numbers = values.iter().all(|value| value.as_f64().is_some());
+    values.get(at).and_then(ParamValue::as_f64).filter(|_| numbers).unwrap_or(at as f64)
+}
+
+/// Where the present value of the knob stands, if it is on the axis.
+fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
+    let axis = run.axis()?;
+    let now = input.app.work.as_ref()?.now.scenario.knob(&axis.info.name)?;
+    if let Some(at) = axis.values.iter().position(|value| *value == now) {
+        return Some(place(&axis.values, at));
+    }
+    let now = now.as_f64()?;
+    let places = || (0..axis.values.len()).map(|at| place(&axis.values, at));
+    (places().any(|at| at <= now) && places().any(|at| at >= now)).then_some(now)
+}
+
+/// The figure of a row that is charted.
+fn value_of(row: &Row, figure: Figure, objective: bool) -> Option<f64> {
+    if objective { row.value } else { row.metrics.get(figure.metric.0).copied() }
+}
+
+/// What stands in the table in place of a figure.
+const fn short_of(row: &Row) -> &'static str {
+    match row.status {
+        EndStatus::Invalid => "invalid",
+        EndStatus::Infeasible => "infeas.",
+        EndStatus::NoPlan => "no plan",
+        EndStatus::Failed | EndStatus::Panicked => "failed",
+        _ => number::UNKNOWN,
+    }
+}
+
+/// The first word of a name that no other has, else all of it.
+fn short_name<'n>(name: &'n str, all: &[&str]) -> &'n str {
+    let others = || all.iter().filter(|other| **other != name);
+    let unique = |word: &&str| others().all(|other| other.split('-').all(|part| part != *word));
+    name.split('-').find(unique).unwrap_or(name)
+}
+
+/// A letter for every curve, no two alike.
+fn letters(names: &[&str]) -> Vec<char> {
+    let mut letters: Vec<char> = Vec::new();
+    for name in names {
+        let own = short_name(name, names).chars().chain(name.chars()).chain('0'..='9');
+        let free = own.filter(char::is_ascii_alphanumeric).find(|letter| !letters.contains(letter));
+        letters.push(free.unwrap_or('*'));
+    }
+    letters
+}
+
+fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: Figure) -> Vec<Piece> {
+    let place = run.sweep.cell(cell);
+    let method = run.sweep.method_names().nth(place.method).unwrap_or_default();
+    let value = run.sweep.values_at(&place).next().map_or_else(String::new, ToString::to_string);
+    let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+    let mut pieces = vec![Piece::answer(format!("> {value}{unit}  {method}"))];
+    let Some(row) = run.row(cell) else {
+        pieces.push(Piece::muted("  not solved; Enter sets the knob"));
+        return pieces;
+    };
+    if let Some(value) = value_of(row, figure, false) {
+        pieces.push(Piece::text(format!("  {} {}", figure.metric.1, number::fixed(value, 4))));
+    }
+    if let Some(value) = row.value {
+        pieces.push(Piece::text(format!("  {} {}", run.sweep.objective().name, number::fixed(value, 6))));
+    }
+    pieces.push(Piece::muted(format!("  {}", row.status.word())));
+    if !row.reason.is_empty() {
+        pieces.push(Piece::muted(format!(": {}", row.reason)));
+    } else if let Some(gap) = row.gap {
+        pieces.push(Piece::muted(format!("  gap {} %", number::percent(gap, 2))));
+    }
+    if let Some(fate) = row.hot_start {
+        pieces.push(Piece::muted(format!("  start {}", fate.word())));
+    }
+    pieces.push(Piece::muted("  Enter sets it"));
+    pieces
+}
+
+fn details(row: &Row) -> Vec<String> {
+    let mut lines = vec![format!("{}  {}", row.method, row.status.word())];
+    lines.extend(row.value.map(|value| format!("value {value}")));
+    lines.extend(row.bound.map(|bound| format!("bound {bound}")));
+    lines.extend(row.metrics.iter().map(|(name, value)| format!("{name} {value}")));
+    lines.push(format!("elapsed {:.3} s", row.elapsed_s));
+    lines
+}
