@@ -7,7 +7,7 @@ use super::pty::Place;
 fn a_click_goes_to_a_pane_and_selects() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
-    let view = terminal.until_shown(&["OPTIMAL", "p0–peer dp"]);
+    let view = terminal.until_shown(&["OPTIMAL", "p0 dp"]);
     terminal.click(view.cell_of("5 Search"));
     let view = terminal.until_shown(&["[5 Search]"]);
     terminal.click(view.cell_of("mfu"));

@@ -63,7 +63,7 @@ const CASES: &[Case] = &[
     of(EXACT, "anneal_steps", SHORT_EXACT, "100", Shows::Work),
     of(EXACT, "anneal_chains", SHORT_EXACT, "1", Shows::Work),
     of(EXACT, "anneal_hot", SHORT_EXACT, "3", Shows::Log),
-    of(EXACT, "anneal_cold", SHORT_EXACT, "0.05", Shows::Log),
+    of(EXACT, "anneal_cold", SHORT_EXACT, "5", Shows::Log),
     of(EXACT, "anneal_detour", SHORT_EXACT, "4", Shows::Log),
     of(EXACT, "orientation", "anneal_rounds=0", "fixed", Shows::Plan),
     of(LNS, "lns_ocs", "", "2", Shows::Work),

@@ -142,7 +142,7 @@ const CASES: &[Case] = &[
     on(PAIR, case(&["reallocate"], "rates", "", "fair", Shows::Plan)),
     on(PAIR, case(&["reallocate"], "trades", "", "0", Shows::Plan)),
     on(PAIR, case(&["reallocate"], "listed_vectors", "", "1", Shows::Work)),
-    on(PAIR, case(&["reallocate"], "boxes", "listed_vectors=1", "1", Shows::Work)),
+    on(PAIR, case(&["reallocate"], "boxes", "listed_vectors=1 rates=fair", "1", Shows::Work)),
 ];
 
 /// The common knobs, each with a method on which they bear.

@@ -97,7 +97,7 @@ fn every_knob_of_an_instance_changes_the_plan() {
 
 /// Those of a run change every job alike, so they are tested where they change a plan of one; here is what several have.
 const SHARED_CASES: &[Case] = &[
-    case("weights", "megatron_177b_pair", "", "1,3"),
+    case("weights", "megatron_177b_pair", "trades=1", "1,3"),
     case("ports_per_pod", "megatron_177b_pair", "", "36"),
     case("first_pods", "megatron_177b_pair", "", "0,1"),
 ];

@@ -303,7 +303,12 @@ fn writing_fills_in_everything_and_never_overwrites_by_itself() {
 #[test]
 fn a_model_is_written_with_its_method_in_the_name() {
     let mut bench = Bench::open();
-    bench.keys("w Down Down Down");
+    bench.keys("w");
+    let Some(Layer::Export(edit)) = bench.app.layers.last() else { panic!("the pop-up") };
+    let below = edit.formats.iter().position(|format| *format == "mps").unwrap();
+    for _ in 0..below {
+        bench.keys("Down");
+    }
     let method = bench.app.model_method(None).unwrap();
     let Some(Layer::Export(edit)) = bench.app.layers.last() else { panic!("the pop-up") };
     assert_eq!(
