@@ -21,6 +21,8 @@ mod pods;
 mod rules;
 #[path = "screens/searching.rs"]
 mod searching;
+#[path = "screens/shared_pods.rs"]
+mod shared_pods;
 #[path = "screens/whatif.rs"]
 mod whatif;
 

@@ -16,6 +16,7 @@ mod pieces;
 mod ports;
 mod prices;
 mod rates;
+mod reallocation;
 mod robustness;
 mod search;
 mod slack;
@@ -24,7 +25,7 @@ mod whatif;
 use super::whatif::WhatIfPane;
 use super::{CompareBlocks, Explanations, KindPanes, KindScreens, PaneInput};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
-use crate::app::pane::PaneInfo;
+use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use choice::Choice;
 use explained::{Explained, Whole};
@@ -116,6 +117,11 @@ const PANES: &[PaneInfo] = &[
         modes: slack::ORDERS,
         ..PaneInfo::new(SLACK, "Slack", "Which tasks have time to lose, and which links could give a port?")
     },
+    PaneInfo::new(
+        reallocation::NUMBER,
+        "Reallocation",
+        "Which job has ports to spare, and which one gains from them?",
+    ),
     PaneInfo::new(PRICES, "Prices", "What is one more port worth, and what does a circuit less cost?"),
     PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
 ];
@@ -136,6 +142,7 @@ struct Training {
     rates: rates::RatesPane,
     contention: contention::ContentionPane,
     slack: slack::SlackPane,
+    reallocation: reallocation::ReallocationPane,
     prices: prices::PricesPane,
     robustness: robustness::RobustnessPane,
     what_if: WhatIfPane,
@@ -147,6 +154,7 @@ impl KindPanes for Training {
         drop(
             self.explained
                 .accept(key, result)
+                .or_else(|result| self.reallocation.accept(key, result))
                 .or_else(|result| self.prices.accept(key, result))
                 .or_else(|result| self.robustness.accept(key, result)),
         );
@@ -167,8 +175,12 @@ impl KindPanes for Training {
             _ => {}
         }
         let Some(whole) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
-        // Of several jobs the first that takes ports is shown.
-        let Some(explained) = whole.usual() else { return };
+        if input.info.number == reallocation::NUMBER {
+            return self.reallocation.draw(input, &whole, area, buf, drawn, out);
+        }
+        // The job chosen in the pane of jobs is the one that all others show.
+        let chosen = input.app.pane(PaneId::Kind(reallocation::NUMBER)).selected;
+        let Some(explained) = whole.part(chosen) else { return };
         let choice = Choice::of(input.app, &explained, |item| self.ports.link_of(item));
         match input.info.number {
             1 => self.dag.draw(input, &explained, choice, area, buf, drawn, out),
@@ -181,7 +193,7 @@ impl KindPanes for Training {
             ROBUSTNESS => self.robustness.draw(input, &explained, area, buf, drawn, out),
             _ => {
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);
-                let baseline = baseline.and_then(|whole| whole.usual());
+                let baseline = baseline.and_then(|whole| whole.part(chosen));
                 self.ports.draw(input, &explained, baseline.as_deref(), choice, area, buf, drawn, out);
             }
         }

@@ -54,7 +54,8 @@ impl ContentionPane {
         let above = facts.ways.iter().filter(|way| facts.analysis.demand[**way as usize].above_s > 0.0);
         let value = format!("{} of {} above capacity", above.count(), facts.ways.len());
         let span = span(input, facts);
-        let context = vec![Piece::muted(input.mode())];
+        let mut context = facts.title();
+        context.push(Piece::muted(input.mode()));
         frame(input, &Title { context, value: vec![Piece::answer(value)] }, Shown::Ready, area, buf);
         let legend = u16::from(area.height >= 9);
         let inner = body(area, 1 + legend);

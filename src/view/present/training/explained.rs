@@ -1,10 +1,11 @@
-//! A training plan explained: what every task could have done, job by job.
+//! A training plan explained: what every task could have done, job by job, and who passed which ports on.
 
 use crate::view::present::Explain;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::{Analysis, Step, full_steps};
-use lightbay_engines::training::parts::{Part, first_receiver, parts};
+use lightbay_engines::training::parts::{Ledger, Part, first_receiver, ledger, parts};
+use lightbay_engines::training::plan::JobResult;
 use lightbay_widgets::Piece;
 use std::sync::Arc;
 
@@ -13,8 +14,12 @@ use std::sync::Arc;
 pub struct Explained {
     /// Key of the plan and the job, for caches.
     pub key: u64,
+    /// Key of the plan alone.
+    pub plan: u64,
     /// Name of the job, if it is one of several.
     pub job: Option<String>,
+    /// The job as a scenario of its own.
+    pub scenario: TrainingScenario,
     /// What every task could have done.
     pub analysis: Analysis,
     /// The full graph of a job under the plan.
@@ -26,10 +31,39 @@ pub struct Explained {
 /// A plan explained: its only job, or all of them.
 #[derive(Debug)]
 pub struct Whole {
+    /// Key of the plan, for caches.
+    pub key: u64,
     /// Every job.
-    parts: Vec<Arc<Explained>>,
-    /// The job that is shown.
-    usual: usize,
+    pub parts: Vec<Arc<Explained>>,
+    /// The job that is shown until a person chooses another.
+    pub usual: usize,
+    /// What several jobs exchange.
+    pub exchange: Option<Exchange>,
+}
+
+/// What several jobs exchange.
+#[derive(Debug)]
+pub struct Exchange {
+    /// Who has which ports in every pod.
+    pub ledger: Ledger,
+    /// Every job before and after.
+    pub jobs: Vec<JobFigures>,
+}
+
+/// A job before and after ports changed hands.
+#[derive(Debug)]
+pub struct JobFigures {
+    pub name: String,
+    pub weight: u32,
+    /// Makespans alone and shared, seconds.
+    pub makespan_s: [f64; 2],
+    /// NCT alone and shared.
+    pub nct: [Option<f64>; 2],
+    pub given: u32,
+    pub taken: u32,
+    /// Ports that it may use and those that it uses.
+    pub ports: u32,
+    pub used: u64,
 }
 
 impl Explain for Whole {
@@ -39,26 +73,53 @@ impl Explain for Whole {
         };
         let plan = training.plan();
         let (scenario, result) = (&plan.scenario.body, &plan.result);
-        let several = matches!(scenario, TrainingScenario::Shared(_));
+        let exchange = match scenario {
+            TrainingScenario::Shared(shared) => {
+                let ledger = ledger(shared, Some(result)).map_err(|problems| problems.to_string())?;
+                let weights = shared.jobs.iter().map(|placed| placed.weight);
+                let jobs = result.jobs.iter().zip(weights).map(|(job, weight)| figures(job, weight));
+                Some(Exchange { ledger, jobs: jobs.collect() })
+            }
+            TrainingScenario::Job(_) | TrainingScenario::Instance(_) => None,
+        };
+        let several = exchange.is_some();
         let mut explained = Vec::new();
         for (index, part) in parts(scenario, result, plan.objective.value).into_iter().enumerate() {
             // Numbers of plans stay far below the bits that tell jobs apart.
-            let key = key | (index as u64) << 48;
-            explained.push(Arc::new(Explained::of(key, part, several)?));
+            let of_job = key | (index as u64) << 48;
+            explained.push(Arc::new(Explained::of(of_job, key, part, several)?));
         }
-        Ok(Self { parts: explained, usual: first_receiver(result) })
+        Ok(Self { key, parts: explained, usual: first_receiver(result), exchange })
+    }
+}
+
+fn figures(job: &JobResult, weight: u32) -> JobFigures {
+    JobFigures {
+        name: job.name.clone(),
+        weight,
+        makespan_s: [job.alone.makespan_s, job.shared.makespan_s],
+        nct: [job.alone.result.nct, job.shared.result.nct],
+        given: job.given.iter().sum(),
+        taken: job.taken.iter().sum(),
+        ports: job.ports_per_pod.iter().sum(),
+        used: job.shared.result.ports_used,
     }
 }
 
 impl Whole {
-    /// The job that is shown.
-    pub fn usual(&self) -> Option<Arc<Explained>> {
-        self.parts.get(self.usual).map(Arc::clone)
+    /// The chosen job, or the one that is shown until one is chosen.
+    pub fn part(&self, chosen: Option<u32>) -> Option<Arc<Explained>> {
+        self.parts.get(self.chosen(chosen)).map(Arc::clone)
+    }
+
+    /// Index of that job.
+    pub fn chosen(&self, chosen: Option<u32>) -> usize {
+        chosen.map(|job| job as usize).filter(|job| *job < self.parts.len()).unwrap_or(self.usual)
     }
 }
 
 impl Explained {
-    fn of(key: u64, part: Part, several: bool) -> Result<Self, String> {
+    fn of(key: u64, plan: u64, part: Part, several: bool) -> Result<Self, String> {
         let Part { name, scenario, result, .. } = part;
         let analysis = Analysis::new(&scenario, &result).map_err(|error| error.to_string())?;
         let steps = match &scenario {
@@ -66,7 +127,7 @@ impl Explained {
             TrainingScenario::Instance(_) | TrainingScenario::Shared(_) => Vec::new(),
         };
         let ways = ways(&analysis);
-        Ok(Self { key, job: several.then_some(name), analysis, steps, ways })
+        Ok(Self { key, plan, job: several.then_some(name), scenario, analysis, steps, ways })
     }
 
     /// Name of the job, where there are several, for titles of panes that show one.

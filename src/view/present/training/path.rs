@@ -55,12 +55,13 @@ impl PathPane {
             self.fill(facts);
         }
         let chain = &facts.analysis.chain;
-        let context = format!("critical, {} tasks", chain.tasks.len());
+        let mut context = facts.title();
+        context.push(Piece::muted(format!("critical, {} tasks", chain.tasks.len())));
         let value = vec![
             Piece::answer(format!("loss {}", number::millis(chain.loss_s, 2).as_str())),
             Piece::muted(" ms"),
         ];
-        frame(input, &Title { context: vec![Piece::muted(context)], value }, Shown::Ready, area, buf);
+        frame(input, &Title { context, value }, Shown::Ready, area, buf);
         let inner = body(area, u16::from(area.height >= 6));
         let words = if inner.height >= WORDS { 2 } else { 0 };
         let inner = Rect { height: inner.height - words, ..inner };

@@ -27,7 +27,8 @@ const LINKS: u32 = 1 << 16;
 #[derive(Debug)]
 pub struct PricesPane {
     desk: Desk<(u64, PlanRef), Prices>,
-    last: Option<Arc<Prices>>,
+    /// The last ones, and the job they are of where there are several.
+    last: Option<(Option<String>, Arc<Prices>)>,
     table: TableState,
 }
 
@@ -50,7 +51,7 @@ impl PricesPane {
         facts: &Facts,
         out: &mut Drawn,
     ) -> Option<Result<Arc<Prices>, String>> {
-        let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.key);
+        let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.plan);
         if let Some(plan) = current {
             let job = JobKey { pane: input.pane, plan: facts.key, size: (0, 0), variant: SORT };
             let of = Arc::clone(facts);
@@ -65,12 +66,13 @@ impl PricesPane {
                     .map_err(|error| Patience::why(&error))
             });
             match made {
-                Some(Ok(prices)) => self.last = Some(prices),
+                Some(Ok(prices)) => self.last = Some((facts.job.clone(), prices)),
                 Some(Err(why)) => return Some(Err(why)),
                 None => {}
             }
         }
-        self.last.clone().map(Ok)
+        // Those of one job say nothing about another.
+        self.last.iter().find(|(job, _)| *job == facts.job).map(|(_, last)| Ok(Arc::clone(last)))
     }
 
     pub fn draw(
@@ -97,7 +99,9 @@ impl PricesPane {
             (false, true) => "",
             (false, false) => "estimates",
         };
-        let title = Title { context: vec![Piece::muted(context)], value: value(facts, &prices) };
+        let mut named = facts.title();
+        named.push(Piece::muted(context));
+        let title = Title { context: named, value: value(facts, &prices) };
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, u16::from(area.height >= 7));
         if inner.is_empty() {

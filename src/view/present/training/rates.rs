@@ -85,13 +85,15 @@ impl RatesPane {
         let analysis = &facts.analysis;
         let circuits = analysis.circuits[way as usize / 2];
         let both = input.mode().starts_with("fair") && area.width >= BOTH;
-        let mut context = Piece::muted(if both { "fair beside joint" } else { "as planned" });
+        let mut form = Piece::muted(if both { "fair beside joint" } else { "as planned" });
         if let Some(task) = around {
-            context = Piece::muted(format!("{}, around {}", context.text, facts.name(task)));
+            form = Piece::muted(format!("{}, around {}", form.text, facts.name(task)));
         }
+        let mut context = facts.title();
+        context.push(form);
         let name = links::way(&analysis.setting.instance, way);
         let value = vec![Piece::answer(format!("{name}, {}", pieces::circuits(circuits)))];
-        frame(input, &Title { context: vec![context], value }, Shown::Ready, area, buf);
+        frame(input, &Title { context, value }, Shown::Ready, area, buf);
 
         let inner = body(area, 1);
         let table = if inner.height >= TABLE.0 { (self.rows.len() as u16 + 1).min(TABLE.1) } else { 0 };

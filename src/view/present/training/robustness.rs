@@ -10,7 +10,6 @@ use crate::app::plans::PlanRef;
 use crate::view::present::desk::Desk;
 use crate::view::present::rows::line;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::AnyPlan;
 use lightbay_engines::training::instance::Instance;
 use lightbay_engines::training::robustness::{Ends, PortCase, Robustness, Spread, Together, Trials};
 use lightbay_widgets::{Column, PaneState as Shown, Piece, TableRow, TableState, Tone, number};
@@ -25,7 +24,8 @@ const SORT: u64 = 13;
 #[derive(Debug)]
 pub struct RobustnessPane {
     desk: Desk<(u64, PlanRef), Robustness>,
-    last: Option<Arc<Robustness>>,
+    /// The last ones, and the job they are of where there are several.
+    last: Option<(Option<String>, Arc<Robustness>)>,
     table: TableState,
 }
 
@@ -48,26 +48,25 @@ impl RobustnessPane {
         facts: &Facts,
         out: &mut Drawn,
     ) -> Option<Result<Arc<Robustness>, String>> {
-        let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.key);
+        let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.plan);
         if let Some(plan) = current {
             let job = JobKey { pane: input.pane, plan: facts.key, size: (0, 0), variant: SORT };
-            let (of, shown) = (Arc::clone(facts), plan.clone());
+            let of = Arc::clone(facts);
             let made = self.desk.look(&(facts.key, PlanRef(plan.clone())), job, &mut out.jobs, move || {
-                let AnyPlan::Training(training) = &shown else {
-                    return Err("the plan is not one of a training job".to_owned());
-                };
-                let (scenario, analysis) = (&training.plan().scenario.body, &of.analysis);
+                let analysis = &of.analysis;
                 let trials = Trials::default();
-                Robustness::new(scenario, &analysis.setting, &analysis.circuits, trials, &mut Patience::new())
+                let (setting, circuits) = (&analysis.setting, &analysis.circuits);
+                Robustness::new(&of.scenario, setting, circuits, trials, &mut Patience::new())
                     .map_err(|error| Patience::why(&error))
             });
             match made {
-                Some(Ok(tried)) => self.last = Some(tried),
+                Some(Ok(tried)) => self.last = Some((facts.job.clone(), tried)),
                 Some(Err(why)) => return Some(Err(why)),
                 None => {}
             }
         }
-        self.last.clone().map(Ok)
+        // Those of one job say nothing about another.
+        self.last.iter().find(|(job, _)| *job == facts.job).map(|(_, last)| Ok(Arc::clone(last)))
     }
 
     pub fn draw(
@@ -90,7 +89,9 @@ impl RobustnessPane {
             Some(Ok(tried)) => tried,
         };
         let context = if area.width >= 60 { "circuits as planned, simulated anew" } else { "" };
-        let title = Title { context: vec![Piece::muted(context)], value: value(&tried) };
+        let mut named = facts.title();
+        named.push(Piece::muted(context));
+        let title = Title { context: named, value: value(&tried) };
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, u16::from(area.height >= 7));
         if inner.is_empty() {

@@ -57,7 +57,9 @@ impl SlackPane {
         let tasks = facts.analysis.tasks.len();
         let none = slack_bins(&facts.analysis.tasks).first().map_or(0, |bin| bin.tasks);
         let value = vec![Piece::answer(format!("{none} of {tasks} without"))];
-        frame(input, &Title { context: vec![Piece::muted(input.mode())], value }, Shown::Ready, area, buf);
+        let mut context = facts.title();
+        context.push(Piece::muted(input.mode()));
+        frame(input, &Title { context, value }, Shown::Ready, area, buf);
         let inner = body(area, 1);
         let bins = self.bins.len() as u16;
         let list = if inner.width >= BESIDE && inner.height >= bins {
