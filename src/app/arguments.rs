@@ -58,6 +58,10 @@ fn sweeps(app: &App) -> Vec<Offered> {
         .collect()
 }
 
+fn panes(app: &App) -> Vec<Offered> {
+    app.kind_panes().iter().map(|info| offer(info.name, info.help)).collect()
+}
+
 fn plans(app: &App) -> Vec<Offered> {
     app.plans.rows().iter().map(|entry| offer(entry.number.to_string(), entry.method.clone())).collect()
 }
@@ -119,6 +123,13 @@ pub const SWEEP: Argument = Argument {
     name: "NAME=VALUES [METHODS]",
     offered: sweeps,
     command: |text| given(text, "NAME=VALUES, such as seq=2048,4096", Command::Sweep),
+};
+
+/// A pane of the kind, also one that has no key.
+pub const PANE: Argument = Argument {
+    name: "NAME",
+    offered: panes,
+    command: |text| given(text, "the name of a pane", Command::FocusNamed),
 };
 
 /// The number of a plan.

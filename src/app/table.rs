@@ -384,6 +384,7 @@ fn view() -> Vec<ActionInfo> {
             "go to the runs in the solve strip",
         ),
         A::new("list_panes", &["Space p"], Command::Panes, "list all panes"),
+        A::with("pane", &[], arguments::PANE, "go to a pane by its name").when(possible::open),
         A::new("list_runs", &["Space r"], Command::Runs, "list all runs of the session"),
     ];
     for (number, (name, help, keys)) in (1..).zip(PANES) {

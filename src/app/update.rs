@@ -92,6 +92,7 @@ impl App {
             Command::Import(text) => self.import(&text, effects),
             Command::ShowStart => self.show_start(effects),
             Command::Focus(pane) => self.focus(pane),
+            Command::FocusNamed(name) => self.focus_named(&name),
             Command::Cycle(by) => self.cycle(by),
             Command::Zoom => self.focus.zoomed = !self.focus.zoomed,
             Command::Pin => self.pin(),

@@ -97,3 +97,13 @@ fn slack_is_listed_in_three_orders() {
     assert_ne!(by_slack, by_start);
     assert_ne!(by_start, by_link);
 }
+
+#[test]
+fn panes_without_a_key_are_reached_by_name() {
+    let mut bench = Bench::solved("small", Style::Colour);
+    bench.run(Command::FocusNamed("slack".to_owned()));
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(10));
+    bench.run(Command::FocusNamed("slacks".to_owned()));
+    assert_eq!(bench.app.focus.pane, PaneId::Kind(10), "a name that is none leads nowhere");
+    assert!(bench.screen("pane-by-name", 120, 40).contains("no pane is called 'slacks'"));
+}

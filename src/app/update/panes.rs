@@ -7,6 +7,7 @@ use crate::app::layer::{Layer, TextView};
 use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
 use crate::app::state::{App, StartItem};
 use lightbay_core::event::{RunId, Severity};
+use lightbay_core::problem::suggestion;
 
 /// How far the side bar can be moved from its usual width.
 const SIDE_RANGE: i16 = 30;
@@ -23,6 +24,19 @@ impl App {
             }
         }
         self.drawn = drawn;
+    }
+
+    /// Gives the focus to the pane of the kind with a name, in any case of its letters.
+    pub(super) fn focus_named(&mut self, name: &str) {
+        let panes = self.kind_panes();
+        match panes.iter().find(|info| info.name.eq_ignore_ascii_case(name.trim())) {
+            Some(info) => self.focus(PaneId::Kind(info.number)),
+            None => {
+                let names: Vec<&str> = panes.iter().map(|info| info.name).collect();
+                let remedy = suggestion(name, &names);
+                self.say(Severity::Error, format!("no pane is called '{name}'; {remedy}"));
+            }
+        }
     }
 
     /// Gives the focus to a pane.
