@@ -9,7 +9,7 @@ use lightbay_core::scenario::SCHEMA as SCENARIO;
 use lightbay_crossconnect::Crossconnect;
 use lightbay_tpu::Tpu;
 use lightbay_training::Training;
-use schemars::{SchemaGenerator, generate::SchemaSettings, json_schema};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -68,8 +68,23 @@ pub fn schema(which: SchemaOf) -> Value {
     root.to_value()
 }
 
+/// Lets other keys stand beside those of a scenario: the envelope has its own.
+fn open_beside(generator: &mut SchemaGenerator, name: &str) {
+    let Some(definition) = generator.definitions_mut().get_mut(name).and_then(Value::as_object_mut) else {
+        return;
+    };
+    definition.remove("additionalProperties");
+    for forms in ["oneOf", "anyOf"] {
+        let Some(Value::Array(forms)) = definition.get_mut(forms) else { continue };
+        for form in forms.iter_mut().filter_map(Value::as_object_mut) {
+            form.remove("additionalProperties");
+        }
+    }
+}
+
 fn scenario<K: Kind>(generator: &mut SchemaGenerator) -> schemars::Schema {
     let body = generator.subschema_for::<K::Scenario>();
+    open_beside(generator, &K::Scenario::schema_name());
     json_schema!({
         "type": "object",
         "properties": {

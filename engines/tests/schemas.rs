@@ -20,3 +20,17 @@ fn checked_in_schemas_are_current() {
         assert!(stored == current, "{} is out of date; run with LIGHTBAY_WRITE_SCHEMAS=1", path.display());
     }
 }
+
+/// The forms of a scenario stand beside the keys of the envelope, so none of them may rule other keys out.
+#[test]
+fn no_form_of_a_scenario_rules_out_the_envelope() {
+    let schema = schema(SchemaOf::Scenario);
+    for kind in schema["oneOf"].as_array().unwrap() {
+        let name = kind["allOf"][0]["$ref"].as_str().unwrap().trim_start_matches("#/$defs/");
+        let body = &schema["$defs"][name];
+        let forms = ["oneOf", "anyOf"].into_iter().filter_map(|forms| body[forms].as_array()).flatten();
+        for form in forms.chain([body]) {
+            assert!(form.get("additionalProperties").is_none(), "{name}: {form}");
+        }
+    }
+}
