@@ -29,14 +29,12 @@ impl App {
     /// Gives the focus to the pane of the kind with a name, in any case of its letters.
     pub(super) fn focus_named(&mut self, name: &str) {
         let panes = self.kind_panes();
-        match panes.iter().find(|info| info.name.eq_ignore_ascii_case(name.trim())) {
-            Some(info) => self.focus(PaneId::Kind(info.number)),
-            None => {
-                let names: Vec<&str> = panes.iter().map(|info| info.name).collect();
-                let remedy = suggestion(name, &names);
-                self.say(Severity::Error, format!("no pane is called '{name}'; {remedy}"));
-            }
+        if let Some(info) = panes.iter().find(|info| info.name.eq_ignore_ascii_case(name.trim())) {
+            return self.focus(PaneId::Kind(info.number));
         }
+        let names: Vec<&str> = panes.iter().map(|info| info.name).collect();
+        let remedy = suggestion(name, &names);
+        self.say(Severity::Error, format!("no pane is called '{name}'; {remedy}"));
     }
 
     /// Gives the focus to a pane.
