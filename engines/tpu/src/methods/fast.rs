@@ -178,6 +178,9 @@ struct Search<'s, 'a> {
     curve: Curve,
 }
 
+/// Cubes from which on the winner of every round is certified at once.
+const LONG_ROUNDS: usize = 64;
+
 /// Cubes of the pods of which designs without symmetry are searched in their own right.
 const UNTIED: usize = 4;
 
@@ -291,7 +294,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let streams = lightbay_core::random::Streams::new(self.seed());
         let (settings, mean_share, gap, max_rounds) =
             (self.settings, self.mean_share, self.gap, self.max_rounds);
-        let (mut curve, mut first) = (self.curve, self.best.is_none());
+        let (mut curve, mut first, cubes) = (self.curve, self.best.is_none(), self.cubes);
         let entries = tournament::tournament(
             tried,
             &settings,
@@ -300,9 +303,10 @@ impl<'s, 'a> Search<'s, 'a> {
             self.cx,
             |cx, family, progress| curve.draw(cx, family, progress),
             |cx, entry| {
-                // The first winner makes sure that there is a plan, however early the run is stopped.
-                if std::mem::take(&mut first) {
-                    cx.phase("certify", format!("the first design of {}", entry.family.name));
+                // The first winner makes sure that there is a plan, however early the run is stopped; where rounds
+                // take long, each winner does.
+                if std::mem::take(&mut first) || cubes >= LONG_ROUNDS {
+                    cx.phase("certify", format!("the best design so far, of {}", entry.family.name));
                     let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
                     if let Some(hops) = metrics::hops(&pod) {
                         let settings =
