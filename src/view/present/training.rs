@@ -21,6 +21,7 @@ mod robustness;
 mod search;
 mod slack;
 mod whatif;
+mod worked;
 
 use super::whatif::WhatIfPane;
 use super::{CompareBlocks, Explanations, KindPanes, KindScreens, PaneInput};

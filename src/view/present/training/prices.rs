@@ -3,19 +3,18 @@
 use super::Facts;
 use super::barred::{self, Barred};
 use super::patience::Patience;
+use super::worked::Worked;
 use super::{links, pieces};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
-use crate::app::plans::PlanRef;
-use crate::view::present::desk::Desk;
 use crate::view::present::rows::line;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_core::method::MethodError;
 use lightbay_engines::training::evaluate::Rates;
 use lightbay_engines::training::plan::RateControl;
 use lightbay_engines::training::prices::{CircuitPrice, MORE_PORTS, PortPrice, Prices};
 use lightbay_widgets::{Column, PaneState as Shown, Piece, TableRow, TableState, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::sync::Arc;
 
 /// Sort of the jobs of this pane.
 const SORT: u64 = 12;
@@ -26,53 +25,30 @@ const LINKS: u32 = 1 << 16;
 /// Data of the pane.
 #[derive(Debug)]
 pub struct PricesPane {
-    desk: Desk<(u64, PlanRef), Prices>,
-    /// The last ones, and the job they are of where there are several.
-    last: Option<(Option<String>, Arc<Prices>)>,
+    worked: Worked<Prices>,
     table: TableState,
 }
 
 impl Default for PricesPane {
     fn default() -> Self {
-        Self { desk: Desk::new(SORT, 6), last: None, table: TableState::default() }
+        Self { worked: Worked::new(SORT), table: TableState::default() }
     }
+}
+
+/// Prices around the circuits of a plan, at its rates.
+fn work(facts: &Facts, patience: &mut Patience) -> Result<Prices, MethodError> {
+    let analysis = &facts.analysis;
+    let rates = match analysis.rate_control {
+        RateControl::Fair => Rates::Fair,
+        RateControl::Joint => Rates::Best,
+    };
+    Prices::new(&analysis.setting.evaluator, &analysis.circuits, rates, patience)
 }
 
 impl PricesPane {
     /// Takes in what a helper thread made; gives back what is of another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.desk.accept(key, result)
-    }
-
-    /// The prices of the plan shown, or the last ones while they are worked out.
-    fn prices(
-        &mut self,
-        input: &PaneInput<'_>,
-        facts: &Facts,
-        out: &mut Drawn,
-    ) -> Option<Result<Arc<Prices>, String>> {
-        let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.plan);
-        if let Some(plan) = current {
-            let job = JobKey { pane: input.pane, plan: facts.key, size: (0, 0), variant: SORT };
-            let of = Arc::clone(facts);
-            let made = self.desk.look(&(facts.key, PlanRef(plan.clone())), job, &mut out.jobs, move || {
-                let analysis = &of.analysis;
-                let rates = match analysis.rate_control {
-                    RateControl::Fair => Rates::Fair,
-                    RateControl::Joint => Rates::Best,
-                };
-                let evaluator = &analysis.setting.evaluator;
-                Prices::new(evaluator, &analysis.circuits, rates, &mut Patience::new())
-                    .map_err(|error| Patience::why(&error))
-            });
-            match made {
-                Some(Ok(prices)) => self.last = Some((facts.job.clone(), prices)),
-                Some(Err(why)) => return Some(Err(why)),
-                None => {}
-            }
-        }
-        // Those of one job say nothing about another.
-        self.last.iter().find(|(job, _)| *job == facts.job).map(|(_, last)| Ok(Arc::clone(last)))
+        self.worked.accept(key, result)
     }
 
     pub fn draw(
@@ -85,7 +61,7 @@ impl PricesPane {
         out: &mut Drawn,
     ) {
         let nothing = Title { context: Vec::new(), value: Vec::new() };
-        let prices = match self.prices(input, facts, out) {
+        let prices = match self.worked.look(input, facts, out, work) {
             None => return frame(input, &nothing, Shown::Waiting("prices of ports and circuits"), area, buf),
             Some(Err(why)) => {
                 let state = Shown::Empty { what: &why, remedy: "" };

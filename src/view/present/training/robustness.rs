@@ -5,17 +5,16 @@ use super::barred::{self, Barred};
 use super::links;
 use super::patience::Patience;
 use super::prices::difference;
+use super::worked::Worked;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
-use crate::app::plans::PlanRef;
-use crate::view::present::desk::Desk;
 use crate::view::present::rows::line;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_core::method::MethodError;
 use lightbay_engines::training::instance::Instance;
 use lightbay_engines::training::robustness::{Ends, PortCase, Robustness, Spread, Together, Trials};
 use lightbay_widgets::{Column, PaneState as Shown, Piece, TableRow, TableState, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use std::sync::Arc;
 
 /// Sort of the jobs of this pane.
 const SORT: u64 = 13;
@@ -23,50 +22,26 @@ const SORT: u64 = 13;
 /// Data of the pane.
 #[derive(Debug)]
 pub struct RobustnessPane {
-    desk: Desk<(u64, PlanRef), Robustness>,
-    /// The last ones, and the job they are of where there are several.
-    last: Option<(Option<String>, Arc<Robustness>)>,
+    worked: Worked<Robustness>,
     table: TableState,
 }
 
 impl Default for RobustnessPane {
     fn default() -> Self {
-        Self { desk: Desk::new(SORT, 6), last: None, table: TableState::default() }
+        Self { worked: Worked::new(SORT), table: TableState::default() }
     }
+}
+
+/// Trials of the circuits of a plan.
+fn work(facts: &Facts, patience: &mut Patience) -> Result<Robustness, MethodError> {
+    let analysis = &facts.analysis;
+    Robustness::new(&facts.scenario, &analysis.setting, &analysis.circuits, Trials::default(), patience)
 }
 
 impl RobustnessPane {
     /// Takes in what a helper thread made; gives back what is of another pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.desk.accept(key, result)
-    }
-
-    /// The trials of the plan shown, or the last ones while they are worked out.
-    fn tried(
-        &mut self,
-        input: &PaneInput<'_>,
-        facts: &Facts,
-        out: &mut Drawn,
-    ) -> Option<Result<Arc<Robustness>, String>> {
-        let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.plan);
-        if let Some(plan) = current {
-            let job = JobKey { pane: input.pane, plan: facts.key, size: (0, 0), variant: SORT };
-            let of = Arc::clone(facts);
-            let made = self.desk.look(&(facts.key, PlanRef(plan.clone())), job, &mut out.jobs, move || {
-                let analysis = &of.analysis;
-                let trials = Trials::default();
-                let (setting, circuits) = (&analysis.setting, &analysis.circuits);
-                Robustness::new(&of.scenario, setting, circuits, trials, &mut Patience::new())
-                    .map_err(|error| Patience::why(&error))
-            });
-            match made {
-                Some(Ok(tried)) => self.last = Some((facts.job.clone(), tried)),
-                Some(Err(why)) => return Some(Err(why)),
-                None => {}
-            }
-        }
-        // Those of one job say nothing about another.
-        self.last.iter().find(|(job, _)| *job == facts.job).map(|(_, last)| Ok(Arc::clone(last)))
+        self.worked.accept(key, result)
     }
 
     pub fn draw(
@@ -79,7 +54,7 @@ impl RobustnessPane {
         out: &mut Drawn,
     ) {
         let nothing = Title { context: Vec::new(), value: Vec::new() };
-        let tried = match self.tried(input, facts, out) {
+        let tried = match self.worked.look(input, facts, out, work) {
             None => {
                 return frame(input, &nothing, Shown::Waiting("the plan under failures"), area, buf);
             }
