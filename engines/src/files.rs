@@ -1,8 +1,9 @@
 //! Reading scenario and plan files of any kind, and checking plans.
 
+use crate::envelope;
 use crate::listed::Listed;
 use crate::subject::{AnyPlan, AnyScenario, unknown_kind};
-use lightbay_core::checked::{BoundTrust, Checked, Violation};
+use lightbay_core::checked::{BoundTrust, Checked, VerifiedBound, Violation};
 use lightbay_core::kind::Depth;
 use lightbay_core::plan::{self, Draft, Header};
 use lightbay_core::problem::{Problem, Problems, suggestion};
@@ -43,8 +44,10 @@ pub(crate) enum AnyDraft {
 pub struct CheckReport {
     /// Rules that are broken; empty means the plan is good.
     pub violations: Vec<Violation>,
-    /// How far the bound is confirmed.
+    /// How far the claimed bound is confirmed.
     pub bound: BoundTrust,
+    /// The bound that the checker itself vouches for.
+    pub verified: Option<VerifiedBound>,
     /// What the checker had to say besides.
     pub remarks: Vec<String>,
     /// Unknown keys outside the result.
@@ -79,15 +82,19 @@ fn check<K: Listed>(draft: Draft<K>, depth: Depth) -> CheckReport {
     let mut report = CheckReport {
         violations: draft.violations,
         bound: BoundTrust::None,
+        verified: None,
         remarks: Vec::new(),
         warnings: draft.warnings,
         header: draft.plan.as_ref().map(plan::Plan::header),
         plan: None,
     };
     if let Some(plan) = draft.plan {
+        report.violations.extend(envelope::violations(&plan));
         match Checked::verify(plan, depth) {
             Ok(checked) => {
+                report.violations.extend(envelope::unfounded(&checked));
                 report.bound = checked.bound_trust();
+                report.verified = checked.verified_bound().cloned();
                 report.remarks = checked.remarks().to_vec();
                 if report.violations.is_empty() {
                     report.plan = Some(K::plan(Arc::new(checked)));

@@ -52,6 +52,7 @@ macro_rules! named_kind {
 
 pub mod catalogue;
 pub mod convert;
+mod envelope;
 pub mod files;
 pub mod formats;
 mod listed;

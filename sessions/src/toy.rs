@@ -78,7 +78,7 @@ pub(crate) fn draft(size: i64, value: f64, filler: String) -> Plan<Toy> {
         limit: None,
         objective: Objective::of::<Toy>(value, None),
         metrics: BTreeMap::from([("weight".to_owned(), 2.0 * value)]),
-        provenance: Provenance { scenario_sha256: sha256, ..Provenance::default() },
+        provenance: Provenance { scenario_sha256: sha256, reproducible: true, ..Provenance::default() },
         derived_from: None,
         notes: None,
         result: ToyResult { filler },

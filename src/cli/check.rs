@@ -27,7 +27,7 @@ pub struct Arguments {
 
 /// Checks the plan.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let depth = if arguments.exact { Depth::Exact } else { Depth::Usual };
+    let depth = if arguments.exact { Depth::EXACT } else { Depth::Usual };
     let file = arguments.plan.plan_file()?;
     let report = file.check(depth);
     for warning in &report.warnings {

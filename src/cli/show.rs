@@ -7,7 +7,7 @@ use super::quantity;
 use super::source::Source;
 use super::table::Table;
 use clap::{Args, ValueHint};
-use lightbay_core::checked::{BOUND_COVERS, BoundTrust};
+use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
@@ -216,7 +216,7 @@ fn bound(header: &Header, trust: BoundTrust) -> String {
         BoundTrust::Claimed | BoundTrust::None => format!("claimed by {}", printable(&header.method)),
     };
     let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
-    let covers = match header.provenance.other.get(BOUND_COVERS).and_then(Value::as_str) {
+    let covers = match header.provenance.bound_covers() {
         Some(covers) => format!(" for {}", printable(covers)),
         None => String::new(),
     };

@@ -223,7 +223,7 @@ pub fn export(job: &ExportJob) -> Fact {
 
 /// Verifies a plan from its file content, as `lightbay check` does.
 pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
-    let depth = if exact { Depth::Exact } else { Depth::Usual };
+    let depth = if exact { Depth::EXACT } else { Depth::Usual };
     let failed = |text: String| Fact::Checked { number, passed: false, lines: vec![text] };
     let value = match plan.0.shared().to_value() {
         Ok(value) => value,

@@ -2,13 +2,18 @@
 
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind};
-use crate::plan::{Header, Limit, OPTIMAL_GAP, Objective, Plan, Status, gap};
+use crate::plan::{Header, Limit, Objective, Plan, Status, gap};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::any::Any;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+
+mod envelope;
+mod metrics;
+
+pub use metrics::{Figure, SAME, compare_metrics, same};
 
 /// Something a plan breaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -44,13 +49,35 @@ pub enum BoundTrust {
     Claimed,
 }
 
+/// A bound that a checker reached by its own means, whatever the plan claims.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VerifiedBound {
+    /// What no plan that it covers can beat.
+    pub value: f64,
+    /// The plans it covers, if not all of the scenario (`plans at fair rates`).
+    pub covers: Option<String>,
+    /// |value - bound| / |value| of the plan that was checked.
+    pub gap: f64,
+}
+
+impl VerifiedBound {
+    /// A bound on all plans of the scenario, or on those that `covers` names. One that passes the objective by rounding
+    /// alone is met by it.
+    pub fn of<K: Kind>(objective: f64, bound: f64, covers: Option<&str>) -> Self {
+        let value = if K::OBJECTIVE.sense.better(objective, bound) { objective } else { bound };
+        Self { value, covers: covers.map(str::to_owned), gap: gap(objective, value) }
+    }
+}
+
 /// What a checker found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Rules that are broken.
     pub violations: Vec<Violation>,
-    /// How far the bound is confirmed.
+    /// How far the claimed bound is confirmed.
     pub bound: BoundTrust,
+    /// The bound that the checker itself vouches for, also where the plan claims another one or none.
+    pub verified: Option<VerifiedBound>,
     /// What else is worth saying.
     pub remarks: Vec<String>,
 }
@@ -58,7 +85,12 @@ pub struct Verdict {
 impl Verdict {
     /// Nothing is wrong; the bound, if any, is the method's claim.
     pub const fn clean() -> Self {
-        Self { violations: Vec::new(), bound: BoundTrust::Claimed, remarks: Vec::new() }
+        Self { violations: Vec::new(), bound: BoundTrust::Claimed, verified: None, remarks: Vec::new() }
+    }
+
+    /// Rules are broken, so nothing is said about the bound.
+    pub const fn refused(violations: Vec<Violation>) -> Self {
+        Self { violations, bound: BoundTrust::None, verified: None, remarks: Vec::new() }
     }
 }
 
@@ -76,6 +108,7 @@ pub struct Rejected<K: Kind> {
 pub struct Checked<K: Kind> {
     plan: Plan<K>,
     bound: BoundTrust,
+    verified: Option<VerifiedBound>,
     remarks: Vec<String>,
 }
 
@@ -86,10 +119,10 @@ impl<K: Kind> Checked<K> {
     /// [`Rejected`] with every violation.
     pub fn verify(plan: Plan<K>, depth: Depth) -> Result<Self, Rejected<K>> {
         let mut verdict = K::check(&plan, depth);
-        check_envelope(&plan, &mut verdict.violations);
+        verdict.violations.extend(envelope::violations(&plan));
         if verdict.violations.is_empty() {
             let bound = if plan.objective.bound.is_none() { BoundTrust::None } else { verdict.bound };
-            Ok(Self { plan, bound, remarks: verdict.remarks })
+            Ok(Self { plan, bound, verified: verdict.verified, remarks: verdict.remarks })
         } else {
             Err(Rejected { plan: Box::new(plan), violations: verdict.violations })
         }
@@ -100,9 +133,14 @@ impl<K: Kind> Checked<K> {
         &self.plan
     }
 
-    /// How far the bound is confirmed.
+    /// How far the claimed bound is confirmed.
     pub const fn bound_trust(&self) -> BoundTrust {
         self.bound
+    }
+
+    /// The bound that the checker itself vouches for.
+    pub const fn verified_bound(&self) -> Option<&VerifiedBound> {
+        self.verified.as_ref()
     }
 
     /// What the checker had to say besides.
@@ -121,20 +159,16 @@ impl<K: Kind> Checked<K> {
         plan.provenance.elapsed_s = end.elapsed_s;
         plan.provenance.reproducible = end.not_reproducible_because.is_none();
         plan.provenance.not_reproducible_because = end.not_reproducible_because;
-        if let Some(covers) = end.bound_covers {
-            plan.provenance.other.insert(BOUND_COVERS.to_owned(), covers.into());
-        }
+        plan.provenance.set_bound_covers(end.bound_covers.as_deref());
         let trust = match end.bound {
             None => BoundTrust::None,
             Some(_) if kept => self.bound,
             Some(_) => BoundTrust::Claimed,
         };
-        Self { plan, bound: trust, remarks: self.remarks.clone() }
+        debug_assert_eq!(envelope::violations(&plan), [], "a run ends with an envelope that holds together");
+        Self { plan, bound: trust, verified: self.verified.clone(), remarks: self.remarks.clone() }
     }
 }
-
-/// Key in the provenance that says which plans a bound covers, if not all of the scenario.
-pub const BOUND_COVERS: &str = "bound_covers";
 
 /// What is known about a plan when its run has ended.
 pub(crate) struct Conclusion {
@@ -144,57 +178,6 @@ pub(crate) struct Conclusion {
     pub(crate) bound_covers: Option<String>,
     pub(crate) elapsed_s: f64,
     pub(crate) not_reproducible_because: Option<String>,
-}
-
-fn check_envelope<K: Kind>(plan: &Plan<K>, violations: &mut Vec<Violation>) {
-    let objective = &plan.objective;
-    let mut objective_violation = |message: String| violations.push(Violation::new("objective", message));
-    if objective.name != K::OBJECTIVE.name || objective.sense != K::OBJECTIVE.sense {
-        objective_violation(format!(
-            "'{}' ({}) is not the objective of kind {}, which is '{}' ({})",
-            objective.name,
-            objective.sense.word(),
-            K::NAME,
-            K::OBJECTIVE.name,
-            K::OBJECTIVE.sense.word()
-        ));
-    }
-    if !objective.value.is_finite() {
-        objective_violation("the value is not finite".to_owned());
-    }
-    match (objective.bound, objective.gap) {
-        (None, None) => {}
-        (Some(bound), Some(claimed)) => {
-            let expected = gap(objective.value, bound);
-            if (claimed - expected).abs() > 1e-9 + 1e-6 * expected.abs() {
-                objective_violation(format!("gap is {claimed}, value and bound give {expected}"));
-            }
-            let slack = OPTIMAL_GAP * objective.value.abs().max(1e-12);
-            let passed = match objective.sense {
-                crate::kind::Sense::Min => bound > objective.value + slack,
-                crate::kind::Sense::Max => bound < objective.value - slack,
-            };
-            if passed {
-                objective_violation(format!("bound {bound} is passed by the value {}", objective.value));
-            }
-        }
-        _ => objective_violation("bound and gap must be given together".to_owned()),
-    }
-    let proven = objective.gap.is_some_and(|gap| gap <= OPTIMAL_GAP);
-    if plan.status == Status::Optimal && !proven {
-        violations.push(Violation::new("status", "'optimal' needs a bound within 1e-7 of the value"));
-    }
-    match plan.scenario.sha256() {
-        Ok(sha) if plan.provenance.scenario_sha256.is_empty() || plan.provenance.scenario_sha256 == sha => {}
-        Ok(sha) => violations.push(Violation::new(
-            "scenario",
-            format!(
-                "scenario_sha256 is {}, the embedded scenario has {sha}",
-                plan.provenance.scenario_sha256
-            ),
-        )),
-        Err(error) => violations.push(Violation::new("scenario", error.to_string())),
-    }
 }
 
 mod sealed {
@@ -220,8 +203,10 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn to_json(&self) -> Result<Vec<u8>, WriteError> {
         json::to_pretty(&self.to_value()?)
     }
-    /// How far the bound is confirmed.
+    /// How far the claimed bound is confirmed.
     fn bound_trust(&self) -> BoundTrust;
+    /// The bound that the checker itself vouches for.
+    fn verified_bound(&self) -> Option<&VerifiedBound>;
     /// For the catalogue, which knows the kinds.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -241,6 +226,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn bound_trust(&self) -> BoundTrust {
         self.bound
+    }
+    fn verified_bound(&self) -> Option<&VerifiedBound> {
+        self.verified.as_ref()
     }
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self

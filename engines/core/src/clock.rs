@@ -36,6 +36,32 @@ impl Clock for SystemClock {
     }
 }
 
+/// The end of the time that may be spent on something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    ends: Option<(Instant, Duration)>,
+}
+
+impl Deadline {
+    /// No end.
+    pub const NEVER: Self = Self { ends: None };
+
+    /// Ends after this time from now.
+    pub fn after(limit: Duration) -> Self {
+        Self { ends: Instant::now().checked_add(limit).map(|at| (at, limit)) }
+    }
+
+    /// Whether the time is over.
+    pub fn is_over(self) -> bool {
+        self.ends.is_some_and(|(at, _)| Instant::now() >= at)
+    }
+
+    /// The time that was given.
+    pub fn limit(self) -> Option<Duration> {
+        self.ends.map(|(_, limit)| limit)
+    }
+}
+
 /// A clock that stands still until it is told to go on. For tests.
 #[derive(Debug, Default)]
 pub struct ManualClock {

@@ -9,7 +9,7 @@ use crate::event::{
 use crate::kind::{Candidate, Depth, Kind, Sense};
 use crate::method::MethodError;
 use crate::param::{Effect, Params};
-use crate::plan::{Objective, Plan, Provenance, Status};
+use crate::plan::{Objective, Plan, Provenance, Status, not_reproducible};
 use crate::random::{Stream, Streams};
 use crate::run::Request;
 use crate::worker::Launcher;
@@ -260,7 +260,7 @@ impl<'a, K: Kind> Context<'a, K> {
         let (secondary, source) = (best.secondary, best.source.clone());
         let candidate = build();
         best.value = candidate.value;
-        let plan = Plan {
+        let mut plan = Plan {
             scenario: Arc::clone(&self.request.scenario),
             name: self.request.scenario.name.clone(),
             method: self.reporter.method.to_string(),
@@ -281,7 +281,8 @@ impl<'a, K: Kind> Context<'a, K> {
                 // The same run again gives its last plan, which this may not be: its end will tell.
                 reproducible: false,
                 not_reproducible_because: Some(
-                    self.not_reproducible_because().unwrap_or_else(|| UNFINISHED.to_owned()),
+                    self.not_reproducible_after(None)
+                        .unwrap_or_else(|| not_reproducible::UNFINISHED.to_owned()),
                 ),
                 ..Provenance::default()
             },
@@ -289,6 +290,7 @@ impl<'a, K: Kind> Context<'a, K> {
             notes: None,
             result: candidate.result,
         };
+        plan.provenance.set_bound_covers(self.bound_covers.as_deref());
         self.last_built = Some(self.clock.now());
         let checked = Checked::verify(plan, Depth::Usual)
             .map(Arc::new)
@@ -435,11 +437,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    pub(crate) fn not_reproducible_because(&self) -> Option<String> {
-        self.not_reproducible_after(self.control.stopping())
-    }
-
-    /// The same for a run that was ended by `stop`, or by itself: a request that came too late changed nothing.
+    /// Why the same run again may not give the same plan, after an end by `stop` or by itself: a request that came too late
+    /// changed nothing.
     pub(crate) fn not_reproducible_after(&self, stop: Option<Stop>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran beside it"));
@@ -449,15 +448,12 @@ impl<'a, K: Kind> Context<'a, K> {
         }
         match stop {
             None | Some(Stop::Gap) => None,
-            Some(Stop::Time) => Some("it was ended by the clock".to_owned()),
-            Some(Stop::Requested) => Some("it was stopped by a person".to_owned()),
-            Some(Stop::Signal) => Some("it was ended by a signal".to_owned()),
+            Some(Stop::Time) => Some(not_reproducible::CLOCK.to_owned()),
+            Some(Stop::Requested) => Some(not_reproducible::PERSON.to_owned()),
+            Some(Stop::Signal) => Some(not_reproducible::SIGNAL.to_owned()),
         }
     }
 }
-
-/// Why a plan is not reproducible as long as its run goes on.
-const UNFINISHED: &str = "its run was not over";
 
 fn is_better(sense: Sense, new: (f64, f64), old: (f64, f64)) -> bool {
     let tie = TIE * old.0.abs().max(new.0.abs());

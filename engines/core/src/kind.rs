@@ -1,6 +1,7 @@
 //! The contract of a kind: what a scenario and a result are, and how they are read, judged and carried over.
 
 use crate::checked::Verdict;
+use crate::clock::Deadline;
 use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
 use crate::param::{ParamInfo, ParamValue};
 use crate::plan::Plan;
@@ -53,8 +54,36 @@ pub struct ObjectiveInfo {
 pub enum Depth {
     /// Everything that is quick: what every plan passes before anybody sees it.
     Usual,
-    /// Also what may take long, such as proving optimality again by other means.
-    Exact,
+    /// Also what may take long, such as proving optimality again by other means, as long as there is time.
+    Exact(Deadline),
+}
+
+impl Depth {
+    /// Everything, however long it takes.
+    pub const EXACT: Self = Self::Exact(Deadline::NEVER);
+
+    /// Whether to do what may take long.
+    pub const fn is_exact(self) -> bool {
+        matches!(self, Self::Exact(_))
+    }
+
+    /// Whether the time for what may take long is over; always without it.
+    pub fn is_over(self) -> bool {
+        match self {
+            Self::Usual => true,
+            Self::Exact(deadline) => deadline.is_over(),
+        }
+    }
+
+    /// The remark on something that the time did not suffice for: `the bound is not verified within 60 s`.
+    pub fn not_within(self, what: &str) -> Option<String> {
+        match self {
+            Self::Exact(deadline) if deadline.is_over() => {
+                Some(format!("{what} is not verified within {} s", deadline.limit()?.as_secs_f64()))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A candidate that a method hands over: an objective with the result that reaches it.

@@ -65,6 +65,17 @@ pub enum Limit {
     Stall,
 }
 
+impl Limit {
+    /// As a subject in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Time => "the clock",
+            Self::Work => "a count of work",
+            Self::Stall => "a lack of progress",
+        }
+    }
+}
+
 /// Value, bound and gap: the only home of these three.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Objective {
@@ -98,7 +109,21 @@ pub fn gap(value: f64, bound: f64) -> f64 {
     if value == bound { 0.0 } else { (value - bound).abs() / value.abs() }
 }
 
-/// How a plan came to be. Free for additions; no checker reads it.
+/// Sentences on why a plan is not reproducible; the end of a run is told by them.
+pub mod not_reproducible {
+    /// Its run was cut off at a time limit.
+    pub const CLOCK: &str = "it was ended by the clock";
+    /// Its run was cut off by a person.
+    pub const PERSON: &str = "it was stopped by a person";
+    /// Its run was cut off by a signal.
+    pub const SIGNAL: &str = "it was ended by a signal";
+    /// Its run failed.
+    pub const FAILURE: &str = "its run failed";
+    /// Its run was going on when it was written.
+    pub const UNFINISHED: &str = "its run was not over";
+}
+
+/// How a plan came to be. Free for additions, but what is here has to hold together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Version of this program.
@@ -128,6 +153,24 @@ pub struct Provenance {
     /// Anything else that was found here.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+impl Provenance {
+    /// Key that says which plans a bound covers, if not all of the scenario.
+    pub const BOUND_COVERS: &str = "bound_covers";
+
+    /// The plans that the claimed bound covers, if not all of the scenario.
+    pub fn bound_covers(&self) -> Option<&str> {
+        self.other.get(Self::BOUND_COVERS).and_then(Value::as_str)
+    }
+
+    /// Says which plans the claimed bound covers.
+    pub fn set_bound_covers(&mut self, covers: Option<&str>) {
+        match covers {
+            Some(covers) => self.other.insert(Self::BOUND_COVERS.to_owned(), covers.into()),
+            None => self.other.remove(Self::BOUND_COVERS),
+        };
+    }
 }
 
 /// A result of kind `K` in its envelope. Not yet trusted: see [`crate::checked::Checked`].

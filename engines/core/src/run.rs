@@ -9,7 +9,7 @@ use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Severity
 use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
 use crate::param::{Effect, ParamInfo, ParamValue, Params};
-use crate::plan::{Limit, OPTIMAL_GAP, Status, gap};
+use crate::plan::{Limit, OPTIMAL_GAP, Status, gap, not_reproducible};
 use crate::scenario::Scenario;
 use crate::worker::Launcher;
 use std::any::Any;
@@ -219,6 +219,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         Some(plan) if gap(plan.plan().objective.value, bound) <= ROUNDING => plan.plan().objective.value,
         _ => bound,
     });
+    let failed = matches!(status, EndStatus::Invalid | EndStatus::Failed | EndStatus::Panicked);
     let finished = match status {
         EndStatus::Optimal => Some(Status::Optimal),
         EndStatus::GapReached => Some(Status::GapReached),
@@ -232,7 +233,9 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     };
     let plan = match (cx.best_checked(), finished) {
         (Some(plan), Some(status)) => {
-            let reason = cx.not_reproducible_after(stopped);
+            let reason = cx
+                .not_reproducible_after(stopped)
+                .or_else(|| failed.then(|| not_reproducible::FAILURE.to_owned()));
             Some(final_plan(plan, status, limit, bound, reason, cx, control))
         }
         _ => None,
@@ -283,11 +286,13 @@ fn final_plan<K: Kind>(
         }
         // A claim without its proof is only a plan.
         Status::Optimal => Status::Feasible,
+        Status::GapReached if bound.is_none() => Status::Feasible,
         other => other,
     };
+    let limit = if matches!(status, Status::Optimal | Status::GapReached) { None } else { limit };
     Arc::new(plan.concluded(Conclusion {
         status,
-        limit: if status == Status::Optimal { None } else { limit },
+        limit,
         bound,
         bound_covers: cx.bound_covers(),
         elapsed_s: control.elapsed().as_secs_f64(),

@@ -166,7 +166,7 @@ pub fn check(
     let mut found = Findings::default();
     figures::finite(envelope, &mut found);
     if !found.is_empty() {
-        return Verdict { violations: found.finish(), bound: BoundTrust::None, remarks: Vec::new() };
+        return Verdict::refused(found.finish());
     }
     let mut remarks = Vec::new();
     let bound = match result {
@@ -178,7 +178,7 @@ pub fn check(
             figures::bound(0, envelope, &mut found, &mut remarks)
         }
     };
-    Verdict { violations: found.finish(), bound, remarks }
+    Verdict { violations: found.finish(), bound, verified: None, remarks }
 }
 
 fn check_changes(

@@ -145,7 +145,7 @@ fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Pr
     if plan.bound_trust() != BoundTrust::Claimed {
         return Ok(Arc::clone(plan));
     }
-    again::verified(plan.plan().clone(), Depth::Exact, "the plan").map(Arc::new)
+    again::verified(plan.plan().clone(), Depth::EXACT, "the plan").map(Arc::new)
 }
 
 fn all(params: &Params) -> bool {

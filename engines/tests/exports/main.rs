@@ -233,7 +233,7 @@ fn an_expanded_scenario_is_solved_like_its_job() {
 fn proven_plans_are_confirmed_after_reading_back() {
     for name in ["tiny4", "small", "megatron_177b"] {
         let plan = solve(&preset(name).unwrap(), "delta-joint", "");
-        let read = read_plan(&write_plan(&plan, "json", ""), Depth::Exact);
+        let read = read_plan(&write_plan(&plan, "json", ""), Depth::EXACT);
         assert_eq!(read.shared().bound_trust(), lightbay_core::checked::BoundTrust::Verified, "{name}");
     }
 }

@@ -18,7 +18,7 @@ mod tests;
 
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
-use lightbay_core::checked::{BoundTrust, Verdict, Violation};
+use lightbay_core::checked::{Verdict, Violation};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeMap;
 
@@ -149,14 +149,14 @@ pub fn check(scenario: &TpuScenario, result: &TpuResult, envelope: &Envelope<'_>
     let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
     faults::check(&pod, scenario, result, &mut found, &mut remarks);
     claims::simulation(result, &mut found);
-    if depth == Depth::Exact && hops.is_some() {
+    if depth.is_exact() && hops.is_some() {
         flow::check(&wiring, group, result, &mut found, &mut remarks);
     } else {
         remarks.push("'mcf_lower' is claimed: --exact looks for a flow that large".to_owned());
     }
-    Verdict { violations: found.finish(), bound, remarks }
+    Verdict { violations: found.finish(), bound, verified: None, remarks }
 }
 
 fn refused(found: Findings) -> Verdict {
-    Verdict { violations: found.finish(), bound: BoundTrust::None, remarks: Vec::new() }
+    Verdict::refused(found.finish())
 }

@@ -26,7 +26,7 @@ use crate::instance::Instance;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::job::Job;
 use case::Case;
-use lightbay_core::checked::{BoundTrust, Verdict, Violation};
+use lightbay_core::checked::{Verdict, Violation};
 use lightbay_core::kind::Depth;
 pub use robust::check_robust;
 pub use shared::check_shared;
@@ -158,7 +158,7 @@ pub fn check_instance(
 }
 
 fn refused(found: Findings) -> Verdict {
-    Verdict { violations: found.list, bound: BoundTrust::None, remarks: Vec::new() }
+    Verdict::refused(found.list)
 }
 
 fn check(
@@ -202,7 +202,7 @@ fn check(
     let mut remarks = Vec::new();
     let bound =
         exact::bound(case, &nics, result.rate_control, claims, end_s, depth, &mut found, &mut remarks);
-    Verdict { violations: found.list, bound, remarks }
+    Verdict { violations: found.list, bound, verified: None, remarks }
 }
 
 /// Every number of the plan must be one.

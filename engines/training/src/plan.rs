@@ -19,6 +19,19 @@ pub enum RateControl {
     Joint,
 }
 
+/// What `provenance.bound_covers` says of a bound on a plan at fair rates: decided rates may well beat it.
+pub const FAIR_ONLY: &str = "plans at fair rates";
+
+impl RateControl {
+    /// The plans that a bound on a plan under these rates covers, if not all of the scenario.
+    pub const fn bound_covers(self) -> Option<&'static str> {
+        match self {
+            Self::Fair => Some(FAIR_ONLY),
+            Self::Joint => None,
+        }
+    }
+}
+
 /// Fields of `result` in a plan of kind `training`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrainingResult {

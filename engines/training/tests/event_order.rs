@@ -38,7 +38,7 @@ fn improved(evaluator: &Evaluator, limits: Limits) -> Improved {
 fn codes(instance: &Instance, plan: &Candidate<TrainingResult>) -> Vec<&'static str> {
     let claims =
         Claims { makespan_s: plan.value, bound_s: None, method: "delta-order", metrics: &plan.metrics };
-    let verdict = check_instance(instance, &plan.result, &claims, Depth::Exact);
+    let verdict = check_instance(instance, &plan.result, &claims, Depth::EXACT);
     verdict.violations.iter().map(|violation| violation.code).collect()
 }
 

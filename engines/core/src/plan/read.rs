@@ -38,6 +38,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     };
     fields.skip("schema");
     fields.skip("kind");
+    let mut violations = missing(value);
     let name = match fields.optional("name") {
         Some(Value::String(name)) => name.clone(),
         _ => String::new(),
@@ -76,8 +77,8 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     else {
         return Err(problems);
     };
-    let violations =
-        result_problems.list().iter().map(|problem| Violation::new("schema", problem.to_string())).collect();
+    violations
+        .extend(result_problems.list().iter().map(|problem| Violation::new("schema", problem.to_string())));
     let plan = result.map(|result| Plan {
         scenario: Arc::new(scenario),
         name,
@@ -95,6 +96,26 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
         result,
     });
     Ok(Draft { plan, violations, warnings })
+}
+
+/// Keys without which nobody could make the plan again, and which have no value that could stand for them.
+const NEEDED: [(&str, &[&str]); 2] = [
+    ("", &["name", "seed", "threads", "metrics"]),
+    ("provenance", &["scenario_sha256", "elapsed_s", "reproducible"]),
+];
+
+fn missing(value: &Value) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (block, keys) in NEEDED {
+        let block_value = if block.is_empty() { Some(value) } else { value.get(block) };
+        for key in
+            keys.iter().filter(|key| block_value.and_then(|block| block.get(key)).is_none_or(Value::is_null))
+        {
+            let path = if block.is_empty() { (*key).to_owned() } else { format!("{block}.{key}") };
+            found.push(Violation::new("envelope", format!("'{path}' is missing")));
+        }
+    }
+    found
 }
 
 fn read_objective(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Objective> {

@@ -60,7 +60,7 @@ pub(super) fn bound(
         return BoundTrust::None;
     }
     let best = best(case, nics, depth);
-    if depth == Depth::Exact {
+    if depth.is_exact() {
         remarks.push(search_remark(best.as_ref(), end_s));
     }
     let Some(bound_s) = claims.bound_s else { return BoundTrust::None };
@@ -79,7 +79,7 @@ pub(super) fn bound(
         return BoundTrust::None;
     }
     if rate_control == RateControl::Fair
-        && depth == Depth::Exact
+        && depth.is_exact()
         && let Some((fair_s, circuits)) = best_fair(case, nics)
     {
         if exceeds(bound_s, fair_s) {
@@ -103,7 +103,7 @@ pub(super) fn bound(
 /// What no plan of a scenario can beat, as far as a check of this depth can tell.
 pub(super) fn floor_s(case: &Case<'_>, nics: &[NicGroup], rate_control: RateControl, depth: Depth) -> f64 {
     if rate_control == RateControl::Fair
-        && depth == Depth::Exact
+        && depth.is_exact()
         && let Some((fair_s, _)) = best_fair(case, nics)
     {
         return fair_s;
@@ -145,7 +145,7 @@ fn full_speed_s(case: &Case<'_>) -> f64 {
 
 /// Tries all circuit vectors worth trying; `None` if they are too many.
 fn best(case: &Case<'_>, nics: &[NicGroup], depth: Depth) -> Option<Best> {
-    let visits = if depth == Depth::Exact { MOST_VISITS } else { QUICK_VISITS };
+    let visits = if depth.is_exact() { MOST_VISITS } else { QUICK_VISITS };
     let most = (visits / case.dag.nodes().len().max(1)).min(MOST_VECTORS);
     let contention = Contention::of(case, nics, visits)?;
     let vectors = Space::of(case, &contention.useful).maximal(most)?;
@@ -246,5 +246,5 @@ fn best_fair(case: &Case<'_>, nics: &[NicGroup]) -> Option<(f64, Vec<u32>)> {
 #[cfg(test)]
 pub(super) fn optimum(case: &Case<'_>) -> Option<(f64, bool)> {
     let nics = super::nics::nic_groups(case);
-    best(case, &nics, Depth::Exact).map(|best| (best.value_s, best.reached))
+    best(case, &nics, Depth::EXACT).map(|best| (best.value_s, best.reached))
 }

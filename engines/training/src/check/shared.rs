@@ -58,7 +58,7 @@ pub fn check_shared(
     figures(shared, &pods, result, claims, &mut found);
     let mut remarks = Vec::new();
     let bound = bound(shared, &pods, result.rate_control, claims, depth, &mut found, &mut remarks);
-    Verdict { violations: found.list, bound, remarks }
+    Verdict { violations: found.list, bound, verified: None, remarks }
 }
 
 /// Budgets and places, from the jobs' own numbers; `None` with `scenario` violations if they contradict each other.

@@ -2,7 +2,7 @@
 //! a bound meets the best plan, the rest is left out.
 
 use super::approach::Approach;
-use super::session::Session;
+use super::session::{Session, state_bound};
 use super::{evolve, joint, knobs, prove, robust, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga::Settings;
@@ -98,7 +98,7 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
     let evaluator = Arc::clone(&session.evaluator);
     let range = Range::new(&evaluator, &start.caps)?.tighten(&evaluator, start.best.makespan)?;
     let bound = evaluator.bound(&range.high, &mut Scratch::default()) * (1.0 - 1e-12);
-    session.cx.bound(bound.min(start.best.makespan));
+    state_bound(session.cx, session.rates, bound.min(start.best.makespan));
     Some(bound)
 }
 

@@ -1,6 +1,7 @@
 //! `reallocate`: several jobs on one set of pods, which pass ports that they do not need to those who gain most.
 
 use super::knobs;
+use super::session::state_bound;
 use crate::evaluate::Rates;
 use crate::kind::Training;
 use crate::reallocate::{Effort, Team, Trade, best_trade};
@@ -23,8 +24,6 @@ pub(super) struct Reallocate;
 const CLOSED: f64 = 1e-9;
 
 /// What a bound covers where rates are fair.
-const FAIR_ONLY: &str = "plans at fair rates";
-
 impl Method<Training> for Reallocate {
     fn info(&self) -> MethodInfo {
         let mut params = vec![
@@ -189,11 +188,7 @@ impl Run<'_, '_> {
             })
             .unwrap_or((f64::NAN, 1.0));
         let bound = sum / weights * (1.0 - 1e-12);
-        match self.team.rates {
-            // Decided rates can beat every plan at fair rates, so a proof about those says nothing about these.
-            Rates::Fair => self.cx.bound_over(bound, FAIR_ONLY),
-            Rates::Level | Rates::Best => self.cx.bound(bound),
-        }
+        state_bound(self.cx, self.team.rates, bound);
         Ok(bounds)
     }
 

@@ -7,7 +7,7 @@ use crate::general;
 use crate::kind::Training;
 use crate::order;
 use crate::outer;
-use crate::plan::{RateControl, TrainingResult};
+use crate::plan::{FAIR_ONLY, RateControl, TrainingResult};
 use crate::ports;
 use crate::repair::{Limits, RepairScratch};
 use crate::scenario::{Built, TrainingScenario};
@@ -74,7 +74,7 @@ impl<'c, 'a> Session<'c, 'a> {
                 Candidate { value: makespan, metrics, result }
             })?;
             if proves {
-                cx.bound(makespan);
+                state_bound(cx, rates, makespan);
             }
             let status = if proves { Status::Optimal } else { Status::Heuristic };
             return Ok(Opened::Done(Outcome::done(status)));
@@ -169,6 +169,15 @@ pub(super) fn hand_over(
     }
 }
 
+/// States a bound on the plans under some rates.
+pub(super) fn state_bound(cx: &mut Context<'_, Training>, rates: Rates, bound: f64) {
+    match rates {
+        // Decided rates can beat every plan at fair rates, so a proof about those says nothing about these.
+        Rates::Fair => cx.bound_over(bound, FAIR_ONLY),
+        Rates::Level | Rates::Best => cx.bound(bound),
+    }
+}
+
 /// The evaluator of a scenario.
 pub(super) fn compile(built: &Built) -> Result<Evaluator, MethodError> {
     Evaluator::new(&built.instance).map_err(|error| MethodError::Failed(error.to_string()))
@@ -240,11 +249,7 @@ impl Watch for Session<'_, '_> {
     }
 
     fn bound(&mut self, makespan: f64) {
-        match self.rates {
-            // Decided rates can beat every plan at fair rates, so a proof about those says nothing about these.
-            Rates::Fair => self.cx.bound_over(makespan, "plans at fair rates"),
-            Rates::Level | Rates::Best => self.cx.bound(makespan),
-        }
+        state_bound(self.cx, self.rates, makespan);
     }
 
     fn report(&mut self, body: EventBody) {

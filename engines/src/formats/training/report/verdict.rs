@@ -2,7 +2,7 @@
 
 use super::super::facts::Facts;
 use super::s;
-use lightbay_core::checked::{BOUND_COVERS, BoundTrust, Checked};
+use lightbay_core::checked::{BoundTrust, Checked};
 use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
 use lightbay_training::Training;
@@ -48,7 +48,7 @@ pub(super) fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
             left(ideal_s)
         );
     };
-    let covers = envelope.provenance.other.get(BOUND_COVERS).and_then(serde_json::Value::as_str);
+    let covers = envelope.provenance.bound_covers();
     let covers = covers.unwrap_or("any circuits and rates");
     let who = match plan.bound_trust() {
         BoundTrust::Verified => "the independent checker confirms it".to_owned(),

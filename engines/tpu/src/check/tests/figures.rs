@@ -74,7 +74,7 @@ fn the_throughput_is_found_again() {
     let symmetric = random.named_topology().unwrap().unwrap();
     for (scenario, pod) in [(TpuScenario::design(2), general), (TpuScenario::design(4), symmetric)] {
         let case = Case::unrouted(scenario, &pod);
-        let verdict = case.verdict(Depth::Exact);
+        let verdict = case.verdict(Depth::EXACT);
         assert!(verdict.violations.is_empty(), "{:#?}", verdict.violations);
         // Without symmetry the interval found again is a few per cent wide.
         let sharp = pod.symmetry().is_some();
@@ -94,7 +94,7 @@ fn the_throughput_is_found_again() {
                 case.result.certificates.class_lengths = None;
                 case.result.certificates.link_lengths = None;
             });
-            changed.verdict(Depth::Exact).violations.iter().map(|found| found.code).collect::<Vec<_>>()
+            changed.verdict(Depth::EXACT).violations.iter().map(|found| found.code).collect::<Vec<_>>()
         };
         let hop_bound = metrics::hop_bound(pod.nodes(), case.result.claims.hop_sum);
         let room = hop_bound / case.result.claims.mcf_upper;

@@ -39,7 +39,7 @@ fn fair_bounds_need_a_thorough_check() {
         verdict.remarks,
         ["bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves 0.030000000 s"]
     );
-    assert_eq!(plan.check_at(Depth::Exact).bound, BoundTrust::Verified);
+    assert_eq!(plan.check_at(Depth::EXACT).bound, BoundTrust::Verified);
     // With two circuits 40 ms, with three 33.3: a bound between is wrong.
     let mut slow = simulated(&plan.scenario, &[2]);
     let merged = slow.result.tasks.clone();
@@ -49,18 +49,18 @@ fn fair_bounds_need_a_thorough_check() {
     ];
     slow.bound_s = Some(0.035);
     assert_eq!(slow.check().violations, []);
-    let verdict = slow.check_at(Depth::Exact);
+    let verdict = slow.check_at(Depth::EXACT);
     assert_eq!(verdict.violations[0].code, code::BOUND);
 }
 
 #[test]
 fn a_thorough_check_says_how_far_from_best() {
-    let verdict = toy_a_idle().check_at(Depth::Exact);
+    let verdict = toy_a_idle().check_at(Depth::EXACT);
     assert_eq!(
         verdict.remarks,
         ["1 circuit vector tried: 0.030000000 s is the least possible, this plan takes 0.010000000 s more"]
     );
-    assert_eq!(toy_a_joint().check_at(Depth::Exact).violations, []);
+    assert_eq!(toy_a_joint().check_at(Depth::EXACT).violations, []);
 }
 
 #[test]

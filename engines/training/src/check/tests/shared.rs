@@ -204,7 +204,7 @@ fn bounds_are_confirmed_doubted_or_refused() {
     };
     let ideal = GOOD.result.ideal_makespan_s;
     assert_eq!(with(ideal * 0.9).verdict(Depth::Usual).bound, BoundTrust::Verified);
-    let doubted = with(GOOD.makespan_s).verdict(Depth::Exact);
+    let doubted = with(GOOD.makespan_s).verdict(Depth::EXACT);
     assert_eq!((doubted.violations, doubted.bound), (Vec::new(), BoundTrust::Claimed));
     assert!(doubted.remarks[0].contains("the checker itself proves"), "{:?}", doubted.remarks);
     assert_eq!(with(GOOD.makespan_s * 1.01).codes(), BTreeSet::from([code::BOUND]));

@@ -115,8 +115,7 @@ impl Reader<Training> for Reading<'_> {
         let value = (bound * self.shaped.model.unit_s * (1.0 - solver::TOLERANCE)).min(self.best.makespan);
         match (self.covers, self.rates) {
             (Some(only), _) => cx.partial_bound(value, only),
-            (None, Rates::Fair) => cx.bound_over(value, "plans at fair rates"),
-            (None, _) => cx.bound(value),
+            (None, rates) => session::state_bound(cx, rates, value),
         }
         Ok(())
     }

@@ -1,0 +1,191 @@
+//! The envelope of a plan: what has to hold together whatever the kind.
+//!
+//! Nothing here knows the method; whether it exists, takes these parameters and can prove a bound is for the catalogue.
+
+use super::Violation;
+use crate::exchange::DerivedFrom;
+use crate::kind::{Kind, Sense};
+use crate::plan::{Limit, OPTIMAL_GAP, Plan, Provenance, Status, gap, not_reproducible};
+use crate::problem::printable;
+use serde_json::Value;
+
+/// Relative difference between a claimed gap and that of value and bound: rounding of one division and one difference.
+const SAME_GAP: f64 = 1e-9;
+
+/// Relative amount by which a bound may pass the value: what rounding leaves of the two sums they come from.
+const PASSED: f64 = 1e-9;
+
+/// Rules that the envelope breaks.
+pub(super) fn violations<K: Kind>(plan: &Plan<K>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    objective(plan, &mut found);
+    status(plan, &mut found);
+    scenario(plan, &mut found);
+    provenance(&plan.provenance, plan.objective.bound.is_some(), &mut found);
+    if let Some(derived) = &plan.derived_from {
+        derivation(derived, &mut found);
+    }
+    for (name, value) in plan.metrics.iter().filter(|(_, value)| !value.is_finite()) {
+        found.push(Violation::new(
+            "metrics",
+            format!("'{}' is {value}, not a finite number", printable(name)),
+        ));
+    }
+    if plan.threads == 0 {
+        found.push(Violation::new("threads", "'threads' is 0, a run has at least 1"));
+    }
+    found
+}
+
+fn objective<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
+    let objective = &plan.objective;
+    let mut wrong = |message: String| found.push(Violation::new("objective", message));
+    if objective.name != K::OBJECTIVE.name || objective.sense != K::OBJECTIVE.sense {
+        wrong(format!(
+            "'{}' ({}) is not the objective of kind {}, which is '{}' ({})",
+            objective.name,
+            objective.sense.word(),
+            K::NAME,
+            K::OBJECTIVE.name,
+            K::OBJECTIVE.sense.word()
+        ));
+    }
+    if !objective.value.is_finite() {
+        wrong("the value is not finite".to_owned());
+    }
+    match (objective.bound, objective.gap) {
+        (None, None) => {}
+        (Some(bound), Some(claimed)) => {
+            let expected = gap(objective.value, bound);
+            // A negated comparison, so that no number that is none gets through.
+            if !((claimed - expected).abs() <= SAME_GAP * expected) {
+                wrong(format!("gap is {claimed}, value and bound give {expected}"));
+            }
+            let slack = PASSED * objective.value.abs();
+            let passed = match objective.sense {
+                Sense::Min => bound > objective.value + slack,
+                Sense::Max => bound < objective.value - slack,
+            };
+            if passed {
+                wrong(format!("bound {bound} is passed by the value {}", objective.value));
+            }
+        }
+        _ => wrong("bound and gap must be given together".to_owned()),
+    }
+}
+
+/// Status, limit and reproducibility tell the same end of the run.
+fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
+    let (status, limit) = (plan.status, plan.limit);
+    let gap = plan.objective.gap;
+    let because = plan.provenance.not_reproducible_because.as_deref();
+    let mut wrong = |message: String| found.push(Violation::new("status", message));
+    let word = status.word();
+    match status {
+        Status::Optimal => {
+            if gap.is_none_or(|gap| gap > OPTIMAL_GAP) {
+                wrong("'optimal' needs a bound within 1e-7 of the value".to_owned());
+            }
+            if let Some(limit) = limit {
+                wrong(format!(
+                    "'optimal' is proven, but 'limit' says that {} ended the search",
+                    limit.words()
+                ));
+            }
+        }
+        Status::GapReached => {
+            if gap.is_none() {
+                wrong("'gap_reached' needs a bound".to_owned());
+            }
+            if let Some(limit) = limit {
+                wrong(format!("'gap_reached' ended the search, but 'limit' says that {} did", limit.words()));
+            }
+        }
+        Status::Stopped => {
+            if because.is_none() {
+                wrong("'stopped' is not the end that the same run has again; say in 'provenance' that it is not \
+                       reproducible and why"
+                    .to_owned());
+            }
+            if !matches!(limit, None | Some(Limit::Time)) {
+                wrong("'stopped' is not a method that reached a limit of its own".to_owned());
+            }
+        }
+        Status::Feasible | Status::Heuristic | Status::NumericalTrouble => {}
+    }
+    if limit == Some(Limit::Time) && (status != Status::Stopped || because.is_none()) {
+        wrong(format!(
+            "the clock ended the run ('limit'), so it was 'stopped' and is not reproducible, not '{word}'"
+        ));
+    }
+    let cut_off = [
+        not_reproducible::CLOCK,
+        not_reproducible::PERSON,
+        not_reproducible::SIGNAL,
+        not_reproducible::FAILURE,
+    ];
+    // What is proven is optimal whatever ended the run.
+    if let Some(because) = because.filter(|because| cut_off.contains(because))
+        && !matches!(status, Status::Stopped | Status::Optimal)
+    {
+        wrong(format!("'{word}' is not how a run ends of which 'provenance' says that {because}"));
+    }
+}
+
+fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
+    if plan.name != plan.scenario.name {
+        found.push(Violation::new(
+            "name",
+            format!(
+                "the plan is called '{}', its scenario '{}'",
+                printable(&plan.name),
+                printable(&plan.scenario.name)
+            ),
+        ));
+    }
+    let claimed = &plan.provenance.scenario_sha256;
+    let wrong = match plan.scenario.sha256() {
+        Ok(sha) if *claimed == sha => return,
+        Ok(sha) if claimed.is_empty() => {
+            format!("'provenance.scenario_sha256' is missing, the embedded scenario has {sha}")
+        }
+        Ok(sha) => format!("scenario_sha256 is {}, the embedded scenario has {sha}", printable(claimed)),
+        Err(error) => error.to_string(),
+    };
+    found.push(Violation::new("scenario", wrong));
+}
+
+fn provenance(provenance: &Provenance, bounded: bool, found: &mut Vec<Violation>) {
+    let mut wrong = |message: String| found.push(Violation::new("provenance", message));
+    if !(provenance.elapsed_s >= 0.0 && provenance.elapsed_s.is_finite()) {
+        wrong(format!("'elapsed_s' is {}, must be 0 or more", provenance.elapsed_s));
+    }
+    match (provenance.reproducible, provenance.not_reproducible_because.as_deref()) {
+        (true, Some(because)) => {
+            wrong(format!(
+                "'reproducible' is true, but 'not_reproducible_because' says: {}",
+                printable(because)
+            ));
+        }
+        (false, None | Some("")) => {
+            wrong("'reproducible' is false, but 'not_reproducible_because' does not say why".to_owned());
+        }
+        _ => {}
+    }
+    match provenance.other.get(Provenance::BOUND_COVERS) {
+        None => {}
+        Some(Value::String(_)) if bounded => {}
+        Some(Value::String(_)) => wrong("'bound_covers' is given, but there is no bound".to_owned()),
+        Some(other) => wrong(format!("'bound_covers' is {}, must be text", crate::read::brief(other))),
+    }
+}
+
+fn derivation(derived: &DerivedFrom, found: &mut Vec<Violation>) {
+    let hashes = [("scenario_sha256", &derived.scenario_sha256), ("plan_sha256", &derived.plan_sha256)];
+    for (name, hash) in hashes {
+        if hash.len() != 64 || !hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let text = format!("'{name}' is '{}', must be the 64 hex digits of a SHA-256", printable(hash));
+            found.push(Violation::new("derived_from", text));
+        }
+    }
+}

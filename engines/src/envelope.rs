@@ -1,0 +1,75 @@
+//! What the envelope of a plan file says about its method: the catalogue knows the methods, the core does not.
+//!
+//! A run of our own needs none of this, its job was made from the same descriptions; every plan that is read passes here.
+
+use crate::listed::Listed;
+use crate::solve::unknown_method;
+use lightbay_core::checked::{BoundTrust, Checked, Violation};
+use lightbay_core::param::ParamInfo;
+use lightbay_core::plan::{Plan, Status};
+use lightbay_core::problem::{Problem, printable, suggestion};
+use lightbay_core::run::common_params;
+
+/// Rules that the method, its parameters and the names of the figures break.
+pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for name in plan.metrics.keys().filter(|name| !K::METRICS.contains(&name.as_str())) {
+        let text = format!(
+            "'{}' is no figure of kind {}; {}",
+            printable(name),
+            K::NAME,
+            suggestion(name, K::METRICS)
+        );
+        found.push(Violation::new("metrics", text));
+    }
+    let methods: Vec<_> = K::methods().iter().map(|method| method.info()).collect();
+    let Some(info) = methods.iter().find(|info| info.name == plan.method) else {
+        found.push(from("method", &unknown_method(K::NAME, &plan.method)));
+        return found;
+    };
+    let mut known: Vec<ParamInfo> = info.params.clone();
+    // A limit that was changed while the run went on is written down like a parameter.
+    known.extend(common_params());
+    for (name, value) in plan.parameters.iter() {
+        let Some(param) = known.iter().find(|param| param.name == name) else {
+            let names: Vec<&str> = info.params.iter().map(|param| param.name.as_ref()).collect();
+            let problem = Problem::new(
+                name.to_owned(),
+                format!("is no parameter of {}", info.name),
+                suggestion(name, &names),
+            );
+            found.push(from("parameters", &problem));
+            continue;
+        };
+        if let Err(problem) = param.accept(value) {
+            found.push(from("parameters", &problem));
+        }
+    }
+    let claims = matches!(plan.status, Status::Optimal | Status::GapReached | Status::Feasible);
+    if claims && !info.proves {
+        let text =
+            format!("'{}', but {} proves nothing: it ends as 'heuristic'", plan.status.word(), info.name);
+        found.push(Violation::new("status", text));
+    }
+    found
+}
+
+/// A bound that nobody vouches for: the method cannot prove one, and the checker did not confirm it.
+pub(crate) fn unfounded<K: Listed>(checked: &Checked<K>) -> Option<Violation> {
+    let plan = checked.plan();
+    let proves =
+        K::methods().iter().map(|method| method.info()).any(|info| info.name == plan.method && info.proves);
+    (checked.bound_trust() == BoundTrust::Claimed && !proves).then(|| {
+        Violation::new(
+            "objective",
+            format!(
+                "a bound is given, but {} proves none, and the checker cannot confirm it",
+                printable(&plan.method)
+            ),
+        )
+    })
+}
+
+fn from(code: &'static str, problem: &Problem) -> Violation {
+    Violation::new(code, problem.to_string())
+}

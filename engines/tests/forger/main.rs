@@ -1,0 +1,118 @@
+//! No forged plan passes: every field of plans of every kind is changed in every way that could profit whoever hands the
+//! plan over, and the checker has to refuse each of them. What no checker can know is on a short list, with its reason.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod changes;
+mod claims;
+mod free;
+mod plans;
+
+use lightbay_core::checked::BoundTrust;
+use lightbay_core::kind::Depth;
+use lightbay_engines::files::read_value;
+use lightbay_engines::{AnyFile, AnyPlan, CheckReport};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What became of a file.
+enum Judged {
+    /// It is not read, or a rule is broken.
+    Refused,
+    /// It says the same as before.
+    Same,
+    /// It passed.
+    Passed(Box<CheckReport>),
+}
+
+fn judge(value: &Value, original: &[u8]) -> Judged {
+    let Ok(AnyFile::Plan(file)) = read_value(value) else { return Judged::Refused };
+    let report = file.check(Depth::Usual);
+    match &report.plan {
+        Some(plan) if plan.to_json().unwrap() == original => Judged::Same,
+        Some(_) => Judged::Passed(Box::new(report)),
+        None => Judged::Refused,
+    }
+}
+
+/// Forgeries that passed, by rule of the place (`result.tasks[].start_s`) and what was done to it.
+#[derive(Default)]
+struct Passed {
+    tried: usize,
+    by_place: BTreeMap<String, Vec<String>>,
+}
+
+impl Passed {
+    fn add(&mut self, place: &str, text: String) {
+        self.by_place.entry(place.to_owned()).or_default().push(text);
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for (place, examples) in &self.by_place {
+            writeln!(text, "{place} ({}): {}", examples.len(), examples[..examples.len().min(4)].join("; "))
+                .unwrap();
+        }
+        text
+    }
+}
+
+/// Forges all plans of a kind.
+fn forge(kind: &str) {
+    let mut passed = Passed::default();
+    for (case, plan) in plans::of(kind) {
+        let value = value_of(&plan);
+        let original = plan.to_json().unwrap();
+        assert!(matches!(judge(&value, &original), Judged::Same), "{case}: the plan itself passes");
+        changes::each(&value, |change, forged| {
+            passed.tried += 1;
+            if matches!(judge(forged, &original), Judged::Passed(_)) && !free::is_free(kind, change, forged) {
+                passed.add(&change.place, format!("{case}: {} {}", change.at, change.what));
+            }
+        });
+        for (field, forged) in claims::nonsense(&value) {
+            passed.tried += 1;
+            if matches!(judge(&forged, &original), Judged::Passed(_)) {
+                passed.add(field, format!("{case}: {field} nonsense"));
+            }
+        }
+        for (claim, forged) in claims::of(&value) {
+            passed.tried += 1;
+            match judge(&forged, &original) {
+                Judged::Passed(report) if report.bound != BoundTrust::Claimed => {
+                    passed.add(claim, format!("{case}: {claim}"));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(passed.tried > 500, "{} forgeries are too few to mean anything", passed.tried);
+    let gaps = free::known_gaps(kind);
+    passed.by_place.retain(|place, _| !gaps.contains(&place.as_str()));
+    assert!(passed.by_place.is_empty(), "of {} forged plans these pass:\n{}", passed.tried, passed.text());
+}
+
+fn value_of(plan: &AnyPlan) -> Value {
+    serde_json::from_slice(&plan.to_json().unwrap()).unwrap()
+}
+
+#[test]
+fn no_forged_training_plan_passes() {
+    forge("training");
+}
+
+#[test]
+fn no_forged_pod_passes() {
+    forge("tpu");
+}
+
+#[test]
+fn no_forged_crossconnect_plan_passes() {
+    forge("crossconnect");
+}
+
+#[test]
+fn every_kind_is_forged() {
+    let kinds: Vec<&str> = lightbay_engines::kinds().iter().map(|kind| kind.name).collect();
+    assert_eq!(kinds, ["training", "tpu", "crossconnect"], "a new kind needs plans to forge and a test here");
+}

@@ -1,0 +1,53 @@
+//! Plans to forge: every family of methods, with and without optional parts.
+
+use lightbay_core::clock::SystemClock;
+use lightbay_core::event::{EventBody, Recorder, RunId};
+use lightbay_core::param::Setting;
+use lightbay_core::run::Runs;
+use lightbay_engines::{AnyPlan, Ask, apply, job, preset};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Hardly any search.
+const SHORT: &str = "generations=5 islands=1 population=4 elites=1 tournament=2";
+
+/// Kind, preset, method and settings.
+const CASES: &[(&str, &str, &str, &str)] = &[
+    ("training", "tiny4", "prop-alloc", ""),
+    ("training", "tiny4", "delta-fast", SHORT),
+    ("training", "tiny4", "delta-topo", SHORT),
+    ("training", "tiny4", "delta-joint", SHORT),
+    ("training", "tiny4", "delta-joint", "robust=seq=2048,4096"),
+    ("training", "tiny_interleaved", "delta-joint", SHORT),
+    ("training", "one_stage_per_pod", "delta-level", SHORT),
+    ("training", "tiny4_pair", "reallocate", ""),
+    ("tpu", "tpu-128", "tons-fast", "cubes=1 steps=300 chains=2 rounds=0"),
+    ("tpu", "pt-4x4x8", "pt", ""),
+    ("crossconnect", "crossconnect-example", "auto", ""),
+    ("crossconnect", "crossconnect-example", "lumos-exact", "anneal_rounds=0 orientation=fixed"),
+    ("crossconnect", "crossconnect-8-8-25", "lumos-repair", ""),
+    ("crossconnect", "crossconnect-8-8-25", "lumos-relabel", ""),
+    ("crossconnect", "crossconnect-example", "all-to-all-order", ""),
+];
+
+/// The plans of a kind, each with a name.
+pub fn of(kind: &str) -> Vec<(String, AnyPlan)> {
+    let cases = CASES.iter().filter(|(of, ..)| *of == kind);
+    cases
+        .map(|(_, name, method, text)| (format!("{name} {method} {text}"), solve(name, method, text)))
+        .collect()
+}
+
+fn solve(name: &str, method: &str, text: &str) -> AnyPlan {
+    let settings: Vec<Setting> = text.split_whitespace().map(|setting| setting.parse().unwrap()).collect();
+    let (scenario, given) = apply(&preset(name).unwrap(), method, &settings)
+        .unwrap_or_else(|problems| panic!("{name} {method}: {problems}"));
+    let recorder = Arc::new(Recorder::default());
+    let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
+    runs.submit(job(&scenario, &Ask::of(method).with(given)).unwrap());
+    assert!(runs.wait_idle(Duration::from_mins(2)), "{name} {method} ends");
+    let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
+        panic!("the last event is not done")
+    };
+    AnyPlan::of(&done.plan.unwrap_or_else(|| panic!("{name} {method}: {}", done.message))).unwrap()
+}
