@@ -121,6 +121,11 @@ pub mod not_reproducible {
     pub const FAILURE: &str = "its run failed";
     /// Its run was going on when it was written.
     pub const UNFINISHED: &str = "its run was not over";
+
+    /// Whether a sentence says that something ended the run before its method did.
+    pub fn is_cut_off(because: &str) -> bool {
+        [CLOCK, PERSON, SIGNAL, FAILURE].contains(&because)
+    }
 }
 
 /// How a plan came to be. Free for additions, but what is here has to hold together.
@@ -269,6 +274,17 @@ impl<K: Kind> Plan<K> {
             objective: self.objective.clone(),
             metrics: self.metrics.clone(),
             provenance: self.provenance.clone(),
+        }
+    }
+
+    /// Gives the plan another value, of which nothing is proven.
+    pub fn set_unproven(&mut self, value: f64) {
+        self.objective = Objective::of::<K>(value, None);
+        self.provenance.set_bound_covers(None);
+        if matches!(self.status, Status::Optimal | Status::GapReached) {
+            let cut_off =
+                self.provenance.not_reproducible_because.as_deref().is_some_and(not_reproducible::is_cut_off);
+            self.status = if cut_off { Status::Stopped } else { Status::Feasible };
         }
     }
 

@@ -118,14 +118,8 @@ fn status<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
             "the clock ended the run ('limit'), so it was 'stopped' and is not reproducible, not '{word}'"
         ));
     }
-    let cut_off = [
-        not_reproducible::CLOCK,
-        not_reproducible::PERSON,
-        not_reproducible::SIGNAL,
-        not_reproducible::FAILURE,
-    ];
     // What is proven is optimal whatever ended the run.
-    if let Some(because) = because.filter(|because| cut_off.contains(because))
+    if let Some(because) = because.filter(|because| not_reproducible::is_cut_off(because))
         && !matches!(status, Status::Stopped | Status::Optimal)
     {
         wrong(format!("'{word}' is not how a run ends of which 'provenance' says that {because}"));

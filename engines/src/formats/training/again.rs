@@ -5,7 +5,7 @@ use crate::subject::AnyScenario;
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Depth;
 use lightbay_core::param::{ParamInfo, Params};
-use lightbay_core::plan::{Objective, Plan, Status};
+use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::collapse::{expand_plan, expanded};
@@ -127,8 +127,7 @@ fn recount(wide: &mut Plan<Training>) {
     if instance.tasks.is_empty() || (makespan - value).abs() <= 1e-9 * value {
         return;
     }
-    wide.objective = Objective::of::<Training>(makespan, None);
-    wide.status = Status::Heuristic;
+    wide.set_unproven(makespan);
     if let Some(nct) = wide.result.nct {
         wide.metrics.insert("nct".to_owned(), nct);
     }

@@ -5,7 +5,7 @@ use crate::formats::write_problem;
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Depth;
 use lightbay_core::param::Params;
-use lightbay_core::plan::{Objective, Plan, Status};
+use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::parts::parts;
@@ -45,13 +45,11 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
         let mut single = Plan {
             scenario: Arc::new(Scenario { name: name.clone(), body: part.scenario }),
             name,
-            status: Status::Heuristic,
-            limit: None,
-            objective: Objective::of::<Training>(part.makespan_s, None),
             metrics,
             result: part.result,
             ..plan.clone()
         };
+        single.set_unproven(part.makespan_s);
         single.provenance.scenario_sha256 = single.scenario.sha256().map_err(write_problem)?;
         let checked = Checked::verify(single, Depth::Usual).map_err(|rejected| {
             let mut problems = Problems::new();
