@@ -8,6 +8,7 @@ mod batches;
 mod entries;
 mod figures;
 mod phases;
+mod program;
 mod states;
 
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod tests;
 
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
-use lightbay_core::checked::{BoundTrust, Verdict, Violation};
+use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, Violation, compare_metrics};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeMap;
 
@@ -106,9 +107,11 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed lower bound of the removed circuits over all plans of the scenario.
     pub bound: Option<f64>,
+    /// Which plans it covers, if not all.
+    pub bound_covers: Option<&'a str>,
     /// Who claims it.
     pub method: &'a str,
-    /// Figures of the envelope; those that can be recomputed are compared, all others ignored.
+    /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
@@ -156,12 +159,12 @@ impl Findings {
     }
 }
 
-/// Checks a plan. Everything is recomputed at any depth.
+/// Checks a plan. All but the bound is recomputed at any depth.
 pub fn check(
     scenario: &CrossconnectScenario,
     result: &CrossconnectResult,
     envelope: &Envelope<'_>,
-    _depth: Depth,
+    depth: Depth,
 ) -> Verdict {
     let mut found = Findings::default();
     figures::finite(envelope, &mut found);
@@ -169,28 +172,37 @@ pub fn check(
         return Verdict::refused(found.finish());
     }
     let mut remarks = Vec::new();
-    let bound = match result {
+    let (figures, bound) = match result {
         CrossconnectResult::Changes(changes) => {
-            check_changes(scenario, changes, envelope, &mut found, &mut remarks)
+            check_changes(scenario, changes, envelope, depth, &mut found, &mut remarks)
         }
         CrossconnectResult::Order(order) => {
-            phases::check(scenario, order, envelope, &mut found);
-            figures::bound(0, envelope, &mut found, &mut remarks)
+            let figures = phases::check(scenario, order, envelope, &mut found).map(Vec::from);
+            // No order removes less than nothing.
+            let nothing = |_, _| program::Proof::default();
+            (figures, Some(figures::bound(0, envelope, nothing, depth, &mut found, &mut remarks)))
         }
     };
-    Verdict { violations: found.finish(), bound, verified: None, remarks }
+    let mut violations = found.finish();
+    violations.extend(figures.into_iter().flat_map(|figures| compare_metrics(envelope.metrics, &figures)));
+    if !violations.is_empty() {
+        return Verdict::refused(violations);
+    }
+    let (bound, verified) = bound.unzip();
+    Verdict { violations, bound: bound.unwrap_or(BoundTrust::None), verified, remarks }
 }
 
+/// The metrics that a plan has to carry, and what is known of its bound; neither if the entries are too damaged to be
+/// counted.
 fn check_changes(
     scenario: &CrossconnectScenario,
     changes: &Changes,
     envelope: &Envelope<'_>,
+    depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> BoundTrust {
-    let switches = entries::of(scenario, changes, found);
-    // Without sound entries there is nothing to count.
-    let Some(switches) = switches else { return BoundTrust::None };
+) -> (Option<Vec<Figure>>, Option<(BoundTrust, VerifiedBound)>) {
+    let Some(switches) = entries::of(scenario, changes, found) else { return (None, None) };
     states::compare(scenario, &switches, found);
     let pairs = states::pairs(scenario, &switches);
     figures::demand(scenario, &pairs, found);
@@ -198,9 +210,27 @@ fn check_changes(
     figures::compare_totals(scenario, &changes.totals, &exact, found);
     let dark = batches::check(scenario, changes, &switches, &pairs, found);
     figures::objective(&exact, envelope, found);
-    figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope, found);
-    if let Some(dark) = &dark {
-        batches::limits(scenario, dark, envelope, found);
-    }
-    figures::bound(exact.lower_bound_removed_circuits, envelope, found, remarks)
+    let metrics = figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope);
+    let prove = |covers, claimed| program::prove(scenario, &switches, covers, claimed, depth);
+    let counted = exact.lower_bound_removed_circuits;
+    let bound = figures::bound(counted, envelope, prove, depth, found, remarks);
+    (Some(metrics), Some(bound))
+}
+
+/// The metrics that a plan has to carry, for plans in tests that are made without.
+#[cfg(test)]
+fn expected(scenario: &CrossconnectScenario, result: &CrossconnectResult) -> BTreeMap<String, f64> {
+    let none = BTreeMap::new();
+    let envelope = Envelope { value: 0.0, bound: None, bound_covers: None, method: "test", metrics: &none };
+    let (mut found, mut remarks) = (Findings::default(), Vec::new());
+    let figures = match result {
+        CrossconnectResult::Changes(changes) => {
+            check_changes(scenario, changes, &envelope, Depth::Usual, &mut found, &mut remarks).0
+        }
+        CrossconnectResult::Order(order) => {
+            phases::check(scenario, order, &envelope, &mut found).map(Vec::from)
+        }
+    };
+    let figures = figures.into_iter().flatten();
+    figures.map(|figure| (figure.name.to_owned(), figure.least)).collect()
 }

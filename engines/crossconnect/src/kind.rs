@@ -61,6 +61,7 @@ impl Kind for Crossconnect {
         let envelope = Envelope {
             value: plan.objective.value,
             bound: plan.objective.bound,
+            bound_covers: plan.provenance.bound_covers(),
             method: &plan.method,
             metrics: &plan.metrics,
         };

@@ -285,7 +285,9 @@ fn safe_batches(
             }
         }
     }
-    let listed = lists.into_iter().map(|(mut removals, additions)| {
+    let listed = lists.into_iter().map(|(mut removals, mut additions)| {
+        removals.sort_unstable();
+        additions.sort_unstable();
         removals.extend(additions);
         Batch { changes: removals, dark_circuits: 0 }
     });

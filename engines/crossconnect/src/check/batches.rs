@@ -1,11 +1,11 @@
 //! The batches, walked through one by one: which ports are live, and what is missing meanwhile.
 
 use super::entries::{End, Judged};
-use super::figures::compare_metric;
 use super::states::Pairs;
-use super::{EXACT, Envelope, Findings, code};
+use super::{EXACT, Findings, code};
 use crate::plan::{Action, Changes, EntryRef};
 use crate::scenario::{CrossconnectScenario, Rollout};
+use lightbay_core::checked::Figure;
 use std::collections::{HashMap, HashSet};
 
 /// What is missing while the batches are under way.
@@ -110,6 +110,18 @@ pub(super) fn check(
         if all.windows(2).any(|two| !is_removal(&two[0]) && is_removal(&two[1])) {
             found.add(code::BATCH_ORDER, format!("batches[{number}] adds before it removes"));
         }
+        let entry = |reference: &EntryRef| {
+            let removal = at(reference).is_some_and(|change| is_removal(&change));
+            (!removal, *reference)
+        };
+        if !batch.changes.is_sorted_by_key(entry) {
+            found.add(
+                code::BATCH_ORDER,
+                format!(
+                    "batches[{number}] is not sorted: removals, then additions, each by switch and entry"
+                ),
+            );
+        }
         for (ocs, judged) in all.iter().filter(|change| is_removal(change)) {
             for end in judged.ends {
                 ports.remove(&(*ocs, end));
@@ -190,30 +202,17 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
     sound
 }
 
-/// The limits of the rollout are kept, or a metric says that they are not; what the metrics say is compared.
-pub(super) fn limits(
-    scenario: &CrossconnectScenario,
-    dark: &Dark,
-    envelope: &Envelope<'_>,
-    found: &mut Findings,
-) {
+/// Whether the limits of the rollout are kept: metrics that a plan has where there is a limit.
+pub(super) fn limits(scenario: &CrossconnectScenario, dark: &Dark) -> Vec<Figure> {
     let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
-    let (misses, keeps) = (dark.max_per_pod, dark.least_pair_share);
-    for (name, kept, broken) in [
-        (
-            "dark_limit_kept",
-            most == 0 || misses <= u64::from(most),
-            format!("a pod misses {misses} circuits during a batch, {most} are allowed"),
-        ),
-        (
-            "pair_share_kept",
-            keeps >= least - EXACT,
-            format!("a pair of pods keeps {keeps} of its circuits during a batch, {least} are wanted"),
-        ),
-    ] {
-        if !kept && !envelope.metrics.contains_key(name) {
-            found.add(code::ROLLOUT, format!("{broken}, and no metric '{name}' says so"));
-        }
-        compare_metric(name, Some(f64::from(u8::from(kept))), envelope, found);
+    let kept =
+        |name: &'static str, kept: bool| Figure::exactly(name, code::ROLLOUT, f64::from(u8::from(kept)));
+    let mut figures = Vec::new();
+    if most > 0 {
+        figures.push(kept("dark_limit_kept", dark.max_per_pod <= u64::from(most)));
     }
+    if least > 0.0 {
+        figures.push(kept("pair_share_kept", dark.least_pair_share >= least - EXACT));
+    }
+    figures
 }

@@ -1,12 +1,18 @@
 //! Sums, objective, bound and metrics, counted again.
 
-use super::batches::Dark;
+use super::batches::{self, Dark};
 use super::entries::Judged;
+use super::program::{Covers, Proof};
 use super::states::Pairs;
 use super::{EXACT, Envelope, Findings, code};
+use crate::kind::Crossconnect;
 use crate::plan::{Action, Changes, Totals};
 use crate::scenario::CrossconnectScenario;
-use lightbay_core::checked::BoundTrust;
+use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
+use lightbay_core::kind::Depth;
+
+/// What a bound covers that was proven after orientations had been chosen.
+const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
 
 /// Every number of the envelope must be one.
 pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
@@ -100,64 +106,125 @@ pub(super) fn objective(exact: &Totals, envelope: &Envelope<'_>, found: &mut Fin
     }
 }
 
-/// Metrics that repeat figures of the result.
+/// Metrics that a plan has to carry. Without batches that can be followed nothing is said about what is missing
+/// meanwhile, and those of the plan are taken for what they say.
 pub(super) fn metrics(
     scenario: &CrossconnectScenario,
     exact: &Totals,
     changes: &Changes,
     dark: Option<&Dark>,
     envelope: &Envelope<'_>,
-    found: &mut Findings,
-) {
-    let count = |count: u64| count as f64;
-    let figures = [
-        ("kept_circuits", Some(count(exact.kept_circuits))),
-        ("added_circuits", Some(count(exact.added_circuits))),
-        ("removed_circuits", Some(count(exact.removed_circuits))),
-        ("lower_bound_removed_circuits", Some(count(exact.lower_bound_removed_circuits))),
-        ("forced_removed_circuits", exact.forced_removed_circuits.map(count)),
-        ("batches", Some(count(changes.batches.len() as u64))),
-        ("max_dark_circuits", dark.map(|dark| count(dark.max_circuits))),
-        ("max_dark_per_pod", dark.map(|dark| count(dark.max_per_pod))),
-        ("least_pair_share", dark.map(|dark| dark.least_pair_share)),
-        ("predicted_makespan_s", scenario.predicted_makespan_s),
+) -> Vec<Figure> {
+    let count = |name: &'static str, count: u64| Figure::exactly(name, code::METRICS, count as f64);
+    let mut figures = vec![
+        count("kept_circuits", exact.kept_circuits),
+        count("added_circuits", exact.added_circuits),
+        count("lower_bound_removed_circuits", exact.lower_bound_removed_circuits),
+        count("batches", changes.batches.len() as u64),
     ];
-    for (name, exact) in figures {
-        compare_metric(name, exact, envelope, found);
-    }
-}
-
-/// One metric, if the plan has it.
-pub(super) fn compare_metric(name: &str, exact: Option<f64>, envelope: &Envelope<'_>, found: &mut Findings) {
-    let Some(&claimed) = envelope.metrics.get(name) else { return };
-    match exact {
+    figures.extend(exact.forced_removed_circuits.map(|forced| count("forced_removed_circuits", forced)));
+    figures.extend(
+        scenario
+            .predicted_makespan_s
+            .map(|predicted| Figure::exactly("predicted_makespan_s", code::METRICS, predicted)),
+    );
+    match dark {
+        Some(dark) => {
+            figures.push(count("max_dark_circuits", dark.max_circuits));
+            figures.push(count("max_dark_per_pod", dark.max_per_pod));
+            figures.push(Figure::exactly("least_pair_share", code::METRICS, dark.least_pair_share));
+            figures.extend(batches::limits(scenario, dark));
+        }
         None => {
-            found.add(code::METRICS, format!("metric '{name}' is {claimed}, the result has no such figure"));
+            const OF_BATCHES: [&str; 5] = [
+                "max_dark_circuits",
+                "max_dark_per_pod",
+                "least_pair_share",
+                "dark_limit_kept",
+                "pair_share_kept",
+            ];
+            let claimed = |name: &'static str| Some((name, *envelope.metrics.get(name)?));
+            let claimed = OF_BATCHES.into_iter().filter_map(claimed);
+            figures.extend(claimed.map(|(name, value)| Figure::exactly(name, code::METRICS, value)));
         }
-        Some(exact) if (claimed - exact).abs() > EXACT * exact.abs().max(1.0) => {
-            found.add(code::METRICS, format!("metric '{name}' is {claimed}, the result has {exact}"));
+    }
+    figures
+}
+
+/// Which plans the claimed bound covers: all, or those with the orientation of the plan. What other plans it could mean is
+/// not known.
+pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
+    match envelope.bound_covers {
+        None => Covers::All,
+        Some(SAME_ORIENTATION) => Covers::SameOrientation,
+        Some(other) => {
+            found.add(
+                code::BOUND,
+                format!("the bound covers '{other}', cross-connects know '{SAME_ORIENTATION}' only"),
+            );
+            Covers::All
         }
-        Some(_) => {}
     }
 }
 
-/// The bound: what counting pairs of pods proves is recomputed, more is the method's claim.
+/// What is known of the bound: what counting pairs of pods proves in any case, in the exact depth what a program of the
+/// checker's own proves. A bound above what some plan removes is a violation.
 pub(super) fn bound(
     counted: u64,
     envelope: &Envelope<'_>,
+    prove: impl FnOnce(Covers, u64) -> Proof,
+    depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> BoundTrust {
-    let Some(claimed) = envelope.bound else { return BoundTrust::None };
-    if claimed > envelope.value + EXACT * envelope.value.abs().max(1.0) {
+) -> (BoundTrust, VerifiedBound) {
+    let covers = covers(envelope, found);
+    let verified = |bound: u64, covers: Covers| {
+        let covers = (covers == Covers::SameOrientation).then_some(SAME_ORIENTATION);
+        VerifiedBound::of::<Crossconnect>(envelope.value, bound as f64, covers)
+    };
+    let of_all = verified(counted, Covers::All);
+    if let Some(claimed) = envelope.bound
+        && claimed > envelope.value * (1.0 + EXACT)
+    {
         found.add(code::BOUND, format!("the bound {claimed} is above the objective {}", envelope.value));
     }
-    if claimed <= counted as f64 + EXACT {
-        return BoundTrust::Verified;
+    let target = envelope.bound.unwrap_or(envelope.value);
+    let trust = |confirmed: bool| match envelope.bound {
+        None => BoundTrust::None,
+        Some(_) if confirmed => BoundTrust::Verified,
+        Some(_) => BoundTrust::Claimed,
+    };
+    if target <= counted as f64 * (1.0 + EXACT) || !found.is_empty() {
+        return (trust(target <= counted as f64 * (1.0 + EXACT)), of_all);
     }
-    remarks.push(format!(
-        "the bound {claimed} is claimed by {}; counting pairs of pods proves {counted}",
-        envelope.method
-    ));
-    BoundTrust::Claimed
+    if !depth.is_exact() {
+        if let Some(claimed) = envelope.bound {
+            remarks.push(format!(
+                "the bound {claimed} is claimed by {}; counting pairs of pods proves {counted} (--exact proves more)",
+                envelope.method
+            ));
+        }
+        return (trust(false), of_all);
+    }
+    // Removed circuits are whole.
+    let proof = prove(covers, target.ceil().max(0.0) as u64);
+    if let (Some(removed), Some(claimed), Covers::All) = (proof.counterexample, envelope.bound, covers) {
+        found.add(
+            code::BOUND,
+            format!("the bound is {claimed}, but a plan that removes {removed} circuits exists"),
+        );
+    }
+    let confirmed = target <= proof.bound as f64 * (1.0 + EXACT);
+    if !confirmed && let Some(claimed) = envelope.bound {
+        let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
+        remarks.push(format!(
+            "{within}{claimed} is claimed by {}; an integer program of the checker's own proves {}",
+            envelope.method,
+            proof.bound.max(counted)
+        ));
+    }
+    if proof.bound > counted {
+        return (trust(confirmed), verified(proof.bound, covers));
+    }
+    (trust(confirmed), of_all)
 }

@@ -1,17 +1,18 @@
 //! An order of all-to-all phases: its rule, receivers, pairs and figures.
 
-use super::figures::compare_metric;
 use super::{EXACT, Envelope, Findings, code};
 use crate::plan::{PhaseOrder, PhaseRule};
 use crate::scenario::CrossconnectScenario;
+use lightbay_core::checked::Figure;
 
-/// Checks an order. Nothing is removed by it, so its objective is 0.
+/// Checks an order and gives the metrics that its plan has to carry; `None` if it is too damaged to have any. Nothing is
+/// removed by it, so its objective is 0.
 pub(super) fn check(
     scenario: &CrossconnectScenario,
     order: &PhaseOrder,
     envelope: &Envelope<'_>,
     found: &mut Findings,
-) {
+) -> Option<[Figure; 4]> {
     let pods = scenario.pods;
     if envelope.value.abs() > EXACT {
         found.add(code::REMOVED, format!("the objective is {}, an order removes nothing", envelope.value));
@@ -20,14 +21,14 @@ pub(super) fn check(
     let gpus = p * n;
     if n == 0 {
         found.add(code::PHASES, "'gpus_per_pod' is 0, a pod has at least one GPU");
-        return;
+        return None;
     }
     if order.phases.len() as u64 != gpus {
         found.add(
             code::PHASES,
             format!("there are {} phases, {pods} pods of {n} GPUs take {gpus}", order.phases.len()),
         );
-        return;
+        return None;
     }
     let mut sound = true;
     for (phase, row) in order.phases.iter().enumerate() {
@@ -40,7 +41,7 @@ pub(super) fn check(
         }
     }
     if !sound {
-        return;
+        return None;
     }
     follows_rule(p, n, order, found);
     each_pair_once(order, found);
@@ -48,14 +49,13 @@ pub(super) fn check(
     let flows = most_flows(n as usize, p as usize, order);
     found.compare(code::FLOWS, "contended_phases", u64::from(order.contended_phases), contended);
     found.compare(code::FLOWS, "max_flows_per_pod_pair", u64::from(order.max_flows_per_pod_pair), flows);
-    for (name, exact) in [
+    let figures = [
         ("phases", gpus),
         ("contended_phases", contended),
         ("max_flows_per_pod_pair", flows),
         ("pod_pairs_short_of_circuits", short(scenario, flows)),
-    ] {
-        compare_metric(name, Some(exact as f64), envelope, found);
-    }
+    ];
+    Some(figures.map(|(name, exact)| Figure::exactly(name, code::METRICS, exact as f64)))
 }
 
 /// The receiver that the rule names.

@@ -1,5 +1,6 @@
 mod any_change;
 mod assembled;
+mod bounds;
 mod mutations;
 mod orders;
 mod rollout;

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 fn case(scenario: CrossconnectScenario, candidate: Candidate<CrossconnectResult>) -> Case {
     let Candidate { value, metrics, result } = candidate;
-    Case { scenario, result, value, bound: None, metrics }
+    Case { scenario, result, value, bound: None, bound_covers: None, metrics, filled: false }
 }
 
 prop_compose! {
@@ -44,12 +44,18 @@ proptest! {
         sound.assert_passes();
         // What the plan says about its limits is compared.
         for (name, kept) in said.into_iter().filter_map(|(name, kept)| Some((name, kept?))) {
-            sound.with(|case| case.metric(name, 1.0 - kept)).assert_codes(&[code::METRICS]);
+            sound.with(|case| case.metric(name, 1.0 - kept)).assert_codes(&[code::ROLLOUT]);
+        }
+        // No metric may be missing, none wrong, and none that nobody knows be there.
+        for name in sound.metrics.keys() {
             let silent = sound.with(|case| {
                 case.metrics.remove(name);
             });
-            silent.assert_codes(if kept > 0.0 { &[] } else { &[code::ROLLOUT] });
+            prop_assert!(!silent.codes().is_empty(), "without {name}");
+            let wrong = sound.with(|case| *case.metrics.get_mut(name).unwrap() += 1e-6);
+            prop_assert!(!wrong.codes().is_empty(), "{name}");
         }
+        sound.with(|case| case.metric("beauty", 1.0)).assert_codes(&[code::METRICS]);
     }
 }
 

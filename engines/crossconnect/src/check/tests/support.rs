@@ -15,7 +15,11 @@ pub(super) struct Case {
     pub result: CrossconnectResult,
     pub value: f64,
     pub bound: Option<f64>,
+    pub bound_covers: Option<&'static str>,
+    /// All metrics of the plan, or those that are not what they have to be.
     pub metrics: BTreeMap<String, f64>,
+    /// Whether the other metrics are what they have to be.
+    pub filled: bool,
 }
 
 impl Case {
@@ -26,7 +30,15 @@ impl Case {
 
     pub fn of((scenario, changes): (CrossconnectScenario, Changes)) -> Self {
         let value = changes.totals.removed_circuits as f64;
-        Self { scenario, result: testing::result(changes), value, bound: None, metrics: BTreeMap::new() }
+        Self {
+            scenario,
+            result: testing::result(changes),
+            value,
+            bound: None,
+            bound_covers: None,
+            metrics: BTreeMap::new(),
+            filled: true,
+        }
     }
 
     pub fn changes(&mut self) -> &mut Changes {
@@ -54,9 +66,21 @@ impl Case {
     }
 
     pub fn verdict(&self) -> Verdict {
-        let envelope =
-            Envelope { value: self.value, bound: self.bound, method: "test", metrics: &self.metrics };
-        check::check(&self.scenario, &self.result, &envelope, Depth::Usual)
+        self.verdict_at(Depth::Usual)
+    }
+
+    pub fn verdict_at(&self, depth: Depth) -> Verdict {
+        let mut metrics =
+            if self.filled { check::expected(&self.scenario, &self.result) } else { BTreeMap::new() };
+        metrics.extend(self.metrics.clone());
+        let envelope = Envelope {
+            value: self.value,
+            bound: self.bound,
+            bound_covers: self.bound_covers,
+            method: "test",
+            metrics: &metrics,
+        };
+        check::check(&self.scenario, &self.result, &envelope, depth)
     }
 
     pub fn codes(&self) -> BTreeSet<&'static str> {

@@ -1,0 +1,281 @@
+//! The least that any plan removes, by a program of the checker's own.
+//!
+//! For every switch and pair of pods there is a column for circuits that stay and one for circuits that are new; pairs get
+//! what they want over all switches, ports hold one circuit each. Its relaxation bounds all plans: the solver's prices are
+//! weighed again here, and any prices prove a bound. What that leaves open is for branch and bound.
+
+use super::entries::Judged;
+use crate::plan::Action;
+use crate::scenario::{CrossconnectScenario, Side, Wiring};
+use lightbay_core::kind::Depth;
+use lightbay_highs::event::{Flow, SolverEvent, Watch};
+use lightbay_highs::instance::Instance;
+use lightbay_highs::model::{Column, Domain, Model, Row};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Solution, Start, Status};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What rounding in sums may add to a bound, circuits. Bounds are whole numbers, so it costs nothing to allow for more.
+const SLIP: f64 = 1e-6;
+
+/// Switch, pod at the A port, pod at the B port (smaller pod first where ports have no sides).
+type Place = (usize, usize, usize);
+
+/// What was found out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Proof {
+    /// No plan removes fewer.
+    pub bound: u64,
+    /// A plan that removes so many exists: less than what is claimed.
+    pub counterexample: Option<u64>,
+}
+
+/// Which plans a bound is to cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Covers {
+    /// All.
+    All,
+    /// Those that use as many circuits of every orientation as the plan.
+    SameOrientation,
+}
+
+/// The columns of a place.
+struct Entry {
+    place: Place,
+    stays: Option<Column>,
+    new: Column,
+}
+
+/// The program and where its columns are.
+struct Program {
+    model: Model,
+    entries: Vec<Entry>,
+}
+
+/// Proves that no plan removes fewer than `claimed`, or finds one that does, or gives the best bound that the time allows.
+pub(super) fn prove(
+    scenario: &CrossconnectScenario,
+    switches: &[Vec<Judged>],
+    covers: Covers,
+    claimed: u64,
+    depth: Depth,
+) -> Proof {
+    let program = Program::of(scenario, switches, covers);
+    let relaxed = program.relaxed(depth).unwrap_or(0);
+    if relaxed >= claimed || depth.is_over() {
+        return Proof { bound: relaxed, counterexample: None };
+    }
+    let searched = program.search(&program.point(scenario, switches), claimed, depth);
+    Proof { bound: searched.bound.max(relaxed), ..searched }
+}
+
+fn whole(bound: f64) -> u64 {
+    // A bound below 0 is 0, one that is no number as well.
+    (bound - SLIP).ceil().max(0.0) as u64
+}
+
+/// Counts by place.
+fn counted(
+    scenario: &CrossconnectScenario,
+    switches: &[Vec<Judged>],
+    counts: impl Fn(&Judged) -> bool,
+) -> BTreeMap<Place, u32> {
+    let mut places = BTreeMap::new();
+    for (ocs, switch) in switches.iter().enumerate() {
+        for judged in switch.iter().filter(|judged| counts(judged)) {
+            let (a, b) = oriented(scenario, judged);
+            *places.entry((ocs, a, b)).or_default() += 1;
+        }
+    }
+    places
+}
+
+fn oriented(scenario: &CrossconnectScenario, judged: &Judged) -> (usize, usize) {
+    let (a, b) = match scenario.wiring {
+        Wiring::SingleSided => judged.pair(),
+        Wiring::TwoSided | Wiring::CrossWired => (judged.entry.pod_a, judged.entry.pod_b),
+    };
+    (a as usize, b as usize)
+}
+
+impl Program {
+    fn of(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], covers: Covers) -> Self {
+        let single = scenario.wiring == Wiring::SingleSided;
+        let mut down: BTreeMap<(Side, usize, usize), u32> = BTreeMap::new();
+        for port in scenario.failed_ports.iter().collect::<BTreeSet<_>>() {
+            *down.entry((port.side, port.pod as usize, port.ocs_id as usize)).or_default() += 1;
+        }
+        let healthy = |side: Side, pod: usize, ocs: usize| {
+            let table = if side == Side::A { &scenario.ports_a } else { &scenario.ports_b };
+            let all = table.get(pod).and_then(|row| row.get(ocs)).copied().unwrap_or(0);
+            all.saturating_sub(down.get(&(side, pod, ocs)).copied().unwrap_or(0))
+        };
+        let far = if single { Side::A } else { Side::B };
+        // Circuits at failed ports go whatever is planned: they are neither kept nor counted.
+        let old = counted(scenario, switches, |judged| judged.was() && !judged.at_failed_port);
+        let mut pinned: BTreeMap<Place, u32> = BTreeMap::new();
+        for pin in &scenario.pinned {
+            let (a, b) = (pin.circuit.pod_a as usize, pin.circuit.pod_b as usize);
+            let (a, b) = if single { (a.min(b), a.max(b)) } else { (a, b) };
+            *pinned.entry((pin.ocs_id as usize, a, b)).or_default() += 1;
+        }
+        let mut model = Model::new("removed circuits");
+        model.offset = old.values().map(|&count| f64::from(count)).sum();
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut by_pair: BTreeMap<(usize, usize), Vec<(Column, f64)>> = BTreeMap::new();
+        let mut by_port: BTreeMap<(Side, usize, usize), Vec<(Column, f64)>> = BTreeMap::new();
+        let rows = scenario.logical_circuits.iter().enumerate();
+        let wanted = rows.flat_map(|(a, row)| row.iter().enumerate().map(move |(b, &count)| (a, b, count)));
+        let wanted: Vec<_> =
+            wanted.filter(|&(a, b, count)| count > 0 && if single { a < b } else { a != b }).collect();
+        for (ocs, &(a, b, wanted)) in
+            (0..switches.len()).flat_map(|ocs| wanted.iter().map(move |pair| (ocs, pair)))
+        {
+            let most = wanted.min(healthy(Side::A, a, ocs)).min(healthy(far, b, ocs));
+            if most == 0 {
+                continue;
+            }
+            let place = (ocs, a, b);
+            let there = old.get(&place).copied().unwrap_or(0).min(most);
+            let least = pinned.get(&place).copied().unwrap_or(0).min(there);
+            let stays = (there > 0).then(|| {
+                let name = format!("stays_{ocs}_{a}_{b}");
+                model.column_of(Domain::Integer, name, f64::from(least), f64::from(there), -1.0)
+            });
+            let new = model.integer(format!("new_{ocs}_{a}_{b}"), 0.0, f64::from(most), 0.0);
+            let pair = match covers {
+                Covers::All => (a.min(b), a.max(b)),
+                Covers::SameOrientation => (a, b),
+            };
+            for column in stays.into_iter().chain([new]) {
+                by_pair.entry(pair).or_default().push((column, 1.0));
+                by_port.entry((Side::A, ocs, a)).or_default().push((column, 1.0));
+                by_port.entry((far, ocs, b)).or_default().push((column, 1.0));
+            }
+            entries.push(Entry { place, stays, new });
+        }
+        let after = counted(scenario, switches, Judged::will_be);
+        let mut same: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        for ((_, a, b), count) in after {
+            *same.entry((a, b)).or_default() += count;
+        }
+        for ((a, b), terms) in by_pair {
+            let wanted = match covers {
+                Covers::All => scenario.logical_circuits[a][b],
+                Covers::SameOrientation => same.get(&(a, b)).copied().unwrap_or(0),
+            };
+            model.equal(format!("pair_{a}_{b}"), f64::from(wanted), terms);
+        }
+        for ((side, ocs, pod), terms) in by_port {
+            let letter = if side == Side::A { "a" } else { "b" };
+            model.at_most(format!("ports_{letter}_{ocs}_{pod}"), f64::from(healthy(side, pod, ocs)), terms);
+        }
+        Self { model, entries }
+    }
+
+    /// The plan as a point.
+    fn point(&self, scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> Vec<f64> {
+        let kept = counted(scenario, switches, |judged| judged.entry.action == Action::Keep);
+        let added = counted(scenario, switches, |judged| judged.entry.action == Action::Add);
+        let mut point = vec![0.0; self.model.columns()];
+        for entry in &self.entries {
+            let of =
+                |counts: &BTreeMap<Place, u32>| f64::from(counts.get(&entry.place).copied().unwrap_or(0));
+            if let Some(stays) = entry.stays {
+                point[stays.index()] = of(&kept);
+            }
+            point[entry.new.index()] = of(&added);
+        }
+        point
+    }
+
+    /// The bound of the relaxation; `None` if the time was up before.
+    fn relaxed(&self, depth: Depth) -> Option<u64> {
+        let mut model = self.model.clone();
+        model.domains.fill(Domain::Continuous);
+        let mut listener = Listener { depth, claimed: u64::MAX, bound: f64::NEG_INFINITY };
+        let solution = solved(&model, Options::new(), &Start::None, &mut listener)?;
+        (solution.row_duals.len() == model.rows()).then(|| whole(weighed(&model, &solution.row_duals)))
+    }
+
+    /// Branch and bound from a point until the claim is settled.
+    fn search(&self, start: &[f64], claimed: u64, depth: Depth) -> Proof {
+        let start = match self.model.first_broken(start, SLIP) {
+            None => Start::Full(start.to_vec()),
+            Some(_) => Start::None,
+        };
+        // Removed circuits are whole: what is less than one better is not better.
+        let options = Options::new().set("mip_abs_gap", 1.0 - 1e-4).set("mip_rel_gap", 0.0);
+        let mut listener = Listener { depth, claimed, bound: f64::NEG_INFINITY };
+        let Some(solution) = solved(&self.model, options, &start, &mut listener) else {
+            return Proof { bound: whole(listener.bound), counterexample: None };
+        };
+        let bound = solution.bound.map_or(listener.bound, |bound| bound.max(listener.bound));
+        let counterexample = solution.values.and_then(|point| {
+            let point: Vec<f64> = point.iter().map(|value| value.round()).collect();
+            let removed = self.model.objective(&point).round() as u64;
+            (self.model.first_broken(&point, SLIP).is_none() && removed < claimed).then_some(removed)
+        });
+        Proof { bound: whole(bound), counterexample }
+    }
+}
+
+fn solved(model: &Model, options: Options, start: &Start, listener: &mut Listener) -> Option<Solution> {
+    let limit = match listener.depth {
+        Depth::Exact(deadline) => deadline.limit(),
+        Depth::Usual => None,
+    };
+    let options = match limit {
+        Some(limit) => options.time_limit_s(limit.as_secs_f64()),
+        None => options,
+    };
+    let mut instance = Instance::new(model).ok()?;
+    instance.apply(&options.set("output_flag", false)).ok()?;
+    instance.start(start).ok()?;
+    let solution = instance.run(listener).ok()?;
+    (!matches!(solution.status, Status::Infeasible | Status::InfeasibleOrUnbounded)).then_some(solution)
+}
+
+/// What prices of the rows prove, whoever found them: every row at the end that its price pulls to, every column at the
+/// end that is cheapest at these prices.
+fn weighed(model: &Model, prices: &[f64]) -> f64 {
+    let mut costs = model.costs.clone();
+    let mut bound = model.offset;
+    for (row, &price) in prices.iter().enumerate() {
+        let end = if price > 0.0 { model.row_lower[row] } else { model.row_upper[row] };
+        if price == 0.0 || !end.is_finite() {
+            continue;
+        }
+        bound += price * end;
+        for (column, value) in model.terms(Row(row as u32)) {
+            costs[column.index()] -= price * value;
+        }
+    }
+    let ends = model.lower.iter().zip(&model.upper);
+    bound + costs.iter().zip(ends).map(|(cost, (lower, upper))| (cost * lower).min(cost * upper)).sum::<f64>()
+}
+
+/// Ends the work when the time is up or the claim is settled.
+struct Listener {
+    depth: Depth,
+    claimed: u64,
+    /// The best bound heard.
+    bound: f64,
+}
+
+impl Watch for Listener {
+    fn event(&mut self, event: &SolverEvent) -> Flow {
+        if let SolverEvent::Mip(progress) = event {
+            self.bound = progress.bound.map_or(self.bound, |bound| bound.max(self.bound));
+            let refuted = progress.incumbent.is_some_and(|removed| removed < self.claimed as f64 - 0.5);
+            if refuted || whole(self.bound) >= self.claimed {
+                return Flow::Stop;
+            }
+        }
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.depth.is_over() { Flow::Stop } else { Flow::Continue }
+    }
+}
