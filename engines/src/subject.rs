@@ -193,6 +193,14 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
+    /// Names of those of its figures that its method claims and a usual check does not work out.
+    pub fn claimed(&self) -> Vec<&'static str> {
+        fn of<K: Listed>(plan: &Checked<K>) -> Vec<&'static str> {
+            K::claimed(plan.plan())
+        }
+        each_kind!(self, Self, plan => of(plan))
+    }
+
     /// As file content.
     ///
     /// # Errors

@@ -172,6 +172,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
+    /// Figures of a plan, by the names of objective and metrics, that a check in the usual depth takes from its method:
+    /// it knows ranges for them, but cannot work them out. They are shown as claimed.
+    fn claimed(_plan: &Plan<Self>) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The circuits of a plan, for kinds that lay circuits.
     fn circuits(_plan: &Plan<Self>) -> Option<CircuitMatrix> {
         None

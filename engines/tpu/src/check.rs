@@ -4,21 +4,26 @@
 //! from the states of the switches with its own arithmetic, searches its own shortest paths, follows every route
 //! and sorts every dependency between channels itself.
 
+mod bound;
 mod claims;
 mod cover;
 mod faults;
 mod flow;
 mod group;
+mod metrics;
+mod network;
 mod routes;
 mod scenario;
+mod simulation;
 mod wiring;
 
 #[cfg(test)]
 mod tests;
 
-use crate::plan::TpuResult;
+use crate::kind::Tpu;
+use crate::plan::{Routing, Simulation, TpuResult};
 use crate::scenario::TpuScenario;
-use lightbay_core::checked::{Verdict, Violation};
+use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeMap;
 
@@ -71,18 +76,37 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed upper bound of the objective over all pods of the size.
     pub bound: Option<f64>,
+    /// Which pods it covers, if not all.
+    pub bound_covers: Option<&'a str>,
     /// Who claims it.
     pub method: &'a str,
-    /// Figures of the envelope; those that can be recomputed are compared, all others ignored.
+    /// Whether its method was told to list the routes; `None` if that was left to it.
+    pub with_routes: Option<bool>,
+    /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
 }
 
+/// The flit simulator with the settings and the seed of the plan, run on routes as long as the depth gives it time.
+///
+/// # Errors
+/// Why there are no figures.
+pub type Simulator<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
+
 /// Most violations of one rule that are spelled out.
 const MOST_OF_A_RULE: usize = 20;
+/// Chips up to which plans list their routes unless told otherwise.
+const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
 const EXACT: f64 = 1e-9;
-/// Relative tolerance of what solvers make.
+/// Relative distance at which a flow that was found again confirms a claim. The mixture of a linear program is only as
+/// exact as its tolerance (1e-7), so the flow found again may be that much smaller; what a claim is above every bound on
+/// flows is judged by [`EXACT`].
 const SOLVED: f64 = 1e-6;
+
+/// Whether a claim is another figure than the exact one.
+fn off(claimed: f64, exact: f64) -> bool {
+    (claimed - exact).abs() > EXACT * exact.abs().max(1e-12)
+}
 
 /// Violations in the order in which they are found.
 #[derive(Debug, Default)]
@@ -117,7 +141,13 @@ impl Findings {
 }
 
 /// Checks a plan for a pod.
-pub fn check(scenario: &TpuScenario, result: &TpuResult, envelope: &Envelope<'_>, depth: Depth) -> Verdict {
+pub fn check(
+    scenario: &TpuScenario,
+    result: &TpuResult,
+    envelope: &Envelope<'_>,
+    simulator: Simulator<'_>,
+    depth: Depth,
+) -> Verdict {
     let mut found = Findings::default();
     let mut remarks = Vec::new();
     claims::finite(result, envelope, &mut found);
@@ -131,30 +161,53 @@ pub fn check(scenario: &TpuScenario, result: &TpuResult, envelope: &Envelope<'_>
     scenario::compare(scenario, &wiring, &mut found);
     let hops = claims::hops(&wiring, group, &result.claims, &mut found);
     if let Some(hops) = hops {
-        claims::mcf(&wiring, group, hops, result, &mut found);
+        claims::mcf(&wiring, group, hops, result, depth, &mut found, &mut remarks);
     }
-    claims::envelope(&wiring, result, envelope, &mut found);
-    let bound = claims::bound(&wiring, envelope, &mut found, &mut remarks);
+    metrics::objective(result, envelope, &mut found);
+    let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count, hop_sum: hops.unwrap_or(0) };
     if let Some(routing) = &result.routing {
         if routing.routes.is_empty() {
+            if envelope.with_routes.unwrap_or(wiring.nodes() <= LISTED_UP_TO) {
+                found.add(code::PAIR, "no route is listed, though no 'with_routes=false' left them out");
+            }
             remarks.push(
                 "loads and hops of the routes are claimed: the routes are not in the plan (with_routes=true)"
                     .to_owned(),
             );
         }
+        if routing.unbalanced.is_some() {
+            remarks.push(
+                "how hops were spread over virtual channels before balancing is claimed, but for its sums"
+                    .to_owned(),
+            );
+        }
         let avoided = &scenario.failed_ocs;
-        let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
         routes::check(&pod, routing, avoided, result.claims.mcf_upper, "routing", &mut found);
     }
-    let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count };
     faults::check(&pod, scenario, result, &mut found, &mut remarks);
-    claims::simulation(result, &mut found);
     if depth.is_exact() && hops.is_some() {
-        flow::check(&wiring, group, result, &mut found, &mut remarks);
+        flow::check(&wiring, group, result, envelope.bound, depth, &mut found, &mut remarks);
     } else {
         remarks.push("'mcf_lower' is claimed: --exact looks for a flow that large".to_owned());
     }
-    Verdict { violations: found.finish(), bound, verified: None, remarks }
+    let proven = bound::check(&wiring, envelope, depth, &mut found, &mut remarks);
+    simulation::check(scenario, result, simulator, depth, &mut found, &mut remarks);
+    let mut violations = found.finish();
+    violations.extend(compare_metrics(envelope.metrics, &metrics::figures(wiring.nodes(), result)));
+    if !violations.is_empty() {
+        return Verdict::refused(violations);
+    }
+    let bound = match envelope.bound {
+        Some(claimed) if claimed >= proven * (1.0 - EXACT) => BoundTrust::Verified,
+        Some(_) => BoundTrust::Claimed,
+        None => BoundTrust::None,
+    };
+    Verdict {
+        violations,
+        bound,
+        verified: Some(VerifiedBound::of::<Tpu>(envelope.value, proven, None)),
+        remarks,
+    }
 }
 
 fn refused(found: Findings) -> Verdict {

@@ -2,7 +2,7 @@
 
 use super::routes::{self, Pod};
 use super::wiring::SWITCHES;
-use super::{Findings, SOLVED, code};
+use super::{EXACT, Findings, code};
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
 
@@ -15,6 +15,15 @@ pub(super) fn check(
     remarks: &mut Vec<String>,
 ) {
     let pairs = (pod.wiring.nodes() * (pod.wiring.nodes() - 1)) as f64;
+    if let Some(two) = result.faults.windows(2).find(|two| two[0].failed_ocs > two[1].failed_ocs) {
+        found.add(
+            code::FAULTS,
+            format!(
+                "the failure of switch {} stands behind that of {}",
+                two[1].failed_ocs, two[0].failed_ocs
+            ),
+        );
+    }
     let mut seen = [false; SWITCHES];
     let mut unreachable = Vec::new();
     let mut claimed = 0;
@@ -38,14 +47,32 @@ pub(super) fn check(
             // All pairs over the links that are left: no routing can be below the mean.
             let links = (6 * pod.wiring.nodes() - 2 * pod.wiring.cubes) as f64;
             let least = case.avg_hops * pairs / links;
-            if case.avg_hops < result.claims.avg_hops * (1.0 - SOLVED) {
+            if case.avg_hops < result.claims.avg_hops * (1.0 - EXACT) {
                 fault(format!("routes of {} hops are shorter than shortest paths without it", case.avg_hops));
             }
-            if (load as f64) < least * (1.0 - SOLVED) {
+            if (load as f64) < least * (1.0 - EXACT) {
                 fault(format!("a load of {load} is below the mean load {least:.3} of its routes"));
             }
+            // Links fewer by those of a switch carry no more than all of them.
+            if 1.0 / load.max(1) as f64 > result.claims.mcf_upper * (1.0 + EXACT) {
+                fault(format!(
+                    "a load of {load} is more than 'mcf_upper' {} allows",
+                    result.claims.mcf_upper
+                ));
+            }
         } else {
+            if case.avg_hops != 0.0 || case.routing.is_some() {
+                fault("pairs are unreachable, so that there are no routes and no hops".to_owned());
+            }
             unreachable.push(id);
+        }
+        let nodes = pod.wiring.nodes() as u32;
+        let pair = |&(source, target): &(u32, u32)| source < nodes && target < nodes && source != target;
+        let order = case.unreachable.windows(2).find(|two| two[0] >= two[1]);
+        if let Some((source, target)) = case.unreachable.iter().find(|named| !pair(named)) {
+            fault(format!("{source} to {target} is no pair of chips"));
+        } else if let Some(two) = order {
+            fault(format!("{} to {} is not named in order, or twice", two[1].0, two[1].1));
         }
         let Some(routing) = &case.routing else {
             claimed += 1;
@@ -66,7 +93,7 @@ pub(super) fn check(
                 );
             }
             let average = sums.hops as f64 / pairs;
-            if (case.avg_hops - average).abs() > SOLVED * average {
+            if (case.avg_hops - average).abs() > EXACT * average {
                 found.add(
                     code::FAULTS,
                     format!(

@@ -1,247 +1,267 @@
 //! The throughput again, by column generation of the checker's own.
 //!
 //! A master program mixes shortest path flows; its value is a flow that exists. Its prices are lengths, and lengths
-//! bound every flow. Both ends are compared with those that the plan claims: the lower one is confirmed as soon as a
-//! flow that large is found.
+//! bound every flow. Over a pod both ends are compared with those that the plan claims; over all circuits that any pod
+//! of the size can have, the upper end bounds them all.
 
 use super::group::Symmetric;
-use super::wiring::{CHIPS, ELECTRICAL, PORTS, SWITCHES, Wiring, coordinates};
-use super::{Findings, SOLVED, code};
+use super::network::{CAPACITY, Network};
+use super::wiring::Wiring;
+use super::{EXACT, Findings, SOLVED, code};
 use crate::plan::TpuResult;
+use lightbay_core::kind::Depth;
 use lightbay_highs::error::Error;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::{Flow, SolverEvent, Watch};
 use lightbay_highs::instance::Instance;
-use lightbay_highs::model::{Model, Row};
+use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Rounds after which the claims that are still open stay claims.
 const ROUNDS: usize = 250;
+/// Rounds before the first program, by lengths that grow with the load: their columns are more diverse than those that the
+/// prices of a small program give.
+const SEEDS: usize = 12;
+/// Share of the best lengths known in those of a round; the rest are prices of the program, which alone jump too far.
+const SHARE: f64 = 0.7;
 /// Chips up to which pods without symmetry are recomputed.
 const LARGEST_GENERAL: usize = 512;
-/// Both directions of a link.
-const CAPACITY: f64 = 2.0;
+/// Relative width at which an interval counts as closed: what the tolerance of the solver leaves of a mixture.
+const CLOSED: f64 = 1e-7;
 
-/// Recomputes the throughput and compares both ends of the claim with it.
+/// What is known of the flow of a network.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    /// A flow of this many flits per cycle and ordered pair exists.
+    pub lower: f64,
+    /// No flow is larger.
+    pub upper: f64,
+    /// Whether the work was told to stop.
+    pub stopped: bool,
+}
+
+/// Recomputes the throughput and compares both ends of the claim, and the bound over all pods, with it.
 pub(super) fn check(
     wiring: &Wiring,
     group: Option<Symmetric>,
     result: &TpuResult,
+    bound: Option<f64>,
+    depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
 ) {
     if group.is_none() && wiring.nodes() > LARGEST_GENERAL {
         remarks.push(format!(
-            "the throughput is not computed again: {} chips without symmetry are more than {LARGEST_GENERAL}",
+            "'mcf_lower' is claimed: the flow of {} chips without symmetry is not computed again, they are more than {LARGEST_GENERAL}",
             wiring.nodes()
         ));
         return;
     }
     let network = Network::of(wiring, group);
     let (lower, upper) = (result.claims.mcf_lower, result.claims.mcf_upper);
-    let start = match (&result.certificates.class_lengths, group) {
-        (Some(lengths), Some(_)) if lengths.len() == network.classes => lengths.clone(),
-        _ => vec![1.0; network.classes],
+    let certificates = &result.certificates;
+    let classes = certificates.class_lengths.as_deref().map(|lengths| network.spread(wiring, lengths));
+    let start = [classes, certificates.link_lengths.clone()].into_iter().flatten();
+    let start = start.filter(|lengths| lengths.len() == network.classes).next_back();
+    let start = start.unwrap_or_else(|| vec![1.0; network.classes]);
+    // No pod, so not this one, carries more than the bound over all.
+    let most = bound.map_or(upper, |bound| bound.min(upper));
+    let settled = |known: &Interval| {
+        (known.lower >= lower || known.upper < lower * (1.0 - EXACT))
+            && (known.upper <= most * (1.0 + EXACT) || known.lower > most * (1.0 + EXACT))
     };
-    match network.interval(&start, (lower, upper)) {
-        Err(error) => remarks.push(format!("the throughput could not be computed again: {error}")),
-        Ok((own_lower, own_upper)) => {
-            if lower > own_upper * (1.0 + SOLVED) {
-                found.add(code::MCF, format!("'mcf_lower' is {lower}, no flow is above {own_upper}"));
-            } else if own_lower >= lower * (1.0 - SOLVED) {
-                remarks.push(format!("a flow of {own_lower} was found again: 'mcf_lower' is confirmed"));
-            } else {
-                remarks.push(format!(
-                    "'mcf_lower' {lower} is claimed: a flow of {own_lower} was found, at most {own_upper} exists"
-                ));
-            }
-            if upper < own_lower * (1.0 - SOLVED) {
-                found.add(code::MCF, format!("'mcf_upper' is {upper}, a flow of {own_lower} exists"));
-            }
+    let own = match interval(&network, &start, &|| depth.is_over(), &settled) {
+        Ok(own) => own,
+        Err(error) => {
+            remarks.push(format!("'mcf_lower' is claimed: the flow could not be computed again: {error}"));
+            return;
         }
+    };
+    if lower > own.upper * (1.0 + EXACT) {
+        found.add(code::MCF, format!("'mcf_lower' is {lower}, no flow is above {}", own.upper));
+    } else if own.lower >= lower * (1.0 - EXACT) {
+        remarks.push(format!("a flow of {} was found again: 'mcf_lower' is confirmed", own.lower));
+    } else if own.lower >= lower * (1.0 - SOLVED) {
+        remarks.push(format!(
+            "a flow of {} was found again: 'mcf_lower' {lower} is confirmed to the tolerance of the solver",
+            own.lower
+        ));
+    } else {
+        let why = if own.stopped { "within the time" } else { "again" };
+        remarks.push(format!(
+            "'mcf_lower' {lower} is claimed: a flow of {} was found {why}, at most {} exists",
+            own.lower, own.upper
+        ));
+    }
+    if own.lower > upper * (1.0 + EXACT) {
+        found.add(code::MCF, format!("'mcf_upper' is {upper}, a flow of {} exists", own.lower));
+    }
+    if let Some(bound) = bound
+        && own.lower > bound * (1.0 + EXACT)
+    {
+        found.add(
+            code::BOUND,
+            format!("the bound over all pods is {bound}, this one carries a flow of {}", own.lower),
+        );
     }
 }
 
-/// Links in classes of equal length, and the sources that share a column.
-struct Network<'w> {
-    wiring: &'w Wiring,
-    /// Class of the link at every port of every chip.
-    class: Vec<[usize; PORTS]>,
-    classes: usize,
-    groups: Vec<Vec<usize>>,
-}
+/// Asks the stop test while the solver works.
+struct Until<'s>(&'s dyn Fn() -> bool);
 
-/// What one group of sources sends along shortest paths.
-struct Tree {
-    distances: f64,
-    loads: Vec<f64>,
-}
-
-impl<'w> Network<'w> {
-    fn of(wiring: &'w Wiring, group: Option<Symmetric>) -> Self {
-        let nodes = wiring.nodes();
-        if group.is_some() {
-            let mut cube = vec![[0; PORTS]; CHIPS];
-            let mut next = 0;
-            for axis in 0..3 {
-                for chip in (0..CHIPS).filter(|&chip| coordinates(chip)[axis] < 3) {
-                    cube[chip][2 * axis] = next;
-                    cube[chip + 4_usize.pow(axis as u32)][2 * axis + 1] = next;
-                    next += 1;
-                }
-            }
-            for (chip, ports) in cube.iter_mut().enumerate() {
-                for (port, class) in ports.iter_mut().enumerate() {
-                    if let Some(switch) = wiring.switch[chip][port] {
-                        *class = ELECTRICAL + usize::from(switch);
-                    }
-                }
-            }
-            return Self {
-                wiring,
-                class: (0..nodes).map(|node| cube[node % CHIPS]).collect(),
-                classes: ELECTRICAL + SWITCHES,
-                groups: (0..CHIPS).map(|source| vec![source]).collect(),
-            };
-        }
-        let mut class = vec![[0; PORTS]; nodes];
-        for node in 0..nodes {
-            for axis in 0..3 {
-                class[node][2 * axis] = 3 * node + axis;
-                class[wiring.next[node][2 * axis] as usize][2 * axis + 1] = 3 * node + axis;
-            }
-        }
-        let groups = (0..wiring.cubes).map(|cube| (CHIPS * cube..CHIPS * (cube + 1)).collect()).collect();
-        Self { wiring, class, classes: 3 * nodes, groups }
+impl Watch for Until<'_> {
+    fn event(&mut self, _: &SolverEvent) -> Flow {
+        self.tick()
     }
 
-    /// A flow that exists and a bound on all, until both claims are settled: a flow reaches the lower one or the
-    /// bound falls below it, and the bound reaches the upper one or a flow goes beyond it.
-    fn interval(&self, start: &[f64], claims: (f64, f64)) -> Result<(f64, f64), Error> {
+    fn tick(&mut self) -> Flow {
+        if (self.0)() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+/// The master program over the columns so far.
+struct Master<'n> {
+    network: &'n Network,
+    instance: Instance,
+    /// Columns before those of flows.
+    fixed: usize,
+    /// Group and loads of every column of a flow.
+    columns: Vec<(usize, Vec<f64>)>,
+    /// Loads are given in it: entries near 1 keep the program well scaled.
+    unit: f64,
+}
+
+impl<'n> Master<'n> {
+    /// Columns: the size of all links `t`, then the size of each class that shares a switch. Rows: classes, switches,
+    /// groups.
+    fn new(network: &'n Network, unit: f64) -> Result<Self, Error> {
         let mut model = Model::new("throughput");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
-        for class in 0..self.classes {
-            model.at_most(format!("class{class}"), 0.0, [(t, -CAPACITY)]);
+        let whole = network.whole();
+        let sizes: Vec<Column> = (whole..network.classes)
+            .map(|class| model.column(format!("size{class}"), 0.0, f64::INFINITY, 0.0))
+            .collect();
+        for class in 0..network.classes {
+            let size = class.checked_sub(whole).map_or(t, |at| sizes[at]);
+            model.at_most(format!("class{class}"), 0.0, [(size, -CAPACITY)]);
         }
-        for group in 0..self.groups.len() {
+        for (switch, range) in network.shared.iter().enumerate() {
+            let mut terms: Vec<(Column, f64)> =
+                range.clone().map(|class| (sizes[class - whole], 1.0)).collect();
+            terms.push((t, -1.0));
+            model.equal(format!("switch{switch}"), 0.0, terms);
+        }
+        for group in 0..network.groups.len() {
             model.equal(format!("group{group}"), 1.0, []);
         }
-        let mut program = Instance::new(&model)?;
-        program.apply(&Options::new().set("output_flag", false).set("presolve", "off"))?;
-        let (mut lower, mut upper) = (0.0_f64, f64::INFINITY);
-        let mut lengths = normalised(start.to_vec());
-        let mut best = lengths.clone();
-        // Entries near 1 keep the program well scaled.
-        let mut unit = 1.0;
-        for round in 0..ROUNDS {
-            let trees = self.trees(&lengths);
-            let bound = 1.0 / trees.iter().map(|tree| tree.distances).sum::<f64>();
-            if bound < upper {
-                upper = bound;
-                best.clone_from(&lengths);
-            }
-            if round == 0 {
-                unit = trees
-                    .iter()
-                    .flat_map(|tree| &tree.loads)
-                    .fold(0.0_f64, |most, load| most.max(*load))
-                    .max(1.0);
-            }
-            let columns: Vec<(f64, Vec<(Row, f64)>)> = trees
-                .iter()
-                .enumerate()
-                .map(|(group, tree)| {
-                    let mut entries: Vec<(Row, f64)> = tree
-                        .loads
-                        .iter()
-                        .enumerate()
-                        .filter(|(_, load)| **load > 0.0)
-                        .map(|(class, load)| (Row(class as u32), load / unit))
-                        .collect();
-                    entries.push((Row((self.classes + group) as u32), 1.0));
-                    (0.0, entries)
-                })
-                .collect();
-            program.add_columns("flow", 0.0, f64::INFINITY, &columns)?;
-            let solution = program.run(&mut Unwatched)?;
-            let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else { break };
-            lower = lower.max(1.0 / (values[0] * unit));
-            let least = claims.0 * (1.0 - SOLVED);
-            let (most, beyond) = (claims.1 * (1.0 + SOLVED), lower * (1.0 - SOLVED) > claims.1);
-            if (lower >= least || upper < least) && (upper <= most || beyond) {
-                break;
-            }
-            let prices = solution.row_duals[..self.classes].iter().map(|dual| (-dual).max(0.0)).collect();
-            let prices = normalised(prices);
-            lengths =
-                normalised(best.iter().zip(&prices).map(|(best, price)| 0.5 * (best + price)).collect());
-        }
-        Ok((lower, upper))
+        let mut instance = Instance::new(&model)?;
+        instance.apply(
+            &Options::new()
+                .set("output_flag", false)
+                .set("presolve", "off")
+                .set("solver", "simplex")
+                .set("simplex_strategy", 4),
+        )?;
+        Ok(Self { network, instance, fixed: 1 + sizes.len(), columns: Vec::new(), unit })
     }
 
-    fn trees(&self, lengths: &[f64]) -> Vec<Tree> {
-        let longest = lengths.iter().copied().fold(0.0, f64::max);
-        let grow = |sources: &Vec<usize>| {
-            let mut tree = Tree { distances: 0.0, loads: vec![0.0; self.classes] };
-            for &source in sources {
-                self.grow(source, lengths, 1e-12 * longest, &mut tree);
-            }
-            tree
+    fn add(&mut self, trees: Vec<super::network::Tree>) -> Result<(), Error> {
+        let first = self.network.classes + self.network.shared.len();
+        let mut added = Vec::with_capacity(trees.len());
+        for (group, tree) in trees.into_iter().enumerate() {
+            let loads = tree.loads.iter().enumerate().filter(|(_, load)| **load > 0.0);
+            let mut entries: Vec<(Row, f64)> =
+                loads.map(|(class, load)| (Row(class as u32), load / self.unit)).collect();
+            entries.push((Row((first + group) as u32), 1.0));
+            added.push((0.0, entries));
+            self.columns.push((group, tree.loads));
+        }
+        self.instance.add_columns("flow", 0.0, f64::INFINITY, &added)?;
+        Ok(())
+    }
+
+    /// Solves; the flow that the mixture makes, counted from its loads and not from what the solver says, and the
+    /// prices of the classes. `None` if told to stop or if the solver has no solution.
+    fn solve(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<(f64, Vec<f64>)>, Error> {
+        let solution = self.instance.run(&mut Until(stop))?;
+        let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
+            return Ok(None);
         };
-        self.groups.iter().map(grow).collect()
-    }
-
-    /// One unit from a source to every other chip along all shortest paths, split equally at every chip.
-    fn grow(&self, source: usize, lengths: &[f64], tie: f64, tree: &mut Tree) {
-        let nodes = self.wiring.nodes();
-        let mut distance = vec![f64::INFINITY; nodes];
-        let mut settled = Vec::with_capacity(nodes);
-        let mut done = vec![false; nodes];
-        distance[source] = 0.0;
-        let mut queue = BinaryHeap::from([Reverse((0_u64, source))]);
-        while let Some(Reverse((_, node))) = queue.pop() {
-            if std::mem::replace(&mut done[node], true) {
-                continue;
-            }
-            settled.push(node);
-            for (port, &next) in self.wiring.next[node].iter().enumerate() {
-                let (next, there) = (next as usize, distance[node] + lengths[self.class[node][port]]);
-                if there < distance[next] {
-                    distance[next] = there;
-                    queue.push(Reverse((there.to_bits(), next)));
-                }
+        let shares: Vec<f64> = values[self.fixed..].iter().map(|share| share.max(0.0)).collect();
+        let mut sums = vec![0.0; self.network.groups.len()];
+        for (share, (group, _)) in shares.iter().zip(&self.columns) {
+            sums[*group] += share;
+        }
+        let mut loads = vec![0.0; self.network.classes];
+        for (share, (group, column)) in shares.iter().zip(&self.columns).filter(|(share, _)| **share > 0.0) {
+            for (load, more) in loads.iter_mut().zip(column) {
+                *load += share / sums[*group] * more;
             }
         }
-        let mut amount = vec![1.0; nodes];
-        for &node in settled.iter().rev().filter(|&&node| node != source) {
-            tree.distances += distance[node];
-            // The far end of port p comes in by the link at p; links are alike in both directions.
-            let before = |port: &usize| {
-                let far = self.wiring.next[node][*port] as usize;
-                distance[far] + lengths[self.class[node][*port]] <= distance[node] + tie
-            };
-            let ports: Vec<usize> = (0..PORTS).filter(before).collect();
-            let share = amount[node] / ports.len().max(1) as f64;
-            for port in ports {
-                tree.loads[self.class[node][port]] += share;
-                amount[self.wiring.next[node][port] as usize] += share;
-            }
-        }
+        let prices = solution.row_duals[..self.network.classes].iter().map(|dual| (-dual).max(0.0)).collect();
+        Ok(Some((1.0 / self.network.fullest(&loads), prices)))
     }
 }
 
-/// Lengths whose sum over both directions of all classes is 1, none shorter than a millionth of the mean.
-fn normalised(mut lengths: Vec<f64>) -> Vec<f64> {
+/// A flow that exists and a bound on all, until `settled` says that it is enough, both meet, or it is told to stop.
+pub(super) fn interval(
+    network: &Network,
+    start: &[f64],
+    stop: &dyn Fn() -> bool,
+    settled: &dyn Fn(&Interval) -> bool,
+) -> Result<Interval, Error> {
+    let mut known = Interval { lower: 0.0, upper: f64::INFINITY, stopped: false };
+    let mut lengths = normalised(network, start.to_vec());
+    let mut best = lengths.clone();
+    let mut program: Option<Master<'_>> = None;
+    for round in 0..ROUNDS {
+        let Some(trees) = network.trees(&lengths, stop) else { break };
+        let distances = trees.iter().map(|tree| tree.distances).sum::<f64>();
+        let bound = network.cost(&lengths) / distances;
+        if bound < known.upper {
+            known.upper = bound;
+            best.clone_from(&lengths);
+        }
+        let master = match &mut program {
+            Some(master) => master,
+            None => program.insert(Master::new(network, 1.0 / bound)?),
+        };
+        let sent = trees.iter().fold(vec![0.0; network.classes], |mut sum: Vec<f64>, tree| {
+            sum.iter_mut().zip(&tree.loads).for_each(|(sum, load)| *sum += load);
+            sum
+        });
+        master.add(trees)?;
+        if round < SEEDS {
+            let fullest = sent.iter().copied().fold(0.0, f64::max);
+            let grown =
+                lengths.iter().zip(&sent).map(|(length, load)| length * (1.0 + load / fullest)).collect();
+            lengths = normalised(network, grown);
+            continue;
+        }
+        let Some((lower, prices)) = master.solve(stop)? else { break };
+        known.lower = known.lower.max(lower);
+        if settled(&known) || known.upper <= known.lower * (1.0 + CLOSED) {
+            return Ok(known);
+        }
+        let prices = normalised(network, prices);
+        let mixed =
+            best.iter().zip(&prices).map(|(best, price)| SHARE * best + (1.0 - SHARE) * price).collect();
+        lengths = normalised(network, mixed);
+    }
+    known.stopped = stop();
+    Ok(known)
+}
+
+/// Lengths that cost 1, none shorter than a millionth of the mean.
+fn normalised(network: &Network, mut lengths: Vec<f64>) -> Vec<f64> {
     let sum: f64 = lengths.iter().map(|length| length.max(0.0)).sum();
     let mean = sum / lengths.len() as f64;
-    if mean <= 0.0 {
-        return vec![1.0 / (CAPACITY * lengths.len() as f64); lengths.len()];
-    }
     for length in &mut lengths {
-        *length = length.max(1e-6 * mean);
+        *length = if mean > 0.0 { length.max(1e-6 * mean) } else { 1.0 };
     }
-    let sum: f64 = lengths.iter().sum();
-    lengths.iter().map(|length| length / (CAPACITY * sum)).collect()
+    let cost = network.cost(&lengths);
+    for length in &mut lengths {
+        *length /= cost;
+    }
+    lengths
 }

@@ -16,6 +16,8 @@ pub(super) struct Pod<'a> {
     pub group: Option<Symmetric>,
     /// Virtual channels that the scenario allows.
     pub vc_count: u8,
+    /// Sum of the hops of shortest paths; 0 if some chips cannot be reached.
+    pub hop_sum: u64,
 }
 
 /// What the routes add up to.
@@ -57,7 +59,7 @@ pub(super) fn check(
         }
     };
     if routing.routes.is_empty() {
-        unlisted(wiring, routing, mcf_upper, place, found);
+        unlisted(pod, routing, copies, mcf_upper, place, found);
         return None;
     }
     let before = found.list.len();
@@ -106,9 +108,17 @@ pub(super) fn check(
     Some(Sums { max_load, hops })
 }
 
-/// What figures of routes that the plan does not list can be: their hops are those on all virtual channels, and no
-/// arc is fuller than all, or emptier than the mean.
-fn unlisted(wiring: &Wiring, routing: &Routing, mcf_upper: f64, place: &str, found: &mut Findings) {
+/// What figures of routes that the plan does not list can be: their hops are those on all virtual channels and no fewer
+/// than those of shortest paths, and no arc is fuller than all, or emptier than the mean. Loads before balancing are of
+/// the same paths.
+fn unlisted(
+    pod: &Pod<'_>,
+    routing: &Routing,
+    copies: u64,
+    mcf_upper: f64,
+    place: &str,
+    found: &mut Findings,
+) {
     let claims = &routing.claims;
     let mut fault = |what: String| found.add(code::LOAD, format!("{place}: {what}"));
     let hops: u64 = claims.vc_hops.iter().fold(0, |sum, &hops| sum.saturating_add(hops));
@@ -118,7 +128,13 @@ fn unlisted(wiring: &Wiring, routing: &Routing, mcf_upper: f64, place: &str, fou
             claims.vc_hops, claims.route_hop_sum, routing.vc_count
         ));
     }
-    let arcs = (PORTS * wiring.nodes()) as u64;
+    if claims.route_hop_sum < pod.hop_sum {
+        fault(format!(
+            "'route_hop_sum' {} is below {}, the hops of shortest paths",
+            claims.route_hop_sum, pod.hop_sum
+        ));
+    }
+    let arcs = (PORTS * pod.wiring.nodes()) as u64;
     if claims.max_channel_load.saturating_mul(arcs) < claims.route_hop_sum {
         fault(format!(
             "'max_channel_load' {} is below the mean of {} hops over {arcs} arcs",
@@ -127,6 +143,31 @@ fn unlisted(wiring: &Wiring, routing: &Routing, mcf_upper: f64, place: &str, fou
     }
     if claims.max_channel_load > 0 && 1.0 / claims.max_channel_load as f64 > mcf_upper * (1.0 + EXACT) {
         fault(format!("a load of {} is more than 'mcf_upper' {mcf_upper} allows", claims.max_channel_load));
+    }
+    let Some(unbalanced) = &routing.unbalanced else { return };
+    let listed = (arcs / copies) as usize;
+    if unbalanced.vc_hops.len() != usize::from(routing.vc_count)
+        || unbalanced.loads.len() != usize::from(routing.vc_count)
+        || unbalanced.loads.iter().any(|loads| loads.len() != listed)
+    {
+        return fault(format!(
+            "'unbalanced' does not list {} virtual channels of {listed} arcs",
+            routing.vc_count
+        ));
+    }
+    for (vc, (loads, hops)) in unbalanced.loads.iter().zip(&unbalanced.vc_hops).enumerate() {
+        let sum = copies * loads.iter().map(|&load| u64::from(load)).sum::<u64>();
+        if sum != *hops {
+            fault(format!("'unbalanced' has {hops} hops on virtual channel {vc}, its loads add up to {sum}"));
+        }
+    }
+    let load = |arc: usize| unbalanced.loads.iter().map(|loads| u64::from(loads[arc])).sum::<u64>();
+    let (fullest, sum) = (0..listed).map(load).fold((0, 0), |(most, sum), load| (most.max(load), sum + load));
+    if fullest != claims.max_channel_load || copies * sum != claims.route_hop_sum {
+        fault(format!(
+            "'unbalanced' has a load of {fullest} and {} hops, but balancing moves labels, not paths",
+            copies * sum
+        ));
     }
 }
 
@@ -141,6 +182,14 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
         } else if std::mem::replace(&mut seen[source * nodes + target], true) {
             found.add(code::PAIR, format!("{place}: the pair {source} to {target} has several routes"));
         }
+    }
+    let order = |route: &Route| (route.source, route.target);
+    if let Some(two) = routing.routes.windows(2).find(|two| order(&two[0]) > order(&two[1])) {
+        let (source, target) = order(&two[1]);
+        found.add(
+            code::PAIR,
+            format!("{place}: the route from {source} to {target} stands behind a later one"),
+        );
     }
     for source in 0..sources {
         for target in (0..nodes).filter(|&target| target != source) {
@@ -326,6 +375,15 @@ fn before_balancing(routing: &Routing, tally: &Tally, copies: u64, place: &str, 
         if sum != *hops {
             fault(format!("has {hops} hops on virtual channel {vc}, its loads add up to {sum}"));
         }
+    }
+    // Before, the first virtual channel had every hop that it can have.
+    if let (Some(before), Some(after)) = (unbalanced.vc_hops.first(), tally.vc_hops.first())
+        && *before < copies * after
+    {
+        fault(format!(
+            "has {before} hops on virtual channel 0, fewer than the {} after balancing",
+            copies * after
+        ));
     }
     let differs = (0..tally.loads.len()).find(|&arc| {
         unbalanced.loads.iter().map(|loads| u64::from(loads[arc])).sum::<u64>() != tally.loads[arc]

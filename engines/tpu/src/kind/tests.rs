@@ -64,3 +64,45 @@ fn every_topology_has_a_method_that_suits_it() {
     let names = ["tpu-128", "pt-4x4x8", "pdtt-4x4x8", "tpu-random-256"].map(suited);
     assert_eq!(names, ["tons-fast", "pt", "pdtt", "evaluate"]);
 }
+
+#[test]
+fn routes_that_carry_far_less_than_the_flow_are_spoken_of() {
+    // Load of the fullest link by virtual channels, with a throughput of 0.006332: 1/0.006332 = 157.9 is ideal.
+    let note = |load: u64, vc_count: u8| {
+        let mut scenario = presets::scenario("tpu-256").unwrap();
+        scenario.vc_count = vc_count;
+        let mut result = result(&baselines::pt([4, 8, 8]).unwrap());
+        result.claims.mcf_lower = 0.006332;
+        result.routing = Some(crate::plan::Routing {
+            vc_count,
+            expand: crate::plan::Expansion::Translation,
+            claims: crate::plan::RoutingClaims {
+                max_channel_load: load,
+                vc_hops: vec![1; usize::from(vc_count)],
+                route_hop_sum: u64::from(vc_count),
+            },
+            routes: Vec::new(),
+            unbalanced: None,
+        });
+        routes_note(&scenario, &result)
+    };
+    assert_eq!(note(161, 2), None);
+    assert_eq!(note(197, 2), None);
+    let lossy = note(198, 2).unwrap();
+    assert!(lossy.contains("1.25 times the ideal") && !lossy.contains("torus"), "{lossy}");
+    let bad = note(338, 1).unwrap();
+    for part in [
+        "carry 0.002959",
+        "less than the torus 4x8x8",
+        "the flow 0.006332",
+        "338 routes, 2.14 times",
+        "vc_count=2",
+    ] {
+        assert!(bad.contains(part), "{part}: {bad}");
+    }
+    // Nothing was routed, so nothing is lost.
+    assert_eq!(
+        routes_note(&presets::scenario("tpu-256").unwrap(), &result(&baselines::pt([4, 8, 8]).unwrap())),
+        None
+    );
+}

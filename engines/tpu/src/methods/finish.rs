@@ -26,12 +26,13 @@ use lightbay_core::kind::Kind;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use rand::Rng;
 use std::sync::Arc;
 
 /// Number of the random stream that seeds routes and simulations; methods count theirs from 0.
-const ROUTE_STREAM: u64 = 1 << 40;
+pub const ROUTE_STREAM: u64 = 1 << 40;
 /// Chips of a torus up to which all routes are written unless asked otherwise.
 const WRITTEN_UP_TO: usize = 1024;
 /// Widest certificate that may be asked for.
@@ -136,6 +137,16 @@ pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::Settings {
         settings.max_rounds = rounds;
     }
     settings
+}
+
+/// The seed of routes and simulations, from their random stream of a run.
+pub fn route_seed(mut stream: Stream) -> u64 {
+    stream.next_u64()
+}
+
+/// How the saturation point is looked for.
+pub fn search(params: &Params) -> Search {
+    if params.text("saturation_search") == Some("steps") { Search::Steps } else { Search::Bisection }
 }
 
 /// A problem of the scenario or a parameter as the end of a method.
@@ -275,7 +286,7 @@ pub fn offer(
 /// A request that cannot be fulfilled, a pod that is not connected, or the reason to stop: what was handed over by
 /// then is kept.
 pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) -> Result<(), MethodError> {
-    let seed = cx.stream(ROUTE_STREAM).next_u64();
+    let seed = route_seed(cx.stream(ROUTE_STREAM));
     let wanted = Wanted::of(cx.params(), scenario, &chosen, seed)?;
     let pod = &chosen.topology;
     let hops = metrics::hops(pod).ok_or_else(|| {
@@ -401,11 +412,7 @@ impl Wanted {
             },
             fault_saturation,
             simulate,
-            search: if params.text("saturation_search") == Some("steps") {
-                Search::Steps
-            } else {
-                Search::Bisection
-            },
+            search: search(params),
             seed,
         })
     }

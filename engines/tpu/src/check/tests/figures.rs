@@ -131,7 +131,45 @@ fn a_bound_is_verified_down_to_the_cover_and_claimed_below() {
     let relaxed = case.with(|case| case.bound = Some(0.014423));
     let verdict = relaxed.verdict(Depth::Usual);
     assert_eq!((verdict.bound, verdict.violations.len()), (BoundTrust::Claimed, 0));
-    assert!(verdict.remarks[0].contains("claimed by test"), "{:?}", verdict.remarks);
+    assert!(verdict.remarks.iter().any(|remark| remark.contains("claimed by test")), "{:?}", verdict.remarks);
+    // What the checker proves itself is there whatever is claimed.
+    let verified = case.with(|case| case.bound = None).verdict(Depth::Usual).verified;
+    assert!(verified.is_some_and(|verified| (verified.value / 0.015484 - 1.0).abs() < 5e-4));
     case.with(|case| case.bound = None).assert_passes();
     case.with(|case| case.bound = Some(case.value * 0.9)).assert_codes(&[code::BOUND]);
+}
+
+#[test]
+fn bounds_below_what_some_pod_carries_are_refused() {
+    let twisted = baselines::pdtt([4, 4, 8]).unwrap();
+    let scenario = presets::scenario("pdtt-4x4x8").unwrap();
+    let exact = |case: &Case| {
+        let violations = case.verdict(Depth::EXACT).violations;
+        violations.iter().map(|found| found.code).collect::<Vec<_>>()
+    };
+    let mut modest = Case::unrouted(scenario, &twisted);
+    // The torus carries 0.013636; half of that is claimed, and that nothing carries more than a little above.
+    let half = 0.5 * modest.value;
+    modest.result.claims.mcf_lower = half;
+    modest.value = half;
+    modest.metrics.insert("n_mcf".to_owned(), 128.0 * half);
+    modest.assert_passes();
+    let forged = modest.with(|case| case.bound = Some(0.008));
+    forged.assert_passes();
+    assert_eq!(exact(&forged), [code::BOUND]);
+    // No computation is needed to know what the plain torus carries, 1/128.
+    modest.with(|case| case.bound = Some(0.0078)).assert_codes(&[code::BOUND]);
+}
+
+#[test]
+fn a_bound_by_dividing_circuits_is_proven_again() {
+    let scenario = presets::scenario("pdtt-4x4x8").unwrap();
+    let case = Case::unrouted(scenario, &baselines::pdtt([4, 4, 8]).unwrap());
+    // The relaxation of 128 chips is 0.014423, the cover 0.015484.
+    let loose = case.with(|case| case.bound = Some(0.01465)).verdict(Depth::EXACT);
+    assert_eq!((loose.bound, loose.violations), (BoundTrust::Verified, Vec::new()));
+    assert!(loose.verified.is_some_and(|verified| verified.value <= 0.01465 && verified.value > 0.0144));
+    let tight = case.with(|case| case.bound = Some(0.0143)).verdict(Depth::EXACT);
+    assert_eq!((tight.bound, tight.violations), (BoundTrust::Claimed, Vec::new()));
+    assert!(tight.verified.is_some_and(|verified| verified.value > 0.0143 && verified.value < 0.0155));
 }

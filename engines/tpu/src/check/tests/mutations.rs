@@ -7,8 +7,9 @@ use crate::faults;
 use crate::plan::{Expansion, OcsState, Route, Routing, Simulation};
 use crate::presets;
 use crate::routing;
-use crate::scenario::{TopologyChoice, TpuScenario};
+use crate::scenario::{SimulationSettings, TopologyChoice, TpuScenario};
 use crate::topology::Topology;
+use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
 use std::sync::LazyLock;
 
@@ -37,6 +38,7 @@ static GENERAL: LazyLock<Case> = LazyLock::new(|| {
         };
         routing.routes.extend(first.iter().map(route));
     }
+    routing.routes.sort_by_key(|route| (route.source, route.target));
     routing.expand = Expansion::None;
     routing.unbalanced = None;
     case.result.topology.symmetry = None;
@@ -221,11 +223,10 @@ fn figures_of_the_envelope_that_differ() {
         });
         damaged.assert_codes(&[code::METRICS]);
     }
-    // What the checker does not know it leaves alone.
-    let other = case.with(|case| {
+    let invented = case.with(|case| {
         case.metrics.insert("beauty".to_owned(), 1.0);
     });
-    other.assert_passes();
+    invented.assert_codes(&[code::METRICS]);
 }
 
 #[test]
@@ -320,8 +321,10 @@ fn loads_that_are_off_by_one() {
 #[test]
 fn figures_of_routes_that_are_not_listed() {
     let unlisted = SYMMETRIC.with(|case| routing(case).routes.clear());
+    unlisted.assert_codes(&[code::PAIR]);
+    let unlisted = unlisted.with(|case| case.with_routes = Some(false));
     unlisted.assert_passes();
-    let verdict = unlisted.verdict(lightbay_core::kind::Depth::Usual);
+    let verdict = unlisted.verdict(Depth::Usual);
     assert!(verdict.remarks.iter().any(|remark| remark.contains("claimed")), "{:?}", verdict.remarks);
     let damaged = unlisted.with(|case| {
         routing(case).claims.max_channel_load = 3;
@@ -329,6 +332,29 @@ fn figures_of_routes_that_are_not_listed() {
     });
     damaged.assert_breaks(code::LOAD);
     unlisted.with(|case| routing(case).claims.route_hop_sum += 1).assert_codes(&[code::LOAD]);
+    // One route fewer over the fullest arc: the loads before balancing tell, they are of the same paths.
+    let load = unlisted.with(|case| {
+        routing(case).claims.max_channel_load -= 1;
+        *case.metrics.get_mut("max_channel_load").unwrap() -= 1.0;
+    });
+    load.assert_codes(&[code::LOAD]);
+    // Fewer hops than shortest paths have.
+    let short = unlisted.with(|case| {
+        let hops = case.result.claims.hop_sum - 2;
+        let claims = &mut routing(case).claims;
+        claims.route_hop_sum = hops;
+        claims.vc_hops = vec![hops / 2, hops / 2];
+        routing(case).unbalanced = None;
+        case.metrics.insert("vc_ratio".to_owned(), 1.0);
+    });
+    short.assert_codes(&[code::LOAD]);
+}
+
+#[test]
+fn routes_out_of_order() {
+    for case in [&*SYMMETRIC, &*GENERAL] {
+        case.with(|case| routing(case).routes.swap(3, 70)).assert_codes(&[code::PAIR]);
+    }
 }
 
 #[test]
@@ -361,22 +387,78 @@ fn failed_switches_that_are_made_up() {
     });
     load.assert_breaks(code::LOAD);
     let remarks = case.with(|case| case.scenario.tolerated_ocs_faults = 1);
-    let remarks = remarks.verdict(lightbay_core::kind::Depth::Usual).remarks;
+    let remarks = remarks.verdict(Depth::Usual).remarks;
     assert!(remarks.iter().any(|remark| remark.contains("46 of the 48")), "{remarks:?}");
 }
 
+/// The symmetric pod with what the simulator finds in a short run.
+static SIMULATED: LazyLock<Case> = LazyLock::new(|| {
+    let mut case = SYMMETRIC.clone();
+    case.scenario.simulate = Some(SimulationSettings {
+        warmup_cycles: 60,
+        measure_cycles: 60,
+        rate_step: 0.5,
+        ..SimulationSettings::default()
+    });
+    let found = case.simulated_again();
+    let saturation = found.saturation_flits_per_cycle_per_node;
+    case.metrics.insert("saturation_flits_per_cycle_per_node".to_owned(), saturation);
+    case.result.simulation = Some(found);
+    case
+});
+
 #[test]
-fn simulations_that_cannot_be() {
-    let simulated = |saturation: f64, curve: Vec<(f64, f64, f64)>| {
-        SYMMETRIC.with(|case| {
-            case.result.simulation =
-                Some(Simulation { saturation_flits_per_cycle_per_node: saturation, curve });
-        })
+fn simulations_that_no_search_can_end_with() {
+    SIMULATED.assert_passes();
+    let damaged = |damage: &dyn Fn(&mut Simulation)| {
+        let damaged = SIMULATED.with(|case| {
+            let simulation = case.result.simulation.as_mut().unwrap();
+            damage(simulation);
+            let saturation = simulation.saturation_flits_per_cycle_per_node;
+            case.metrics.insert("saturation_flits_per_cycle_per_node".to_owned(), saturation);
+        });
+        damaged.assert_codes(&[code::SIMULATION]);
     };
-    simulated(1.2, vec![(0.5, 0.5, 100.0), (1.2, 1.2, 300.0)]).assert_passes();
-    simulated(7.0, Vec::new()).assert_codes(&[code::SIMULATION]);
-    simulated(1.2, vec![(0.5, -0.5, 100.0)]).assert_codes(&[code::SIMULATION]);
-    simulated(1.2, vec![(0.5, 0.5, 1.0), (0.4, 0.4, 1.0)]).assert_codes(&[code::SIMULATION]);
+    damaged(&|found| found.saturation_flits_per_cycle_per_node = 7.0);
+    damaged(&|found| found.saturation_flits_per_cycle_per_node += 0.3);
+    damaged(&|found| found.saturation_flits_per_cycle_per_node = -0.5);
+    damaged(&|found| found.curve.clear());
+    damaged(&|found| found.curve[0].1 = -0.5);
+    damaged(&|found| found.curve[0].2 = -0.5);
+    damaged(&|found| found.curve[0].0 += 0.1);
+    damaged(&|found| found.curve.swap(0, 1));
+    SIMULATED.with(|case| case.scenario.simulate = None).assert_codes(&[code::SIMULATION]);
+}
+
+#[test]
+fn figures_of_the_simulator_are_claimed_until_it_has_run_again() {
+    let says = |case: &Case, depth: Depth, what: &str| {
+        let remarks = case.verdict(depth).remarks;
+        assert!(remarks.iter().any(|remark| remark.contains(what)), "{what}: {remarks:#?}");
+    };
+    says(&SIMULATED, Depth::Usual, "figures of the simulator are claimed");
+    says(&SIMULATED, Depth::EXACT, "run again and found the same figures");
+    assert!(SIMULATED.verdict(Depth::EXACT).violations.is_empty());
+    // Every figure of every point, by as little as a digit at the end.
+    let points = SIMULATED.result.simulation.as_ref().unwrap().curve.len();
+    for point in [0, points - 1] {
+        for (delivered, latency) in [(1.0 + 1e-12, 1.0), (1.0, 1.0 - 1e-12)] {
+            let forged = SIMULATED.with(|case| {
+                let point = &mut case.result.simulation.as_mut().unwrap().curve[point];
+                point.1 *= delivered;
+                point.2 *= latency;
+            });
+            forged.assert_passes();
+            let codes: Vec<_> =
+                forged.verdict(Depth::EXACT).violations.iter().map(|found| found.code).collect();
+            assert_eq!(codes, [code::SIMULATION], "point {point}");
+        }
+    }
+    let unlisted = SIMULATED.with(|case| {
+        routing(case).routes.clear();
+        case.with_routes = Some(false);
+    });
+    says(&unlisted, Depth::EXACT, "figures of the simulator are claimed: the routes are not in the plan");
 }
 
 #[test]

@@ -4,9 +4,10 @@ use crate::assemble::{Parts, candidate};
 use crate::check::{self, Envelope, code};
 use crate::mcf::{self, Certificate};
 use crate::metrics;
-use crate::plan::TpuResult;
+use crate::plan::{Routing, Simulation, TpuResult};
 use crate::routing;
 use crate::scenario::TpuScenario;
+use crate::simulator::{self, Search};
 use crate::topology::Topology;
 use lightbay_core::checked::Verdict;
 use lightbay_core::kind::Depth;
@@ -21,6 +22,7 @@ pub(super) struct Case {
     pub value: f64,
     pub bound: Option<f64>,
     pub metrics: BTreeMap<String, f64>,
+    pub with_routes: Option<bool>,
 }
 
 impl Case {
@@ -47,13 +49,39 @@ impl Case {
     pub fn from_parts(scenario: TpuScenario, parts: Parts) -> Self {
         let candidate = candidate(parts);
         let bound = Some(metrics::cover_bound(scenario.nodes()).mcf);
-        Self { scenario, result: candidate.result, value: candidate.value, bound, metrics: candidate.metrics }
+        Self {
+            scenario,
+            result: candidate.result,
+            value: candidate.value,
+            bound,
+            metrics: candidate.metrics,
+            with_routes: None,
+        }
     }
 
     pub fn verdict(&self, depth: Depth) -> Verdict {
-        let envelope =
-            Envelope { value: self.value, bound: self.bound, method: "test", metrics: &self.metrics };
-        check::check(&self.scenario, &self.result, &envelope, depth)
+        let envelope = Envelope {
+            value: self.value,
+            bound: self.bound,
+            bound_covers: None,
+            method: "test",
+            with_routes: self.with_routes,
+            metrics: &self.metrics,
+        };
+        let simulator = |routing: &Routing, _: Depth| Ok(self.simulation(routing));
+        check::check(&self.scenario, &self.result, &envelope, &simulator, depth)
+    }
+
+    fn simulation(&self, routing: &Routing) -> Simulation {
+        let pod = self.result.topology.topology().unwrap();
+        let settings = self.scenario.simulate.clone().unwrap_or_default();
+        simulator::simulate(&pod, routing, &settings, Search::Bisection, 1, &mut Unwatched::default())
+            .unwrap()
+    }
+
+    /// What the simulator finds with the routes of the plan.
+    pub fn simulated_again(&self) -> Simulation {
+        self.simulation(self.result.routing.as_ref().unwrap())
     }
 
     pub fn codes(&self) -> Vec<&'static str> {

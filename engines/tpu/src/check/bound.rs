@@ -1,0 +1,80 @@
+//! The claimed bound over all pods of the size.
+
+use super::flow::interval;
+use super::network::Network;
+use super::wiring::Wiring;
+use super::{EXACT, Envelope, Findings, code, cover};
+use lightbay_core::kind::Depth;
+
+/// Cubes up to which the relaxation is computed: beyond, the cover is much tighter anyway.
+const RELAXED_UP_TO: usize = 16;
+
+/// What the checker itself proves of all pods of the size: what no cover can beat in any case; in the exact depth, for a
+/// bound below that, also what no division of the circuits can beat. A bound that some pod passes is a violation.
+pub(super) fn check(
+    wiring: &Wiring,
+    envelope: &Envelope<'_>,
+    depth: Depth,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) -> f64 {
+    let cover = cover::mcf_bound(wiring.nodes());
+    if let Some(covers) = envelope.bound_covers {
+        found.add(
+            code::BOUND,
+            format!("the bound covers '{covers}' only, bounds of pods cover all pods of the size"),
+        );
+    }
+    let Some(claimed) = envelope.bound else { return cover };
+    if claimed < envelope.value * (1.0 - EXACT) {
+        found.add(code::BOUND, format!("the bound {claimed} is below the objective {}", envelope.value));
+    }
+    let torus = torus(wiring.cubes);
+    if claimed < torus * (1.0 - EXACT) {
+        found.add(
+            code::BOUND,
+            format!("the bound over all pods is {claimed}, the most even torus carries {torus}"),
+        );
+    }
+    if claimed >= cover * (1.0 - EXACT) || !found.is_empty() {
+        return cover;
+    }
+    let proven = if depth.is_exact() && wiring.cubes <= RELAXED_UP_TO {
+        relaxation(wiring, claimed, depth).map_or(cover, |relaxed| relaxed.min(cover))
+    } else {
+        cover
+    };
+    if claimed < proven * (1.0 - EXACT) {
+        let how = if proven < cover {
+            "dividing the circuits of all switches proves"
+        } else {
+            "hop counts in the universal cover prove"
+        };
+        let within = depth.not_within("the bound").map_or_else(String::new, |words| format!("{words}: "));
+        remarks.push(format!("{within}{claimed} is claimed by {}; {how} {proven}", envelope.method));
+    }
+    proven
+}
+
+/// Throughput of the prismatic torus whose longest side is the shortest: two planes across that side cut it in halves.
+fn torus(cubes: usize) -> f64 {
+    let longest = (1..=cubes)
+        .flat_map(|a| (a..=cubes / a).map(move |b| (a, b)))
+        .filter(|(a, b)| cubes % (a * b) == 0 && cubes / (a * b) >= *b)
+        .map(|(a, b)| cubes / (a * b))
+        .min()
+        .unwrap_or(cubes);
+    8.0 / (64.0 * cubes as f64 * 4.0 * longest as f64)
+}
+
+/// What any lengths of all possible circuits prove: every pod pays for its electrical links and at most the dearest
+/// circuit of each switch, and its chips are no closer than where all circuits exist.
+fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
+    let network = Network::of_all_circuits(wiring);
+    let start = vec![1.0; network.classes];
+    let settled = |known: &super::flow::Interval| {
+        // Divided circuits that carry more than the claim do not disprove it, but nothing here can prove it then.
+        known.upper <= claimed * (1.0 + EXACT) || known.lower > claimed * (1.0 + EXACT)
+    };
+    interval(&network, &start, &|| depth.is_over(), &settled).ok().map(|known| known.upper)
+}

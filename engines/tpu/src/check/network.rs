@@ -1,0 +1,200 @@
+//! Links in classes of equal length, and what all sources send along shortest paths.
+
+use super::group::Symmetric;
+use super::wiring::{CHIPS, ELECTRICAL, PORTS, SWITCHES, Wiring, coordinates};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// Both directions of a link.
+pub(super) const CAPACITY: f64 = 2.0;
+
+/// A network of links. A link carries one unit in each direction, and the reversal of a flow is a flow, so that a class
+/// of links has one length.
+#[derive(Debug)]
+pub(super) struct Network {
+    /// The far end and the class of every link, by chip; links are alike in both directions.
+    links: Vec<Vec<(u32, u32)>>,
+    pub classes: usize,
+    /// Classes of which a pod has one only, in any shares: the possible circuits of each switch.
+    pub shared: Vec<Range<usize>>,
+    /// Sources that share a column of the master program.
+    pub groups: Vec<Range<usize>>,
+}
+
+/// What one group of sources sends along shortest paths.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// Sum of the distances from its sources.
+    pub distances: f64,
+    /// Units over each class.
+    pub loads: Vec<f64>,
+}
+
+/// Classes of the electrical links of a cube, by chip and port, in the order of certificates.
+fn electrical() -> [[Option<u32>; PORTS]; CHIPS] {
+    let mut classes = [[None; PORTS]; CHIPS];
+    let mut next = 0;
+    for axis in 0..3 {
+        for chip in (0..CHIPS).filter(|&chip| coordinates(chip)[axis] < 3) {
+            classes[chip][2 * axis] = Some(next);
+            classes[chip + 4_usize.pow(axis as u32)][2 * axis + 1] = Some(next);
+            next += 1;
+        }
+    }
+    classes
+}
+
+impl Network {
+    /// A pod: with symmetry the 192 link classes and the sources of cube 0, else every link and every source by
+    /// itself (one column for each cube).
+    pub fn of(wiring: &Wiring, group: Option<Symmetric>) -> Self {
+        let nodes = wiring.nodes();
+        let inside = electrical();
+        let class = |node: usize, port: usize| {
+            if group.is_some() {
+                let switch =
+                    || wiring.switch_at(node, port).map(|switch| ELECTRICAL as u32 + u32::from(switch));
+                inside[node % CHIPS][port].or_else(switch).unwrap_or_default()
+            } else {
+                let plus = if port % 2 == 0 { node as u32 } else { wiring.next[node][port] };
+                3 * plus + port as u32 / 2
+            }
+        };
+        let links = (0..nodes)
+            .map(|node| (0..PORTS).map(|port| (wiring.next[node][port], class(node, port))).collect())
+            .collect();
+        let groups = if group.is_some() {
+            (0..CHIPS).map(|source| source..source + 1).collect()
+        } else {
+            (0..wiring.cubes).map(|cube| CHIPS * cube..CHIPS * (cube + 1)).collect()
+        };
+        let classes = if group.is_some() { ELECTRICAL + SWITCHES } else { 3 * nodes };
+        Self { links, classes, shared: Vec::new(), groups }
+    }
+
+    /// All circuits that any pod of so many cubes can have, by switch and by how many cubes further they lead: what a
+    /// pod uses of a switch is one unit, shared between these classes. Turning all cubes by the same number keeps this
+    /// network, so that cube 0 stands for all.
+    pub fn of_all_circuits(wiring: &Wiring) -> Self {
+        let cubes = wiring.cubes;
+        let inside = electrical();
+        let first = |switch: usize| ELECTRICAL + switch * cubes;
+        let mut links = vec![Vec::new(); CHIPS * cubes];
+        for cube in 0..cubes {
+            for chip in 0..CHIPS {
+                for port in 0..PORTS {
+                    // Wiring inside a cube is the same for all; beyond, the far chip is the one that the switch has.
+                    let node = CHIPS * cube + chip;
+                    let far = wiring.next[node][port] as usize % CHIPS;
+                    match (inside[chip][port], wiring.switch[chip][port]) {
+                        (Some(class), _) => links[node].push(((CHIPS * cube + far) as u32, class)),
+                        (None, Some(switch)) => {
+                            for step in 0..cubes {
+                                // From the minus side a circuit is walked back.
+                                let other =
+                                    if port % 2 == 0 { cube + step } else { cube + cubes - step } % cubes;
+                                let class = first(usize::from(switch)) + step;
+                                links[node].push(((CHIPS * other + far) as u32, class as u32));
+                            }
+                        }
+                        (None, None) => {}
+                    }
+                }
+            }
+        }
+        Self {
+            links,
+            classes: first(SWITCHES),
+            shared: (0..SWITCHES).map(|switch| first(switch)..first(switch + 1)).collect(),
+            groups: (0..CHIPS).map(|source| source..source + 1).collect(),
+        }
+    }
+
+    /// Lengths of the classes of this network of a pod, from those of the 192 link classes; as they are if that is not
+    /// their number.
+    pub fn spread(&self, wiring: &Wiring, lengths: &[f64]) -> Vec<f64> {
+        let few = ELECTRICAL + SWITCHES;
+        if lengths.len() != few || self.classes == few {
+            return lengths.to_vec();
+        }
+        let inside = electrical();
+        let class = |node: usize, port: usize| {
+            let switch = wiring.switch_at(node, port).map(|switch| ELECTRICAL + usize::from(switch));
+            inside[node % CHIPS][port].map(|class| class as usize).or(switch).unwrap_or_default()
+        };
+        (0..self.classes).map(|link| lengths[class(link / 3, 2 * (link % 3))]).collect()
+    }
+
+    /// Classes that every pod has whole.
+    pub fn whole(&self) -> usize {
+        self.shared.first().map_or(self.classes, |first| first.start)
+    }
+
+    /// Capacity of all links together at some lengths, every switch at its dearest circuit: what no flow can use up.
+    pub fn cost(&self, lengths: &[f64]) -> f64 {
+        let whole: f64 = lengths[..self.whole()].iter().sum();
+        let dearest = |range: &Range<usize>| lengths[range.clone()].iter().copied().fold(0.0, f64::max);
+        CAPACITY * (whole + self.shared.iter().map(dearest).sum::<f64>())
+    }
+
+    /// The fullest link if everything is sent so; switches at best share themselves as the loads do.
+    pub fn fullest(&self, loads: &[f64]) -> f64 {
+        let whole = loads[..self.whole()].iter().copied().fold(0.0, f64::max);
+        let switches = self.shared.iter().map(|range| loads[range.clone()].iter().sum::<f64>());
+        switches.fold(whole, f64::max) / CAPACITY
+    }
+
+    /// Shortest paths from all sources; `None` if told to stop.
+    pub fn trees(&self, lengths: &[f64], stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
+        let longest = lengths.iter().copied().fold(0.0, f64::max);
+        let mut trees = Vec::with_capacity(self.groups.len());
+        for sources in &self.groups {
+            let mut tree = Tree { distances: 0.0, loads: vec![0.0; self.classes] };
+            for source in sources.clone() {
+                if stop() {
+                    return None;
+                }
+                self.grow(source, lengths, 1e-12 * longest, &mut tree);
+            }
+            trees.push(tree);
+        }
+        Some(trees)
+    }
+
+    /// One unit from a source to every other chip along all shortest paths, split equally at every chip.
+    fn grow(&self, source: usize, lengths: &[f64], tie: f64, tree: &mut Tree) {
+        let nodes = self.links.len();
+        let mut distance = vec![f64::INFINITY; nodes];
+        let mut settled = Vec::with_capacity(nodes);
+        let mut done = vec![false; nodes];
+        distance[source] = 0.0;
+        let mut queue = BinaryHeap::from([Reverse((0_u64, source))]);
+        while let Some(Reverse((_, node))) = queue.pop() {
+            if std::mem::replace(&mut done[node], true) {
+                continue;
+            }
+            settled.push(node);
+            for &(next, class) in &self.links[node] {
+                let (next, there) = (next as usize, distance[node] + lengths[class as usize]);
+                if there < distance[next] {
+                    distance[next] = there;
+                    // Lengths are not negative, so their bits order as they do.
+                    queue.push(Reverse((there.to_bits(), next)));
+                }
+            }
+        }
+        let mut amount = vec![1.0; nodes];
+        for &node in settled.iter().rev().filter(|&&node| node != source) {
+            tree.distances += distance[node];
+            let before = |&&(far, class): &&(u32, u32)| {
+                distance[far as usize] + lengths[class as usize] <= distance[node] + tie
+            };
+            let share = amount[node] / self.links[node].iter().filter(before).count().max(1) as f64;
+            for &(far, class) in self.links[node].iter().filter(before) {
+                tree.loads[class as usize] += share;
+                amount[far as usize] += share;
+            }
+        }
+    }
+}

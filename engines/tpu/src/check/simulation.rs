@@ -1,0 +1,155 @@
+//! What a plan says that the flit simulator found.
+//!
+//! A simulation is a measurement: it is confirmed by making it again. The checker is given the instrument, runs it with
+//! the routes, settings and seed of the plan, and compares every figure bit for bit. That takes as long as the
+//! simulation took, so it is done in the exact depth only; until then the figures are said to be claimed, and only what
+//! no simulation can find is refused.
+
+use super::{EXACT, Findings, Simulator, code};
+use crate::plan::{Simulation, TpuResult};
+use crate::scenario::TpuScenario;
+use lightbay_core::kind::Depth;
+
+/// Checks the saturation and the curve of the pod, and the saturation of every failed switch.
+pub(super) fn check(
+    scenario: &TpuScenario,
+    result: &TpuResult,
+    simulator: Simulator<'_>,
+    depth: Depth,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) {
+    if let Some(simulation) = &result.simulation {
+        possible(scenario, result, simulation, found);
+    }
+    let cases = result.faults.iter().filter_map(|case| {
+        let saturation = case.saturation_flits_per_cycle_per_node?;
+        Some((case, saturation))
+    });
+    let cases: Vec<_> = cases.collect();
+    let step = scenario.simulate.clone().unwrap_or_default().rate_step;
+    for (case, saturation) in &cases {
+        if case.max_channel_load.is_none() || !is_rate(*saturation, step) {
+            found.add(
+                code::SIMULATION,
+                format!(
+                    "failure of switch {}: saturation at {saturation} flits per cycle and chip cannot be",
+                    case.failed_ocs
+                ),
+            );
+        }
+    }
+    if !found.is_empty() || (result.simulation.is_none() && cases.is_empty()) {
+        return;
+    }
+    if !depth.is_exact() {
+        remarks.push("figures of the simulator are claimed: --exact runs it again".to_owned());
+        return;
+    }
+    if let Some(claimed) = &result.simulation {
+        match result.routing.as_ref().filter(|routing| !routing.routes.is_empty()) {
+            None => remarks.push(
+                "figures of the simulator are claimed: the routes are not in the plan (with_routes=true)"
+                    .to_owned(),
+            ),
+            Some(routing) => match simulator(routing, depth) {
+                Err(why) => {
+                    remarks
+                        .push(format!("figures of the simulator are claimed, it was not run again: {why}"));
+                }
+                Ok(own) if own == *claimed => {
+                    remarks.push("the simulator was run again and found the same figures".to_owned());
+                }
+                Ok(own) => differs(claimed, &own, found),
+            },
+        }
+    }
+    let mut open = 0;
+    for (case, saturation) in cases {
+        let own = case.routing.as_ref().filter(|routing| !routing.routes.is_empty());
+        match own.map(|routing| simulator(routing, depth)) {
+            Some(Ok(own)) if own.saturation_flits_per_cycle_per_node != saturation => found.add(
+                code::SIMULATION,
+                format!(
+                    "failure of switch {}: saturation at {saturation}, the simulator finds {}",
+                    case.failed_ocs, own.saturation_flits_per_cycle_per_node
+                ),
+            ),
+            Some(Ok(_)) => {}
+            None | Some(Err(_)) => open += 1,
+        }
+    }
+    if open > 0 {
+        remarks.push(format!(
+            "the saturation of {open} failed switches is claimed: their routes are not in the plan (with_faults=true), or the time was up"
+        ));
+    }
+}
+
+/// Whether a rate is one that the search can end at: a multiple of the step.
+fn is_rate(rate: f64, step: f64) -> bool {
+    let steps = rate / step;
+    rate >= 0.0 && (steps - steps.round()).abs() <= EXACT * steps.abs().max(1.0)
+}
+
+/// What every search leaves behind: rates that are multiples of the step, in order; the saturation is 0 or one of them,
+/// and the next step was tried as well.
+fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation, found: &mut Findings) {
+    let Some(settings) = &scenario.simulate else {
+        found.add(code::SIMULATION, "the scenario asks for no simulation, its settings are not known");
+        return;
+    };
+    if result.routing.is_none() {
+        found.add(code::SIMULATION, "there are no routes that could have been simulated");
+        return;
+    }
+    let step = settings.rate_step;
+    let mut last = 0.0;
+    for &(offered, delivered, latency) in &simulation.curve {
+        if offered <= last || !is_rate(offered, step) || delivered < 0.0 || latency < 0.0 {
+            found.add(
+                code::SIMULATION,
+                format!("the point [{offered}, {delivered}, {latency}] of the curve cannot be there"),
+            );
+        }
+        last = offered;
+    }
+    let saturation = simulation.saturation_flits_per_cycle_per_node;
+    let tried = |rate: f64| {
+        simulation.curve.iter().any(|(offered, ..)| (offered - rate).abs() <= EXACT * rate.abs().max(1.0))
+    };
+    if (saturation != 0.0 && !tried(saturation)) || !tried(saturation + step) {
+        found.add(
+            code::SIMULATION,
+            format!(
+                "saturation at {saturation} flits per cycle and chip cannot be: the curve has no run at it, or none \
+                 {step} above it"
+            ),
+        );
+    }
+}
+
+/// Names the first figure that the simulator does not find again.
+fn differs(claimed: &Simulation, own: &Simulation, found: &mut Findings) {
+    let (saturation, again) =
+        (claimed.saturation_flits_per_cycle_per_node, own.saturation_flits_per_cycle_per_node);
+    if saturation != again {
+        found.add(code::SIMULATION, format!("saturation at {saturation}, the simulator finds {again}"));
+    }
+    let other = claimed.curve.iter().zip(&own.curve).position(|(claimed, own)| claimed != own);
+    let at = other.or_else(|| {
+        (claimed.curve.len() != own.curve.len()).then(|| claimed.curve.len().min(own.curve.len()))
+    });
+    if let Some(at) = at {
+        let point = |curve: &[(f64, f64, f64)]| {
+            curve.get(at).map_or_else(
+                || "no point".to_owned(),
+                |(offered, delivered, latency)| format!("[{offered}, {delivered}, {latency}]"),
+            )
+        };
+        found.add(
+            code::SIMULATION,
+            format!("curve[{at}] is {}, the simulator finds {}", point(&claimed.curve), point(&own.curve)),
+        );
+    }
+}
