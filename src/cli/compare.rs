@@ -67,6 +67,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     } else {
         write!(console.out(), "{}", text(&table))?;
     }
+    for (label, plan) in labels.iter().zip(&plans) {
+        let claimed = plan.claimed();
+        if !claimed.is_empty() {
+            console.warn(&format!("{label}: claimed by its method, not checked: {}", claimed.join(", ")));
+        }
+    }
     Ok(Exit::Done)
 }
 

@@ -36,8 +36,8 @@ pub struct Arguments {
     #[arg(long)]
     thorough: bool,
 
-    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations"} and an object
-    /// named after the kind with its figures
+    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations", "claimed"} and
+    /// an object named after the kind with its figures
     #[arg(long)]
     json: bool,
 }
@@ -177,15 +177,21 @@ fn head(shown: &Shown) -> Result<String, Failure> {
         let limit =
             header.limit.map_or_else(String::new, |limit| format!(", {limit:?} limit").to_lowercase());
         row("  status", format!("{}{limit}", header.status.word().replace('_', " ")));
+        // Figures that nobody worked out again stand among those that somebody did.
+        let claimed = shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default();
+        let figure = |name: &str, value: f64| {
+            let mark = if claimed.contains(&name) { ", claimed" } else { "" };
+            format!("{}{mark}", quantity::value(name, value))
+        };
         row(
             &format!("  {}", printable(&quantity::label(&objective.name))),
-            quantity::value(&objective.name, objective.value),
+            figure(&objective.name, objective.value),
         );
         if shown.violations == 0 {
             row("  bound", bound(header, shown.bound));
         }
         for (name, value) in &header.metrics {
-            row(&format!("  {}", printable(&quantity::label(name))), quantity::value(name, *value));
+            row(&format!("  {}", printable(&quantity::label(name))), figure(name, *value));
         }
         row("  parameters", parameters(header));
         row(
@@ -253,5 +259,6 @@ fn document(shown: &Shown) -> Result<Value, Failure> {
         "scenario_sha256": shown.scenario.sha256()?,
         "plan": shown.header,
         "violations": shown.violations,
+        "claimed": shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default(),
     }))
 }

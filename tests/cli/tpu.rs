@@ -130,7 +130,35 @@ fn the_simulator_runs_on_the_routes() {
     let plan = solve(&place, &arguments, "plan.json");
     let saturation = plan["result"]["simulation"]["saturation_flits_per_cycle_per_node"].as_f64().unwrap();
     assert!((0.8..=1.9).contains(&saturation), "{saturation}");
-    place.run(&["show", "plan.json"]).done().prints(&["Simulated, flits per cycle and chip", "saturation"]);
+    place.run(&["show", "plan.json"]).done().prints(&["Simulated, flits per cycle and chip", "claimed"]);
+    place.run(&["check", "plan.json"]).done().prints(&["figures of the simulator are claimed"]);
+    let exact = place.run(&["check", "plan.json", "--exact"]).done();
+    exact.prints(&["0 violations", "the simulator was run again and found the same figures"]);
+    // One run that delivered a little more: it takes the simulator to tell.
+    let mut forged = plan;
+    let delivered = &mut forged["result"]["simulation"]["curve"][1][1];
+    *delivered = json!(delivered.as_f64().unwrap() + 1e-4);
+    place.write("forged.json", forged.to_string());
+    place.run(&["check", "forged.json"]).done();
+    place.run(&["check", "forged.json", "--exact"]).exit(1).prints(&["simulation: curve[1] is "]);
+}
+
+#[test]
+fn routes_that_were_left_out_are_spoken_of() {
+    let place = Place::new();
+    let plan =
+        solve(&place, &["preset:tpu-128", "--method", "random", "--set", "with_routes=false"], "plan.json");
+    assert_eq!(plan["result"]["routing"]["routes"], json!([]));
+    place.run(&["check", "plan.json"]).done().prints(&["0 violations", "the routes are not in the plan"]);
+    let shown = place.run(&["show", "plan.json"]).done();
+    shown.prints(&["all routes (claimed, not checked: the routes are not in the plan)"]);
+    let claimed = place.run(&["show", "plan.json", "--json"]).done().json()["claimed"].clone();
+    assert_eq!(claimed, json!(["mcf_lower", "n_mcf", "max_channel_load", "vc_ratio"]));
+    // They cannot be taken out of a plan that was told to list them.
+    let mut forged = plan;
+    forged["parameters"]["with_routes"] = json!(true);
+    place.write("forged.json", forged.to_string());
+    place.run(&["check", "forged.json"]).exit(1).prints(&["pair: no route is listed"]);
 }
 
 #[test]

@@ -18,6 +18,10 @@ use std::fmt::Write as _;
 
 /// Arcs and failed switches that are listed, fullest first.
 const LISTED: usize = 6;
+/// Said of figures of routes that the plan does not list.
+const STATED: &str = " (claimed, not checked: the routes are not in the plan)";
+/// Said of figures of the simulator, which is not run again to show them.
+const MEASURED: &str = " (claimed; `lightbay check --exact` measures again)";
 /// Names of the ports of a chip.
 const PORTS: [&str; 6] = ["+X", "-X", "+Y", "-Y", "+Z", "-Z"];
 
@@ -59,7 +63,8 @@ impl<'a> Figures<'a> {
         // Writing to a String cannot fail.
         let _ = write!(out, "{}\nThroughput, flits per cycle\n{}", self.pod(), self.throughput());
         if let Some(routing) = self.routing() {
-            let _ = write!(out, "\nHops on virtual channels, all routes\n{}", channels(routing));
+            let stated = if routing.routes.is_empty() { STATED } else { "" };
+            let _ = write!(out, "\nHops on virtual channels, all routes{stated}\n{}", channels(routing));
             if !self.loads.is_empty() {
                 let _ = write!(out, "\nHottest of {}\n{}", self.arcs(), self.hottest(routing));
             }
@@ -68,9 +73,10 @@ impl<'a> Figures<'a> {
             let cases = &plan.result.faults;
             let _ = write!(
                 out,
-                "\nFailed switches, {} of {}\n{}",
+                "\nFailed switches, {} of {}{}\n{}",
                 LISTED.min(cases.len()),
                 cases.len(),
+                if cases.iter().all(|case| listed(case.routing.as_ref())) { "" } else { STATED },
                 worst(cases)
             );
         }
@@ -79,7 +85,7 @@ impl<'a> Figures<'a> {
             for (offered, delivered, latency) in &simulation.curve {
                 table.row([format!("{offered:.2}"), format!("{delivered:.3}"), format!("{latency:.0}")]);
             }
-            let _ = write!(out, "\nSimulated, flits per cycle and chip, cycles\n{table}");
+            let _ = write!(out, "\nSimulated, flits per cycle and chip, cycles{MEASURED}\n{table}");
         }
         out
     }
@@ -146,7 +152,7 @@ impl<'a> Figures<'a> {
         if let Some(plan) = self.plan {
             let claims = &plan.result.claims;
             let (diameter, hops) = (Some(claims.diameter), Some(claims.avg_hops));
-            row("this pod, at least".to_owned(), diameter, hops, claims.mcf_lower);
+            row("this pod, at least (claimed)".to_owned(), diameter, hops, claims.mcf_lower);
             row("this pod, at most".to_owned(), diameter, hops, claims.mcf_upper);
         }
         let of =
@@ -233,6 +239,7 @@ impl<'a> Figures<'a> {
                 "vc_count": routing.vc_count,
                 "claims": routing.claims,
                 "listed_routes": routing.routes.len(),
+                "checked": !routing.routes.is_empty(),
                 "vc_hops_before_balancing": routing.unbalanced.as_ref().map(|unbalanced| &unbalanced.vc_hops),
                 "hottest": hottest,
             })),
@@ -242,8 +249,13 @@ impl<'a> Figures<'a> {
                 "avg_hops": case.avg_hops,
                 "saturation_flits_per_cycle_per_node": case.saturation_flits_per_cycle_per_node,
                 "unreachable": case.unreachable.len(),
+                "checked": listed(case.routing.as_ref()),
             })).collect::<Vec<_>>()),
-            "simulation": result.and_then(|result| result.simulation.as_ref()),
+            "simulation": result.and_then(|result| result.simulation.as_ref()).map(|simulation| json!({
+                "saturation_flits_per_cycle_per_node": simulation.saturation_flits_per_cycle_per_node,
+                "curve": simulation.curve,
+                "checked": false,
+            })),
         })
     }
 }
@@ -253,7 +265,7 @@ fn channels(routing: &Routing) -> Table {
     let before = routing.unbalanced.as_ref().map(|unbalanced| &unbalanced.vc_hops);
     let mut table = match before {
         None => Table::new(&["  channel", ">hops", ">share"]),
-        Some(_) => Table::new(&["  channel", ">hops", ">share", ">before balancing"]),
+        Some(_) => Table::new(&["  channel", ">hops", ">share", ">before balancing (claimed)"]),
     };
     for (vc, &hops) in routing.claims.vc_hops.iter().enumerate() {
         let mut cells = vec![format!("  {vc}"), hops.to_string(), quantity::percent(hops as f64 / total)];
@@ -263,6 +275,10 @@ fn channels(routing: &Routing) -> Table {
         table.row(cells);
     }
     table
+}
+
+fn listed(routing: Option<&Routing>) -> bool {
+    routing.is_some_and(|routing| !routing.routes.is_empty())
 }
 
 /// The cases that cost most, those with unreachable pairs first.

@@ -24,7 +24,7 @@ use crate::app::state::App;
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
 use lightbay_engines::{AnyPlan, AnyScenario};
-use lightbay_widgets::PaneState as Shown;
+use lightbay_widgets::{PaneState as Shown, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -132,7 +132,13 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
 
 /// The designed state of a plan without routes.
 fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buffer) {
-    let what = format!("the {} chips of this plan were not routed", plan.facts.chips());
+    let what = match &plan.facts.stated {
+        None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
+        Some(stated) => format!(
+            "the routes were left out of this plan; its method states {} over the fullest arc",
+            number::count(stated.max_channel_load)
+        ),
+    };
     let awaited = awaited(input, "the routes of this pod");
     let state = if let Some(awaited) = &awaited {
         Shown::Waiting(awaited)
@@ -302,7 +308,7 @@ impl KindPanes for Tpu {
             }
             5 => {
                 let plan = self.explained.if_shown(app, &mut out.jobs);
-                let healthy = plan.as_ref().and_then(|plan| Some(plan.facts.routes.as_ref()?.most));
+                let healthy = plan.as_ref().and_then(|plan| plan.facts.most_routes());
                 let sweep = plan.as_deref().and_then(faults::Sweep::of_plan).or_else(|| {
                     let run = app.runs.latest(|run| run.named.contains_key("fault_load"))?;
                     faults::Sweep::of_run(run, healthy)

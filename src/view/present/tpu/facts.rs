@@ -74,8 +74,10 @@ pub struct Facts {
     pub group: Option<String>,
     /// What it claims to reach.
     pub claims: Claims,
-    /// Its routes, if it has any.
+    /// Its routes, if it lists any.
     pub routes: Option<Routes>,
+    /// What is stated of routes that it does not list: figures of its method that nobody can count again.
+    pub stated: Option<RoutingClaims>,
     /// What remains if a switch fails, without routes; empty if no sweep was asked for.
     pub faults: Vec<FaultCase>,
 }
@@ -87,9 +89,18 @@ impl Facts {
     /// A topology that is none.
     pub fn of(result: &TpuResult) -> Result<Self, String> {
         let (pod, group) = pod_of(&result.topology)?;
-        let routes = result.routing.as_ref().map(|routing| Routes::of(&pod, routing));
+        let listed = result.routing.as_ref().filter(|routing| !routing.routes.is_empty());
+        let routes = listed.map(|routing| Routes::of(&pod, routing));
+        let unlisted = result.routing.as_ref().filter(|routing| routing.routes.is_empty());
+        let stated = unlisted.map(|routing| routing.claims.clone());
         let faults = result.faults.iter().map(|case| FaultCase { routing: None, ..case.clone() }).collect();
-        Ok(Self { pod, group, claims: result.claims, routes, faults })
+        Ok(Self { pod, group, claims: result.claims, routes, stated, faults })
+    }
+
+    /// Routes over the fullest arc, counted or stated.
+    pub fn most_routes(&self) -> Option<u64> {
+        let stated = || self.stated.as_ref().map(|stated| stated.max_channel_load);
+        self.routes.as_ref().map(|routes| routes.most).or_else(stated)
     }
 
     /// Chips of the pod.

@@ -63,7 +63,7 @@ impl Sweep {
                 });
             }
         }
-        let healthy = facts.routes.as_ref().map(|routes| routes.most);
+        let healthy = facts.most_routes();
         Some(Self { cases, healthy, with_routes: plan.fault_ratios.iter().any(Option::is_some) })
     }
 
@@ -178,6 +178,9 @@ impl FaultPane {
             (false, Some(healthy)) => format!("max load above {healthy}"),
             (false, None) => "max load with one OCS out".to_owned(),
         };
+        // Without the routes of the cases nobody can count their loads again.
+        let counted = sweep.with_routes || area.width < 72;
+        let context = if counted { context } else { format!("{context}, claimed") };
         let context = if area.width >= 50 { context } else { String::new() };
         frame(input, &Title { context: vec![Piece::muted(context)], value }, Shown::Ready, area, buf);
         let inner = body(area, u16::from(area.height >= 7));

@@ -4,6 +4,7 @@ use super::throughput::mcf;
 use crate::view::figures::open_percent;
 use crate::view::present::figures::{AgainstFigure, ColumnFigure, HeaderFigure, KindFigures};
 use lightbay_core::kind::Sense;
+use lightbay_engines::tpu::kind::LOSSY;
 
 pub const FIGURES: KindFigures = KindFigures {
     header: &[
@@ -12,6 +13,16 @@ pub const FIGURES: KindFigures = KindFigures {
             of: |headline| headline.bound.map(|bound| mcf(bound).into()),
             priority: 2,
             early: true,
+        },
+        // What the routes lose belongs beside the throughput that they lose.
+        HeaderFigure {
+            label: "routes",
+            of: |headline| {
+                let times = headline.metrics.get("max_channel_load")? * headline.value;
+                (times > LOSSY).then(|| format!("! {times:.2}x ideal load"))
+            },
+            priority: 1,
+            early: false,
         },
         HeaderFigure {
             label: "certified to",
@@ -62,3 +73,25 @@ pub const FIGURES: KindFigures = KindFigures {
         },
     ],
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::figures::Headline;
+
+    #[test]
+    fn routes_that_lose_much_stand_in_the_header() {
+        let said = |load: f64| {
+            let metrics = [("max_channel_load".to_owned(), load)].into_iter().collect();
+            let value = 0.006332;
+            let headline = Headline { name: String::new(), value, metrics, bound: None, preview: false };
+            FIGURES
+                .header
+                .iter()
+                .find(|figure| figure.label == "routes")
+                .and_then(|figure| (figure.of)(&headline))
+        };
+        assert_eq!((said(161.0), said(197.0)), (None, None));
+        assert_eq!(said(338.0).as_deref(), Some("! 2.14x ideal load"));
+    }
+}

@@ -70,3 +70,19 @@ fn circuits_that_differ_are_counted_switch_by_switch() {
     let small = Topology::symmetric(Group::most_square(2), [0; SWITCHES]);
     assert_eq!(facts.circuits_that_differ(&small), None);
 }
+
+#[test]
+fn routes_that_the_plan_leaves_out_are_only_stated() {
+    let mut plan = result(record(&quad(), true));
+    plan.routing = Some(Routing {
+        vc_count: 2,
+        expand: lightbay_engines::tpu::plan::Expansion::Translation,
+        claims: RoutingClaims { max_channel_load: 190, vc_hops: vec![7, 8], route_hop_sum: 15 },
+        routes: Vec::new(),
+        unbalanced: None,
+    });
+    let facts = Facts::of(&plan).unwrap();
+    assert!(facts.routes.is_none(), "no channel is shown as empty");
+    assert_eq!(facts.most_routes(), Some(190));
+    assert_eq!(facts.stated.map(|stated| stated.vc_hops), Some(vec![7, 8]));
+}
