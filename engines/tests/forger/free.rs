@@ -28,11 +28,63 @@ const FREE: &[(&str, &str)] = &[
 ];
 
 /// Fields that one kind leaves free, with the reason.
-const FREE_OF_KIND: &[(&str, &str, &str)] = &[(
-    "training",
-    "result.rate_control",
-    "a schedule that both controls can have is one of either; fair plans are simulated again and have to agree",
-)];
+const FREE_OF_KIND: &[(&str, &str, &str)] = &[
+    (
+        "training",
+        "result.rate_control",
+        "a schedule that both controls can have is one of either; fair plans are simulated again and have to agree",
+    ),
+    (
+        "tpu",
+        "result.certificates.class_lengths[]",
+        "any lengths that prove the claimed upper end are as good a certificate",
+    ),
+    (
+        "tpu",
+        "result.certificates.link_lengths[]",
+        "any lengths that prove the claimed upper end are as good a certificate",
+    ),
+    (
+        "crossconnect",
+        "result.batches",
+        "another order of batches is as good if every step is possible and as much is dark, which is counted again",
+    ),
+];
+
+/// Parts that a plan may leave out or have fewer of: it claims less then.
+const OPTIONAL: &[(&str, &str, &str)] = &[
+    ("tpu", "result.routing.unbalanced", "what was there before balancing"),
+    ("tpu", "result.topology.symmetry", "a symmetry; without it the pod is checked in full"),
+    ("tpu", "result.simulation", "figures of the simulator"),
+    ("tpu", "result.faults", "cases of failed switches"),
+    ("tpu", "result.faults[].routing", "routes of a case; its figures are said to be claimed then"),
+    ("tpu", "result.faults[].routing.unbalanced", "what was there before balancing"),
+    ("tpu", "result.faults[].saturation_flits_per_cycle_per_node", "a figure of the simulator"),
+];
+
+/// What makes a part smaller or takes it away.
+const SMALLER: &[&str] =
+    &["to null", "removed", "emptied", "without its first entry", "without its last entry"];
+
+/// Figures that only the exact depth works out: it has to refuse them, and until then they have to be called claimed.
+const EXACT_ONLY: &[(&str, &str)] =
+    &[("tpu", "result.simulation"), ("tpu", "result.faults[].saturation_flits_per_cycle_per_node")];
+
+/// Figures of routes that the plan leaves out for its size: nobody can count them, and they have to be called claimed.
+const LEFT_OUT: &[(&str, &str)] =
+    &[("tpu", "result.routing.claims.vc_hops"), ("tpu", "result.routing.unbalanced")];
+
+/// Whether a place holds figures that only the exact depth works out.
+pub fn is_for_exact(kind: &str, change: &Change) -> bool {
+    EXACT_ONLY.iter().any(|(of, place)| *of == kind && change.place.starts_with(place))
+}
+
+/// Whether a place holds figures of something that the plan leaves out.
+pub fn is_left_out(kind: &str, change: &Change, forged: &Value) -> bool {
+    let none = |routes: &Value| routes.as_array().is_some_and(Vec::is_empty);
+    let out = forged.pointer("/result/routing/routes").is_some_and(none);
+    LEFT_OUT.iter().any(|(of, place)| *of == kind && change.place.starts_with(place)) && out
+}
 
 /// Statuses that claim no more than the file shows: that nothing is proven, or a gap that stands beside them.
 const CLAIM_NOTHING: &[&str] = &["feasible", "heuristic", "numerical_trouble", "gap_reached"];
@@ -45,7 +97,11 @@ pub fn is_free(kind: &str, change: &Change, forged: &Value) -> bool {
     }
     let listed = FREE.iter().any(|(field, _)| *field == place);
     let of_kind = FREE_OF_KIND.iter().any(|(of, field, _)| *of == kind && *field == place);
-    listed || of_kind || place.strip_prefix("parameters.").is_some_and(|name| is_valid(kind, name, forged))
+    let optional = OPTIONAL.iter().any(|(of, field, _)| *of == kind && *field == place);
+    listed
+        || of_kind
+        || (optional && SMALLER.contains(&change.what.as_str()))
+        || place.strip_prefix("parameters.").is_some_and(|name| is_valid(kind, name, forged))
 }
 
 /// Whether the value of a parameter is one that the method takes, or its default. How a plan was searched for cannot be seen
@@ -112,32 +168,6 @@ const TRAINING: &[&str] = &[
     "result.tasks[].start_s",
 ];
 
-const TPU: &[&str] = &[
-    "/provenance/bound_covers",
-    "metrics.avg_hops",
-    "metrics.diameter",
-    "metrics.max_channel_load",
-    "metrics.mcf_upper",
-    "metrics.n_mcf",
-    "metrics.vc_ratio",
-    "result.certificates.class_lengths[]",
-    "result.routing.routes",
-    "result.routing.unbalanced",
-    "result.topology.symmetry",
-];
+const TPU: &[&str] = &[];
 
-const CROSSCONNECT: &[&str] = &[
-    "/provenance/bound_covers",
-    "metrics.added_circuits",
-    "metrics.batches",
-    "metrics.contended_phases",
-    "metrics.kept_circuits",
-    "metrics.least_pair_share",
-    "metrics.lower_bound_removed_circuits",
-    "metrics.max_dark_circuits",
-    "metrics.max_dark_per_pod",
-    "metrics.max_flows_per_pod_pair",
-    "metrics.phases",
-    "metrics.pod_pairs_short_of_circuits",
-    "result.batches[].changes",
-];
+const CROSSCONNECT: &[&str] = &[];

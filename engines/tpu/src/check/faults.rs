@@ -78,6 +78,13 @@ pub(super) fn check(
             claimed += 1;
             continue;
         };
+        if routing.routes.is_empty() {
+            found.add(
+                code::FAULTS,
+                format!("failure of switch {id}: figures of routes are given, but no route is listed"),
+            );
+            continue;
+        }
         let mut avoided = scenario.failed_ocs.clone();
         avoided.push(id);
         let place = format!("faults of switch {id}");
