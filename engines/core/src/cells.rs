@@ -16,9 +16,10 @@ pub fn markdown(text: &str) -> String {
 }
 
 /// Text as a field of a CSV file (RFC 4180) that a spreadsheet does not take for a formula: names come from files of
-/// other people.
+/// other people. Control characters, line ends among them, are written as `\u{..}`.
 pub fn csv(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+    let text = &printable(text);
+    if text.starts_with(['=', '+', '-', '@']) {
         quoted(&format!("'{text}")).into_owned()
     } else {
         quoted(text).into_owned()
@@ -48,6 +49,8 @@ mod tests {
             ("say \"yes\"", "\"say \"\"yes\"\"\""),
             ("=1+1", "'=1+1"),
             ("-1,2", "\"'-1,2\""),
+            ("a\n=1\u{1b}", "a\\u{a}=1\\u{1b}"),
+            ("\t=1", "\\u{9}=1"),
         ] {
             assert_eq!(csv(text), field);
         }

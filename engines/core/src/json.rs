@@ -1,7 +1,9 @@
 //! Writing JSON: stable key order, shortest floats that read back the same, non-finite numbers refused.
 
+use printable::Printable;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use sha2::{Digest, Sha256};
 
 /// Why a value cannot be written.
@@ -28,14 +30,29 @@ pub fn to_value(value: &impl Serialize) -> Result<Value, WriteError> {
     Ok(serde_json::to_value(value)?)
 }
 
-/// A value as indented JSON with a final newline.
+/// A value as indented JSON with a final newline. Characters that could disguise a name are written as escapes.
 ///
 /// # Errors
 /// [`WriteError`].
 pub fn to_pretty(value: &impl Serialize) -> Result<Vec<u8>, WriteError> {
-    finite::check(value)?;
-    let mut bytes = serde_json::to_vec_pretty(value)?;
+    let mut bytes = formatted(value, PrettyFormatter::new())?;
     bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// A value as one line of JSON without a final newline, with the escapes of [`to_pretty`].
+///
+/// # Errors
+/// [`WriteError`].
+pub fn to_line(value: &impl Serialize) -> Result<String, WriteError> {
+    // The serialiser writes UTF-8 only.
+    Ok(String::from_utf8_lossy(&formatted(value, CompactFormatter)?).into_owned())
+}
+
+fn formatted(value: &impl Serialize, formatter: impl Formatter) -> Result<Vec<u8>, WriteError> {
+    finite::check(value)?;
+    let mut bytes = Vec::with_capacity(128);
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Printable(formatter)))?;
     Ok(bytes)
 }
 
@@ -51,10 +68,12 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 
 /// serde_json writes NaN as `null` without a word; a serialiser that only looks finds them first.
 mod finite;
+mod printable;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::is_deceptive;
 
     #[test]
     fn floats_are_the_shortest_that_read_back() {
@@ -73,6 +92,26 @@ mod tests {
             Err(WriteError::NotFinite { path }) if path == "list[1]"
         ));
         assert!(to_pretty(&f64::INFINITY).is_err());
+    }
+
+    #[test]
+    fn deceptive_characters_are_escaped_and_read_back() {
+        let name = "a\u{1b}[2J\u{9b}31m\u{202e}\u{7f}b\n\"é\\";
+        let value = serde_json::json!({ name: [name, 1.5, {}, []] });
+        for text in [
+            to_line(&value).expect("finite"),
+            String::from_utf8(to_pretty(&value).expect("finite")).expect("UTF-8"),
+        ] {
+            assert!(!text.trim_end().chars().any(|sign| sign != '\n' && is_deceptive(sign)), "{text}");
+            assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
+        }
+        assert_eq!(to_line(&"\u{9b}").expect("finite"), "\"\\u009b\"");
+        let plain = serde_json::json!({"a": [1, "é"], "b": {}});
+        assert_eq!(to_line(&plain).expect("finite"), plain.to_string());
+        assert_eq!(
+            String::from_utf8_lossy(&to_pretty(&plain).expect("finite")),
+            format!("{}\n", serde_json::to_string_pretty(&plain).expect("JSON"))
+        );
     }
 
     #[test]

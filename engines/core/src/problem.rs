@@ -1,5 +1,6 @@
 //! What is wrong with an input, all of it at once: where, which value, and what would be valid.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// One thing wrong with an input.
@@ -35,12 +36,13 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Paths and messages may hold names and values of a file, which can be of any length.
         if !self.path.is_empty() {
-            write!(f, "{}: ", printable(&self.path))?;
+            write!(f, "{}: ", printable(&shortened(&self.path, SHOWN)))?;
         }
-        f.write_str(&printable(&self.message))?;
+        f.write_str(&printable(&shortened(&self.message, SHOWN)))?;
         if !self.remedy.is_empty() {
-            write!(f, "; {}", printable(&self.remedy))?;
+            write!(f, "; {}", printable(&shortened(&self.remedy, SHOWN)))?;
         }
         Ok(())
     }
@@ -155,14 +157,22 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
+/// Whether a character changes what a terminal does or how the text around it looks: control characters, bidirectional
+/// overrides, separators of lines, and characters without width.
+pub const fn is_deceptive(sign: char) -> bool {
+    matches!(
+        sign,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+    )
+}
+
 /// Text from an input made safe for a terminal: control characters (escape sequences among them) are
 /// shown as `\u{..}` instead of being sent.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
-        // Bidirectional overrides and zero-width characters can disguise a name as well as an escape can.
-        let deceptive = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        if c.is_control() || deceptive {
+        if is_deceptive(c) {
             safe.extend(c.escape_unicode());
         } else {
             safe.push(c);
@@ -171,10 +181,40 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
+/// Characters of a path, message or remedy that are shown.
+const SHOWN: usize = 2000;
+
+/// The text if it has at most `most` characters, else its beginning and its end with a count of what is left out.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let count = text.chars().count();
+    if count <= most {
+        return Cow::Borrowed(text);
+    }
+    let head = most * 3 / 4;
+    let tail = most - head;
+    let byte = |sign: usize| text.char_indices().nth(sign).map_or(text.len(), |(at, _)| at);
+    Cow::Owned(format!(
+        "{}… ({} more characters) …{}",
+        &text[..byte(head)],
+        count - most,
+        &text[byte(count - tail)..]
+    ))
+}
+
+/// Bytes of a word beyond which no name is looked for that resembles it: comparing takes the product of both lengths.
+const LONGEST_WORD: usize = 200;
+
 /// The candidate that looks most like `word`, if any is close enough to be a likely slip.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_WORD {
+        return None;
+    }
     candidates
         .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST_WORD)
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(word.len()) / 3)
         .min_by_key(|(distance, _)| *distance)
@@ -190,7 +230,7 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),
-        None if candidates.is_empty() => "none is possible here".to_owned(),
+        None if candidates.is_empty() => "no name is valid here".to_owned(),
         None => format!("valid are {}", candidates.join(", ")),
     }
 }
@@ -222,6 +262,17 @@ mod tests {
     fn suggests_only_what_is_near() {
         assert_eq!(nearest("bandwith_gbps", ["bandwidth_gbps", "seq"]), Some("bandwidth_gbps"));
         assert_eq!(nearest("zzzzzz", ["seq", "mfu"]), None);
+    }
+
+    #[test]
+    fn long_words_are_neither_compared_nor_repeated() {
+        let word = "x".repeat(10_000_000);
+        assert_eq!(suggestion(&word, &["seq"]), "valid are seq");
+        let shown = Problem::new(&word, format!("is '{word}'"), &word).to_string();
+        assert!(shown.len() < 7000, "{}", shown.len());
+        assert!(shown.contains("(9998005 more characters)"));
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äöüäöüäö", 4), "äöü… (4 more characters) …ö");
     }
 
     #[test]

@@ -4,62 +4,124 @@
 //! their bodies with [`Fields`], one call per key; [`Fields::finish`] reports the keys nobody asked for.
 
 use crate::problem::{Problem, Problems, suggestion};
-use flate2::bufread::GzDecoder;
+use flate2::bufread::MultiGzDecoder;
 use serde_json::{Map, Value};
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::ops::RangeInclusive;
+
+mod json;
 
 /// Largest file that is read, in bytes, as it is on disk.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 /// Largest content of a gzip-compressed file, in bytes.
 pub const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
+/// Most characters of a name or another text of one line.
+pub const MAX_TEXT: usize = 1000;
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
 /// Takes all bytes of a stream, unpacking gzip by its magic bytes, within the size limits.
 ///
 /// # Errors
 /// A [`Problem`] for read errors, damaged archives, and files beyond the limits.
 pub fn read_all(stream: impl Read) -> Result<Vec<u8>, Problem> {
-    let raw = take(stream, MAX_FILE_BYTES, "file")?;
-    if raw.starts_with(&[0x1f, 0x8b]) {
-        return take(GzDecoder::new(BufReader::new(raw.as_slice())), MAX_UNPACKED_BYTES, "unpacked content");
-    }
-    Ok(raw)
+    read_within(stream, MAX_UNPACKED_BYTES)
 }
 
-fn take(stream: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
-    stream.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
-        Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions")
-    })?;
-    if bytes.len() as u64 > limit {
-        return Err(Problem::new(
-            "",
-            format!("the {what} is larger than {} MiB", limit >> 20),
-            "no scenario or plan is that large; is it the right file?",
-        ));
-    }
-    Ok(bytes)
-}
-
-/// Parses JSON. Nesting beyond 128 levels, repeated keys at the end of input and non-finite numbers are refused by the parser.
+/// Like [`read_all`], for files whose content is at most `limit` bytes.
 ///
 /// # Errors
-/// A [`Problem`] with line and column.
-pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let remedy = match error.classify() {
-            serde_json::error::Category::Eof => "the file ends too early; was it cut off?",
-            _ => "mend the JSON there",
+/// Like [`read_all`].
+pub fn read_within(stream: impl Read, limit: u64) -> Result<Vec<u8>, Problem> {
+    unpacked(stored(stream)?, limit)
+}
+
+/// Takes a stream like [`read_all`] and parses it like [`Content::json`].
+///
+/// # Errors
+/// Like [`read_all`] and [`parse_json`].
+pub fn read_json(stream: impl Read) -> Result<Value, Problem> {
+    Content::take(stream)?.json()
+}
+
+/// The content of a file, unpacked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    bytes: Vec<u8>,
+    /// Size of the file as it is stored, in bytes.
+    stored: u64,
+}
+
+impl Content {
+    /// Takes a stream like [`read_all`].
+    ///
+    /// # Errors
+    /// Like [`read_all`].
+    pub fn take(stream: impl Read) -> Result<Self, Problem> {
+        let file = stored(stream)?;
+        let stored = file.len() as u64;
+        Ok(Self { bytes: unpacked(file, MAX_UNPACKED_BYTES)?, stored })
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Parses it like [`parse_json`]. What the tree may take depends on the size of the file as it is stored, so that a
+    /// small compressed file cannot stand for a large tree.
+    ///
+    /// # Errors
+    /// Like [`parse_json`].
+    pub fn json(&self) -> Result<Value, Problem> {
+        json::parse(&self.bytes, json::tree_limit(self.stored))
+    }
+}
+
+fn stored(stream: impl Read) -> Result<Vec<u8>, Problem> {
+    take(stream, MAX_FILE_BYTES, Vec::new(), "file")
+}
+
+fn unpacked(stored: Vec<u8>, limit: u64) -> Result<Vec<u8>, Problem> {
+    if !stored.starts_with(&GZIP) {
+        return if stored.len() as u64 > limit { Err(larger("file", limit)) } else { Ok(stored) };
+    }
+    // A gzip file ends with the size of its content; reading into a buffer of that size needs no second one.
+    let claimed = stored.last_chunk().map_or(0, |size| u64::from(u32::from_le_bytes(*size)));
+    let buffer = Vec::with_capacity(usize::try_from(claimed.min(limit) + 1).unwrap_or_default());
+    take(MultiGzDecoder::new(stored.as_slice()), limit, buffer, "unpacked content")
+}
+
+fn take(stream: impl Read, limit: u64, mut bytes: Vec<u8>, what: &str) -> Result<Vec<u8>, Problem> {
+    stream.take(limit + 1).read_to_end(&mut bytes).map_err(|error| {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => "the compressed file is cut short; copy it again",
+            std::io::ErrorKind::InvalidInput | std::io::ErrorKind::InvalidData => {
+                "the compressed file is damaged; copy it again"
+            }
+            _ => "check the file and its permissions",
         };
-        // serde's message ends with the position, which stands in the path already.
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default();
-        Problem::new(
-            format!("line {}, column {}", error.line(), error.column()),
-            format!("is not valid JSON: {message}"),
-            remedy,
-        )
-    })
+        Problem::new("", format!("cannot be read: {error}"), remedy)
+    })?;
+    if bytes.len() as u64 > limit { Err(larger(what, limit)) } else { Ok(bytes) }
+}
+
+fn larger(what: &str, limit: u64) -> Problem {
+    Problem::new(
+        "",
+        format!("the {what} is larger than {} MiB", limit >> 20),
+        "larger files are not read; is it the right file?",
+    )
+}
+
+/// Parses JSON. Refused are nesting beyond 128 levels, keys that an object has twice, and trees that take more memory than
+/// 192 MiB and 24 times the text.
+///
+/// # Errors
+/// A [`Problem`] with line and column, or with the paths of the keys.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, Problem> {
+    json::parse(bytes, json::tree_limit(bytes.len() as u64))
 }
 
 /// A short form of a value for messages.
@@ -262,14 +324,29 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Text.
+    /// Text of at most [`MAX_TEXT`] characters.
     pub fn text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
         let value = self.required(key, problems)?;
-        if let Value::String(text) = value {
-            return Some(text);
+        self.text_value(key, value, problems)
+    }
+
+    /// Text that may be absent, of at most [`MAX_TEXT`] characters.
+    pub fn optional_text(&mut self, key: &'static str, problems: &mut Problems) -> Option<&'v str> {
+        let value = self.optional(key)?;
+        self.text_value(key, value, problems)
+    }
+
+    fn text_value(&self, key: &str, value: &'v Value, problems: &mut Problems) -> Option<&'v str> {
+        let Value::String(text) = value else {
+            problems.add(self.path_of(key), format!("is {}", brief(value)), "give text in quotes");
+            return None;
+        };
+        if text.len() > MAX_TEXT && text.chars().count() > MAX_TEXT {
+            let message = format!("has {} characters", text.chars().count());
+            problems.add(self.path_of(key), message, format!("give at most {MAX_TEXT}"));
+            return None;
         }
-        problems.add(self.path_of(key), format!("is {}", brief(value)), "give text in quotes");
-        None
+        Some(text)
     }
 
     /// One of several names, given with what each stands for.
@@ -283,7 +360,7 @@ impl<'v> Fields<'v> {
         let found = names.iter().find(|(name, _)| *name == text).map(|(_, value)| value.clone());
         if found.is_none() {
             let names: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-            problems.add(self.path_of(key), format!("is '{text}'"), suggestion(text, &names));
+            problems.add(self.path_of(key), format!("is {}", brief(&text.into())), suggestion(text, &names));
         }
         found
     }
@@ -372,7 +449,7 @@ mod tests {
     fn deep_nesting_is_an_error_not_a_crash() {
         let text = "[".repeat(100_000);
         let problem = parse_json(text.as_bytes()).expect_err("too deep");
-        assert!(problem.to_string().contains("recursion limit"), "{problem}");
+        assert!(problem.to_string().contains("deeper than 128 levels"), "{problem}");
     }
 
     #[test]
@@ -385,5 +462,18 @@ mod tests {
     fn oversized_streams_are_refused() {
         let endless = std::io::repeat(b' ');
         assert!(read_all(endless).expect_err("endless").message.contains("larger than 64 MiB"));
+    }
+
+    #[test]
+    fn long_texts_are_refused_with_their_length() {
+        let value = json!({"name": "é".repeat(MAX_TEXT), "title": "é".repeat(MAX_TEXT + 1), "note": 5});
+        let mut problems = Problems::new();
+        let mut fields = Fields::of(&value, "", &mut problems).expect("an object");
+        assert!(fields.text("name", &mut problems).is_some());
+        assert!(fields.optional_text("title", &mut problems).is_none());
+        assert!(fields.optional_text("note", &mut problems).is_none());
+        assert!(fields.optional_text("other", &mut problems).is_none());
+        let told = problems.to_string();
+        assert_eq!(told, "title: has 1001 characters; give at most 1000\nnote: is '5'; give text in quotes");
     }
 }

@@ -90,14 +90,7 @@ fn read_envelope<K: Kind>(value: &Value, problems: &mut Problems) -> Option<Scen
         problems.add("kind", format!("is '{kind}'"), format!("expected '{}'", K::NAME));
         return None;
     }
-    let name = match fields.optional("name") {
-        None => String::new(),
-        Some(Value::String(name)) => name.clone(),
-        Some(other) => {
-            problems.add("name", format!("is {}", crate::read::brief(other)), "give text in quotes");
-            String::new()
-        }
-    };
+    let name = fields.optional_text("name", problems).unwrap_or_default().to_owned();
     let body = K::read_scenario(&mut fields, problems);
     fields.finish(problems);
     Some(Scenario { name, body: body? })

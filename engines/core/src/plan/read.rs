@@ -39,10 +39,7 @@ pub fn read_draft<K: Kind>(value: &Value) -> Result<Draft<K>, Problems> {
     fields.skip("schema");
     fields.skip("kind");
     let mut violations = missing(value);
-    let name = match fields.optional("name") {
-        Some(Value::String(name)) => name.clone(),
-        _ => String::new(),
-    };
+    let name = fields.optional_text("name", &mut problems).unwrap_or_default().to_owned();
     let scenario = fields.required("scenario", &mut problems).and_then(|value| {
         Scenario::<K>::from_value(value)
             .map_err(|inner| {
@@ -149,7 +146,11 @@ fn optional<T: DeserializeOwned>(
     match T::deserialize(value) {
         Ok(read) => Some(read),
         Err(error) => {
-            problems.add(fields.path_of(key), format!("is {}: {error}", brief(value)), "mend it");
+            problems.add(
+                fields.path_of(key),
+                format!("is {}: {error}", brief(value)),
+                "give a value of this form",
+            );
             None
         }
     }

@@ -1,0 +1,45 @@
+//! A formatter that writes characters which could disguise a name as `\u` escapes, also those that JSON allows as they are.
+//!
+//! The values are the same for every reader, and a terminal that the text is sent to shows it as it is.
+
+use crate::problem::is_deceptive;
+use serde_json::ser::Formatter;
+use std::io::{self, Write};
+
+/// Formats like `F`, with escapes.
+#[derive(Debug, Default)]
+pub(super) struct Printable<F>(pub F);
+
+macro_rules! as_inside {
+    ($($name:ident($($argument:ident: $type:ty),*)),* $(,)?) => {
+        $(fn $name<W: Write + ?Sized>(&mut self, writer: &mut W $(, $argument: $type)*) -> io::Result<()> {
+            self.0.$name(writer $(, $argument)*)
+        })*
+    };
+}
+
+impl<F: Formatter> Formatter for Printable<F> {
+    as_inside!(
+        begin_array(),
+        end_array(),
+        begin_array_value(first: bool),
+        end_array_value(),
+        begin_object(),
+        end_object(),
+        begin_object_key(first: bool),
+        end_object_key(),
+        begin_object_value(),
+        end_object_value(),
+    );
+
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some((at, sign)) = rest.char_indices().find(|(_, sign)| is_deceptive(*sign)) {
+            writer.write_all(&rest.as_bytes()[..at])?;
+            // All of them are below U+10000, so that one unit says them.
+            write!(writer, "\\u{:04x}", u32::from(sign))?;
+            rest = &rest[at + sign.len_utf8()..];
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}

@@ -1,0 +1,274 @@
+//! Parsing JSON into a tree, with limits that hold before memory is taken, and without keys given twice.
+//!
+//! A small file can stand for a large tree: `0,` takes two bytes in a file, gzip packs a thousand of them into four,
+//! and each is a value of 72 bytes in memory. So the tree is counted while it grows, against a limit that depends on
+//! the size of the file as it is stored.
+
+use crate::problem::Problem;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::fmt::{self, Write as _};
+
+/// Bytes of memory that the tree of any file may take.
+const TREE_BYTES: u64 = 192 << 20;
+/// Bytes of memory that the tree may take in addition for each byte of the file as it is stored.
+const TREE_BYTES_PER_STORED_BYTE: u64 = 24;
+/// Bytes that an entry of an object takes beside its key and value: hash, place in the table, the text's own record.
+const ENTRY_BYTES: u64 = 48;
+/// Levels of nesting, as the parser has them built in.
+const MAX_DEPTH: u32 = 128;
+/// Keys given twice that are named.
+const NAMED: usize = 8;
+
+/// Bytes of memory that the tree of a file may take which is stored in `stored` bytes.
+pub(super) const fn tree_limit(stored: u64) -> u64 {
+    TREE_BYTES + TREE_BYTES_PER_STORED_BYTE * stored
+}
+
+/// Parses `bytes` into a tree of at most `limit` bytes.
+pub(super) fn parse(bytes: &[u8], limit: u64) -> Result<Value, Problem> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut state = State { left: limit, twice: Vec::new() };
+    let mut parser = serde_json::Deserializer::from_slice(bytes);
+    let parsed = Tree(&mut state).deserialize(&mut parser).and_then(|value| parser.end().map(|()| value));
+    match parsed {
+        Ok(value) if state.twice.is_empty() => Ok(value),
+        Ok(_) => Err(given_twice(&state.twice)),
+        Err(error) => Err(unreadable(bytes, &error, limit)),
+    }
+}
+
+/// What is counted while a tree grows.
+struct State {
+    /// Bytes that the tree may still grow by.
+    left: u64,
+    /// Keys given twice.
+    twice: Vec<Twice>,
+}
+
+/// A key that an object has twice.
+struct Twice {
+    /// Steps from the key up to the root.
+    steps: Vec<Step>,
+}
+
+/// One step of a path.
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// What the parser says when the tree grows beyond its limit.
+const TOO_LARGE: &str = "the tree is too large";
+
+impl State {
+    fn take<E: serde::de::Error>(&mut self, bytes: u64) -> Result<(), E> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(E::custom(TOO_LARGE)),
+        }
+    }
+
+    /// Adds a step to the paths of all keys that were found twice since there were `before` of them.
+    fn step(&mut self, before: usize, step: impl Fn() -> Step) {
+        for twice in &mut self.twice[before..] {
+            twice.steps.push(step());
+        }
+    }
+}
+
+/// A value that is being read.
+struct Tree<'s>(&'s mut State);
+
+impl<'de> DeserializeSeed<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Value, D::Error> {
+        self.0.take(size_of::<Value>() as u64)?;
+        parser.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+        self.0.take(value.len() as u64)?;
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let state = self.0;
+        let mut list = Vec::new();
+        loop {
+            let before = state.twice.len();
+            let Some(entry) = entries.next_element_seed(Tree(state))? else { return Ok(Value::Array(list)) };
+            state.step(before, || Step::Index(list.len()));
+            list.push(entry);
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let state = self.0;
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            state.take(ENTRY_BYTES + key.len() as u64)?;
+            let before = state.twice.len();
+            let value = entries.next_value_seed(Tree(state))?;
+            if map.contains_key(&key) && state.twice.len() <= NAMED {
+                state.twice.push(Twice { steps: Vec::new() });
+            }
+            state.step(before, || Step::Key(key.clone()));
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+impl fmt::Display for Twice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, step) in self.steps.iter().rev().enumerate() {
+            match step {
+                Step::Key(key) if place == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn given_twice(twice: &[Twice]) -> Problem {
+    let path = twice.first().map(Twice::to_string).unwrap_or_default();
+    let mut message = "is given twice".to_owned();
+    for (index, other) in twice.iter().enumerate().skip(1) {
+        let _ = match index {
+            NAMED => write!(message, ", and more"),
+            1 => write!(message, "; so is {other}"),
+            _ => write!(message, ", {other}"),
+        };
+    }
+    Problem::new(path, message, "keep one of the two; readers of JSON do not agree which one counts")
+}
+
+fn unreadable(bytes: &[u8], error: &serde_json::Error, limit: u64) -> Problem {
+    let path = format!("line {}, column {}", error.line(), error.column());
+    // serde's message ends with the position, which stands in the path already.
+    let told = error.to_string();
+    let told = told.split(" at line ").next().unwrap_or_default();
+    if told == TOO_LARGE {
+        return Problem::new(
+            "",
+            format!(
+                "holds so many values that reading it takes more than {} MiB of memory; it does up to {path}",
+                limit >> 20
+            ),
+            "no scenario or plan of this file size is that large; is it the right file? If it is, unpack it first: \
+             the limit grows with the size of the file",
+        );
+    }
+    if told.starts_with("recursion limit") {
+        let message = format!("is nested deeper than {MAX_DEPTH} levels");
+        return Problem::new(path, message, "no scenario or plan is; is it the right file?");
+    }
+    let remedy = match error.classify() {
+        serde_json::error::Category::Eof if bytes.iter().all(u8::is_ascii_whitespace) => {
+            return Problem::new("", "is empty", "give a file with content");
+        }
+        serde_json::error::Category::Eof => "the file ends too early; was it cut off?",
+        _ => "correct it at this place",
+    };
+    Problem::new(path, format!("is not valid JSON: {told}"), remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::parse_json;
+    use serde_json::json;
+
+    #[test]
+    fn trees_are_those_of_the_usual_parser() {
+        let text = r#"{"b": [1, -2, 2.5, -0, 1e300, 18446744073709551615, 123456789012345678901234567890, "\u00e9\n", ""],
+                       "a": {"x": null, "y": [true, false, [], {}]}, "": 1}"#;
+        let usual: Value = serde_json::from_str(text).expect("valid");
+        let ours = parse_json(text.as_bytes()).expect("valid");
+        assert_eq!(ours, usual);
+        assert_eq!(ours.to_string(), usual.to_string(), "the order of keys is kept");
+    }
+
+    #[test]
+    fn keys_given_twice_are_named_with_their_path() {
+        for (text, told) in [
+            (r#"{"a": 1, "a": 1}"#, "a: is given twice; keep one"),
+            (r#"{"a": {"b": [0, {"c": 1, "d": 2, "c": 3}]}}"#, "a.b[1].c: is given twice; keep one"),
+            (r#"[[{"": 0, "": 1}]]"#, "[0][0].: is given twice; keep one"),
+            (r#"{"a": 1, "\u0061": 2}"#, "a: is given twice; keep one"),
+            (r#"{"a": [{"b": 0, "b": 0}], "c": 0, "a": {}}"#, "a[0].b: is given twice; so is a; keep one"),
+        ] {
+            let problem = parse_json(text.as_bytes()).expect_err("twice").to_string();
+            assert!(problem.contains(told), "{text}: {problem}");
+        }
+        let many: String = (0..30).map(|number| format!("\"k{number}\": 0,").repeat(2)).collect();
+        let problem = parse_json(format!("{{{many} \"z\": 0}}").as_bytes()).expect_err("twice").to_string();
+        assert!(problem.contains("k0: is given twice; so is k1, k2,"), "{problem}");
+        assert!(problem.contains(", and more"), "{problem}");
+        assert!(!problem.contains("k20"), "{problem}");
+        assert_eq!(parse_json(b"\xef\xbb\xbf{}"), Ok(json!({})), "a mark of the byte order says nothing");
+        let same_key_elsewhere = json!([{"a": {"a": 1}}, {"a": 2}]);
+        assert_eq!(parse_json(same_key_elsewhere.to_string().as_bytes()), Ok(same_key_elsewhere));
+    }
+
+    #[test]
+    fn trees_that_are_too_large_stop_while_they_grow() {
+        let wide = |entry: &str| format!("[{}0]", format!("{entry},").repeat(2000));
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        let keys: String = (0..2000).map(|number| format!("\"{number}\":0,")).collect();
+        for text in [
+            wide("0"),
+            wide("\"\""),
+            wide("{}"),
+            wide(&deep),
+            format!("{{{keys}\"z\":0}}"),
+            format!("\"{}\"", "x".repeat(70_000)),
+            format!("{{\"{}\": 0}}", "x".repeat(70_000)),
+        ] {
+            let problem = parse(text.as_bytes(), 1 << 16).expect_err("too large").to_string();
+            assert!(problem.contains("more than 0 MiB of memory"), "{problem}");
+            assert!(parse(text.as_bytes(), 1 << 26).is_ok());
+        }
+    }
+
+    #[test]
+    fn the_limit_grows_with_the_file() {
+        assert_eq!(tree_limit(0) >> 20, 192);
+        assert_eq!(tree_limit(1 << 20) >> 20, 216);
+    }
+}
