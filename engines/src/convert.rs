@@ -146,7 +146,7 @@ fn crossconnect(
         handed = handover::install(handed, &plan.scenario.body, changes)?;
     }
     let header = from.header();
-    let written = |error: json::WriteError| Problem::new(FROM, error.to_string(), "mend the plan");
+    let written = |error: json::WriteError| Problem::new(FROM, error.to_string(), "correct the plan");
     let mut body = handed.scenario;
     body.predicted_makespan_s = (header.objective.name == "makespan_s").then_some(header.objective.value);
     body.derived_from = Some(DerivedFrom {

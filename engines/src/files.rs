@@ -7,7 +7,7 @@ use lightbay_core::checked::{BoundTrust, Checked, VerifiedBound, Violation};
 use lightbay_core::kind::Depth;
 use lightbay_core::plan::{self, Draft, Header};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::read::Content;
 use lightbay_core::scenario;
 use lightbay_crossconnect::Crossconnect;
 use lightbay_tpu::Tpu;
@@ -15,6 +15,8 @@ use lightbay_training::Training;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::Arc;
+
+mod foreign;
 
 /// What a file holds.
 #[derive(Debug)]
@@ -111,11 +113,24 @@ fn check<K: Listed>(draft: Draft<K>, depth: Depth) -> CheckReport {
 /// # Errors
 /// Every problem of the file, under its name `source`.
 pub fn read_file(stream: impl Read, source: &str) -> Result<AnyFile, Problems> {
-    let parsed = read_all(stream).and_then(|bytes| parse_json(&bytes));
-    parsed
-        .map_err(Problems::from)
-        .and_then(|value| read_value(&value))
-        .map_err(|problems| problems.named(source))
+    read_content(stream, source).map_err(|problems| problems.named(source))
+}
+
+fn read_content(stream: impl Read, source: &str) -> Result<AnyFile, Problems> {
+    let content = Content::take(stream)?;
+    let foreign = foreign::told(content.bytes(), source);
+    let value = match (content.json(), foreign) {
+        (Ok(value), Some(foreign)) if !is_ours(&value) => return Err(foreign.into()),
+        (Ok(value), _) => value,
+        (Err(_), Some(foreign)) => return Err(foreign.into()),
+        (Err(problem), None) => return Err(problem.into()),
+    };
+    drop(content);
+    read_value(&value)
+}
+
+fn is_ours(value: &Value) -> bool {
+    value.get("schema").and_then(Value::as_str).is_some_and(|schema| schema.starts_with("lightbay."))
 }
 
 /// Reads a scenario or plan from a JSON tree.
@@ -154,7 +169,7 @@ fn not_ours(value: &Value, schema: Option<&str>) -> Problem {
         return Problem::new(
             "",
             format!("holds {}", lightbay_core::read::brief(value)),
-            "a scenario or plan is an object; files of other tools come in by `lightbay import`",
+            "a scenario or plan is an object; files of other tools are read by `lightbay import`",
         );
     }
     match schema {
@@ -162,7 +177,7 @@ fn not_ours(value: &Value, schema: Option<&str>) -> Problem {
             "schema",
             "is missing",
             format!(
-                "write \"{}\" or \"{}\"; files of other tools come in by `lightbay import`",
+                "write \"{}\" or \"{}\"; files of other tools are read by `lightbay import`",
                 ours[0], ours[1]
             ),
         ),

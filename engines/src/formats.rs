@@ -163,7 +163,7 @@ pub fn export_against(
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
         return Err(Problem::new(
             "to",
-            format!("'{format}' is no export format"),
+            format!("'{format}' is not an export format"),
             suggestion(format, &names),
         )
         .into());
@@ -273,7 +273,7 @@ fn check_second(
 }
 
 pub(crate) fn write_problem(error: lightbay_core::json::WriteError) -> Problem {
-    Problem::new("", error.to_string(), "mend the input")
+    Problem::new("", error.to_string(), "correct the input")
 }
 
 /// A name as part of a file name: letters, digits and a few signs.

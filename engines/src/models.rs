@@ -159,7 +159,7 @@ fn planned<K: Kind>(
 ) -> Result<Checked<K>, Problems> {
     let candidate = method.plan(scenario, params, values).map_err(problems_of)?;
     provenance.scenario_sha256 =
-        scenario.sha256().map_err(|error| Problem::new("", error.to_string(), "mend the scenario"))?;
+        scenario.sha256().map_err(|error| Problem::new("", error.to_string(), "correct the scenario"))?;
     let plan = Plan {
         scenario: Arc::clone(scenario),
         name: scenario.name.clone(),

@@ -177,6 +177,6 @@ fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Jo
         proves: info.proves,
     };
     let job = TypedJob::new(method, request)
-        .map_err(|error| Problem::new("", error.to_string(), "mend the scenario"))?;
+        .map_err(|error| Problem::new("", error.to_string(), "correct the scenario"))?;
     Ok(Box::new(job))
 }

@@ -1,7 +1,7 @@
 //! A scenario or a plan of any kind.
 
 use crate::listed::{Listed, any_scenario};
-use lightbay_core::checked::{Checked, SharedPlan, downcast};
+use lightbay_core::checked::{BoundTrust, Checked, SharedPlan, downcast};
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -183,6 +183,11 @@ impl AnyPlan {
             K::scenario(Arc::clone(&plan.plan().scenario))
         }
         each_kind!(self, Self, plan => of(plan))
+    }
+
+    /// How far its bound is confirmed.
+    pub fn bound_trust(&self) -> BoundTrust {
+        each_kind!(self, Self, plan => plan.bound_trust())
     }
 
     /// What a person has to be told of it beside its objective.

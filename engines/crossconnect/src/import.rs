@@ -21,7 +21,7 @@ use crate::exports::{
 use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
-use lightbay_core::read::read_all;
+use lightbay_core::read::read_within;
 
 mod circuits;
 mod csv;
@@ -62,6 +62,8 @@ pub struct Imported {
     pub installed: Installed,
     /// What was found and left out, as lines for a person.
     pub lines: Vec<String>,
+    /// Those of the lines that the files do not say themselves.
+    pub assumed: Vec<String>,
 }
 
 /// A connection that a file lists, by the names of its ports.
@@ -79,6 +81,7 @@ struct Found {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Listing {
     found: Vec<Found>,
+    /// What is taken from the file that it does not say as clearly as that.
     notes: Vec<String>,
 }
 
@@ -160,10 +163,10 @@ pub fn installed(
     let naming = naming(&ports, params)?;
     let devices = devices(scenario, &naming.numbers)?;
     let mut problems = Problems::new();
-    let mut lines = Vec::new();
+    let (mut lines, mut assumed) = (Vec::new(), Vec::new());
     let mut circuits = circuits::Circuits::new(scenario);
     for (device, file) in files::of(&devices, files, params)? {
-        let listing = match text_of(file).and_then(|text| listing(format, &text)) {
+        let listing = match text_of(file, MAX_STATE_BYTES).and_then(|text| listing(format, &text)) {
             Ok(listing) => listing,
             Err(found) => {
                 for problem in found.list() {
@@ -174,7 +177,9 @@ pub fn installed(
         };
         let count = counted(listing.found.len() as u64, "connection", "connections");
         lines.push(format!("switch {}: {count} in {}", device.id, file.name));
-        lines.extend(listing.notes.iter().map(|note| format!("{}: {note}", file.name)));
+        let notes = listing.notes.iter().map(|note| format!("{}: {note}", file.name));
+        assumed.extend(notes.clone());
+        lines.extend(notes);
         for found in listing.found {
             let place = found.place.clone();
             if let Err(problem) = circuit(device, &naming, &found)
@@ -190,7 +195,7 @@ pub fn installed(
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Imported { installed: circuits.installed(), lines })
+    Ok(Imported { installed: circuits.installed(), lines, assumed })
 }
 
 /// A problem at a place of a file.
@@ -199,8 +204,11 @@ fn in_file(file: &str, problem: Problem) -> Problem {
     Problem { path, ..problem }
 }
 
-fn text_of(file: &Input<'_>) -> Result<String, Problems> {
-    let bytes = read_all(file.bytes)?;
+/// Largest state of one switch, in bytes: a hundred for each of more connections than any switch has ports.
+const MAX_STATE_BYTES: u64 = 16 << 20;
+
+fn text_of(file: &Input<'_>, limit: u64) -> Result<String, Problems> {
+    let bytes = read_within(file.bytes, limit)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

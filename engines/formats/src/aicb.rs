@@ -89,8 +89,10 @@ pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<Input, 
             let mut remedy = "expected is a SimAI text workload, an AICB per-call CSV, AICB kernel times \
                               or a bus-bandwidth table"
                 .to_owned();
-            if !other.advice().is_empty() {
-                remedy = format!("{}; {remedy}", other.advice());
+            match other.importer() {
+                Some(importer) => remedy = format!("it is read by `lightbay import {importer}`; {remedy}"),
+                None if !other.advice().is_empty() => remedy = format!("{}; {remedy}", other.advice()),
+                None => {}
             }
             Err(Problem::new("", format!("this is {}", other.describe()), remedy).into())
         }

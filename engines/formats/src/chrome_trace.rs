@@ -5,6 +5,7 @@
 //! touch do not overlap by a rounding.
 
 use crate::value::Value;
+use lightbay_core::json::{self, WriteError};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
@@ -94,11 +95,11 @@ fn microseconds(nanoseconds: i64) -> f64 {
 ///
 /// # Errors
 /// A number that JSON cannot hold.
-pub fn write(trace: &Trace) -> Result<String, serde_json::Error> {
+pub fn write(trace: &Trace) -> Result<String, WriteError> {
     let mut lines = Vec::new();
     let named = |what: &'static str, pid: usize, tid: usize, key: &'static str, value: Value| {
         let args = [(key, value)];
-        serde_json::to_string(&Metadata { name: what, ph: 'M', pid, tid, args: Named(&args) })
+        json::to_line(&Metadata { name: what, ph: 'M', pid, tid, args: Named(&args) })
     };
     for (index, process) in trace.processes.iter().enumerate() {
         let pid = index + 1;
@@ -112,7 +113,7 @@ pub fn write(trace: &Trace) -> Result<String, serde_json::Error> {
     }
     for slice in &trace.slices {
         let (start, end) = (nanoseconds(slice.start_s), nanoseconds(slice.end_s));
-        lines.push(serde_json::to_string(&Complete {
+        lines.push(json::to_line(&Complete {
             name: &slice.name,
             cat: slice.category,
             ph: 'X',
@@ -123,7 +124,7 @@ pub fn write(trace: &Trace) -> Result<String, serde_json::Error> {
             args: Named(&slice.args),
         })?);
     }
-    let about = serde_json::to_string(&Named(&trace.about))?;
+    let about = json::to_line(&Named(&trace.about))?;
     let mut text = String::from("{\"traceEvents\":[\n");
     text.push_str(&lines.join(",\n"));
     text.push_str("\n],\n\"displayTimeUnit\":\"ms\",\n\"otherData\":");

@@ -10,8 +10,8 @@ use lightbay_core::problem::Problem;
 use crate::gz::{self, Limits, io_problem};
 use crate::solutions::{self, Dialect};
 
-/// How much of a file is looked at.
-const HEAD_BYTES: u64 = 64 << 10;
+/// Bytes of a file that are looked at.
+pub const HEAD_BYTES: usize = 64 << 10;
 
 /// First word of a SimAI text workload: the parallelism policy.
 pub const SIMAI_POLICIES: [&str; 11] = [
@@ -27,6 +27,25 @@ pub const SIMAI_POLICIES: [&str; 11] = [
     "MICRO",
     "DISTRIBUTED_INFERENCE",
 ];
+
+/// How an optical switch says what is set on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SwitchState {
+    /// Polatis-class switch, TL1.
+    PolatisTl1,
+    /// Calient switch, TL1.
+    CalientTl1,
+    /// Polatis-class switch, RESTCONF JSON.
+    PolatisRestconf,
+    /// Polatis-class switch, NETCONF XML.
+    PolatisNetconf,
+    /// Model of the Open Compute Project, JSON.
+    OcpOcs,
+    /// CONFIG_DB of SONiC, JSON.
+    SonicOcs,
+    /// Table as this program writes it.
+    Csv,
+}
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +91,8 @@ pub enum Format {
     Solution(Dialect),
     /// A model for a solver.
     Model,
+    /// What is set on an optical switch, as the switch answers.
+    SwitchState(SwitchState),
     /// Some other JSON.
     OtherJson,
     /// A web page.
@@ -108,6 +129,8 @@ impl Format {
             Self::Names => "a file of names beside a model",
             Self::Solution(_) => "the solution file of a solver",
             Self::Model => "a model for a solver",
+            Self::SwitchState(SwitchState::Csv) => "a table of circuits of optical switches",
+            Self::SwitchState(_) => "the state of an optical switch",
             Self::OtherJson => "JSON of an unknown kind",
             Self::Html => "a web page",
             Self::OtherXml => "XML of an unknown kind",
@@ -116,14 +139,50 @@ impl Format {
         }
     }
 
-    /// What to do with it instead of importing it as an AICB workload; empty if the description says enough.
+    /// The importer that reads it; `None` if none does, and [`Format::advice`] says what to do.
+    pub const fn importer(self) -> Option<&'static str> {
+        match self {
+            Self::SimaiText | Self::AicbCsv | Self::AiobTimes | Self::BusBandwidth => Some("aicb"),
+            Self::Solution(_) | Self::Names => Some("sol"),
+            Self::SwitchState(state) => Some(match state {
+                SwitchState::PolatisTl1 => "polatis_tl1",
+                SwitchState::CalientTl1 => "calient_tl1",
+                SwitchState::PolatisRestconf => "polatis_restconf",
+                SwitchState::PolatisNetconf => "polatis_netconf",
+                SwitchState::OcpOcs => "ocp_ocs",
+                SwitchState::SonicOcs => "sonic_ocs",
+                SwitchState::Csv => "csv",
+            }),
+            _ => None,
+        }
+    }
+
+    /// What to do with a file that no importer reads; empty for files that are read or not recognised.
     pub const fn advice(self) -> &'static str {
         match self {
-            Self::AicbSpecification => "run AICB's workload generator and give what it writes",
-            Self::NcclGraphs => "a topology is written with NCCL_TOPO_DUMP_FILE, not NCCL_GRAPH_DUMP_FILE",
+            Self::AicbSpecification => "run AICB's workload generator and import the workload that it writes",
+            Self::NcclTopology | Self::MscclTopology | Self::TacclTopology => {
+                "lightbay does not read it: it describes the inside of servers, and lightbay plans circuits between pods; \
+                 describe the job with `lightbay new training`"
+            }
+            Self::NcclGraphs => {
+                "lightbay does not read it: channels of NCCL are inside of servers; describe the job with \
+                 `lightbay new training`"
+            }
+            Self::MscclAlgorithm | Self::TacclSketch => {
+                "lightbay writes such schedules for pods of kind tpu and does not read them; start from \
+                 `lightbay new tpu`"
+            }
+            Self::ChakraBinary | Self::ChakraJson | Self::PytorchTrace | Self::ProfilerTrace => {
+                "lightbay reads no traces; import the AICB or SimAI workload of the job, or describe it with \
+                 `lightbay new training`"
+            }
             Self::Html => "download the raw file instead of the page that shows it",
             Self::Scenario | Self::Plan => "it needs no import: open it or solve it directly",
-            Self::Solution(_) | Self::Names => "solutions are read by `lightbay import sol`",
+            Self::Model => {
+                "solve it with the solver it is for, then `lightbay import sol` reads the solution"
+            }
+            Self::Empty => "give a file with content",
             _ => "",
         }
     }
@@ -146,7 +205,7 @@ pub struct Opened<'a> {
 pub fn open<'a>(reader: impl BufRead + 'a, limits: &Limits) -> Result<Opened<'a>, Problem> {
     let mut content = gz::unpack(reader, limits)?;
     let mut head = Vec::new();
-    if let Err(error) = content.reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head) {
+    if let Err(error) = content.reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head) {
         // What was read before a damaged part still tells the format; the reader meets the damage again.
         if head.is_empty() || error.kind() == io::ErrorKind::FileTooLarge {
             return Err(io_problem("", &error));
@@ -179,8 +238,15 @@ pub fn detect(head: &[u8]) -> Format {
     if text.contains("comm_type,comm_group") {
         return Format::AicbCsv;
     }
+    // The per-call CSV may begin with a bracket, too.
     if text.starts_with('{') || text.starts_with('[') {
         return detect_json(text);
+    }
+    if text.starts_with("ocs_id,action,") {
+        return Format::SwitchState(SwitchState::Csv);
+    }
+    if let Some(state) = tl1(text) {
+        return Format::SwitchState(state);
     }
     let first = text.split_whitespace().next().unwrap_or_default();
     if SIMAI_POLICIES.contains(&first) {
@@ -203,6 +269,19 @@ pub fn detect(head: &[u8]) -> Format {
         return Format::AicbSpecification;
     }
     Format::Unknown
+}
+
+/// The reply of a switch over TL1: a line `M TAG COMPLD`, and quoted lines.
+fn tl1(text: &str) -> Option<SwitchState> {
+    let completed = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("M") && matches!(words.nth(1), Some("COMPLD" | "PRTL" | "DENY"))
+    };
+    if !text.lines().any(completed) {
+        return None;
+    }
+    let calient = text.contains("SRCPORT=") || text.contains("RTRV-CRS");
+    Some(if calient { SwitchState::CalientTl1 } else { SwitchState::PolatisTl1 })
 }
 
 /// MPS or the LP format.
@@ -237,6 +316,9 @@ fn detect_xml(text: &str) -> Format {
                 "CPLEXSolution" | "CPLEXSolutions" => Format::Solution(Dialect::Cplex),
                 "algo" => Format::MscclAlgorithm,
                 "html" | "HTML" => Format::Html,
+                "rpc" | "hello" | "rpc-reply" | "data" if text.contains("cross-connects") => {
+                    Format::SwitchState(SwitchState::PolatisNetconf)
+                }
                 _ => Format::OtherXml,
             };
         }
@@ -245,7 +327,7 @@ fn detect_xml(text: &str) -> Format {
 }
 
 fn detect_json(text: &str) -> Format {
-    const MARKS: [(&str, Format); 15] = [
+    const MARKS: [(&str, Format); 18] = [
         ("lightbay.names/", Format::Names),
         ("lightbay.scenario/", Format::Scenario),
         ("lightbay.plan/", Format::Plan),
@@ -261,6 +343,9 @@ fn detect_json(text: &str) -> Format {
         ("\"node_betas_list\"", Format::TacclTopology),
         ("\"node_invbws_list\"", Format::TacclTopology),
         ("\"schemaVersion\"", Format::ProfilerTrace),
+        ("cross-connects\"", Format::SwitchState(SwitchState::PolatisRestconf)),
+        ("\"OCS_CROSS_CONNECT\"", Format::SwitchState(SwitchState::SonicOcs)),
+        ("port-connection\"", Format::SwitchState(SwitchState::OcpOcs)),
     ];
     MARKS.iter().find(|(mark, _)| text.contains(mark)).map_or(Format::OtherJson, |(_, format)| *format)
 }
@@ -271,7 +356,7 @@ mod tests {
 
     #[test]
     fn knows_each_format_by_its_first_bytes() {
-        let cases: [(&[u8], Format); 34] = [
+        let cases: [(&[u8], Format); 42] = [
             (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8\n1\n", Format::SimaiText),
             (b"\xef\xbb\xbf  MICRO\n0\n", Format::SimaiText),
             (b"comm_type,comm_group,comm_group_size\n", Format::AicbCsv),
@@ -310,6 +395,26 @@ mod tests {
             (b"c Problem:    m\nc Rows: 3\n", Format::Solution(Dialect::Glpk)),
             (b"* a model\nNAME   m\nROWS\n", Format::Model),
             (b"[1, 2]", Format::OtherJson),
+            (
+                b"\r\n  OCS 26-11-23\r\nM 1 COMPLD\r\n \"1,13\"\r\n;",
+                Format::SwitchState(SwitchState::PolatisTl1),
+            ),
+            (
+                b"M 1 COMPLD\n \"1.1-2.1:SRCPORT=1.1,DSTPORT=2.1\"\n;",
+                Format::SwitchState(SwitchState::CalientTl1),
+            ),
+            (
+                b"{\"optical-switch:cross-connects\": {\"pair\": []}}",
+                Format::SwitchState(SwitchState::PolatisRestconf),
+            ),
+            (
+                b"<rpc-reply><data><cross-connects/></data></rpc-reply>",
+                Format::SwitchState(SwitchState::PolatisNetconf),
+            ),
+            (b"{\"port-connection\": []}", Format::SwitchState(SwitchState::OcpOcs)),
+            (b"{\"OCS_CROSS_CONNECT\": {}}", Format::SwitchState(SwitchState::SonicOcs)),
+            (b"ocs_id,action,pod_a,port_a,pod_b,port_b\n", Format::SwitchState(SwitchState::Csv)),
+            (b"M 1 COMPLETED", Format::Unknown),
             (b" \n", Format::Empty),
             (b"hello", Format::Unknown),
         ];

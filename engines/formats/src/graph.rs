@@ -1,6 +1,7 @@
 //! Graphs for other programs: GraphML (networkx, Gephi, yEd) and DOT (Graphviz).
 
 pub use crate::value::Value;
+use lightbay_core::problem::printable;
 use std::fmt::Write as _;
 
 /// A node or edge attribute of the whole graph.
@@ -42,17 +43,16 @@ pub struct Graph {
     pub drawing: Vec<(&'static str, &'static str)>,
 }
 
-/// Text as it may stand in XML, attributes included.
+/// Text as it may stand in XML, attributes included. Control characters, which XML does not allow however they are written,
+/// become `\u{..}`.
 pub(crate) fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for sign in text.chars() {
+    for sign in printable(text).chars() {
         match sign {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // Control characters are not allowed in XML, however they are written.
-            sign if sign.is_control() => safe.push(' '),
             sign => safe.push(sign),
         }
     }
@@ -102,8 +102,9 @@ pub fn graphml(graph: &Graph) -> String {
 
 /// Writes DOT. Attributes that Graphviz knows, such as `label`, decide how it draws.
 pub fn dot(graph: &Graph) -> String {
-    let quoted =
-        |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"));
+    // Labels may have several lines.
+    let line = |line: &str| printable(line).replace('\\', "\\\\").replace('"', "\\\"");
+    let quoted = |text: &str| format!("\"{}\"", text.split('\n').map(line).collect::<Vec<_>>().join("\\n"));
     let list = |attributes: &[Attribute], values: &[Value]| {
         let pairs: Vec<String> = attributes
             .iter()

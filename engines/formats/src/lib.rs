@@ -24,6 +24,6 @@ pub mod solutions;
 pub mod svg;
 mod value;
 
-pub use detect::Format;
+pub use detect::{Format, SwitchState};
 pub use gz::Limits;
 pub use value::Value;

@@ -1,4 +1,4 @@
-//! Lines of a text file with their numbers, none longer than the cap, none kept.
+//! Lines of a text file with their numbers, none longer than the cap, none kept, and no more than a file of its rows has.
 
 use std::io::{BufRead, Read};
 
@@ -12,11 +12,21 @@ pub(crate) struct Lines<R> {
     buffer: Vec<u8>,
     number: usize,
     cap: usize,
+    /// Most rows of the table in the file.
+    rows: usize,
 }
+
+/// Lines that a file may have beside two for each row: headings, comments, blank lines.
+const OTHER_LINES: usize = 100_000;
 
 impl<R: BufRead> Lines<R> {
     pub(crate) fn new(reader: R, limits: &Limits) -> Self {
-        Self { reader, buffer: Vec::new(), number: 0, cap: limits.line_bytes }
+        Self { reader, buffer: Vec::new(), number: 0, cap: limits.line_bytes, rows: limits.rows }
+    }
+
+    /// Most rows that may be taken from the file.
+    pub(crate) const fn rows(&self) -> usize {
+        self.rows
     }
 
     /// The next line without its ending, and its number from 1.
@@ -29,6 +39,15 @@ impl<R: BufRead> Lines<R> {
             limited.read_until(b'\n', &mut self.buffer).map_err(|error| io_problem(&place(), &error))?;
         if read == 0 {
             return Ok(None);
+        }
+        let most = self.rows.saturating_mul(2).saturating_add(OTHER_LINES);
+        if self.number > most {
+            let message = format!("the file has more than {most} lines");
+            return Err(Problem::new(
+                place(),
+                message,
+                "no file with its rows is as long; is it the right file?",
+            ));
         }
         if read > self.cap {
             return Err(Problem::new(
@@ -57,6 +76,20 @@ impl<R: BufRead> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flood_of_blank_lines_ends() {
+        let flood = std::io::BufReader::new(std::io::repeat(b'\n'));
+        let mut lines = Lines::new(flood, &Limits { rows: 10, ..Limits::default() });
+        let problem = loop {
+            match lines.next_line() {
+                Ok(Some(_)) => {}
+                Ok(None) => panic!("it has no end"),
+                Err(problem) => break problem,
+            }
+        };
+        assert_eq!(problem.message, "the file has more than 100020 lines");
+    }
 
     #[test]
     fn endings_marks_and_caps() {

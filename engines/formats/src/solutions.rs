@@ -222,7 +222,7 @@ pub(crate) fn dialect(head: &str) -> Option<Dialect> {
     }
 }
 
-/// Reads a solution file, compressed or not.
+/// Reads a solution file, compressed or not. The rows of `limits` are the most values that the file may have.
 ///
 /// # Errors
 /// Every problem of the file, or what else the file is.
@@ -231,8 +231,13 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     let Format::Solution(dialect) = opened.format else {
         let mut remedy =
             "expected is a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
-        if opened.format == Format::Model {
-            remedy = format!("solve it first; {remedy}");
+        match opened.format.importer() {
+            Some(importer) => remedy = format!("it is read by `lightbay import {importer}`; {remedy}"),
+            None if opened.format == Format::Model => remedy = format!("solve it first; {remedy}"),
+            None if !opened.format.advice().is_empty() => {
+                remedy = format!("{}; {remedy}", opened.format.advice());
+            }
+            None => {}
         }
         return Err(Problem::new("", format!("this is {}", opened.format.describe()), remedy).into());
     };
@@ -255,7 +260,8 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
         Dialect::Cplex => cplex::read(&mut lines, &mut file, &mut problems),
     }?;
     if file.entries.len() > limits.rows {
-        problems.add("", format!("has more than '{}' values", limits.rows), "is it the right file?");
+        let message = format!("has more than {} values, and the model has fewer", limits.rows);
+        problems.add("", message, "is it the solution of this model?");
     }
     if file.no_point.is_some() {
         file.entries.clear();

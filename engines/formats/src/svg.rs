@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(filled.first_element_child().unwrap().text(), Some("F1 <s2>"));
         assert_eq!(named("pattern").unwrap().attribute("id"), Some("rising"));
         assert_eq!(document.descendants().filter(|node| node.has_tag_name("pattern")).count(), 1);
-        assert_eq!(named("text").unwrap().text(), Some("p0 → p1  [31m"));
+        assert_eq!(named("text").unwrap().text(), Some("p0 → p1 \\u{1b}[31m"));
         assert!(!text.replace("http://www.w3.org/2000/svg", "").contains("http"), "{text}");
     }
 }

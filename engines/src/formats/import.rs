@@ -100,15 +100,18 @@ pub fn import(
     let formats = importers();
     let Some(info) = formats.iter().find(|info| info.name == format) else {
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
-        return Err(
-            Problem::new("", format!("'{format}' is no import format"), suggestion(format, &names)).into()
-        );
+        return Err(Problem::new(
+            "",
+            format!("'{format}' is not an import format"),
+            suggestion(format, &names),
+        )
+        .into());
     };
     if format == models::SOL {
         return models::import(inputs, settings, strict);
     }
     if format != aicb::AICB {
-        return switches::import(info, inputs, settings);
+        return switches::import(info, inputs, settings, strict);
     }
     let params = parse_settings(&info.params, settings, format)?;
     let files: Vec<aicb::ImportFile<'_>> =

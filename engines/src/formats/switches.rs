@@ -6,7 +6,7 @@ use crate::files::{AnyFile, read_value};
 use crate::subject::AnyScenario;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, counted};
-use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::read::read_json;
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::{Crossconnect, import};
 use lightbay_formats::{Format, Limits, detect};
@@ -31,17 +31,26 @@ pub(super) fn importers() -> Vec<FormatInfo> {
 /// Reads the state of the switches of a scenario, which is one of the inputs (or a plan for it), into it.
 ///
 /// # Errors
-/// No scenario among the inputs or several, and every problem of the files.
+/// No scenario among the inputs or several, and every problem of the files. With `strict`, what the files do not say
+/// themselves is a problem too.
 pub(super) fn import(
     info: &FormatInfo,
     inputs: &[Input],
     settings: &[Setting],
+    strict: bool,
 ) -> Result<Imported, Problems> {
     let params = parse_settings(&info.params, settings, info.name)?;
-    let (scenario, files) = sorted(inputs)?;
+    let (scenario, files) = sorted(info.name, inputs)?;
     let files: Vec<import::Input<'_>> =
         files.iter().map(|input| import::Input { name: &input.name, bytes: &input.bytes }).collect();
     let read = import::installed(info.name, &files, &scenario.body, &params)?;
+    if strict {
+        let mut problems = Problems::new();
+        for line in &read.assumed {
+            problems.add("", line.clone(), "give files that say it, or leave out --strict");
+        }
+        problems.into_result(())?;
+    }
     let before = scenario.body.installed_circuits().count();
     let mut changed = Scenario::clone(&scenario);
     changed.body.installed = read.installed;
@@ -62,7 +71,10 @@ pub(super) fn import(
 }
 
 /// The scenario among the inputs, and the others.
-fn sorted(inputs: &[Input]) -> Result<(Arc<Scenario<Crossconnect>>, Vec<&Input>), Problems> {
+fn sorted<'i>(
+    format: &str,
+    inputs: &'i [Input],
+) -> Result<(Arc<Scenario<Crossconnect>>, Vec<&'i Input>), Problems> {
     let (mut scenario, mut files) = (None, Vec::new());
     for input in inputs {
         let opened = detect::open(input.bytes.as_slice(), &LIMITS);
@@ -79,15 +91,18 @@ fn sorted(inputs: &[Input]) -> Result<(Arc<Scenario<Crossconnect>>, Vec<&Input>)
     let scenario = scenario.ok_or_else(|| {
         Problem::new(
             "",
-            "there is no scenario among the files",
-            "name the scenario whose switches have answered beside their answers, or a plan for it",
+            "there is no scenario among the files; what is set on switches does not say which circuits are asked for",
+            format!(
+                "give the scenario of these switches or a plan for it too: `lightbay import {format} SCENARIO FILE… -o \
+                 installed.json`; `lightbay new crossconnect --set from=PLAN -o SCENARIO` makes one from the plan of a job"
+            ),
         )
     })?;
     Ok((scenario, files))
 }
 
 fn read(input: &Input) -> Result<Arc<Scenario<Crossconnect>>, Problems> {
-    let value = parse_json(&read_all(input.bytes.as_slice())?)?;
+    let value = read_json(input.bytes.as_slice())?;
     let scenario = match read_value(&value)? {
         AnyFile::Scenario(scenario) => Some(scenario),
         AnyFile::Plan(plan) => plan.scenario(),

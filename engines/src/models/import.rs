@@ -9,7 +9,7 @@ use crate::formats::{FormatInfo, Imported, Input, Product, SubjectSort};
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::plan::Provenance;
 use lightbay_core::problem::{Problem, Problems, counted};
-use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::read::read_json;
 use lightbay_formats::detect;
 use lightbay_formats::solutions::{self, Dialect, SolutionFile};
 use lightbay_formats::{Format, Limits};
@@ -20,8 +20,8 @@ use serde_json::{Map, Value, json};
 /// Name of the importer.
 pub(crate) const SOL: &str = "sol";
 
-/// Solution files may name as many columns as a model of this size has.
-const LIMITS: Limits = Limits { content_bytes: 256 << 20, line_bytes: 1 << 16, rows: 20_000_000 };
+/// How much of a file is looked at to find out what it is.
+const LIMITS: Limits = Limits { content_bytes: 256 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
 /// The importer, if any method shows its model.
 pub(crate) fn importer() -> Option<FormatInfo> {
@@ -61,9 +61,12 @@ struct Asked {
 /// Every problem of the files, and whatever keeps the solution from being a plan.
 pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Result<Imported, Problems> {
     let (solution, beside) = sorted(inputs)?;
-    let file = solutions::read(solution.bytes.as_slice(), &LIMITS)
-        .map_err(|problems| problems.named(&solution.name))?;
     let asked = asked(beside, settings)?;
+    let model = asked.question.model()?;
+    // Some solvers list the rows of the model among its columns; a few too many are named one by one.
+    let limits = Limits { rows: model.columns() + model.rows() + 1000, ..LIMITS };
+    let file = solutions::read(solution.bytes.as_slice(), &limits)
+        .map_err(|problems| problems.named(&solution.name))?;
     if file.dialect == Dialect::Glpk && asked.names.as_ref().is_some_and(|names| names.format == "lp") {
         let problem = Problem::new(
             "",
@@ -72,7 +75,6 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
         );
         return Err(Problems::from(problem).named(&solution.name));
     }
-    let model = asked.question.model()?;
     let (columns, rows) =
         in_file(&asked, &model).map_err(|problem| Problems::from(problem).named(&beside.name))?;
     let names = Names {
@@ -141,9 +143,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
 
 fn asked(beside: &Input, settings: &[Setting]) -> Result<Asked, Problems> {
     let named = |problems: Problems| problems.named(&beside.name);
-    let value = read_all(beside.bytes.as_slice())
-        .and_then(|bytes| parse_json(&bytes))
-        .map_err(|problem| named(problem.into()))?;
+    let value = read_json(beside.bytes.as_slice()).map_err(|problem| named(problem.into()))?;
     if is_names(&value) {
         let names = NameFile::from_value(&value).map_err(named)?;
         let mut problems = Problems::new();

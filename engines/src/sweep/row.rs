@@ -7,6 +7,7 @@ use lightbay_core::event::{Done, EndStatus, HotStartFate};
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Limit, gap};
 use lightbay_core::problem::{Problem, printable};
+use lightbay_core::read::{brief, parse_json};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -253,8 +254,12 @@ impl TableForm {
                     columns.iter().map(String::as_str).zip(fields).collect::<BTreeMap<_, _>>()
                 }
                 Self::JsonLines => {
-                    let object: Map<String, Value> =
-                        serde_json::from_str(line).map_err(|error| other(format!("is no row: {error}")))?;
+                    let value = parse_json(line.as_bytes()).map_err(|problem| {
+                        other(format!("is no row: {} {}", problem.path, problem.message))
+                    })?;
+                    let Value::Object(object) = value else {
+                        return Err(other(format!("is no row: {}", brief(&value))));
+                    };
                     columns
                         .iter()
                         .filter_map(|name| Some((name.as_str(), field(object.get(name)?))))

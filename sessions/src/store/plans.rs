@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use lightbay_core::kind::Sense;
 use lightbay_core::plan::{Header, SCHEMA};
 use lightbay_core::problem::Problem;
-use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::read::{parse_json, read_all, read_json};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -110,8 +110,7 @@ pub(crate) fn read_plan(folder: &Path, plan: PlanId) -> Result<Value, SessionErr
     for path in newest_first(candidates(folder, plan)?) {
         let read = File::open(&path)
             .map_err(|error| SessionError::reading(&path, error))
-            .and_then(|file| read_all(file).map_err(|problem| SessionError::broken(&path, problem)))
-            .and_then(|bytes| parse_json(&bytes).map_err(|problem| SessionError::broken(&path, problem)));
+            .and_then(|file| read_json(file).map_err(|problem| SessionError::broken(&path, problem)));
         match read {
             Ok(value) => return Ok(value),
             Err(error) => first = first.or(Some(error)),

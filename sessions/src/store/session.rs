@@ -10,7 +10,7 @@ use crate::error::SessionError;
 use crate::lock::{self, Lock, Locked};
 use crate::log::Follower;
 use crate::replay::{Replay, ReplayLimits};
-use lightbay_core::read::{parse_json, read_all};
+use lightbay_core::read;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -222,5 +222,5 @@ pub(super) fn read_file(folder: &Path) -> Result<SessionFile, SessionError> {
 
 fn read_json(path: &Path) -> Result<Value, SessionError> {
     let file = File::open(path).map_err(|error| SessionError::reading(path, error))?;
-    read_all(file).and_then(|bytes| parse_json(&bytes)).map_err(|problem| SessionError::broken(path, problem))
+    read::read_json(file).map_err(|problem| SessionError::broken(path, problem))
 }

@@ -7,6 +7,9 @@ use crate::scenario::{Circuit, CrossconnectScenario, Installed, InstalledOcs, Si
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 use std::collections::HashMap;
 
+/// Largest table, in bytes.
+const MAX_TABLE_BYTES: u64 = 64 << 20;
+
 /// Most switches that are named one by one.
 const NAMED: usize = 8;
 
@@ -20,11 +23,11 @@ pub(super) fn read(
     before: bool,
 ) -> Result<Imported, Problems> {
     let mut problems = Problems::new();
-    let mut lines = Vec::new();
+    let (mut lines, mut assumed) = (Vec::new(), Vec::new());
     let mut switches = vec![Vec::new(); scenario.ocs_count as usize];
     let mut taken: HashMap<End, String> = HashMap::new();
     for file in files {
-        let text = match text_of(file) {
+        let text = match text_of(file, MAX_TABLE_BYTES) {
             Ok(text) => text,
             Err(found) => {
                 for problem in found.list() {
@@ -70,19 +73,20 @@ pub(super) fn read(
             counted(kept, "circuit", "circuits")
         ));
         if kept == 0 && removed + added > 0 {
-            lines.push(format!(
+            assumed.push(format!(
                 "{}: holds changes only; export with full=true to have circuits that stay too",
                 file.name
             ));
         }
     }
-    lines.extend(without_rows(&switches));
+    assumed.extend(without_rows(&switches));
+    lines.extend(assumed.iter().cloned());
     let ocs = (0u32..).zip(switches).map(|(ocs_id, mut cross_connects)| {
         cross_connects.sort_unstable();
         InstalledOcs { ocs_id, cross_connects }
     });
     let installed = Installed { ocs: ocs.collect() };
-    problems.into_result(Imported { installed, lines })
+    problems.into_result(Imported { installed, lines, assumed })
 }
 
 /// The cells of a line, quoted or not.

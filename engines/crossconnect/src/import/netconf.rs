@@ -2,9 +2,16 @@
 
 use super::{Found, Listing};
 use lightbay_core::problem::{Problem, Problems};
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Error, Node, ParsingOptions};
 
 const END: &str = "]]>]]>";
+
+/// Most elements and texts of a reply: more connections than any switch has ports, with a dozen of them each.
+const MAX_NODES: u32 = 1_000_000;
+/// Longest tag, in bytes. The parser compares every attribute of a tag with all before it.
+const MAX_TAG_BYTES: usize = 4096;
+/// Most names of name spaces. An element that has one takes a copy of all those around it.
+const MAX_NAMESPACES: usize = 10_000;
 
 /// The pairs of the last reply that has any cross-connects. Name spaces are not insisted on: firmware differs in them.
 pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
@@ -27,8 +34,31 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
     })
 }
 
+/// Where a tag begins that is too long, if there is one. Comments may be of any length.
+fn long_tag(message: &str) -> Option<usize> {
+    message.match_indices('<').map(|(at, _)| at).find(|&at| {
+        let rest = &message.as_bytes()[at + 1..];
+        let is_tag = rest.first().is_some_and(|sign| sign.is_ascii_alphabetic());
+        is_tag && rest.len() > MAX_TAG_BYTES && !rest[..MAX_TAG_BYTES].contains(&b'>')
+    })
+}
+
 fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, Problems> {
-    let document = Document::parse(message).map_err(|error| {
+    if let Some(at) = long_tag(message) {
+        let line = lines_before + 1 + message[..at].matches('\n').count();
+        let message = format!("has a tag of more than {MAX_TAG_BYTES} bytes");
+        return Err(Problem::new(format!("line {line}"), message, "is it the right file?").into());
+    }
+    if message.matches("xmlns").count() > MAX_NAMESPACES {
+        let message = format!("names a name space more than {MAX_NAMESPACES} times");
+        return Err(Problem::new("", message, "no reply of a switch does; is it the right file?").into());
+    }
+    let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(message, options).map_err(|error| {
+        if matches!(error, Error::NodesLimitReached) {
+            let message = format!("has more than {MAX_NODES} elements and texts");
+            return Problem::new("", message, "no reply of a switch has as many; is it the right file?");
+        }
         let line = lines_before + error.pos().row as usize;
         Problem::new(format!("line {line}"), format!("is not valid XML: {error}"), "was the reply cut off?")
     })?;

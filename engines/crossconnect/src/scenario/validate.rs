@@ -192,7 +192,7 @@ impl CrossconnectScenario {
                 .into_iter()
                 .any(|(side, pod, port)| failed.contains(&(pin.ocs_id, side, pod, port)))
             {
-                problems.add(path, "ends at a failed port", "unpin it, or mend the port");
+                problems.add(path, "ends at a failed port", "unpin it, or repair the port");
                 continue;
             }
             let (a, b) = (pin.circuit.pod_a, pin.circuit.pod_b);

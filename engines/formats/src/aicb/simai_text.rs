@@ -19,6 +19,9 @@ use crate::number;
 /// Longest time of one row and column: a day.
 const MAX_NS: f64 = 86_400e9;
 
+/// Longest name of a layer.
+const MAX_NAME_BYTES: usize = 200;
+
 /// The three columns of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -365,6 +368,10 @@ impl Reading {
                 format!("'{}' is not a parallelism policy", fields[12]),
                 suggestion(fields[12], &crate::detect::SIMAI_POLICIES),
             );
+        }
+        if fields[0].len() > MAX_NAME_BYTES {
+            let message = format!("the name of the layer has {} bytes", fields[0].len());
+            problems.add(place("name"), message, format!("give at most {MAX_NAME_BYTES}"));
         }
         if problems.total() == before {
             let name = self.names.index(fields[0]);

@@ -13,6 +13,7 @@ pub(super) fn read(
     file: &mut SolutionFile,
     problems: &mut Problems,
 ) -> Result<(), Problem> {
+    let most = lines.rows();
     let mut solutions = 0_usize;
     let mut finished = false;
     // The tag that is open at the end of a line, with the line it began in.
@@ -40,6 +41,10 @@ pub(super) fn read(
             match name {
                 "CPLEXSolution" => solutions += 1,
                 "header" if solutions == 1 => header(tag, began, file, problems),
+                "variable" if solutions == 1 && file.entries.len() > most => {
+                    // The reader of all styles says that there are too many.
+                    return Ok(());
+                }
                 "variable" if solutions == 1 => variable(tag, began, file, problems),
                 "" if tag.starts_with("/CPLEXSolution") => finished = true,
                 _ => {}

@@ -136,7 +136,7 @@ fn labels(instance: &Instance) -> Vec<String> {
 fn problems(error: AnalysisError) -> Problems {
     match error {
         AnalysisError::Scenario(problems) => problems,
-        other => Problem::new("", other.to_string(), "mend the scenario").into(),
+        other => Problem::new("", other.to_string(), "correct the scenario").into(),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, Trai
         return Err(Problem::new(
             "result",
             "does not list every link and task of the job once, in order",
-            "mend the plan; `check` names what is wrong with it",
+            "correct the plan; `check` names what is wrong with it",
         )
         .into());
     }

@@ -186,7 +186,7 @@ impl Reading {
             return Err(Problem::new(
                 format!("line {number}"),
                 format!("has '{}' fields, the header has '{}'", fields.len(), columns.width),
-                "quote fields that hold commas, or mend the line",
+                "quote fields that hold commas, or correct the line",
             ));
         }
         let wrong = |column: &str, message: String, remedy: String| {

@@ -1,0 +1,148 @@
+//! What to say of a file of another tool where a scenario or plan is expected: what it is, and the command that reads it.
+
+use lightbay_core::problem::Problem;
+use lightbay_formats::Format;
+use lightbay_formats::detect::{HEAD_BYTES, detect};
+use lightbay_formats::solutions::Dialect;
+
+/// What is wrong with a file that is no scenario or plan; `None` if it may be one, or some other JSON. `source` is its name
+/// as the user wrote it.
+pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
+    let head = &content[..content.len().min(HEAD_BYTES)];
+    let format = match detect(head) {
+        // A word and a number may be anything; the comments that Gurobi itself writes are a solution for certain.
+        Format::Solution(Dialect::Gurobi) if !head.starts_with(b"# ") && !head.starts_with(b"=obj=") => {
+            Format::Unknown
+        }
+        format => format,
+    };
+    let problem = |remedy: String| {
+        Some(Problem::new("", format!("this is {}, no scenario or plan", format.describe()), remedy))
+    };
+    if let Some(importer) = format.importer() {
+        return problem(format!("import it: `{}`", command(importer, source)));
+    }
+    match format {
+        Format::Scenario | Format::Plan | Format::OtherJson => None,
+        Format::Empty => Some(Problem::new("", "is empty", format.advice())),
+        // Whatever begins like JSON is told where it ends to be some.
+        Format::Unknown if begins_like_json(head) => None,
+        Format::Unknown => Some(Problem::new(
+            "",
+            "is no scenario or plan, which are JSON, and none of the formats that lightbay knows",
+            "is it the right file? `lightbay methods --formats` lists what can be imported",
+        )),
+        other => problem(other.advice().to_owned()).filter(|problem| !problem.remedy.is_empty()),
+    }
+}
+
+/// The command that reads a file of a format, to be typed as it is where the file alone is enough.
+fn command(importer: &str, source: &str) -> String {
+    let file = if source == "standard input" { "-" } else { source };
+    let file = if file.contains(char::is_whitespace) { format!("'{file}'") } else { file.to_owned() };
+    match importer {
+        "aicb" => format!("lightbay import aicb {file} -o job.json"),
+        "sol" => format!("lightbay import sol {file} MODEL.names.json -o plan.json"),
+        _ => format!("lightbay import {importer} SCENARIO {file} -o installed.json"),
+    }
+}
+
+fn begins_like_json(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let word = |word: &[u8]| head.starts_with(word);
+    head.first().is_some_and(|sign| matches!(sign, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
+        || word(b"null")
+        || word(b"true")
+        || word(b"false")
+        || word(b"NaN")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::importers;
+    use lightbay_formats::SwitchState;
+
+    /// Every format that can be recognised.
+    const ALL: [Format; 31] = [
+        Format::SimaiText,
+        Format::AicbCsv,
+        Format::AiobTimes,
+        Format::BusBandwidth,
+        Format::AicbSpecification,
+        Format::NcclTopology,
+        Format::NcclGraphs,
+        Format::MscclAlgorithm,
+        Format::MscclTopology,
+        Format::ChakraBinary,
+        Format::ChakraJson,
+        Format::PytorchTrace,
+        Format::ProfilerTrace,
+        Format::TacclTopology,
+        Format::TacclSketch,
+        Format::Scenario,
+        Format::Plan,
+        Format::Names,
+        Format::Solution(Dialect::Cbc),
+        Format::Model,
+        Format::SwitchState(SwitchState::PolatisTl1),
+        Format::SwitchState(SwitchState::CalientTl1),
+        Format::SwitchState(SwitchState::PolatisRestconf),
+        Format::SwitchState(SwitchState::PolatisNetconf),
+        Format::SwitchState(SwitchState::OcpOcs),
+        Format::SwitchState(SwitchState::SonicOcs),
+        Format::SwitchState(SwitchState::Csv),
+        Format::Html,
+        Format::Empty,
+        Format::OtherJson,
+        Format::Unknown,
+    ];
+
+    #[test]
+    fn every_format_has_an_importer_or_advice() {
+        let known = importers();
+        for format in ALL {
+            match format.importer() {
+                Some(name) => assert!(known.iter().any(|info| info.name == name), "{format:?}: {name}"),
+                None if matches!(format, Format::OtherJson | Format::Unknown) => {}
+                None => assert!(!format.advice().is_empty(), "{format:?}"),
+            }
+        }
+        for info in known {
+            assert!(
+                ALL.iter().any(|format| format.importer() == Some(info.name)),
+                "{} is not recognised",
+                info.name
+            );
+        }
+    }
+
+    #[test]
+    fn files_of_other_tools_are_told_by_name_with_the_command() {
+        for (content, told_of) in [
+            ("HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n1\n", "lightbay import aicb a.txt -o job.json"),
+            ("Model status\nOptimal\n", "lightbay import sol a.txt MODEL.names.json -o plan.json"),
+            (
+                "ocs_id,action,pod_a,port_a,pod_b,port_b\n",
+                "lightbay import csv SCENARIO a.txt -o installed.json",
+            ),
+            ("{\"traceEvents\": [\n", "lightbay reads no traces"),
+            ("<system version=\"1\">", "describe the job with `lightbay new training`"),
+            ("NAME m\nROWS\n", "this is a model for a solver, no scenario or plan; solve it"),
+            ("", "is empty"),
+            (" \n\n", "is empty"),
+            ("hello", "lightbay methods --formats"),
+            ("pods: 3\n", "lightbay methods --formats"),
+            ("# Solution for model m\nx 1\n", "lightbay import sol"),
+        ] {
+            let problem =
+                told(content.as_bytes(), "a.txt").map(|problem| problem.to_string()).unwrap_or_default();
+            assert!(problem.contains(told_of), "{content}: {problem}");
+        }
+        for content in ["{", "[1]", "{\"a\": 1}", "null", "\"a\"", "{\"schema\": \"lightbay.plan/1\"}"] {
+            assert_eq!(told(content.as_bytes(), "a.txt"), None, "{content}");
+        }
+        let problem = told(b"MICRO\n", "a b.txt").map(|problem| problem.to_string()).unwrap_or_default();
+        assert!(problem.contains("import aicb 'a b.txt' -o"), "{problem}");
+    }
+}
