@@ -161,7 +161,7 @@ pub const IMPORT: Argument = Argument {
 pub const FILE: Argument = Argument {
     name: "FILE",
     offered: sessions,
-    command: |text| given(text, "the name of a file", Command::Open),
+    command: |text| given(text, "the name of a file, such as job.json or plan.json", Command::Open),
 };
 
 /// A preset.

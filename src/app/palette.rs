@@ -139,6 +139,11 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
     if !argument.is_empty() && own && !exact {
         lines.insert(0, line(argument, info.help.to_owned(), Vec::new()));
     }
+    // Where there is nothing to choose from, a person has to know what to type.
+    if lines.is_empty() {
+        let what = (make.command)("").err().unwrap_or_else(|| info.help.to_owned());
+        lines.push(Line { complete: false, ..line(make.name, what, Vec::new()) });
+    }
     lines
 }
 
@@ -162,7 +167,10 @@ pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
                 return Chosen::Type(format!("{} ", info.name));
             }
             if !line.complete {
-                return Chosen::Type(line.text.clone());
+                return match (argument.command)("") {
+                    Err(what) if given == argument.name => Chosen::Refuse(what),
+                    _ => Chosen::Type(line.text.clone()),
+                };
             }
             match (argument.command)(given.trim()) {
                 Ok(command) => Chosen::Run(command),

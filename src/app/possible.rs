@@ -51,7 +51,7 @@ pub fn editable(app: &App) -> Possible {
         _ if crate::app::update::has_sweeps(app) => Possible::Yes,
         pane => Possible::if_so(
             app.editing_of(pane).is_some(),
-            "nothing here can be edited; go to the parameters or to a pane of circuits with a plan",
+            "nothing in this pane can be edited; Space f goes to the parameters, where e changes one",
         ),
     }
 }

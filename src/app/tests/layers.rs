@@ -89,6 +89,26 @@ fn a_pasted_text_is_one_edit_or_nothing() {
 }
 
 #[test]
+fn a_list_without_entries_says_what_to_type() {
+    for (keys, shown, told) in [
+        ("Space o", "open FILE", "type the name of a file, such as job.json or plan.json"),
+        (": o p e n Space", "open FILE", "type the name of a file"),
+    ] {
+        let mut bench = Bench::open();
+        bench.app.start.recent = None;
+        bench.keys(keys);
+        let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("the palette") };
+        let lines = crate::app::palette::lines(&bench.app, list.field.text());
+        assert_eq!((lines.len(), lines[0].text.as_str()), (1, shown));
+        assert!(lines[0].help.contains(told), "{}", lines[0].help);
+        bench.keys("Enter");
+        let Some(Layer::Palette(list)) = bench.app.layers.last() else { panic!("it is not open") };
+        assert_eq!(list.field.text(), "open ");
+        assert!(list.field.problem.contains(told), "{}", list.field.problem);
+    }
+}
+
+#[test]
 fn the_first_screen_opens_what_is_chosen() {
     let mut bench = Bench::start();
     bench.keys("j Enter");
