@@ -43,17 +43,44 @@ use console::Console;
 use exit::Exit;
 use failure::Failure;
 use grammar::{Command, Grammar};
+use source::Source;
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 
 /// Does what the arguments ask for, reports what goes wrong, and says how it ended.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console) -> Exit {
-    let exit = match Grammar::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let exit = match Grammar::try_parse_from(&arguments) {
+        Err(error) if error.use_stderr() => slip(&arguments).map_or_else(|| answer(&error, console), Err),
         Err(error) => answer(&error, console),
         Ok(grammar) => execute(grammar, console),
     };
     let ended = exit.and_then(|exit| console.flush().map(|()| exit).map_err(Failure::from));
     ended.unwrap_or_else(|failure| failure.report(console))
+}
+
+/// What to say if the first argument is a command with a typing error: without it the argument would be taken for a file,
+/// and the one after it for the mistake.
+fn slip(arguments: &[OsString]) -> Option<Failure> {
+    let word = arguments.get(1)?.to_str()?;
+    if word == "help" {
+        let word = arguments.get(2)?.to_str()?;
+        let meant = grammar::meant_command(word)?;
+        let remedy = format!("did you mean `lightbay help {meant}`?");
+        return Some(Failure::input("", format!("there is no command '{word}'"), remedy));
+    }
+    if Path::new(word).exists() {
+        return None;
+    }
+    let meant = grammar::meant_command(word)?;
+    let rest: String =
+        arguments[2..].iter().map(|argument| format!(" {}", argument.to_string_lossy())).collect();
+    Some(Failure::input(
+        "",
+        format!("there is no command and no file '{word}'"),
+        format!("did you mean `lightbay {meant}{rest}`?"),
+    ))
 }
 
 /// Help and version are answers; anything else clap says is wrong usage.
@@ -73,6 +100,11 @@ fn answer(error: &clap::Error, console: &mut Console) -> Result<Exit, Failure> {
 fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
     console.set_places(grammar.places.overrides());
     let Some(command) = grammar.command else {
+        if let Some(Source::File(path)) = &grammar.opening.subject
+            && let Some(failure) = slip(&[OsString::new(), path.clone().into_os_string()])
+        {
+            return Err(failure);
+        }
         return workbench::run(grammar.opening, console);
     };
     match &command {

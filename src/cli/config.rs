@@ -92,7 +92,7 @@ impl Config {
             Ok(text) => Self::parse(&text).map_err(|problem| Problems::from(problem).named(name)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => {
-                let problem = Problem::new("", format!("cannot be read: {error}"), "mend it or remove it");
+                let problem = Problem::new("", format!("cannot be read: {error}"), "correct it or remove it");
                 Err(Problems::from(problem).named(name))
             }
         }

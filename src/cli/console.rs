@@ -4,7 +4,10 @@
 //! the log, so that no library can write into a result or onto the screen.
 
 use super::failure::Failure;
+use lightbay_core::json::to_pretty;
 use lightbay_sessions::{Overrides, Places};
+use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -35,6 +38,25 @@ impl Console {
     /// Standard output, buffered.
     pub const fn out(&mut self) -> &mut BufWriter<File> {
         &mut self.out
+    }
+
+    /// An object on standard output, as JSON for scripts; characters that could disguise a name are escaped.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        Ok(self.out.write_all(&to_pretty(document)?)?)
+    }
+
+    /// Whether standard output was closed when the program started. The runtime then opens `/dev/null` in its place, for
+    /// reading and writing; a shell opens it for writing only.
+    pub fn out_is_closed(&self) -> bool {
+        let out = self.out.get_ref();
+        let is_null = match (fstat(out), stat("/dev/null")) {
+            (Ok(out), Ok(null)) => out.st_rdev == null.st_rdev && out.st_mode == null.st_mode,
+            _ => false,
+        };
+        is_null && fcntl_getfl(out).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR)
     }
 
     /// Sends what is buffered.

@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problems, printable};
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Artifact, Subject, export_against};
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
-    /// File to write, or a folder for the usual names [default: standard output]
+    /// File to write, or a folder for the usual names; `out/` makes the folder [default: standard output]
     #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
     output: Option<PathBuf>,
 
@@ -74,10 +75,10 @@ impl Read {
 /// Writes the export.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     stdin_at_most_once(std::iter::once(&arguments.subject).chain(&arguments.against))?;
-    let folder = arguments.output.as_deref().filter(|path| path.is_dir());
+    let folder = arguments.output.as_deref().filter(|path| is_folder(path));
     let mut target = match folder {
         Some(_) => None,
-        None => Some(Target::prepare(arguments.output.as_deref(), arguments.force)?),
+        None => Some(Target::prepare(arguments.output.as_deref(), arguments.force, console)?),
     };
     let subject = Read::of(&arguments.subject)?;
     let against = arguments.against.as_ref().map(Read::of).transpose()?;
@@ -91,6 +92,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         artifacts.iter().partition(|artifact| artifact.beside.is_some());
     match (folder, target.as_mut(), own.as_slice()) {
         (Some(folder), _, _) => {
+            make(folder)?;
             for name in write_all(folder, &artifacts, arguments.force)? {
                 writeln!(console.out(), "{name}")?;
             }
@@ -113,11 +115,30 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             return Err(Failure::input(
                 "output",
                 format!("format {} makes {} files", arguments.to, several.len()),
-                "name an existing folder with -o",
+                format!("name a folder for them: -o {}/", folder_name(arguments.output.as_deref())),
             ));
         }
     }
     Ok(Exit::Done)
+}
+
+/// Whether a path is that of a folder: one that is there, or one that is written as such.
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// Makes a folder that is not there.
+fn make(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let name = printable(&folder.to_string_lossy());
+        Failure::input(name, format!("the folder cannot be made: {error}"), "choose another place")
+    })
+}
+
+/// A name for the folder of several files: that of the file that was asked for, without its ending.
+fn folder_name(output: Option<&Path>) -> String {
+    let stem = output.filter(|path| path.as_os_str() != "-").map(|path| path.with_extension(""));
+    stem.map_or_else(|| "out".to_owned(), |stem| printable(&stem.to_string_lossy()))
 }
 
 /// Where the files go that belong beside the one at `path`, found out before anything is written.

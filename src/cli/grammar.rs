@@ -5,7 +5,8 @@ use super::{
     check, compare, completions, config, exit, export, import, info, keys, look, man, methods, new, presets,
     sessions, show, solve, sweep, version,
 };
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
+use lightbay_core::problem::nearest;
 use lightbay_sessions::Overrides;
 use std::path::PathBuf;
 
@@ -30,7 +31,6 @@ A file whose name is a command is written with its folder: ./solve";
     long_about = "Plans optical circuit switches of AI clusters: a workbench for the terminal, and the same without one.",
     after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP),
     args_conflicts_with_subcommands = true,
-    disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Grammar {
@@ -128,10 +128,21 @@ pub enum Command {
     Man(man::Arguments),
 }
 
+/// The command that was meant by a first argument that is none, if it looks like a slip: no name of a file with folder or
+/// ending, no preset, no session.
+pub fn meant_command(word: &str) -> Option<String> {
+    let mut grammar = Grammar::command();
+    grammar.build();
+    let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+    if names.contains(&word) || word.starts_with('-') || word.contains(['.', '/', ':']) {
+        return None;
+    }
+    nearest(&word.to_lowercase(), names).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     fn parse(arguments: &[&str]) -> Grammar {
         Grammar::try_parse_from(std::iter::once(&"lightbay").chain(arguments)).unwrap()
@@ -153,6 +164,17 @@ mod tests {
         assert_eq!(grammar.opening.threads, Some(2));
         assert!(matches!(parse(&["presets"]).command, Some(Command::Presets(_))));
         assert!(parse(&[]).opening.subject.is_none());
+    }
+
+    #[test]
+    fn slips_of_commands_are_told_from_files() {
+        for (word, meant) in [("slove", "solve"), ("exprot", "export"), ("hlep", "help"), ("Solve", "solve")]
+        {
+            assert_eq!(meant_command(word), Some(meant.to_owned()), "{word}");
+        }
+        for word in ["a.json", "preset:tiny8", "session:x", "-", "solve", "help", "plans/solv", "megatron"] {
+            assert_eq!(meant_command(word), None, "{word}");
+        }
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub struct Arguments {
 /// Imports.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     stdin_at_most_once(&arguments.files)?;
-    let mut target = Target::prepare(arguments.output.as_deref(), arguments.force)?;
+    let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
     let inputs = read_inputs(arguments)?;
     let imported =
         import(&arguments.format, &inputs, &arguments.set, arguments.strict).map_err(|problems| {
@@ -85,8 +85,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             "scenario": scenario,
             "plan": plan,
         });
-        serde_json::to_writer_pretty(console.out(), &document)?;
-        writeln!(console.out())?;
+        console.write_json(&document)?;
         return Ok(Exit::Done);
     }
     for line in &imported.lines {

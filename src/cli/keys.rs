@@ -34,8 +34,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             })
             .collect();
         let document = json!({ "schema": "lightbay.keys/1", "actions": actions });
-        serde_json::to_writer_pretty(console.out(), &document)?;
-        writeln!(console.out())?;
+        console.write_json(&document)?;
         return Ok(Exit::Done);
     }
     let groups: BTreeSet<Group> = all().iter().map(|action| action.group).collect();

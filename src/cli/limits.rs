@@ -59,7 +59,7 @@ impl Limits {
 pub enum Progress {
     /// One short line per milestone
     Plain,
-    /// One JSON object per event and line (lightbay.event/1)
+    /// One JSON object per event and line (lightbay.event/1): figures at most four times a second, milestones always
     Json,
     /// Nothing
     None,

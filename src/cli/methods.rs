@@ -35,8 +35,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let kinds = selected(arguments.kind.as_deref())?;
     if arguments.json {
-        serde_json::to_writer_pretty(console.out(), &document(&kinds))?;
-        writeln!(console.out())?;
+        console.write_json(&document(&kinds))?;
     } else if arguments.formats {
         formats(&kinds, console)?;
     } else {

@@ -42,7 +42,7 @@ pub struct Arguments {
 
 /// Writes the scenario.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let mut target = Target::prepare(arguments.output.as_deref(), arguments.force)?;
+    let mut target = Target::prepare(arguments.output.as_deref(), arguments.force, console)?;
     let (scenario, settings) = match made_from_plans(arguments) {
         Some(conversion) => converted(&arguments.from, &conversion, &arguments.set, console)?,
         None => (base(&arguments.from)?, arguments.set.clone()),

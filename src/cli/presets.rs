@@ -24,11 +24,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             .iter()
             .map(|preset| json!({ "kind": preset.kind, "name": preset.name, "help": preset.help }))
             .collect();
-        serde_json::to_writer_pretty(
-            console.out(),
-            &json!({ "schema": "lightbay.presets/1", "presets": presets }),
-        )?;
-        writeln!(console.out())?;
+        console.write_json(&json!({ "schema": "lightbay.presets/1", "presets": presets }))?;
         return Ok(Exit::Done);
     }
     for kind in kinds() {

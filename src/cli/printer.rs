@@ -4,15 +4,24 @@
 use super::console::Console;
 use super::failure::Failure;
 use super::inbox::Inbox;
-use lightbay_core::event::{Event, EventBody};
+use lightbay_core::event::Event;
+use lightbay_core::json;
+use lightbay_core::problem::shortened;
+use serde_json::Value;
 use std::io::Write as _;
-use std::mem::{Discriminant, discriminant};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+mod ration;
+
+pub use ration::{Figures, Ration};
 
 /// How long the end waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long figures are held back if nothing else comes.
+const SOON: Duration = Duration::from_millis(250);
 
 /// Messages that a slow reader may be behind before older figures are replaced by newer ones.
 pub const BACKLOG: usize = 256;
@@ -24,25 +33,34 @@ pub struct Printer<M> {
     ended: Receiver<()>,
 }
 
-/// What becomes of a message.
+/// What is printed because of a message.
 #[derive(Debug)]
-pub enum Line {
-    /// It is printed.
-    Say(String),
-    /// Nothing.
-    Skip,
-    /// It is printed, and nothing after it.
-    Last(Option<String>),
+pub struct Said {
+    /// Lines, without line ends.
+    pub lines: Vec<String>,
+    /// What comes after them.
+    pub then: Then,
+}
+
+/// What a printer does after it has printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Waits for the next message.
+    Wait,
+    /// Asks again soon if no message comes: figures are held back.
+    AskSoon,
+    /// Ends.
+    End,
 }
 
 impl<M: Send + 'static> Printer<M> {
-    /// Starts printing what `line` makes of messages.
+    /// Starts printing what `say` makes of messages, and of the time that passes without one (`None`).
     ///
     /// # Errors
     /// If no thread can be started.
     pub fn start(
         console: &Console,
-        mut line: impl FnMut(M) -> Line + Send + 'static,
+        mut say: impl FnMut(Option<M>) -> Said + Send + 'static,
     ) -> Result<Self, Failure> {
         let failed =
             |error| Failure::Mendable(format!("progress cannot be shown: {error}; try --progress none"));
@@ -54,19 +72,15 @@ impl<M: Send + 'static> Printer<M> {
             .name("lb-progress".to_owned())
             .spawn(move || {
                 let mut open = true;
-                while let Some(message) = own.take(None) {
-                    let (text, last) = match line(message) {
-                        Line::Say(text) => (Some(text), false),
-                        Line::Skip => (None, false),
-                        Line::Last(text) => (text, true),
-                    };
+                let mut then = Then::Wait;
+                while then != Then::End {
+                    let deadline = (then == Then::AskSoon).then(|| Instant::now() + SOON);
+                    let said = say(own.take(deadline));
+                    then = said.then;
                     // When the reader has left, what remains is only taken out of the way. A line goes out in one piece,
                     // so that lines of other programs do not mix with it.
-                    if let Some(text) = text.filter(|_| open) {
-                        open = err.write_all(format!("{text}\n").as_bytes()).is_ok();
-                    }
-                    if last {
-                        break;
+                    for line in said.lines {
+                        open = open && err.write_all(format!("{line}\n").as_bytes()).is_ok();
                     }
                 }
                 // The other side may have lost patience.
@@ -87,29 +101,70 @@ impl<M: Send + 'static> Printer<M> {
     }
 }
 
-/// What an event gives figures of; of those alike only the newest matters to a slow reader.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Figures {
-    sort: Discriminant<EventBody>,
-    series: Option<String>,
+/// Longest text of an event that is written, in characters: names and messages come from files of any size.
+const LONGEST_TEXT: usize = 1000;
+/// Most rules of a rejected plan that are written.
+const MOST_VIOLATIONS: usize = 100;
+
+/// An event as a line of JSON (lightbay.event/1), with long texts shortened.
+pub fn json_line(event: &Event) -> Option<String> {
+    let mut record = serde_json::to_value(event.record()).ok()?;
+    shorten(&mut record);
+    json::to_line(&record).ok()
 }
 
-impl Figures {
-    /// Of an event; `None` if every one of its sort matters.
-    pub fn of(event: &Event) -> Option<Self> {
-        let series = series_name(event).map(str::to_owned);
-        event.body.is_progress().then(|| Self { sort: discriminant(&event.body), series })
-    }
-
-    /// Whether an event gives the same ones.
-    pub fn are_of(&self, event: &Event) -> bool {
-        self.sort == discriminant(&event.body) && self.series.as_deref() == series_name(event)
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > LONGEST_TEXT => {
+            *text = shortened(text, LONGEST_TEXT).into_owned();
+        }
+        Value::Array(list) => list.iter_mut().for_each(shorten),
+        Value::Object(map) => {
+            if let Some(Value::Array(violations)) = map.get_mut("violations")
+                && violations.len() > MOST_VIOLATIONS
+            {
+                let left_out = violations.len() - MOST_VIOLATIONS;
+                violations.truncate(MOST_VIOLATIONS);
+                violations
+                    .push(serde_json::json!({ "code": "more", "message": format!("and {left_out} more") }));
+            }
+            map.values_mut().for_each(shorten);
+        }
+        _ => {}
     }
 }
 
-fn series_name(event: &Event) -> Option<&str> {
-    match &event.body {
-        EventBody::Series(point) => Some(&point.name),
-        _ => None,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lightbay_core::checked::Violation;
+    use lightbay_core::event::{Done, EndStatus, EventBody, EventRecord, RunId};
+
+    #[test]
+    fn long_texts_and_lists_are_shortened_and_stay_events() {
+        let done = Done {
+            status: EndStatus::Failed,
+            limit: None,
+            message: "\u{1b}é".repeat(1_000_000),
+            violations: vec![Violation::new("schema", "x".repeat(5000)); 1000],
+            value: None,
+            bound: None,
+            work: 0,
+            plan: None,
+        };
+        let event = Event {
+            run: RunId(1),
+            method: "toy".into(),
+            seq: 0,
+            elapsed_s: 0.0,
+            body: EventBody::Done(done),
+        };
+        let line = json_line(&event).unwrap();
+        assert!(line.len() < 250_000, "{}", line.len());
+        assert!(!line.contains('\u{1b}') && !line.contains('\n'));
+        let record: EventRecord = serde_json::from_str(&line).unwrap();
+        let EventBody::Done(done) = record.body else { panic!("another event") };
+        assert!(done.message.contains("more characters"), "{}", done.message);
+        assert_eq!((done.violations.len(), done.violations[100].message.as_str()), (101, "and 900 more"));
     }
 }

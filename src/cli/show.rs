@@ -54,13 +54,15 @@ struct Shown {
 /// Shows it.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let shown = read(&arguments.file)?;
+    if arguments.thorough {
+        has_long_figures(&shown)?;
+    }
     let figures =
         figures(&shown, arguments.thorough).map_err(|problems| problems.named(arguments.file.to_string()))?;
     if arguments.json {
         let mut document = document(&shown)?;
         document[shown.scenario.kind()] = figures.json();
-        serde_json::to_writer_pretty(console.out(), &document)?;
-        writeln!(console.out())?;
+        console.write_json(&document)?;
     } else {
         write!(console.out(), "{}{}", head(&shown)?, figures.text())?;
     }
@@ -75,6 +77,37 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         ));
     }
     Ok(Exit::Done)
+}
+
+/// Refuses `--thorough` where there are no figures that take long.
+fn has_long_figures(shown: &Shown) -> Result<(), Failure> {
+    let one_job = match &shown.scenario {
+        AnyScenario::Training(scenario) => !matches!(scenario.body, TrainingScenario::Shared(_)),
+        AnyScenario::Tpu(_) | AnyScenario::Crossconnect(_) => false,
+    };
+    let (what, remedy) = match (one_job, &shown.header) {
+        (true, Some(_)) => return Ok(()),
+        (true, None) => {
+            ("a scenario: prices and robustness are figures of a plan", "solve it first and show the plan")
+        }
+        (false, _) => {
+            ("this: prices and robustness are worked out for plans of one training job only", "leave it out")
+        }
+    };
+    Err(Failure::input("--thorough", format!("has no effect on {what}"), remedy))
+}
+
+/// What a plan amounts to, as text.
+pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
+    let shown = Shown {
+        scenario: plan.scenario(),
+        header: Some(plan.header()),
+        plan: Some(plan.clone()),
+        violations: 0,
+        bound: plan.bound_trust(),
+    };
+    let figures = figures(&shown, false)?;
+    Ok(format!("{}{}", head(&shown)?, figures.text()))
 }
 
 /// What is shown beyond the head, by kind.

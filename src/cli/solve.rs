@@ -16,10 +16,12 @@ use lightbay_core::event::{Done, EndStatus, RunId};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::printable;
 use lightbay_core::run::Runs;
+use outlet::Outlet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use wire::{Message, Wire};
 
+mod outlet;
 mod progress;
 mod request;
 mod saver;
@@ -62,7 +64,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 
-    /// File to write, compressed if its name ends with .gz [default: standard output]
+    /// File to write, compressed if its name ends with .gz [default: standard output; on a terminal a summary]
     #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
@@ -81,17 +83,23 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let runs = Runs::new(request.threads, RunId(1), wire.clone(), clock, launcher).map_err(|error| {
         Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
     })?;
-    let from_signals = Arc::clone(&wire);
-    signals::watch(move |signal| from_signals.signal(signal))
-        .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
+    let outlet = Arc::new(Outlet::new(console));
+    let (from_signals, writing) = (Arc::clone(&wire), Arc::clone(&outlet));
+    signals::watch(move |signal| {
+        writing.signal(signal);
+        from_signals.signal(signal);
+    })
+    .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
 
-    let mut saver = saver::Saver::new(request.target);
+    // Thousands of lines of JSON tell a person nothing.
+    let summary = arguments.output.is_none() && console.out_is_terminal();
+    let mut saver = saver::Saver::new(request.target, summary);
     runs.submit(request.job);
     let (ended, signal) = coordinate(&wire, &runs, &mut saver, console);
     if let Some(printer) = printer {
         printer.finish();
     }
-    conclude(ended, signal, saver, console)
+    conclude(ended, signal, saver, &outlet, console)
 }
 
 /// How the wait for the run ended.
@@ -135,6 +143,7 @@ fn conclude(
     ended: Ended,
     signal: Option<Signal>,
     saver: saver::Saver,
+    outlet: &Arc<Outlet>,
     console: &mut Console,
 ) -> Result<Exit, Failure> {
     let (done, plan) = match ended {
@@ -147,7 +156,7 @@ fn conclude(
     if let Some(done) = &done {
         report_failure(done, signal.is_some(), console);
     }
-    let written = saver.finish(plan, console)?;
+    let written = saver.finish(plan, outlet, console)?;
     let exit = exit_of(done.as_ref().map(|done| done.status), written, signal);
     if let (Exit::Signal(signal), false) = (exit, written) {
         console.say(&format!("ended by {} before a plan was found; nothing was written", signal.word()));

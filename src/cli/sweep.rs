@@ -18,10 +18,8 @@ use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::Setting;
 use lightbay_engines::sweep::{Row, Shard, Sweep, Walked, Walker};
-use progress::Said;
 use request::Prepared;
 use serde_json::{Value, json};
-use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -168,7 +166,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                     return Err(failure);
                 }
                 if let Some(said) = &said {
-                    said.put(Said::Row(row.clone()));
+                    said.put(progress::Message::Row(row.clone()));
                 }
                 rows.push(*row);
             }
@@ -183,7 +181,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
     };
     if let (Some(said), Some(printer)) = (said, printer) {
-        said.put(Said::End);
+        said.put(progress::Message::End);
         printer.finish();
     }
     let through = walked == Some(Walked::Through);
@@ -191,11 +189,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         plans.finish();
     }
     if arguments.json {
-        serde_json::to_writer_pretty(
-            console.out(),
-            &document(&sweep, arguments.shard, found.len(), through, &rows),
-        )?;
-        writeln!(console.out())?;
+        console.write_json(&document(&sweep, arguments.shard, found.len(), through, &rows))?;
     }
     let all = found.len() + todo.len();
     if let Some(signal) = signal.filter(|_| !through) {

@@ -26,18 +26,33 @@ pub enum Target {
 pub struct FileTarget {
     path: PathBuf,
     overwrite: Overwrite,
+    /// Whether it is a pipe or device, which takes everything that is written one after the other.
+    stream: bool,
 }
 
 impl Target {
     /// Finds out whether `path` can be written before anything else is done; `None` and `-` are standard output.
     ///
     /// # Errors
-    /// Why it cannot: it exists and is to be kept, it is a folder, its folder is missing or write-protected.
-    pub fn prepare(path: Option<&Path>, force: bool) -> Result<Self, Problem> {
-        match path {
-            None => Ok(Self::Stdout),
-            Some(path) if path.as_os_str() == "-" => Ok(Self::Stdout),
+    /// Why it cannot: it exists and is to be kept, it is a folder, its folder is missing or write-protected; standard output
+    /// is closed.
+    pub fn prepare(path: Option<&Path>, force: bool, console: &Console) -> Result<Self, Problem> {
+        match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => FileTarget::prepare(path, force).map(Self::File),
+            None if console.out_is_closed() => Err(Problem::new(
+                "standard output",
+                "is closed, so the result would be lost",
+                "name a file with -o, or send standard output somewhere",
+            )),
+            None => Ok(Self::Stdout),
+        }
+    }
+
+    /// Whether writing may wait for a reader: standard output and pipes, other than files.
+    pub const fn may_wait(&self) -> bool {
+        match self {
+            Self::Stdout => true,
+            Self::File(file) => file.stream,
         }
     }
 
@@ -61,10 +76,11 @@ impl FileTarget {
     pub fn prepare(path: &Path, force: bool) -> Result<Self, Problem> {
         let name = printable(&path.to_string_lossy());
         let refuse = |message: &str, remedy: &str| Err(Problem::new(name.clone(), message, remedy));
+        let mut stream = false;
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => return refuse("is a folder", "give the name of a file in it"),
             // Pipes and devices take what they are given; there is nothing to overwrite.
-            Ok(found) if !found.is_file() => {}
+            Ok(found) if !found.is_file() => stream = true,
             Ok(_) if !force => {
                 return refuse("exists already", "choose another name or overwrite it with --force");
             }
@@ -78,7 +94,12 @@ impl FileTarget {
             }
         }
         let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
-        Ok(Self { path: path.to_owned(), overwrite })
+        Ok(Self { path: path.to_owned(), overwrite, stream })
+    }
+
+    /// Whether it is a pipe or device, which takes everything that is written one after the other.
+    pub const fn is_stream(&self) -> bool {
+        self.stream
     }
 
     /// Replaces the file by `bytes`, compressed if its name ends with `.gz`. What this target has written once it
@@ -125,7 +146,8 @@ fn check_folder(path: &Path, name: &str) -> Result<(), Problem> {
             ),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            refuse(format!("the folder '{shown}' does not exist"), "create it or choose another place")
+            let remedy = format!("create it with `mkdir -p {shown}`, or choose another place");
+            refuse(format!("the folder '{shown}' does not exist"), &remedy)
         }
         Err(error) => refuse(format!("the folder '{shown}' cannot be used: {error}"), "choose another place"),
     }

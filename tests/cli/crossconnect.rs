@@ -214,10 +214,7 @@ fn what_is_exported_can_be_read_back_as_installed() {
     read(&["preset:tiny4", "plan.csv"]).exit(2).says(&["preset:tiny4: kind: is of kind training"]);
     read(&["preset:crossconnect-3-1-25", "plan.csv"]).exit(2).says(&["plan.csv"]);
 
-    place
-        .run(&["export", "plan.json", "--to", "sonic_ocs"])
-        .exit(2)
-        .says(&["name an existing folder with -o"]);
+    place.run(&["export", "plan.json", "--to", "sonic_ocs"]).exit(2).says(&["name a folder for them: -o "]);
     std::fs::create_dir(place.path("files")).unwrap();
     place.run(&["export", "plan.json", "--to", "sonic_ocs", "-o", "files"]).done().prints(&["rollback"]);
     place.run(&["export", "again.json", "--to", "csv"]).exit(2).says(&["set full=true for the whole state"]);

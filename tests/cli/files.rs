@@ -93,7 +93,7 @@ fn scenarios_and_plans_come_by_standard_input() {
     let plan = place.feed(&["solve", "-"], scenario.as_bytes()).done().out;
     place.feed(&["check", "-"], plan.as_bytes()).done();
     place.feed(&["show", "-", "--json"], plan.as_bytes()).done();
-    place.feed(&["check", "-"], b"").exit(2).says(&["standard input", "not valid JSON"]);
+    place.feed(&["check", "-"], b"").exit(2).says(&["standard input", "is empty"]);
     place.feed(&["compare", "-", "-"], plan.as_bytes()).exit(2).says(&["once only"]);
 }
 

@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod bad_input;
+mod bombs;
 mod commands;
 mod crossconnect;
 mod files;
+mod first_words;
 mod helpers;
 mod models;
+mod names;
 mod readme;
 mod several_jobs;
 mod signals;

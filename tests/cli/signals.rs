@@ -120,3 +120,61 @@ fn a_kill_loses_at_most_the_last_second() {
     rest.join().unwrap();
     place.run(&["check", "plan.json"]).done();
 }
+
+#[test]
+fn a_pipe_that_nobody_reads_does_not_hold_up_signals() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::new();
+        assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+        let arguments = ["solve", "preset:tiny4", "--method", "prop-alloc", "--progress=json", "-o", "pipe"];
+        let mut child = place.spawn(&arguments);
+        let mut err = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("\"event\":\"done\"") {
+            line.clear();
+            assert_ne!(err.read_line(&mut line).unwrap(), 0, "it ended without waiting for a reader");
+        }
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        let mut rest = String::new();
+        err.read_to_string(&mut rest).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{name}\n{rest}");
+        let (_, saved) = rest.split_once("while nobody read pipe; the plan was saved as ").unwrap();
+        let saved = saved.trim_end().strip_suffix(" instead").unwrap();
+        place.run(&["check", saved]).done();
+    }
+}
+
+#[test]
+fn a_pipe_that_is_read_gets_the_plan_once() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let child = place.spawn(&["solve", "preset:tiny4", "-o", "pipe"]);
+    let text = std::fs::read_to_string(place.path("pipe")).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    place.write("plan.json", text);
+    place.run(&["check", "plan.json"]).done();
+}
+
+#[test]
+fn a_closed_standard_output_is_told_before_the_work() {
+    let place = Place::new();
+    for arguments in ["solve preset:tiny4", "new tiny4", "export preset:tiny4 --to instance"] {
+        let mut command = Command::new("sh");
+        let line = format!("exec {} {arguments} >&-", super::support::PROGRAM);
+        let output = command.args(["-c", &line]).env("HOME", place.path("home")).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.contains("standard output: is closed"), "{err}");
+        // Thrown away on purpose is something else.
+        let line = format!("exec {} {arguments} >/dev/null", super::support::PROGRAM);
+        let status = Command::new("sh").args(["-c", &line]).env("HOME", place.path("home")).status().unwrap();
+        assert_eq!(status.code(), Some(0));
+    }
+    // With a file nothing goes there.
+    let line = format!("exec {} solve preset:tiny4 -o plan.json >&-", super::support::PROGRAM);
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(place.path(".")).env("HOME", place.path("home"));
+    assert_eq!(command.status().unwrap().code(), Some(0));
+    assert!(exists(&place.path("plan.json")));
+}

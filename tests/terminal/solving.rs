@@ -260,3 +260,14 @@ fn another_file_is_opened_only_after_a_question_while_a_search_works() {
     terminal.until_shown(&["lightbay  deepseek_671b"]);
     search(&mut terminal);
 }
+
+#[test]
+fn solving_without_a_file_shows_a_summary_and_says_where_the_plan_is() {
+    let place = Place::new();
+    let terminal = place.open(&["solve", "preset:tiny4"]);
+    terminal.until_shown(&[
+        "training plan 'tiny4'",
+        "makespan",
+        "until the next one without -o; give -o FILE to keep it",
+    ]);
+}

@@ -331,7 +331,7 @@ impl<'a> Figures<'a> {
 fn setting(scenario: &TrainingScenario) -> Result<Setting, Problems> {
     Setting::new(scenario).map_err(|error| match error {
         AnalysisError::Scenario(problems) => problems,
-        other => Problem::new("", other.to_string(), "mend the scenario").into(),
+        other => Problem::new("", other.to_string(), "correct the scenario").into(),
     })
 }
 

@@ -3,18 +3,21 @@
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::limits::Progress;
-use crate::cli::printer::{Line, Printer};
+use crate::cli::printer::{Printer, Ration, Said, Then, json_line};
 use crate::cli::quantity;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, Severity};
 use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Limit, gap};
-use lightbay_core::problem::printable;
+use lightbay_core::problem::{printable, shortened};
 use std::collections::BTreeMap;
 
 /// Seconds of the run's clock between two lines about the same figures.
 const BOUND_EVERY_S: f64 = 1.0;
 const FIGURES_EVERY_S: f64 = 10.0;
+
+/// Longest text of a line, in characters.
+const LONGEST_LINE: usize = 1000;
 
 /// Starts printing events in the given form; `None` if nothing is to be said.
 ///
@@ -30,17 +33,28 @@ pub fn start(
         return Ok(None);
     }
     let mut plain = Plain::new(objective, defaults);
-    let printer = Printer::start(console, move |event: Event| {
-        let text = match form {
-            Progress::Json => serde_json::to_string(&event.record()).ok(),
-            Progress::Plain => plain.line(&event),
-            Progress::None => None,
+    let mut ration = Ration::default();
+    let printer = Printer::start(console, move |event: Option<Event>| {
+        let done = event.as_ref().is_some_and(|event| matches!(event.body, EventBody::Done(_)));
+        let lines = match form {
+            Progress::Json => {
+                let due = match event {
+                    Some(event) => ration.pass(event),
+                    None => ration.all_held(),
+                };
+                due.iter().filter_map(json_line).collect()
+            }
+            Progress::Plain => event.and_then(|event| plain.line(&event)).into_iter().collect(),
+            Progress::None => Vec::new(),
         };
-        if matches!(event.body, EventBody::Done(_)) {
-            Line::Last(text)
+        let then = if done {
+            Then::End
+        } else if ration.holds() {
+            Then::AskSoon
         } else {
-            text.map_or(Line::Skip, Line::Say)
-        }
+            Then::Wait
+        };
+        Said { lines, then }
     })?;
     Ok(Some(printer))
 }
@@ -65,7 +79,7 @@ impl Plain {
     /// The line for an event, if it is a milestone.
     fn line(&mut self, event: &Event) -> Option<String> {
         let (what, text) = self.words(event)?;
-        Some(format!("{:>9.3} s  {what:<9}  {}", event.elapsed_s, printable(&text)))
+        Some(format!("{:>9.3} s  {what:<9}  {}", event.elapsed_s, printable(&shortened(&text, LONGEST_LINE))))
     }
 
     fn words(&mut self, event: &Event) -> Option<(&'static str, String)> {

@@ -31,7 +31,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     let mut wrong: Vec<Problems> = Vec::new();
     let mut keep = |problems: Problems| wrong.push(problems);
 
-    let target = Target::prepare(arguments.output.as_deref(), arguments.force)
+    let target = Target::prepare(arguments.output.as_deref(), arguments.force, console)
         .map_err(|problem| keep(Problems::from(problem).named("--output")))
         .ok();
     let hot_start = match &arguments.hot_start {

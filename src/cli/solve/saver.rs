@@ -1,11 +1,20 @@
 //! Keeps the best plan on disk while the run lasts, so that even a kill loses at most a second.
 
 use super::content;
+use super::outlet::{Outlet, rescued};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::show;
 use crate::cli::target::{FileTarget, Target};
 use lightbay_core::checked::SharedPlan;
+use lightbay_engines::AnyPlan;
+use std::fs;
+use std::io::Write as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Name of the plan of the last run on a terminal without a file for it, in the state folder.
+const LAST_PLAN: &str = "last-plan.json";
 
 /// Least time between two writes.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -18,12 +27,14 @@ pub struct Saver {
     unsaved: bool,
     last: Option<Instant>,
     complained: bool,
+    /// Whether standard output gets a summary in place of the plan.
+    summary: bool,
 }
 
 impl Saver {
-    /// Saves to `target`.
-    pub const fn new(target: Target) -> Self {
-        Self { target, best: None, unsaved: false, last: None, complained: false }
+    /// Saves to `target`; standard output gets a summary in place of the plan if `summary` says so.
+    pub const fn new(target: Target, summary: bool) -> Self {
+        Self { target, best: None, unsaved: false, last: None, complained: false, summary }
     }
 
     /// A better plan.
@@ -34,8 +45,8 @@ impl Saver {
 
     /// When the next write is due, if one is.
     pub fn due(&self) -> Option<Instant> {
-        match self.target {
-            Target::File(_) if self.unsaved => {
+        match &self.target {
+            Target::File(file) if self.unsaved && !file.is_stream() => {
                 Some(self.last.map_or_else(Instant::now, |last| last + INTERVAL))
             }
             _ => None,
@@ -65,13 +76,27 @@ impl Saver {
     ///
     /// # Errors
     /// Where the plan went instead, or why it went nowhere.
-    pub fn finish(mut self, plan: Option<SharedPlan>, console: &mut Console) -> Result<bool, Failure> {
+    pub fn finish(
+        mut self,
+        plan: Option<SharedPlan>,
+        outlet: &Arc<Outlet>,
+        console: &mut Console,
+    ) -> Result<bool, Failure> {
         let Some(plan) = plan.or_else(|| self.best.take()) else { return Ok(false) };
         match &mut self.target {
+            Target::Stdout if self.summary => summarise(&plan, console)?,
             Target::Stdout => {
                 let bytes = content(&plan)?;
-                Target::Stdout.write(&bytes, console)?;
-                console.flush()?;
+                outlet.write(&plan, "standard output", console, |console| {
+                    Target::Stdout.write(&bytes, console)?;
+                    Ok::<(), Failure>(console.flush()?)
+                })?;
+            }
+            Target::File(file) if file.is_stream() => {
+                let place = file.to_string();
+                outlet
+                    .write(&plan, &place, console, |_| save(file, &plan))
+                    .map_err(|failure| rescue(&plan, &failure, console))?;
             }
             Target::File(file) => match save(file, &plan) {
                 Ok(()) => {
@@ -90,16 +115,30 @@ fn save(file: &mut FileTarget, plan: &SharedPlan) -> Result<(), Failure> {
     Ok(file.write(&content(plan)?)?)
 }
 
-fn rescue(plan: &SharedPlan, failure: &Failure, console: &mut Console) -> Failure {
-    let why = describe(failure);
-    let elsewhere = console.places().ok().and_then(|places| {
-        let folder = places.state().to_owned();
-        std::fs::create_dir_all(&folder).ok()?;
-        let path = folder.join(format!("rescued-plan-{}.json", std::process::id()));
-        let mut file = FileTarget::prepare(&path, true).ok()?;
+/// Shows a plan to a person who named no file for it, and says where it is.
+fn summarise(plan: &SharedPlan, console: &mut Console) -> Result<(), Failure> {
+    if let Some(plan) = AnyPlan::of(plan) {
+        write!(console.out(), "{}", show::summary(&plan)?)?;
+        console.flush()?;
+    }
+    let kept = console.places().ok().and_then(|places| {
+        fs::create_dir_all(places.state()).ok()?;
+        let mut file = FileTarget::prepare(&places.state().join(LAST_PLAN), true).ok()?;
         save(&mut file, plan).ok()?;
         Some(file.to_string())
     });
+    match kept {
+        Some(path) => console.say(&format!(
+            "the plan is in {path} until the next one without -o; give -o FILE to keep it, -o - for its JSON"
+        )),
+        None => console.warn("the plan is not kept; give -o FILE to keep it, -o - for its JSON"),
+    }
+    Ok(())
+}
+
+fn rescue(plan: &SharedPlan, failure: &Failure, console: &mut Console) -> Failure {
+    let why = describe(failure);
+    let elsewhere = console.places().ok().and_then(|places| rescued(plan, places.state()));
     if let Some(path) = elsewhere {
         return Failure::Mendable(format!("{why}; the plan was saved as {path} instead"));
     }

@@ -4,7 +4,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::inbox::Inbox;
 use crate::cli::limits::Progress;
-use crate::cli::printer::{BACKLOG, Figures, Line, Printer};
+use crate::cli::printer::{BACKLOG, Figures, Printer, Ration, Said, Then, json_line};
 use crate::cli::quantity;
 use lightbay_core::event::{Event, EventSink};
 use lightbay_core::problem::printable;
@@ -17,7 +17,7 @@ const ROW_SCHEMA: &str = "lightbay.sweep-row/1";
 
 /// What can be said.
 #[derive(Debug)]
-pub enum Said {
+pub enum Message {
     /// By the run of a cell.
     Event(Box<Event>),
     /// A cell is done.
@@ -36,19 +36,32 @@ pub fn start(
     all: usize,
     done: usize,
     console: &Console,
-) -> Result<Option<Printer<Said>>, Failure> {
+) -> Result<Option<Printer<Message>>, Failure> {
     if form == Progress::None {
         return Ok(None);
     }
     let mut done = done;
-    let printer = Printer::start(console, move |said| match said {
-        Said::End => Line::Last(None),
-        Said::Event(event) => serde_json::to_string(&event.record()).map_or(Line::Skip, Line::Say),
-        Said::Row(row) if form == Progress::Json => Line::Say(record(&sweep, &row)),
-        Said::Row(row) => {
-            done += 1;
-            Line::Say(words(&sweep, &row, done, all))
-        }
+    let mut ration = Ration::default();
+    let printer = Printer::start(console, move |message| {
+        let ended = matches!(message, Some(Message::End));
+        let lines = match message {
+            None => ration.all_held().iter().filter_map(json_line).collect(),
+            Some(Message::End) => Vec::new(),
+            Some(Message::Event(event)) => ration.pass(*event).iter().filter_map(json_line).collect(),
+            Some(Message::Row(row)) if form == Progress::Json => vec![record(&sweep, &row)],
+            Some(Message::Row(row)) => {
+                done += 1;
+                vec![words(&sweep, &row, done, all)]
+            }
+        };
+        let then = if ended {
+            Then::End
+        } else if ration.holds() {
+            Then::AskSoon
+        } else {
+            Then::Wait
+        };
+        Said { lines, then }
     })?;
     Ok(Some(printer))
 }
@@ -83,20 +96,20 @@ fn words(sweep: &Sweep, row: &Row, done: usize, all: usize) -> String {
 }
 
 /// Where runs send their events.
-pub fn sink(said: Arc<Inbox<Said>>) -> Arc<dyn EventSink> {
+pub fn sink(said: Arc<Inbox<Message>>) -> Arc<dyn EventSink> {
     Arc::new(Wire(said))
 }
 
-struct Wire(Arc<Inbox<Said>>);
+struct Wire(Arc<Inbox<Message>>);
 
 impl EventSink for Wire {
     fn report(&self, event: Event) {
         match Figures::of(&event) {
             Some(figures) => {
-                let alike = |older: &Said| matches!(older, Said::Event(older) if figures.are_of(older));
-                self.0.put_latest(Said::Event(Box::new(event)), BACKLOG, alike);
+                let alike = |older: &Message| matches!(older, Message::Event(older) if figures.are_of(older));
+                self.0.put_latest(Message::Event(Box::new(event)), BACKLOG, alike);
             }
-            None => self.0.put(Said::Event(Box::new(event))),
+            None => self.0.put(Message::Event(Box::new(event))),
         }
     }
 }

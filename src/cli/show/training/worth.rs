@@ -144,7 +144,7 @@ impl Worth {
 fn failed(error: MethodError) -> Problems {
     match error {
         MethodError::Invalid(problems) => problems,
-        other => Problem::new("", other.to_string(), "mend the scenario").into(),
+        other => Problem::new("", other.to_string(), "correct the scenario").into(),
     }
 }
 

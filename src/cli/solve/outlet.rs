@@ -1,0 +1,113 @@
+//! The moment in which the plan goes to somebody who may never read it: a pipe, or standard output. Signals end the program
+//! then, too, and the plan goes to the state folder instead.
+
+use super::content;
+use crate::cli::console::Console;
+use crate::cli::exit::{Exit, Signal};
+use crate::cli::target::FileTarget;
+use lightbay_core::checked::SharedPlan;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a reader has after a signal.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A plan that is being written.
+#[derive(Debug)]
+struct Pending {
+    plan: SharedPlan,
+    /// Where it goes, for messages.
+    place: String,
+    /// The state folder, if there is one.
+    state: Option<PathBuf>,
+}
+
+/// What a signal finds.
+#[derive(Debug, Default)]
+struct State {
+    /// The last signal that came.
+    signal: Option<Signal>,
+    pending: Option<Pending>,
+}
+
+/// Signals and the plan that is being written, if one is.
+#[derive(Debug, Default)]
+pub struct Outlet {
+    state: Mutex<State>,
+    err: Mutex<Option<File>>,
+}
+
+impl Outlet {
+    /// For a program that speaks to `console`.
+    pub fn new(console: &Console) -> Self {
+        Self { state: Mutex::default(), err: Mutex::new(console.err_handle().ok()) }
+    }
+
+    /// Writes a plan by `write`, which may wait for a reader of `place`. A signal that came before gives the reader two
+    /// seconds; one that comes now gives none.
+    pub fn write<T>(
+        self: &Arc<Self>,
+        plan: &SharedPlan,
+        place: &str,
+        console: &mut Console,
+        write: impl FnOnce(&mut Console) -> T,
+    ) -> T {
+        let state = console.places().ok().map(|places| places.state().to_owned());
+        let mut now = self.lock();
+        now.pending = Some(Pending { plan: Arc::clone(plan), place: place.to_owned(), state });
+        let signal = now.signal;
+        drop(now);
+        let (written, waits) = channel::<()>();
+        if let Some(signal) = signal {
+            let outlet = Arc::clone(self);
+            // Without the thread the reader has all the time it wants, as without the signal.
+            let _ = std::thread::Builder::new().name("lb-grace".to_owned()).spawn(move || {
+                if waits.recv_timeout(GRACE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                    outlet.leave(signal);
+                }
+            });
+        }
+        let result = write(console);
+        self.lock().pending = None;
+        drop(written);
+        result
+    }
+
+    /// Takes a signal. If a plan is being written it ends the program, and the plan goes to the state folder.
+    pub fn signal(&self, signal: Signal) {
+        self.lock().signal = Some(signal);
+        self.leave(signal);
+    }
+
+    fn leave(&self, signal: Signal) {
+        let now = self.lock();
+        let Some(Pending { plan, place, state }) = &now.pending else { return };
+        let saved = state.as_deref().and_then(|state| rescued(plan, state));
+        let what = match saved {
+            Some(path) => format!("the plan was saved as {path} instead"),
+            None => "the plan is lost".to_owned(),
+        };
+        if let Some(err) = self.err.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            let word = signal.word();
+            let _ = writeln!(err, "error: ended by {word} while nobody read {place}; {what}");
+        }
+        std::process::exit(i32::from(Exit::Signal(signal).code()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Saves a plan that cannot be written where it should go; the path.
+pub fn rescued(plan: &SharedPlan, state: &Path) -> Option<String> {
+    fs::create_dir_all(state).ok()?;
+    let path = state.join(format!("rescued-plan-{}.json", std::process::id()));
+    let mut file = FileTarget::prepare(&path, true).ok()?;
+    file.write(&content(plan).ok()?).ok()?;
+    Some(file.to_string())
+}

@@ -1,0 +1,121 @@
+//! What the program says to somebody who does not know it yet.
+
+use crate::support::Place;
+
+#[test]
+fn help_is_a_command_too() {
+    let place = Place::new();
+    let help = place.run(&["help"]).done().out;
+    assert_eq!(help, place.run(&["--help"]).done().out);
+    for command in ["solve", "import", "show"] {
+        let help = place.run(&["help", command]).done().out;
+        assert_eq!(help, place.run(&[command, "--help"]).done().out);
+    }
+    place
+        .run(&["help", "slove"])
+        .exit(2)
+        .says(&["there is no command 'slove'; did you mean `lightbay help solve`?"]);
+}
+
+#[test]
+fn slips_of_commands_are_told_with_what_was_meant() {
+    let place = Place::new();
+    for (arguments, told) in [
+        (
+            &["slove", "preset:tiny8"][..],
+            "no command and no file 'slove'; did you mean `lightbay solve preset:tiny8`?",
+        ),
+        (&["slove"], "did you mean `lightbay solve`?"),
+        (&["Show", "a.json", "--json"], "did you mean `lightbay show a.json --json`?"),
+        (&["hepl"], "did you mean `lightbay help`?"),
+    ] {
+        place.run(arguments).exit(2).says(&[told]);
+    }
+    // A file of that name is a file.
+    place.write("slove", "{}");
+    place.run(&["slove"]).exit(2).says(&["the workbench needs a terminal"]);
+}
+
+#[test]
+fn files_of_other_tools_are_told_by_name_with_the_command_that_reads_them() {
+    let place = Place::new();
+    place.write("workload.txt", "HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n1\n");
+    place.write("trace.json", "{\"traceEvents\": []}");
+    place.write("bom.json", "\u{feff}{\"schema\": \"lightbay.scenario/2\"}");
+    place.write("note.txt", "hello\n");
+    place.write("empty.json", "");
+    for (file, told) in [
+        (
+            "workload.txt",
+            "this is a SimAI text workload, no scenario or plan; import it: `lightbay import aicb workload.txt -o job.json`",
+        ),
+        ("trace.json", "this is a PyTorch profiler trace, no scenario or plan; lightbay reads no traces"),
+        ("bom.json", "is version '2' of lightbay.scenario"),
+        ("note.txt", "none of the formats that lightbay knows"),
+        ("empty.json", "is empty"),
+    ] {
+        for command in ["show", "check", "solve"] {
+            let ran = place.run(&[command, file]).exit(2).says(&[file, told]);
+            assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn folders_for_exports_are_made() {
+    let place = Place::new();
+    place.run(&["export", "preset:tiny4", "--to", "csv", "-o", "out/tables/"]).done();
+    assert!(place.path("out/tables").is_dir());
+    assert!(!std::fs::read_dir(place.path("out/tables")).unwrap().next().is_none());
+    place.run(&["export", "preset:tiny4", "--to", "nothing", "-o", "other/"]).exit(2);
+    assert!(!place.path("other").exists(), "nothing is made for an export that fails");
+    place.run(&["export", "preset:tiny4", "--to", "csv", "-o", "tiny.csv"]).exit(2).says(&["-o tiny/"]);
+    place.run(&["new", "tiny4", "-o", "none/a.json"]).exit(2).says(&["`mkdir -p none`"]);
+}
+
+#[test]
+fn states_of_switches_ask_for_their_scenario() {
+    let place = Place::new();
+    place.write("table.csv", "ocs_id,action,pod_a,port_a,pod_b,port_b\n0,keep,0,0,1,0\n");
+    place.run(&["import", "csv", "table.csv"]).exit(2).says(&[
+        "there is no scenario among the files",
+        "lightbay import csv SCENARIO FILE… -o installed.json",
+        "lightbay new crossconnect --set from=PLAN",
+    ]);
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let place = Place::new();
+    place.plan("tiny4", "prop-alloc", "plan.json");
+    place.run(&["show", "plan.json", "--thorough"]).done();
+    for subject in ["preset:tiny4", "preset:tpu-128", "preset:crossconnect-example"] {
+        place.run(&["show", subject, "--thorough"]).exit(2).says(&["--thorough: has no effect on"]);
+    }
+}
+
+#[test]
+fn strict_imports_take_nothing_for_granted_in_any_format() {
+    let place = Place::new();
+    let scenario = place.run(&["new", "crossconnect-example"]).done().out;
+    place.write("switches.json", &scenario);
+    let tree: serde_json::Value = serde_json::from_str(&scenario).unwrap();
+    let switches = tree["ocs_count"].as_u64().unwrap();
+    let table = "ocs_id,action,pod_a,port_a,pod_b,port_b\n";
+    place.write("table.csv", format!("{table}0,add,0,0,1,0\n"));
+    let mut ocp = vec!["import".to_owned(), "ocp_ocs".to_owned(), "switches.json".to_owned()];
+    for ocs in 0..switches {
+        let entry = "{\"config\": {\"input-port-name\": \"1\", \"output-port-name\": \"2\"}, \"state\": {\"status\": \"INVALID\"}}";
+        let name = format!("ocs-{ocs}.json");
+        place.write(&name, format!("{{\"connections\": {{\"port-connection\": [{entry}]}}}}"));
+        ocp.push(name);
+    }
+    let ocp: Vec<&str> = ocp.iter().map(String::as_str).collect();
+    for (arguments, told) in [
+        (&["import", "csv", "switches.json", "table.csv"][..], "holds changes only"),
+        (&ocp, "is INVALID, and is left out"),
+    ] {
+        place.run(arguments).done().says(&[told]);
+        place.run(&[arguments, &["--strict"]].concat()).exit(2).says(&[told, "leave out --strict"]);
+    }
+}
