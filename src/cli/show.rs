@@ -97,7 +97,7 @@ fn has_long_figures(shown: &Shown) -> Result<(), Failure> {
     Err(Failure::input("--thorough", format!("has no effect on {what}"), remedy))
 }
 
-/// What a plan amounts to, as text.
+/// What is said of every plan before the figures of its kind, as text.
 pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
     let shown = Shown {
         scenario: plan.scenario(),
@@ -106,8 +106,7 @@ pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
         violations: 0,
         bound: plan.bound_trust(),
     };
-    let figures = figures(&shown, false)?;
-    Ok(format!("{}{}", head(&shown)?, figures.text()))
+    head(&shown)
 }
 
 /// What is shown beyond the head, by kind.

@@ -129,7 +129,8 @@ fn summarise(plan: &SharedPlan, console: &mut Console) -> Result<(), Failure> {
     });
     match kept {
         Some(path) => console.say(&format!(
-            "the plan is in {path} until the next one without -o; give -o FILE to keep it, -o - for its JSON"
+            "`lightbay show {path}` says more, until the next plan without -o is there; give -o FILE to keep a plan, -o - \
+             for its JSON"
         )),
         None => console.warn("the plan is not kept; give -o FILE to keep it, -o - for its JSON"),
     }
