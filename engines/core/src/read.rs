@@ -409,10 +409,17 @@ impl<'v> Fields<'v> {
 
     /// Keys that nobody asked for, as problems with the nearest valid name.
     pub fn unknown(&self) -> Vec<Problem> {
+        // A key may be read twice: its length first, then its entries.
+        let mut known: Vec<&str> = Vec::with_capacity(self.known.len());
+        for key in &self.known {
+            if !known.contains(key) {
+                known.push(key);
+            }
+        }
         self.map
             .keys()
-            .filter(|key| !self.known.contains(&key.as_str()))
-            .map(|key| Problem::new(self.path_of(key), "is not a known key", suggestion(key, &self.known)))
+            .filter(|key| !known.contains(&key.as_str()))
+            .map(|key| Problem::new(self.path_of(key), "is not a known key", suggestion(key, &known)))
             .collect()
     }
 
@@ -443,6 +450,17 @@ mod tests {
         assert_eq!(problems.total(), 4, "{text}");
         assert!(text.contains("job.json: run.tp: is 'eight'; give a whole number from 1 to 64"), "{text}");
         assert!(text.contains("run.gpuss: is not a known key; did you mean 'gpus'?"), "{text}");
+    }
+
+    #[test]
+    fn a_key_that_is_read_twice_is_listed_once() {
+        let value = json!({"pods": [], "surplus": 1});
+        let mut problems = Problems::new();
+        let mut fields = Fields::of(&value, "", &mut problems).expect("an object");
+        fields.list("pods", &mut problems);
+        fields.each("pods", &mut problems, |_, _| Some(()));
+        fields.finish(&mut problems);
+        assert_eq!(problems.to_string(), "surplus: is not a known key; valid are pods");
     }
 
     #[test]

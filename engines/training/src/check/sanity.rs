@@ -5,6 +5,9 @@ use crate::instance::{Instance, Link};
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
 
+/// Smallest volume that can be told from none.
+const LEAST_BYTES: f64 = 1.0;
+
 /// Faults of a network and its tasks, all of them, as `scenario` violations.
 pub(super) fn instance(net: &Instance, found: &mut Findings) {
     let mut fault = |message: String| found.add(code::SCENARIO, message);
@@ -57,8 +60,11 @@ pub(super) fn instance(net: &Instance, found: &mut Findings) {
                 fault(format!("{name} has {} flows but {} GPUs in '{side}'", task.flows, gpus.len()));
             }
         }
-        if !(task.volume_bytes > 0.0 && task.volume_bytes.is_finite()) {
-            fault(format!("{name} has a volume of {} bytes, must be above 0", task.volume_bytes));
+        if !(task.volume_bytes >= LEAST_BYTES && task.volume_bytes.is_finite()) {
+            fault(format!(
+                "{name} has a volume of {} bytes, must be at least {LEAST_BYTES}",
+                task.volume_bytes
+            ));
         }
         for (key, value) in [("release_s", task.release_s), ("tail_s", task.tail_s)] {
             if !(value >= 0.0 && value.is_finite()) {

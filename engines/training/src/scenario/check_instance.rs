@@ -1,7 +1,7 @@
 //! What can be wrong with an explicit instance.
 
 use super::knobs::beyond_valid_edges;
-use super::limits::{MAX_BYTES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_GBPS};
+use super::limits::{MAX_BYTES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
 use crate::instance::{Instance, Task};
 use crate::reduced_dag::MAX_EDGES;
 use lightbay_core::problem::{Problems, counted};
@@ -154,12 +154,12 @@ fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mu
             );
         }
     }
-    if !(task.volume_bytes > 0.0 && task.volume_bytes <= MAX_BYTES) {
+    if !(MIN_BYTES..=MAX_BYTES).contains(&task.volume_bytes) {
         let message = format!("is '{}'", task.volume_bytes);
         problems.add(
             format!("{path}.volume_bytes"),
             message,
-            format!("give a number above 0, at most {MAX_BYTES}"),
+            format!("give a number from {MIN_BYTES} to {MAX_BYTES}"),
         );
     }
     for (key, time_s) in [("release_s", task.release_s), ("tail_s", task.tail_s)] {

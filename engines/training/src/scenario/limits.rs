@@ -14,6 +14,8 @@ pub const MAX_PORTS: u32 = 1_000_000;
 pub const MAX_SECONDS: f64 = 1e9;
 /// Largest volume in a file, bytes.
 pub const MAX_BYTES: f64 = 1e18;
+/// Smallest volume of a transfer, bytes: what is less is lost in the tolerance of a check.
+pub const MIN_BYTES: f64 = 1.0;
 /// Smallest bandwidth, Gb/s.
 pub const MIN_GBPS: f64 = 0.001;
 /// Largest bandwidth, Gb/s.

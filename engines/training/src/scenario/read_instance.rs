@@ -1,6 +1,7 @@
 //! Reading an explicit instance from JSON, all problems at once.
 
-use super::limits::{MAX_BYTES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_GBPS};
+use super::check_instance::check_instance;
+use super::limits::{MAX_BYTES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
 use crate::instance::{Edge, GpuSet, Instance, InstanceProvenance, Link, LinkKind, Pod, Task, TaskKind};
 use crate::reduced_dag::MAX_EDGES;
 use lightbay_core::problem::Problems;
@@ -13,6 +14,7 @@ const MOST: i64 = u32::MAX as i64 - 1;
 
 /// Reads the instance at `path`.
 pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Option<Instance> {
+    let before = problems.total();
     let mut fields = Fields::of(value, path, problems)?;
     let nic_bandwidth_gbps = fields.float("nic_bandwidth_gbps", MIN_GBPS..=MAX_GBPS, problems);
     let pods = each(&mut fields, "pods", 1 << 20, problems, pod);
@@ -23,14 +25,20 @@ pub(super) fn instance(value: &Value, path: &str, problems: &mut Problems) -> Op
     let provenance =
         fields.optional("provenance").and_then(|value| provenance(value, &provenance_path, problems));
     fields.finish(problems);
-    Some(Instance {
-        nic_bandwidth_gbps: nic_bandwidth_gbps?,
+    let instance = Instance {
+        nic_bandwidth_gbps: nic_bandwidth_gbps.unwrap_or(MIN_GBPS),
         pods: pods?,
         links: links?,
         tasks: tasks?,
         edges: edges?,
         provenance,
-    })
+    };
+    if problems.total() == before {
+        return Some(instance);
+    }
+    // What single fields have wrong stands for something harmless, so that the rest is judged in the same round.
+    problems.extend(check_instance(&instance, path));
+    None
 }
 
 /// Reads the entries of a list. `None` if it is missing, too long, or one of them is wrong.
@@ -59,7 +67,12 @@ fn pod(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Pod> {
     let name = fields.text("name", problems);
     let ports = fields.int("ports", 0..=i64::from(MAX_PORTS), problems);
     let mirror = fields.bool_or("mirror", false, problems);
-    Some(Pod { id: PodId(id?), name: name?.to_owned(), ports: u32::try_from(ports?).ok()?, mirror: mirror? })
+    Some(Pod {
+        id: PodId(id?),
+        name: name?.to_owned(),
+        ports: ports.map_or(Some(MAX_PORTS), |ports| u32::try_from(ports).ok())?,
+        mirror: mirror?,
+    })
 }
 
 fn link(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Link> {
@@ -106,17 +119,17 @@ fn task(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Task> {
         id: TaskId(task_id?),
         name: name?.to_owned(),
         kind: kind?,
-        micro_batch: micro_batch?,
-        stage: stage?,
-        replica: replica?,
+        micro_batch: micro_batch.unwrap_or(0),
+        stage: stage.unwrap_or(0),
+        replica: replica.unwrap_or(0),
         src_pod: PodId(src_pod?),
         dst_pod: PodId(dst_pod?),
         flows: flows?,
-        volume_bytes: volume_bytes?,
+        volume_bytes: volume_bytes.unwrap_or(MIN_BYTES),
         src_gpus: src_gpus?,
         dst_gpus: dst_gpus?,
-        release_s: release_s?,
-        tail_s: tail_s?,
+        release_s: release_s.unwrap_or(0.0),
+        tail_s: tail_s.unwrap_or(0.0),
     })
 }
 
@@ -148,7 +161,7 @@ fn gpus(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) -> 
 fn edge(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Edge> {
     let (pred, succ) = (id(fields, "pred", problems), id(fields, "succ", problems));
     let delay_s = fields.float("delay_s", 0.0..=MAX_SECONDS, problems);
-    Some(Edge { pred: TaskId(pred?), succ: TaskId(succ?), delay_s: delay_s? })
+    Some(Edge { pred: TaskId(pred?), succ: TaskId(succ?), delay_s: delay_s.unwrap_or(0.0) })
 }
 
 /// Only what is known of it is kept; other tools may write more.
