@@ -76,5 +76,5 @@ pub use lightbay_tpu as tpu;
 pub use lightbay_training as training;
 pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};
-pub use solve::{Ask, apply, job};
+pub use solve::{Ask, apply, change, idle, job};
 pub use subject::{AnyPlan, AnyScenario};

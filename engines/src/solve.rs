@@ -75,6 +75,21 @@ pub fn apply(
     apply_own(scenario, method_name, &own, settings)
 }
 
+/// Like [`apply`] for a scenario that is written down, whatever method will solve it: a knob that only some methods look
+/// at may be set. Parameters of the suited method are returned.
+///
+/// # Errors
+/// As for [`apply`].
+pub fn change(
+    scenario: &AnyScenario,
+    settings: &[Setting],
+) -> Result<(AnyScenario, Vec<(String, ParamValue)>), Problems> {
+    let method_name = scenario.suited_method();
+    let mut own = method(scenario.kind(), method_name).map_or_else(Vec::new, |info| info.params);
+    own.extend(common_params());
+    change_own(scenario, method_name, &own, settings)
+}
+
 /// Like [`apply`], with `own` as the parameters of the method.
 pub(crate) fn apply_own(
     scenario: &AnyScenario,
@@ -82,7 +97,34 @@ pub(crate) fn apply_own(
     own: &[ParamInfo],
     settings: &[Setting],
 ) -> Result<(AnyScenario, Vec<(String, ParamValue)>), Problems> {
-    let knobs = scenario.knobs();
+    let (changed, params) = change_own(scenario, method_name, own, settings)?;
+    let knob = |name: &str| {
+        let set = settings.iter().any(|setting| setting.name == name);
+        set && !changed.is_usual(name)
+    };
+    let param = |name: &str| {
+        let default = find(own, name).and_then(|param| param.default.as_ref());
+        params.iter().any(|(given, value)| given == name && default != Some(value))
+    };
+    let mut problems = Problems::new();
+    for problem in idle_for(&changed, method_name, &params) {
+        if knob(&problem.path) || param(&problem.path) {
+            problems.push(problem);
+        }
+    }
+    problems.into_result((changed, params))
+}
+
+/// Like [`apply_own`], whatever the method leaves without effect.
+fn change_own(
+    scenario: &AnyScenario,
+    method_name: &str,
+    own: &[ParamInfo],
+    settings: &[Setting],
+) -> Result<(AnyScenario, Vec<(String, ParamValue)>), Problems> {
+    // A knob that cannot act now may act beside other changes, so the result is judged.
+    let knobs = scenario.every_knob();
+    let never = scenario.idle();
     let mut problems = Problems::new();
     let mut changes: Vec<(&str, Option<usize>, ParamValue)> = Vec::new();
     let mut params: Vec<(String, ParamValue)> = Vec::new();
@@ -93,25 +135,49 @@ pub(crate) fn apply_own(
                 Err(problem) => problems.push(problem),
             }
         } else if let Some(param) = find(own, &setting.name) {
-            if setting.index.is_some() {
-                problems.add(setting.to_string(), "has no entries", "write it without [ ]");
-                continue;
-            }
-            match param.parse(&setting.text) {
+            match parse_param(param, setting) {
                 Ok(value) => params.push((setting.name.clone(), value)),
                 Err(problem) => problems.push(problem),
             }
+        } else if let Some(problem) = never.iter().find(|problem| problem.path == setting.name) {
+            problems.push(problem.clone());
         } else {
-            problems.push(unknown_setting(scenario.kind(), method_name, &setting.name, &knobs, own));
+            problems.push(unknown_setting(
+                scenario.kind(),
+                method_name,
+                &setting.name,
+                &scenario.knobs(),
+                own,
+            ));
         }
     }
-    problems.into_result(())?;
-    if changes.is_empty() {
-        return Ok((scenario.clone(), params));
+    if !problems.is_empty() {
+        return Err(problems);
     }
     let changes: Vec<(&str, Option<usize>, &ParamValue)> =
         changes.iter().map(|(name, index, value)| (*name, *index, value)).collect();
-    Ok((scenario.with_all(&changes)?, params))
+    let changed = if changes.is_empty() { scenario.clone() } else { scenario.with_all(&changes)? };
+    Ok((changed, params))
+}
+
+/// Everything that cannot act when a method is given a scenario and values of its parameters: knobs of the scenario and
+/// parameters by name, each with the reason and what to do.
+pub fn idle(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
+    let mut idle = scenario.idle();
+    idle.extend(idle_for(scenario, method, settings));
+    idle
+}
+
+/// What the method leaves without effect. Nothing for values that it does not take: they are refused anyway.
+fn idle_for(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
+    fn of<K: Listed>(scenario: &Scenario<K>, name: &str, given: &[(String, ParamValue)]) -> Vec<Problem> {
+        let Ok(method) = implementation::<K>(name) else { return Vec::new() };
+        let info = method.info();
+        let own = given.iter().filter(|(name, _)| find(&info.params, name).is_some());
+        Params::resolve(&info.params, own.map(|(name, value)| (name.as_str(), value)))
+            .map_or_else(|_| Vec::new(), |params| method.idle(&scenario.body, &params))
+    }
+    each_kind!(scenario, AnyScenario, scenario => of(scenario, method, settings))
 }
 
 fn find<'a>(infos: &'a [ParamInfo], name: &str) -> Option<&'a ParamInfo> {
@@ -128,6 +194,14 @@ pub(crate) fn parse_entry(knob: &ParamInfo, setting: &Setting) -> Result<ParamVa
             entry.parse(&setting.text)
         }
         (Some(_), _) => Err(Problem::new(setting.to_string(), "has no entries", "write it without [ ]")),
+    }
+}
+
+/// The value of a parameter of a method.
+pub(crate) fn parse_param(param: &ParamInfo, setting: &Setting) -> Result<ParamValue, Problem> {
+    match setting.index {
+        None => param.parse(&setting.text),
+        Some(_) => Err(Problem::new(setting.to_string(), "has no entries", "write it without [ ]")),
     }
 }
 
@@ -167,6 +241,18 @@ fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Jo
     let info = method.info();
     let params =
         Params::resolve(&info.params, ask.settings.iter().map(|(name, value)| (name.as_str(), value)))?;
+    // The parameters of a plan name every default too; a default does nothing that would not be done anyway.
+    let given = |name: &str| {
+        let default = find(&info.params, name).and_then(|param| param.default.as_ref());
+        ask.settings.iter().any(|(set, _)| set == name) && params.get(name) != default
+    };
+    let mut problems = Problems::new();
+    for problem in method.idle(&scenario.body, &params) {
+        if given(&problem.path) {
+            problems.push(problem);
+        }
+    }
+    problems.into_result(())?;
     let request = Request {
         scenario: Arc::clone(scenario),
         params,

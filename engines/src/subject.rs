@@ -48,6 +48,14 @@ fn knobs_of<K: Kind>(scenario: &Scenario<K>) -> Vec<ParamInfo> {
     K::knobs(Some(&scenario.body))
 }
 
+fn idle_in<K: Kind>(scenario: &Scenario<K>) -> Vec<Problem> {
+    K::idle(&scenario.body)
+}
+
+fn question_of<K: Kind>(scenario: &Scenario<K>) -> Option<String> {
+    K::question(&scenario.body)
+}
+
 fn knob_of<K: Kind>(scenario: &Scenario<K>, name: &str) -> Option<ParamValue> {
     K::knob(&scenario.body, name)
 }
@@ -113,9 +121,28 @@ impl AnyScenario {
         json::to_pretty(&self.to_value()?)
     }
 
-    /// Its knobs.
+    /// Its knobs: those that can act on it.
     pub fn knobs(&self) -> Vec<ParamInfo> {
+        let idle = self.idle();
+        let mut knobs = self.every_knob();
+        knobs.retain(|info| idle.iter().all(|problem| problem.path != info.name));
+        knobs
+    }
+
+    /// The knobs of scenarios of its form, also those that cannot act on this one; [`Self::idle`] says which.
+    pub fn every_knob(&self) -> Vec<ParamInfo> {
         each_kind!(self, Self, scenario => knobs_of(scenario))
+    }
+
+    /// Knobs of its kind that cannot act on it: name, reason and what to do.
+    pub fn idle(&self) -> Vec<Problem> {
+        each_kind!(self, Self, scenario => idle_in(scenario))
+    }
+
+    /// What the methods see of it, if that is less than all of it; equal for scenarios that ask the same question though
+    /// they are written in other words.
+    pub fn question(&self) -> Option<String> {
+        each_kind!(self, Self, scenario => question_of(scenario))
     }
 
     /// The method to use when none is named.
@@ -139,8 +166,57 @@ impl AnyScenario {
     /// The scenario with several knobs changed together, validated once at the end.
     ///
     /// # Errors
-    /// Every problem of the values and of the scenario that would result.
+    /// Every problem of the values and of the scenario that would result, every knob among them that cannot act on it,
+    /// and every value without which the result would ask the same question.
     pub fn with_all(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
+        let changed = self.acting(changes)?;
+        let mut problems = Problems::new();
+        if let Some(question) = changed.question() {
+            for (name, _, _) in changes {
+                let (before, after) = (self.knob(name), changed.knob(name));
+                if before == after || changed.is_usual(name) {
+                    continue;
+                }
+                let others: Vec<_> = changes.iter().filter(|(other, _, _)| other != name).copied().collect();
+                let without = self.turned(&others).ok().and_then(|without| without.question());
+                if without.as_ref() == Some(&question) {
+                    let text = |value: Option<ParamValue>| {
+                        value.map_or_else(|| "none".to_owned(), |value| value.to_string())
+                    };
+                    let message = format!(
+                        "'{}' instead of '{}' changes nothing that a plan depends on here",
+                        text(after),
+                        text(before)
+                    );
+                    problems.add(*name, message, "leave it out, or give another value");
+                }
+            }
+        }
+        problems.into_result(changed)
+    }
+
+    /// Like [`Self::with_all`], but a value may leave the question as it was.
+    pub(crate) fn acting(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
+        let changed = self.turned(changes)?;
+        let mut problems = Problems::new();
+        for problem in changed.idle() {
+            let set = changes.iter().any(|(name, _, _)| *name == problem.path);
+            if set && !changed.is_usual(&problem.path) {
+                problems.push(problem);
+            }
+        }
+        problems.into_result(changed)
+    }
+
+    /// Whether a knob has its default, so that it asks for nothing, whether it can act or not.
+    pub(crate) fn is_usual(&self, name: &str) -> bool {
+        let default =
+            self.every_knob().into_iter().find(|info| info.name == name).and_then(|info| info.default);
+        default.is_some() && default == self.knob(name)
+    }
+
+    /// Like [`Self::with_all`], but a knob that cannot act on the result is no problem.
+    pub(crate) fn turned(&self, changes: &[(&str, Option<usize>, &ParamValue)]) -> Result<Self, Problems> {
         each_kind!(self, Self, scenario => set_all(scenario, changes).map(any_scenario))
     }
 

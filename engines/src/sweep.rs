@@ -5,7 +5,7 @@
 //! where the method starts from plans and the knob says that a changed value starts from what is known.
 
 use crate::catalogue::{kind, method, methods};
-use crate::solve::{apply_own, job, parse_entry, unknown_method};
+use crate::solve::{job, parse_entry, parse_param, unknown_method};
 use crate::subject::AnyScenario;
 use crate::{Ask, KindInfo};
 use lightbay_core::checked::SharedPlan;
@@ -19,6 +19,7 @@ use serde_json::json;
 
 mod axis;
 mod cells;
+mod effects;
 mod row;
 mod walk;
 
@@ -108,20 +109,16 @@ impl Sweep {
             let mut having = 0;
             for (info, ask) in self.infos.iter().zip(&mut self.asks) {
                 let own = parameters(info);
-                if !own.iter().any(|param| param.name == setting.name) {
-                    continue;
-                }
+                let Some(param) = own.iter().find(|param| param.name == setting.name) else { continue };
                 having += 1;
-                let scenario = self.scenarios.first();
-                let Some(scenario) = scenario else { continue };
-                match apply_own(scenario, info.name, &own, std::slice::from_ref(setting)) {
-                    Ok((_, values)) => *ask = ask.clone().with(values),
-                    Err(found) if having == 1 => problems.extend(found),
+                match parse_param(param, setting) {
+                    Ok(value) => *ask = ask.clone().with(vec![(setting.name.clone(), value)]),
+                    Err(problem) if having == 1 => problems.push(problem),
                     Err(_) => {}
                 }
             }
             if having == 0 {
-                problems.push(self.unknown(&setting.name));
+                problems.push(self.never(&setting.name).unwrap_or_else(|| self.unknown(&setting.name)));
             }
         }
         problems.into_result(self)
@@ -145,12 +142,14 @@ impl Sweep {
                 Err(found) => problems.extend(found),
             }
         }
-        problems.into_result(())?;
+        if !problems.is_empty() {
+            return Err(problems);
+        }
         if self.len() > MAX_CELLS {
             let message = format!("{} cells are more than {MAX_CELLS}", self.len());
             return Err(Problem::new("", message, "take fewer values, or sweep in parts").into());
         }
-        Ok(self)
+        self.check_effects().into_result(self)
     }
 
     /// The same with limits of every cell; what is not given stays as it is.
@@ -232,12 +231,24 @@ impl Sweep {
         let Some(scenario) = self.scenarios.get(cell.scenario) else {
             return Err(Problem::new("", "there is no such cell", "").into());
         };
+        let changes = self.changes_at(cell);
+        if changes.is_empty() { Ok(scenario.clone()) } else { scenario.acting(&changes) }
+    }
+
+    /// What is changed in the scenario of a cell.
+    fn changes_at<'a>(&'a self, cell: &'a Cell) -> Vec<(&'a str, Option<usize>, &'a ParamValue)> {
         let fixed = self.changes.iter().map(|(name, index, value)| (name.as_str(), *index, value));
         let turned = self.axes.iter().zip(self.values_at(cell));
         let turned = turned.filter(|(axis, _)| axis.turns == Turns::Scenario);
-        let changes: Vec<_> =
-            fixed.chain(turned.map(|(axis, value)| (axis.info.name.as_ref(), axis.index, value))).collect();
-        if changes.is_empty() { Ok(scenario.clone()) } else { scenario.with_all(&changes) }
+        fixed.chain(turned.map(|(axis, value)| (axis.info.name.as_ref(), axis.index, value))).collect()
+    }
+
+    /// What is asked of the method of a cell, apart from the scenario and a plan to start from.
+    fn ask_at(&self, cell: &Cell) -> Option<Ask> {
+        let turned = self.axes.iter().zip(self.values_at(cell));
+        let turned = turned.filter(|(axis, _)| axis.turns == Turns::Method);
+        let settings = turned.map(|(axis, value)| (axis.info.name.to_string(), value.clone())).collect();
+        Some(self.asks.get(cell.method)?.clone().with(settings))
     }
 
     /// The run of a cell, from a plan if there is one.
@@ -246,18 +257,16 @@ impl Sweep {
     /// What is wrong with its scenario or its parameters.
     pub fn job(&self, cell: &Cell, start: Option<SharedPlan>) -> Result<Box<dyn Job>, Problems> {
         let scenario = self.scenario(cell)?;
-        let turned = self.axes.iter().zip(self.values_at(cell));
-        let turned = turned.filter(|(axis, _)| axis.turns == Turns::Method);
-        let settings = turned.map(|(axis, value)| (axis.info.name.to_string(), value.clone())).collect();
-        let Some(ask) = self.asks.get(cell.method) else {
+        let Some(ask) = self.ask_at(cell) else {
             return Err(Problem::new("", "there is no such cell", "").into());
         };
-        let ask = Ask { hot_start: start, ..ask.clone().with(settings) };
+        let ask = Ask { hot_start: start, ..ask };
+        self.check_cell(cell, &scenario, &ask)?;
         job(&scenario, &ask)
     }
 
     fn knob(&self, name: &str) -> Option<ParamInfo> {
-        let knobs = self.scenarios.first().map(AnyScenario::knobs).unwrap_or_default();
+        let knobs = self.scenarios.first().map(AnyScenario::every_knob).unwrap_or_default();
         knobs.into_iter().find(|knob| knob.name == name)
     }
 
@@ -275,6 +284,9 @@ impl Sweep {
         }
         if let Some(knob) = self.knob(name) {
             return Ok((knob, Turns::Scenario));
+        }
+        if let Some(idle) = self.never(name) {
+            return Err(idle);
         }
         let mut found = None;
         for info in &self.infos {

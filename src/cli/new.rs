@@ -8,7 +8,7 @@ use super::target::Target;
 use clap::{Args, ValueHint};
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_engines::{AnyScenario, Conversion, apply, conversion, convert, kind, kinds, preset, presets};
+use lightbay_engines::{AnyScenario, Conversion, change, conversion, convert, kind, kinds, preset, presets};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -118,7 +118,7 @@ fn base(from: &str) -> Result<AnyScenario, Problem> {
 
 /// Changes knobs of the scenario; parameters of methods have no place in a scenario file.
 fn with_knobs(scenario: &AnyScenario, settings: &[Setting]) -> Result<AnyScenario, Problems> {
-    let (changed, params) = apply(scenario, scenario.suited_method(), settings)?;
+    let (changed, params) = change(scenario, settings)?;
     let mut problems = Problems::new();
     for (name, _) in params {
         problems.add(name, "is a parameter of a method, not of the scenario", "give it to `lightbay solve`");

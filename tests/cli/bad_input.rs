@@ -46,7 +46,10 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("unknown_kind.json", &["kind: is 'trainning'; did you mean 'training'?"]),
-    ("unknown_model.json", &["job.model: is 'gpt_7bb'; did you mean 'gpt_7b'?"]),
+    (
+        "unknown_model.json",
+        &["job.model: is 'gpt_7bb', no model that is built in; did you mean 'gpt_7b'? valid are gpt_7b"],
+    ),
     (
         "wrong_types.json",
         &[

@@ -137,8 +137,20 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Every problem found.
     fn validate(scenario: &Self::Scenario) -> Result<(), Problems>;
 
-    /// The knobs of a scenario (those of any scenario of the kind if none is given).
+    /// The knobs of a scenario (those of any scenario of the kind if none is given), also those that cannot act on it.
     fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
+
+    /// Knobs of the kind that cannot act on a scenario: `path` is the name of the knob, the text says why and what to do.
+    /// Nobody may set them, vary them or show them as if they were used.
+    fn idle(_scenario: &Self::Scenario) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    /// What the methods see of a scenario, if that is less than all of it: scenarios with equal texts ask the same
+    /// question, whatever else is written in them.
+    fn question(_scenario: &Self::Scenario) -> Option<String> {
+        None
+    }
 
     /// The present value of a knob.
     fn knob(scenario: &Self::Scenario, name: &str) -> Option<ParamValue>;

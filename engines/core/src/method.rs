@@ -5,7 +5,7 @@ use crate::context::{Context, Stop};
 use crate::kind::Kind;
 use crate::param::{ParamInfo, Params};
 use crate::plan::{Limit, Status};
-use crate::problem::Problems;
+use crate::problem::{Problem, Problems};
 use crate::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -78,10 +78,26 @@ impl From<Problems> for MethodError {
     }
 }
 
+/// Names that cannot act for one reason, as [`Method::idle`] returns them.
+pub fn without_effect<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    why: &'a str,
+    remedy: &'a str,
+) -> impl Iterator<Item = Problem> + 'a {
+    let names: Vec<&str> = names.into_iter().collect();
+    names.into_iter().map(move |name| Problem::new(name, format!("has no effect {why}"), remedy))
+}
+
 /// An algorithm of kind `K`.
 pub trait Method<K: Kind>: Send + Sync {
     /// What it is and takes.
     fn info(&self) -> MethodInfo;
+
+    /// Parameters of the method and knobs of the scenario that cannot act beside the other parameters or on this
+    /// scenario: `path` is the name, the text says why and what to do. `params` are all values, defaults included.
+    fn idle(&self, _scenario: &K::Scenario, _params: &Params) -> Vec<Problem> {
+        Vec::new()
+    }
 
     /// Works until done or told to stop. Calls [`Context::checkpoint`] at least every 5 ms of work and hands
     /// every better plan to [`Context::incumbent`].

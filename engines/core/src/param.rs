@@ -1,11 +1,14 @@
 //! Knobs as data: one description that forms, flags, help, validation and documentation are made from.
 
-use crate::problem::{Problem, Problems, suggestion};
+use crate::problem::{Problem, nearest, suggestion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
+
+mod values;
+
+pub use values::Params;
 
 /// The value of a knob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -133,11 +136,15 @@ pub struct ParamInfo {
     pub help: Cow<'static, str>,
     /// What a change means.
     pub effect: Effect,
+    /// What else a person may have wanted who gives a name that is none of the choices; empty if nothing.
+    #[serde(skip)]
+    pub hint: Cow<'static, str>,
 }
 
 impl ParamInfo {
     fn new(name: &'static str, domain: Domain, default: Option<ParamValue>, help: &'static str) -> Self {
-        Self { name: name.into(), unit: "".into(), domain, default, help: help.into(), effect: Effect::Warm }
+        let (unit, hint) = ("".into(), "".into());
+        Self { name: name.into(), unit, domain, default, help: help.into(), effect: Effect::Warm, hint }
     }
 
     /// A yes-or-no knob.
@@ -199,6 +206,13 @@ impl ParamInfo {
     #[must_use]
     pub fn derived(mut self) -> Self {
         self.default = None;
+        self
+    }
+
+    /// The same knob with what to say to a person who gives a name that is none of the choices.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.hint = hint.into();
         self
     }
 
@@ -277,11 +291,14 @@ impl ParamInfo {
                     Some(value.clone())
                 } else {
                     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-                    return Err(Problem::new(
-                        self.name.clone(),
-                        format!("'{text}' is not possible"),
-                        suggestion(text, &names),
-                    ));
+                    let remedy = if self.hint.is_empty() {
+                        suggestion(text, &names)
+                    } else {
+                        let near = nearest(text, names.iter().copied());
+                        let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+                        format!("{near}valid are {}; {}", names.join(", "), self.hint)
+                    };
+                    return Err(Problem::new(self.name.clone(), format!("'{text}' is not possible"), remedy));
                 }
             }
             (Domain::Text, ParamValue::Text(_)) => Some(value.clone()),
@@ -363,94 +380,6 @@ impl fmt::Display for Setting {
         match self.index {
             Some(index) => write!(f, "{}[{index}]={}", self.name, self.text),
             None => write!(f, "{}={}", self.name, self.text),
-        }
-    }
-}
-
-/// Values of a method's knobs, each valid for its description.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Params(BTreeMap<String, ParamValue>);
-
-impl Params {
-    /// Defaults of `infos`, overridden by `given`. Knobs without default and without given value are absent.
-    ///
-    /// # Errors
-    /// Unknown names and invalid values, all of them.
-    pub fn resolve<'a>(
-        infos: &[ParamInfo],
-        given: impl IntoIterator<Item = (&'a str, &'a ParamValue)>,
-    ) -> Result<Self, Problems> {
-        let mut problems = Problems::new();
-        let mut values: BTreeMap<String, ParamValue> = infos
-            .iter()
-            .filter_map(|info| info.default.clone().map(|value| (info.name.to_string(), value)))
-            .collect();
-        for (name, value) in given {
-            match infos.iter().find(|info| info.name == name) {
-                None => {
-                    let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
-                    problems.add(name, "is no parameter of this method", suggestion(name, &names));
-                }
-                Some(info) => match info.accept(value) {
-                    Ok(value) => {
-                        values.insert(name.to_owned(), value);
-                    }
-                    Err(problem) => problems.push(problem),
-                },
-            }
-        }
-        problems.into_result(Self(values))
-    }
-
-    /// All values by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &ParamValue)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value))
-    }
-
-    /// One value.
-    pub fn get(&self, name: &str) -> Option<&ParamValue> {
-        self.0.get(name)
-    }
-
-    /// Replaces one value, as a live edit does.
-    pub fn set(&mut self, name: impl Into<String>, value: ParamValue) {
-        self.0.insert(name.into(), value);
-    }
-
-    /// A yes-or-no value; absent is no.
-    pub fn bool(&self, name: &str) -> bool {
-        matches!(self.0.get(name), Some(ParamValue::Bool(true)))
-    }
-
-    /// A whole number, if given.
-    pub fn int(&self, name: &str) -> Option<i64> {
-        self.0.get(name).and_then(ParamValue::as_i64)
-    }
-
-    /// A count: a whole number that its description keeps non-negative; absent is 0.
-    pub fn count(&self, name: &str) -> usize {
-        self.int(name).and_then(|value| usize::try_from(value).ok()).unwrap_or(0)
-    }
-
-    /// A number, if given.
-    pub fn float(&self, name: &str) -> Option<f64> {
-        self.0.get(name).and_then(ParamValue::as_f64)
-    }
-
-    /// A name or text, if given.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        match self.0.get(name) {
-            Some(ParamValue::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// A list of whole numbers, if given; a single number is a list of one.
-    pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
-        match self.0.get(name)? {
-            ParamValue::List(values) => values.iter().map(ParamValue::as_i64).collect(),
-            value => value.as_i64().map(|value| vec![value]),
         }
     }
 }

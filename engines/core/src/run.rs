@@ -111,7 +111,9 @@ impl<K: Kind> TypedJob<K> {
     ///
     /// # Errors
     /// If the scenario cannot be written (a number that is not finite).
-    pub fn new(method: Arc<dyn Method<K>>, request: Request<K>) -> Result<Self, crate::json::WriteError> {
+    pub fn new(method: Arc<dyn Method<K>>, mut request: Request<K>) -> Result<Self, crate::json::WriteError> {
+        // Every run knows for itself what it read.
+        request.params = request.params.unread();
         let sha256: Arc<str> = request.scenario.sha256()?.into();
         let name = method.info().name.into();
         Ok(Self { method, name, request, sha256 })
@@ -165,11 +167,28 @@ impl<K: Kind> Job for TypedJob<K> {
                 Err(error) => Err(error),
             }
         }));
+        // A run that was cut short may have read the rest later.
+        if matches!(ended, Ok(Ok(_))) {
+            say_in_vain(&mut cx, &self.method.info().params);
+        }
         let done = conclude(&mut cx, &env.control, ended);
         if let Some(caveat) = cx.best_checked().and_then(|plan| K::caveat(plan.plan())) {
             cx.note(Severity::Warning, caveat);
         }
         cx.report(EventBody::Done(done));
+    }
+}
+
+/// Says which of the parameters that were asked for nothing in the run depended on.
+fn say_in_vain<K: Kind>(cx: &mut Context<'_, K>, infos: &[ParamInfo]) {
+    let names: Vec<String> = cx.params().in_vain(infos).into_iter().map(|name| format!("`{name}`")).collect();
+    if !names.is_empty() {
+        let they = if names.len() == 1 { "it steers" } else { "they steer" };
+        let text = format!(
+            "{} had no effect: the run had no need of the part of the method that {they}",
+            names.join(", ")
+        );
+        cx.note(Severity::Warning, text);
     }
 }
 

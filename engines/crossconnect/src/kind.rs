@@ -44,6 +44,10 @@ impl Kind for Crossconnect {
         scenario::knobs(scenario)
     }
 
+    fn idle(scenario: &CrossconnectScenario) -> Vec<Problem> {
+        scenario.idle()
+    }
+
     fn knob(scenario: &CrossconnectScenario, name: &str) -> Option<ParamValue> {
         scenario.get(name)
     }

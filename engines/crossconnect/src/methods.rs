@@ -8,6 +8,7 @@ mod exact;
 mod finish;
 mod ground;
 mod halving;
+mod idle;
 mod knobs;
 mod lns;
 mod polish;

@@ -4,6 +4,7 @@
 
 mod crossconnects;
 mod formats;
+mod idle;
 mod methods;
 mod pods;
 mod programs;

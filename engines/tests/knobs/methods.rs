@@ -40,7 +40,7 @@ const PROVING_JOINT: &[&str] = &["delta-joint", "auto"];
 /// Two jobs on one set of pods.
 const PAIR: &str = "megatron_177b_pair";
 /// Hardly any genetic search before the integer program.
-const SELECTING: &str = "proof=select generations=0 islands=1 population=2 elites=1";
+const SELECTING: &str = "proof=select generations=0 islands=1 population=2";
 const LONG: &str = "generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
 const LONG_UNLISTED: &str =
     "listed_vectors=1 generations=100000 stall_generations=100000 wall_limit_s=0 population=10";
@@ -67,7 +67,7 @@ const fn contended(param: &'static str, given: &'static str, to: &'static str, s
 }
 
 const CASES: &[Case] = &[
-    case(GENETIC, "min_ports", "generations=0 islands=1 population=2 elites=1", "true", Shows::Log),
+    case(GENETIC, "min_ports", "generations=0 islands=1 population=2", "true", Shows::Log),
     case(TOPO, "min_ports", "", "true", Shows::Plan),
     case(&["delta-joint"], "min_ports", "", "true", Shows::Plan),
     // On the small job the genetic search ends with the fewest ports already.

@@ -61,6 +61,10 @@ impl Kind for Tpu {
         scenario::knobs().to_vec()
     }
 
+    fn idle(scenario: &TpuScenario) -> Vec<Problem> {
+        scenario.idle()
+    }
+
     fn knob(scenario: &TpuScenario, name: &str) -> Option<ParamValue> {
         scenario.get(name)
     }

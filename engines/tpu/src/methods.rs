@@ -6,6 +6,7 @@ mod evaluate;
 mod fast;
 pub mod finish;
 mod greedy;
+mod idle;
 mod lp;
 mod milp;
 mod random;

@@ -49,6 +49,14 @@ impl Kind for Training {
         }
     }
 
+    fn idle(scenario: &TrainingScenario) -> Vec<Problem> {
+        scenario.idle()
+    }
+
+    fn question(scenario: &TrainingScenario) -> Option<String> {
+        scenario.question()
+    }
+
     fn knob(scenario: &TrainingScenario, name: &str) -> Option<ParamValue> {
         scenario.get(name)
     }

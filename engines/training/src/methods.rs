@@ -7,6 +7,7 @@ mod carry;
 mod evolve;
 mod fixed_step;
 mod given;
+mod idle;
 mod interval;
 mod joint;
 mod knobs;

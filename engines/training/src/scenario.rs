@@ -12,6 +12,7 @@ pub mod variants;
 mod check_instance;
 mod check_job;
 mod check_schedule;
+mod idle;
 mod read_instance;
 mod read_job;
 mod read_shared;

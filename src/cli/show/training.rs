@@ -98,14 +98,16 @@ impl<'a> Figures<'a> {
             row(
                 "job",
                 format!(
-                    "tp {}, pp {}, ep {}, {}, {} of {} x {} tokens, {} Gb/s",
+                    "tp {}, pp {}, ep {}, {}, {}{}, {} Gb/s",
                     run.tp,
                     run.pp,
                     run.ep,
                     counted(run.gpus.into(), "GPU", "GPUs"),
                     counted(run.micro_batches.into(), "micro-batch", "micro-batches"),
-                    run.micro_batch_size,
-                    run.seq,
+                    match &job.measured {
+                        Some(_) => " with measured times and volumes".to_owned(),
+                        None => format!(" of {} x {} tokens", run.micro_batch_size, run.seq),
+                    },
                     run.bandwidth_gbps
                 ),
             );

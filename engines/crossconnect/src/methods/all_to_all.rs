@@ -1,9 +1,11 @@
 //! `all-to-all-order`: the phases in which all GPUs exchange data without contention.
 
+use super::idle;
 use crate::assemble;
 use crate::kind::Crossconnect;
 use crate::phases::{self, Counter, MAX_GPUS};
 use crate::plan::PhaseRule;
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -38,6 +40,10 @@ impl Method<Crossconnect> for AllToAll {
                 ),
             ],
         }
+    }
+
+    fn idle(&self, _scenario: &CrossconnectScenario, _params: &Params) -> Vec<Problem> {
+        idle::order()
     }
 
     fn solve(

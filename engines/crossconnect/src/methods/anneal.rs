@@ -1,14 +1,16 @@
 //! `lumos-anneal`: all switches and orientations at once, by small random steps.
 
 use super::ground::{Ground, Start, best_bound, outcome};
-use super::knobs;
+use super::{idle, knobs};
 use crate::anneal::{self, Settings};
 use crate::bound;
 use crate::kind::Crossconnect;
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Limit;
+use lightbay_core::problem::Problem;
 use lightbay_core::random::Streams;
 use lightbay_core::scenario::Scenario;
 use rand::Rng;
@@ -38,6 +40,10 @@ impl Method<Crossconnect> for Anneal {
             hot_start: true,
             params,
         }
+    }
+
+    fn idle(&self, scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
+        idle::annealing(scenario, params)
     }
 
     fn solve(

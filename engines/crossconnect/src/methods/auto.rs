@@ -3,8 +3,9 @@
 
 use super::anneal::{anneal, relax};
 use super::ground::{Ground, Start, best_bound, outcome};
-use super::{exact, finish, knobs, lns};
+use super::{exact, finish, idle, knobs, lns};
 use crate::kind::Crossconnect;
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -39,6 +40,12 @@ impl Method<Crossconnect> for Auto {
             hot_start: true,
             params,
         }
+    }
+
+    fn idle(&self, scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
+        let mut idle = idle::annealing(scenario, params);
+        idle.extend(idle::freeing(params));
+        idle
     }
 
     fn solve(

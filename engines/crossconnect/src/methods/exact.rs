@@ -2,7 +2,7 @@
 
 use super::anneal::anneal;
 use super::ground::{Ground, Start, best_bound, outcome};
-use super::knobs;
+use super::{idle, knobs};
 use crate::assemble;
 use crate::assignment::Cell;
 use crate::bound::whole;
@@ -10,12 +10,14 @@ use crate::exact::{Orientation, Program, infeasible};
 use crate::kind::Crossconnect;
 use crate::orient::{Failure, Taste, orient};
 use crate::plan::CrossconnectResult;
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Model;
@@ -55,6 +57,10 @@ impl Method<Crossconnect> for Exact {
             hot_start: true,
             params,
         }
+    }
+
+    fn idle(&self, scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
+        idle::annealing(scenario, params)
     }
 
     fn solve(

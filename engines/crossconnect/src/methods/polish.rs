@@ -2,13 +2,16 @@
 
 use super::finish::{self, First};
 use super::ground::{Ground, Start};
+use super::idle;
 use crate::assignment::Assignment;
 use crate::kind::Crossconnect;
 use crate::polish::polish;
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
@@ -38,6 +41,10 @@ impl Method<Crossconnect> for Polish {
             hot_start: true,
             params,
         }
+    }
+
+    fn idle(&self, _scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
+        idle::halving(params)
     }
 
     fn solve(

@@ -2,6 +2,7 @@
 
 use super::{Circuit, CrossconnectScenario, MAX_PORTS, Pinned, Port, Side, Wiring};
 use crate::presets;
+use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
 use std::collections::BTreeSet;
@@ -74,6 +75,9 @@ pub fn knobs(scenario: Option<&CrossconnectScenario>) -> Vec<ParamInfo> {
     knobs
 }
 
+/// Knobs of random instances.
+const DRAWN: [&str; 2] = ["changed_percent", "instance_seed"];
+
 /// Texts separated by commas; none for 'none'.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|entry| !entry.is_empty() && *entry != NONE)
@@ -89,6 +93,20 @@ fn listed<T>(entries: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> Pa
 }
 
 impl CrossconnectScenario {
+    /// Knobs of the kind that cannot act on the scenario.
+    pub fn idle(&self) -> Vec<Problem> {
+        let mut idle = Vec::new();
+        if self.family.is_none() {
+            let remedy = "take a random instance, such as preset:crossconnect-16-16-25, or change `circuits`";
+            idle.extend(without_effect(DRAWN, "on a scenario that was not drawn at random", remedy));
+        }
+        if self.wiring == Wiring::SingleSided {
+            let why = "with single_sided wiring, where ports have no sides";
+            idle.extend(without_effect(["ports_b"], why, "count all ports in `ports_a`"));
+        }
+        idle
+    }
+
     /// The value of a knob. `None` for unknown names and for what no knob can express (ports that differ between
     /// switches, circuits of many pairs of pods).
     pub fn get(&self, name: &str) -> Option<ParamValue> {
@@ -126,7 +144,10 @@ impl CrossconnectScenario {
         let all = knobs(Some(self));
         let Some(info) = all.iter().find(|info| info.name == name) else {
             let names: Vec<&str> = all.iter().map(|info| info.name.as_ref()).collect();
-            return Err(Problem::new(name, "is no knob of this scenario", suggestion(name, &names)));
+            let idle = self.idle().into_iter().find(|problem| problem.path == name);
+            return Err(idle.unwrap_or_else(|| {
+                Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
+            }));
         };
         if let Some(pod) = index {
             return self.set_ports_of(info, name, pod, value);

@@ -1,7 +1,7 @@
 //! What every method on the optimisation model begins with: whether the scenario suits it, the group whose elements
 //! are the states of the switches, and what is known before anything is computed.
 
-use super::finish;
+use super::{finish, idle};
 use crate::group::Group;
 use crate::kind::Tpu;
 use crate::scenario::{TopologyChoice, TpuScenario};
@@ -41,6 +41,12 @@ pub(super) struct By<A>(pub A);
 impl<A: Approach> Method<Tpu> for By<A> {
     fn info(&self) -> MethodInfo {
         self.0.info()
+    }
+
+    fn idle(&self, scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
+        let mut idle = idle::finishing(scenario, params);
+        idle.extend(idle::without_torus(A::NAME, scenario));
+        idle
     }
 
     fn solve(

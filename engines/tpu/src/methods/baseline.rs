@@ -1,13 +1,15 @@
 //! `pt` and `pdtt`: the tori that designs are measured against.
 
 use super::finish::{self, Chosen, Torus};
+use super::idle;
 use crate::baselines;
 use crate::kind::Tpu;
-use crate::scenario::TopologyChoice;
+use crate::scenario::{TopologyChoice, TpuScenario};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// A torus of the scenario's job shape.
@@ -34,6 +36,12 @@ impl Method<Tpu> for Baseline {
             hot_start: false,
             params: finish::params(true),
         }
+    }
+
+    fn idle(&self, scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
+        let mut idle = idle::finishing(scenario, params);
+        idle.extend(idle::without_group(self.name()));
+        idle
     }
 
     fn solve(

@@ -1,6 +1,7 @@
 //! `evaluate`: what a given pod is worth.
 
 use super::finish::{self, Chosen, Torus};
+use super::idle;
 use crate::kind::Tpu;
 use crate::pod::{MAX_CUBES, SWITCHES};
 use crate::scenario::{TopologyChoice, TpuScenario};
@@ -25,6 +26,13 @@ impl Method<Tpu> for Evaluate {
             hot_start: true,
             params: params(),
         }
+    }
+
+    fn idle(&self, scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
+        let mut idle = idle::finishing(scenario, params);
+        idle.extend(idle::without_torus("evaluate", scenario));
+        idle.extend(idle::without_group("evaluate"));
+        idle
     }
 
     fn solve(

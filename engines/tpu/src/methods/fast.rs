@@ -11,6 +11,7 @@
 //! All limits are counts of work, so the same seed gives the same plan on any machine.
 
 use super::finish::{self, Chosen};
+use super::idle;
 use crate::anneal::families::{Family, Turns, families};
 use crate::anneal::ties::Ties;
 use crate::anneal::tournament::{self, Entry};
@@ -26,9 +27,10 @@ use crate::scenario::{TopologyChoice, TpuScenario};
 use crate::topology::Topology;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 mod general;
@@ -114,6 +116,17 @@ impl Method<Tpu> for Fast {
             hot_start: true,
             params,
         }
+    }
+
+    fn idle(&self, scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
+        let mut idle = idle::finishing(scenario, params);
+        idle.extend(idle::without_torus("tons-fast", scenario));
+        if scenario.cubes <= 2 {
+            let why = "on pods of up to 2 cubes, all of which are symmetric";
+            let remedy = "leave it at 0, or design more cubes";
+            idle.extend(without_effect(["general_steps"], why, remedy));
+        }
+        idle
     }
 
     fn solve(

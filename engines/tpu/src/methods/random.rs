@@ -1,17 +1,19 @@
 //! `random`: what chance gives.
 
 use super::finish::{self, Chosen};
+use super::idle;
 use crate::kind::Tpu;
 use crate::mcf::Certificate;
 use crate::metrics;
 use crate::pod::SWITCHES;
-use crate::scenario::TopologyChoice;
+use crate::scenario::{TopologyChoice, TpuScenario};
 use crate::topology::Topology;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 use lightbay_core::random::Stream;
 use lightbay_core::scenario::Scenario;
 use rand::RngExt;
@@ -41,6 +43,16 @@ impl Method<Tpu> for Random {
             hot_start: false,
             params,
         }
+    }
+
+    fn idle(&self, scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
+        let mut idle = idle::finishing(scenario, params);
+        idle.extend(idle::without_torus("random", scenario));
+        if !params.bool("symmetric") {
+            let why = "beside symmetric=false, where every switch takes any permutation";
+            idle.extend(without_effect(["group"], why, "leave one of them out"));
+        }
+        idle
     }
 
     fn solve(

@@ -5,6 +5,7 @@ use super::{GroupChoice, MAX_VCS, SimulationSettings, TopologyChoice, TpuScenari
 use crate::baselines;
 use crate::group::Group;
 use crate::pod::{MAX_CUBES, SWITCHES};
+use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
 use std::sync::LazyLock;
@@ -193,6 +194,14 @@ fn joined<T: ToString>(values: &[T]) -> String {
 }
 
 impl TpuScenario {
+    /// Knobs that cannot act on the scenario.
+    pub fn idle(&self) -> Vec<Problem> {
+        let given = matches!(self.topology, TopologyChoice::Given(_));
+        let why = "on a pod whose wiring is given";
+        let names = given.then_some(["job_shape", "group"]).into_iter().flatten();
+        without_effect(names, why, "leave it out, or set topology=design").collect()
+    }
+
     /// The value of a knob. `None` for unknown names and for what no knob can express (a given topology) or what
     /// was left to follow (a shape, settings of a simulation that is off).
     pub fn get(&self, name: &str) -> Option<ParamValue> {

@@ -95,6 +95,12 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
             "'gpus_per_pod_per_replica' is {pod_gpus}, not a multiple of the {stage_gpus} GPUs of one stage"
         ));
     }
+    if pod_gpus > replica_gpus {
+        return Err(format!(
+            "'gpus_per_pod_per_replica' is {pod_gpus}, more than the {replica_gpus} GPUs of one replica"
+        ));
+    }
+    divisible(job, stage_gpus)?;
     let stages_per_pod = (pod_gpus / stage_gpus) as u32;
     let pods = run.pp.div_ceil(stages_per_pod);
     let stages_in = |position: u32| {
@@ -131,6 +137,34 @@ pub(super) fn shape(job: &Job) -> Result<Shape, String> {
         exchanging,
         ports,
     })
+}
+
+/// Whether layers, experts and the GPUs of a stage can be split as they are said to be.
+fn divisible(job: &Job, stage_gpus: u64) -> Result<(), String> {
+    let run = &job.run;
+    let experts = u64::from(run.ep) * u64::from(run.etp);
+    for (what, ranks) in [("'tp'", u64::from(run.tp)), ("'ep' times 'etp'", experts)] {
+        if !stage_gpus.is_multiple_of(ranks) {
+            return Err(format!(
+                "{what} is {ranks}, which does not divide the {stage_gpus} GPUs of one stage"
+            ));
+        }
+    }
+    let Some(model) = job.resolved_model() else { return Ok(()) };
+    if run.pp > model.layers {
+        return Err(format!("'pp' is {}, the model has {} layers", run.pp, model.layers));
+    }
+    match model.moe {
+        None if experts > 1 => Err(format!("'ep' times 'etp' is {experts}, the model has no experts")),
+        Some(moe) if moe.experts % run.ep != 0 => {
+            Err(format!("'ep' is {}, which does not divide the {} experts", run.ep, moe.experts))
+        }
+        // Whole layers end up in a bucket; a stage has at least this many.
+        _ if job.measured.is_none() && run.dp_buckets > 1 && run.dp_buckets > model.layers / run.pp => {
+            Err(format!("'dp_buckets' is {}, a stage has {} layers", run.dp_buckets, model.layers / run.pp))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether stages can hold the chunks that they are said to hold.

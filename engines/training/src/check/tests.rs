@@ -4,6 +4,7 @@
 mod bounds;
 mod corruption;
 mod jobs;
+mod layouts;
 mod mutations;
 mod presets;
 mod scenarios;

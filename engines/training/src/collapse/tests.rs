@@ -105,6 +105,7 @@ fn one_stage_exchanges_once() {
     let mut job = preset("tiny4");
     job.run.pp = 1;
     job.run.gpus = 4;
+    job.run.gpus_per_pod_per_replica = 2;
     let instance = instance(&job);
     assert_eq!((instance.tasks.len(), instance.edges.len()), (1, 0));
     assert_eq!(instance.tasks[0].name, "DP s1");

@@ -42,6 +42,17 @@ pub(super) fn run(
         (None, Some(per_pod)) => linear(stage, tp * dp, per_pod, summary, problems)?,
         (None, None) => assumed(stage, pp, tp * dp, summary, problems)?,
     };
+    // A pod of more GPUs than the job has, as servers are wont to be, holds all of it and nothing else.
+    let in_pod = if given(PER_POD).is_some_and(|per_pod| in_pod == per_pod && per_pod > in_stage * pp) {
+        summary.notes.push(format!(
+            "a pod of {} holds the whole replica of {}",
+            counted(in_pod, "GPU", "GPUs"),
+            counted(in_stage * pp, "GPU", "GPUs")
+        ));
+        in_stage * pp
+    } else {
+        in_pod
+    };
     let before = problems.total();
     // Without experts, a stage of one tensor-parallel group has EP and its TP 1; several groups count as expert ranks.
     let split = match (ep, in_stage == tp) {

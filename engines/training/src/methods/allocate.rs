@@ -1,12 +1,15 @@
 //! `prop-alloc`, `sqrt-alloc`, `iter-halve`: the traffic matrix decides, fair rates judge.
 
 use super::approach::Approach;
+use super::idle;
 use super::session::Session;
 use crate::baselines::Baseline;
 use crate::evaluate::Rates;
+use crate::scenario::TrainingScenario;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 
 /// A traffic-matrix method.
 pub(super) struct Allocate(pub Baseline);
@@ -30,6 +33,10 @@ impl Approach for Allocate {
 
     fn rates(&self, _params: &Params) -> Rates {
         Rates::Fair
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
+        idle::seed(&self.info())
     }
 
     fn run(&self, session: &mut Session<'_, '_>, _params: &Params) -> Result<Outcome, MethodError> {

@@ -1,11 +1,14 @@
 //! What every method begins with: the scenario is compiled, and where nothing crosses pods the plan is made.
 
+use super::idle;
 use super::session::{Opened, Session};
 use crate::evaluate::Rates;
 use crate::kind::Training;
+use crate::scenario::TrainingScenario;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// What tells methods apart.
@@ -18,6 +21,11 @@ pub(super) trait Approach: Send + Sync {
         Rates::Best
     }
 
+    /// Parameters and knobs that cannot act on the scenario or beside other parameters.
+    fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
+        Vec::new()
+    }
+
     /// Plans a scenario in which something crosses pods.
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError>;
 }
@@ -28,6 +36,14 @@ pub(super) struct By<A>(pub A);
 impl<A: Approach> Method<Training> for By<A> {
     fn info(&self) -> MethodInfo {
         self.0.info()
+    }
+
+    fn idle(&self, scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        let info = self.0.info();
+        let mut idle = idle::nothing_to_plan(scenario, &info);
+        idle.extend(idle::gap(&info));
+        idle.extend(self.0.idle(scenario, params));
+        idle
     }
 
     fn solve(

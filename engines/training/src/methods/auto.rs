@@ -3,14 +3,16 @@
 
 use super::approach::Approach;
 use super::session::{Session, state_bound};
-use super::{evolve, joint, knobs, prove, robust, start};
+use super::{evolve, idle, joint, knobs, prove, robust, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga::Settings;
+use crate::scenario::TrainingScenario;
 use crate::selection::Range;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
 /// All methods one after the other.
@@ -34,6 +36,10 @@ impl Approach for Auto {
             hot_start: true,
             params: knobs::joint().into_iter().map(short).collect(),
         }
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        idle::joint(params, &self.info())
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -2,12 +2,14 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{knobs, start};
+use super::{idle, knobs, start};
 use crate::evaluate::Rates;
 use crate::ga::{self, Evolved, Settings};
+use crate::scenario::TrainingScenario;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 use lightbay_core::random::Stream;
 use std::sync::Arc;
 
@@ -39,6 +41,10 @@ impl Approach for Evolve {
 
     fn rates(&self, _params: &Params) -> Rates {
         self.rates
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        idle::genetic(params)
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -6,10 +6,11 @@ mod reading;
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{evolve, given, joint, knobs, solver, start};
+use super::{evolve, given, idle, joint, knobs, solver, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::interval::{IntervalModel, Names, Pruning, Scope, Shape, Shaped, Subject};
 use crate::kind::Training;
+use crate::scenario::TrainingScenario;
 use crate::search::Found;
 use crate::sim::Trace;
 use ask::solver_knobs;
@@ -18,6 +19,7 @@ use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::problem::Problem;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::Status as Ending;
 pub(super) use modelled::Written;
@@ -53,6 +55,10 @@ impl Approach for Interval {
 
     fn rates(&self, params: &Params) -> Rates {
         ask::rates(params)
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        idle::intervals(params)
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

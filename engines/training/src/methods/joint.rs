@@ -5,15 +5,17 @@
 
 use super::approach::Approach;
 use super::session::{Relaxed, Session};
-use super::{evolve, knobs, order, prove, robust, start, topo};
+use super::{evolve, idle, knobs, order, prove, robust, start, topo};
 use crate::evaluate::Rates;
 use crate::general::{self, Closed};
 use crate::outer;
+use crate::scenario::TrainingScenario;
 use crate::search::Found;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
+use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
 /// The search with proof at joint rates.
@@ -31,6 +33,10 @@ impl Approach for Joint {
             hot_start: true,
             params: knobs::joint(),
         }
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        idle::joint(params, &self.info())
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -2,7 +2,7 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{carry, evolve, given, knobs, start};
+use super::{carry, evolve, given, idle, knobs, start};
 use crate::evaluate::{Rates, Scratch};
 use crate::ga;
 use crate::general;
@@ -10,12 +10,14 @@ use crate::order::{self, Improved, Limits};
 use crate::plan::TrainingResult;
 use crate::polish::polish;
 use crate::repair;
+use crate::scenario::TrainingScenario;
 use crate::search::{Found, Watch};
 use crate::sim::{Piece, Trace};
 use lightbay_core::event::{EventBody, Severity};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
 /// Which plans the bound of this method covers.
@@ -52,6 +54,10 @@ impl Approach for Ordered {
             hot_start: true,
             params,
         }
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        idle::orders(params)
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -2,8 +2,9 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{carry, given};
+use super::{carry, given, idle};
 use crate::evaluate::Rates;
+use crate::scenario::TrainingScenario;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;
@@ -38,6 +39,10 @@ impl Approach for Simulate {
 
     fn rates(&self, params: &Params) -> Rates {
         if params.text("rates") == Some("level") { Rates::Level } else { Rates::Fair }
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, _params: &Params) -> Vec<Problem> {
+        idle::seed(&self.info())
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -2,15 +2,17 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{evolve, knobs, start};
+use super::{evolve, idle, knobs, start};
 use crate::evaluate::{Evaluator, Rates};
 use crate::outer;
 use crate::polish::polish;
 use crate::repair::Limits;
+use crate::scenario::TrainingScenario;
 use crate::search::{Found, Watch};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::Problem;
 use std::sync::Arc;
 
 /// The search with proof at fair rates.
@@ -32,6 +34,10 @@ impl Approach for Topo {
 
     fn rates(&self, _params: &Params) -> Rates {
         Rates::Fair
+    }
+
+    fn idle(&self, _scenario: &TrainingScenario, params: &Params) -> Vec<Problem> {
+        idle::genetic(params)
     }
 
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError> {

@@ -1,13 +1,15 @@
 //! What can be wrong with a job, and the sizes of one that is right.
 
 use super::check_schedule::{check_dp_buckets, check_virtual_stages};
+use super::idle::{is_replaced, replaced_remedy};
 use super::job::{Job, Measured, Mla, Model, ModelChoice, Moe, PortsPerPod, RunConfig};
-use super::knobs::RUN_KNOBS;
-use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS};
+use super::knobs::{RUN_KNOBS, job_knobs};
+use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES};
 use crate::full_dag::FullDag;
 use crate::presets;
 use crate::workload::{Shape, StageLoad, Workload};
-use lightbay_core::problem::{Problems, counted, suggestion};
+use lightbay_core::param::ParamValue;
+use lightbay_core::problem::{Problems, counted};
 use lightbay_core::units::Gbps;
 
 /// Largest size in a model.
@@ -32,6 +34,9 @@ impl Job {
     pub fn shape(&self) -> Result<Shape, Problems> {
         let mut problems = Problems::new();
         check_run(&self.run, &mut problems);
+        if self.measured.is_some() {
+            check_replaced(&self.run, &mut problems);
+        }
         check_model(self, &mut problems);
         // Relations between values that are wrong themselves would only repeat the complaint.
         if !problems.is_empty() {
@@ -76,13 +81,30 @@ fn check_run(run: &RunConfig, problems: &mut Problems) {
     }
 }
 
+/// Values that measured figures replace may not look as if they were used. Earlier versions wrote their defaults.
+fn check_replaced(run: &RunConfig, problems: &mut Problems) {
+    let usual = RunConfig::of(1, 1, 1, 1, 1);
+    for knob in RUN_KNOBS.iter().filter(|knob| is_replaced(knob.key)) {
+        if let Some(value) = knob.get(run).filter(|value| knob.get(&usual).as_ref() != Some(value)) {
+            problems.add(
+                format!("job.run.{}", knob.key),
+                format!("is '{value}' beside `measured`, which replaces it"),
+                format!("leave it out, or {}", replaced_remedy(knob.key)),
+            );
+        }
+    }
+}
+
 fn check_model(job: &Job, problems: &mut Problems) {
     match &job.model {
         None if job.measured.is_none() => {
             problems.add("job.model", "is missing", "name a model, spell one out, or give `measured`");
         }
         Some(ModelChoice::Preset(name)) if presets::model(name).is_none() => {
-            problems.add("job.model", format!("is '{name}'"), suggestion(name, &presets::model_names()));
+            let knob = job_knobs().iter().find(|info| info.name == "model");
+            let refused = knob.and_then(|info| info.accept(&ParamValue::Text(name.clone())).err());
+            let remedy = refused.map_or_else(String::new, |problem| problem.remedy);
+            problems.add("job.model", format!("is '{name}', no model that is built in"), remedy);
         }
         _ => {}
     }
@@ -158,6 +180,21 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             format!("is '{per_pod}', no multiple of the {g} GPUs of a stage"),
             format!("give a multiple of {g}: stages do not span pods"),
         );
+    } else if per_pod > per_replica {
+        problems.add(
+            "job.run.gpus_per_pod_per_replica",
+            format!("is '{per_pod}', a replica has {per_replica} GPUs ({g} per stage x {pp} stages)"),
+            format!("give at most {per_replica}, which lays all stages into one pod"),
+        );
+    }
+    if g.is_multiple_of(tp) && !g.is_multiple_of(expert_group) {
+        problems.add(
+            "job.run.ep",
+            format!(
+                "times etp gives groups of {expert_group} GPUs, which do not divide the {g} GPUs of a stage"
+            ),
+            format!("make ep x etp a divisor of {g} or a multiple of {tp}"),
+        );
     }
     if let Some(model) = job.resolved_model() {
         if run.pp > model.layers {
@@ -168,8 +205,13 @@ fn check_grouping(job: &Job, problems: &mut Problems) -> Option<Shape> {
             );
         }
         match model.moe {
-            None if run.ep > 1 => {
-                problems.add("job.run.ep", format!("is '{}', the model has no experts", run.ep), "give 1");
+            None => {
+                for (key, value) in [("ep", run.ep), ("etp", run.etp)] {
+                    if value > 1 {
+                        let message = format!("is '{value}', the model has no experts");
+                        problems.add(format!("job.run.{key}"), message, "give 1");
+                    }
+                }
             }
             Some(moe) if !moe.experts.is_multiple_of(run.ep) => problems.add(
                 "job.run.ep",
@@ -313,6 +355,26 @@ fn check_load(job: &Job, shape: &Shape, problems: &mut Problems) {
         + longest(|stage| stage.bwd_s)
         + 2.0 * f64::from(shape.virtual_stages) * workload.pp_volume_bytes / (g * slowest);
     let iteration_s = (f64::from(job.run.micro_batches) + f64::from(shape.stages)) * slot_s + dp_bytes / nic;
+    let least = |bytes: f64| bytes > 0.0 && bytes < MIN_BYTES;
+    if shape.stages > 1 && least(workload.pp_volume_bytes) {
+        problems.add(
+            "job",
+            format!(
+                "gives pipeline transfers of {:e} bytes, at least {MIN_BYTES} is possible",
+                workload.pp_volume_bytes
+            ),
+            "raise `act_bytes`, `seq` or `pp_bytes_per_rank`",
+        );
+    }
+    let shares = f64::from(shape.dp_buckets);
+    let exchanged = workload.stages.iter().map(|stage| stage.dp_bytes_per_gpu / shares);
+    if let Some(bytes) = exchanged.into_iter().find(|bytes| shape.replicas > 1 && least(*bytes)) {
+        problems.add(
+            "job",
+            format!("gives exchanges of {bytes:e} bytes per GPU, at least {MIN_BYTES} is possible"),
+            "raise `grad_bytes` or `dp_bytes_per_gpu`, which may be 0 too, or take fewer `dp_buckets`",
+        );
+    }
     let volume = workload.pp_volume_bytes.max(g * dp_bytes);
     if volume > MAX_BYTES {
         problems.add(

@@ -1,6 +1,7 @@
 //! The job form of a training scenario: model, parallelism, placement and, if known, measured times.
 
 mod measured;
+mod write;
 
 pub use measured::{Measured, MeasuredStage, NotAStep, Order, Step};
 
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One training job as people describe it. Everything else is computed from it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
 pub struct Job {
     /// The model; may be left out only if `measured` replaces the closed forms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +95,7 @@ pub struct Mla {
 
 /// Parallelism, batch and machine of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(transform = may_lack_what_is_measured)]
 pub struct RunConfig {
     /// Tensor-parallel size.
     pub tp: u32,
@@ -145,6 +147,13 @@ pub struct RunConfig {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(value: &u32) -> bool {
     *value == 1
+}
+
+/// Beside measured figures a file has none of the values that they replace.
+fn may_lack_what_is_measured(schema: &mut schemars::Schema) {
+    if let Some(serde_json::Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|key| key.as_str().is_none_or(|key| !super::idle::is_replaced(key)));
+    }
 }
 
 impl RunConfig {

@@ -183,7 +183,12 @@ fn measured_figures_replace_the_model() {
 #[test]
 fn damaged_instances_are_refused_by_place_and_remedy() {
     for (pointer, value, expected) in [
-        ("/tasks/0/volume_bytes", json!(0), "tasks[0].volume_bytes: is '0'; give a number above 0"),
+        ("/tasks/0/volume_bytes", json!(0), "tasks[0].volume_bytes: is '0'; give a number from 1 to"),
+        (
+            "/tasks/0/volume_bytes",
+            json!(1e-6),
+            "tasks[0].volume_bytes: is '0.000001'; give a number from 1 to",
+        ),
         ("/tasks/0/volume_bytes", json!(1e300), "tasks[0].volume_bytes: is '1e+300'"),
         ("/tasks/0/flows", json!(0), "tasks[0].flows: is '0'; give at least 1"),
         ("/tasks/1/id", json!(2), "tasks[1].id: is '2'; give 1: ids are dense and in order"),
@@ -225,6 +230,81 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
         let text = problems(&toy_with(pointer, value));
         assert!(text.contains(expected), "{expected}\nnot in\n{text}");
     }
+}
+
+#[test]
+fn a_wrong_number_hides_nothing_else() {
+    let mut toy = toy();
+    for (pointer, value) in [
+        ("/instance/edges/0/delay_s", json!(-1.0)),
+        ("/instance/tasks/0/flows", json!(0)),
+        ("/instance/tasks/1/dst_pod", json!(9)),
+        ("/instance/pods/0/ports", json!("three")),
+        ("/instance/links/1/pod_b", json!(1)),
+    ] {
+        *toy.pointer_mut(pointer).unwrap() = value;
+    }
+    toy["instance"]["pots"] = json!(1);
+    let text = problems(&toy);
+    for expected in [
+        "edges[0].delay_s: is '-1.0'",
+        "tasks[0].flows: is '0'",
+        "tasks[1].dst_pod: is '9'",
+        "pods[0].ports: is 'three'",
+        "links[1]: joins pod 1 with itself",
+        "instance.pots: is not a known key; did you mean 'pods'?",
+    ] {
+        assert_eq!(text.matches(expected).count(), 1, "{expected}\nin\n{text}");
+    }
+}
+
+#[test]
+fn a_model_that_is_not_built_in_is_given_by_its_sizes() {
+    let mut job = presets::job("tiny4").unwrap().job();
+    job.model = Some(ModelChoice::Preset("llama_70b".to_owned()));
+    let said = job.shape().unwrap_err().to_string();
+    let typed =
+        TrainingScenario::Job(job).apply(&"model=llama_70b".parse().unwrap()).unwrap_err().to_string();
+    for said in [said, typed] {
+        for name in presets::model_names() {
+            assert!(said.contains(name), "{said}");
+        }
+        assert!(said.contains("llama_70b") && said.contains("\"layers\": 80"), "{said}");
+    }
+    // What the sentence shows is a model.
+    let shown = presets::OWN_MODEL.split_once("\"model\": ").unwrap().1;
+    let mut file = json!({"job": {"model": {}, "run": {
+        "tp": 2, "pp": 4, "gpus": 16, "gpus_per_pod_per_replica": 4, "micro_batches": 4}}});
+    file["job"]["model"] = serde_json::from_str(shown).unwrap();
+    read(&file).unwrap();
+}
+
+#[test]
+fn what_measured_figures_replace_is_neither_written_nor_read_as_if_it_were_used() {
+    let stage = json!({"fwd_s": 0.2, "bwd_s": 0.4, "dp_bytes_per_gpu": 0});
+    let mut file = json!({"job": {
+        "run": {"tp": 1, "pp": 2, "gpus": 2, "gpus_per_pod_per_replica": 1, "micro_batches": 2, "seq": 4096},
+        "ports_per_pod": 4,
+        "measured": {"stages": [stage, stage], "pp_bytes_per_rank": 1e6}}});
+    let scenario = read(&file).expect("earlier versions wrote the defaults");
+    let written = serde_json::to_value(&scenario).unwrap();
+    let run = written["job"]["run"].as_object().unwrap();
+    assert!(
+        !run.contains_key("seq") && !run.contains_key("mfu") && run.contains_key("bandwidth_gbps"),
+        "{run:?}"
+    );
+    assert_eq!(read(&written).unwrap(), scenario);
+    file["job"]["run"]["seq"] = json!(8192);
+    let said = problems(&file);
+    assert_eq!(
+        said,
+        "job.run.seq: is '8192' beside `measured`, which replaces it; leave it out, or import again with another \
+         sequence length"
+    );
+    let mut scenario = scenario;
+    let said = scenario.apply(&"seq=8192".parse().unwrap()).unwrap_err().to_string();
+    assert_eq!(said, "seq: has no effect on measured times; import again with another sequence length");
+    scenario.apply(&"bandwidth_gbps=800".parse().unwrap()).unwrap();
 }
 
 #[test]
@@ -304,7 +384,7 @@ fn places(value: &Value, here: &str, found: &mut Vec<String>) {
 
 #[test]
 fn whatever_stands_anywhere_in_a_file_is_read_or_refused() {
-    let job = json!({"job": {
+    let mut job = json!({"job": {
         "model": presets::model("deepseek_671b").unwrap(),
         "run": {"tp": 1, "pp": 2, "gpus": 4, "gpus_per_pod_per_replica": 1, "micro_batches": 2, "ep": 1,
                 "seq": 64, "bandwidth_gbps": 400.0, "mfu": 0.4, "bwd_ratio": 2.0, "intra_pod_gbps": null},
@@ -314,6 +394,7 @@ fn whatever_stands_anywhere_in_a_file_is_read_or_refused() {
                      "pp_bytes_per_rank": 1e6, "order": [["F1", "F2", "B1", "B2"], ["F1", "B1", "F2", "B2"]]}}});
     let mut closed = job.clone();
     closed["job"].as_object_mut().unwrap().remove("measured");
+    job["job"]["run"].as_object_mut().unwrap().remove("seq");
     let odd = [
         json!(null),
         json!(true),
@@ -403,7 +484,7 @@ fn interleaving_asks_for_whole_groups_and_even_chunks() {
          give 1, 2, 4 or 8, or change `pp`"
     );
     assert_eq!(
-        refused(&|job| (job.run.pp, job.run.gpus) = (1, 4)),
+        refused(&|job| (job.run.pp, job.run.gpus, job.run.gpus_per_pod_per_replica) = (1, 4, 2)),
         "job.run.virtual_stages: is '2', a pipeline of 1 stage cannot be interleaved; give 1, or a `pp` from 2"
     );
     assert!(refused(&|job| job.run.virtual_stages = 0).contains("job.run.virtual_stages: is '0'; give"));

@@ -3,6 +3,7 @@
 use super::TrainingScenario;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::Problem;
+use std::collections::BTreeMap;
 
 /// Most configurations of one list.
 const MOST: usize = 64;
@@ -25,12 +26,14 @@ impl TrainingScenario {
     /// What is wrong with the text or with one of the configurations.
     pub fn variants(&self, text: &str) -> Result<Vec<Variant>, Problem> {
         let mut variants = vec![Variant { name: String::new(), scenario: self.clone() }];
+        let mut knobs: Vec<&str> = Vec::new();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((knob, values)) = part.split_once('=') else {
                 let remedy = "write a knob and its values, such as seq=2048,8192";
                 return Err(Problem::new("robust", format!("has '{part}' without '='"), remedy));
             };
             let (knob, values) = (knob.trim(), values.split(',').map(str::trim));
+            knobs.push(knob);
             let mut next = Vec::new();
             for value in values {
                 for variant in &variants {
@@ -60,8 +63,31 @@ impl TrainingScenario {
                 "write a knob and its values, such as seq=2048,8192",
             ));
         }
+        differ(&variants, &knobs)?;
         Ok(variants)
     }
+}
+
+/// Whether every knob acts, and every configuration asks another question: else a worst case over them claims more than
+/// it covers.
+fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
+    let mut asked: BTreeMap<String, &str> = BTreeMap::new();
+    for Variant { name, scenario } in variants {
+        if let Some(idle) = scenario.idle().into_iter().find(|problem| knobs.contains(&problem.path.as_str()))
+        {
+            return Err(idle.under("robust"));
+        }
+        if let Some(question) = scenario.question()
+            && let Some(other) = asked.insert(question, name)
+        {
+            return Err(Problem::new(
+                "robust",
+                format!("names {other} and {name}, which do not differ in anything that a plan depends on"),
+                "leave one of them out",
+            ));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

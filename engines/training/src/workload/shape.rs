@@ -77,6 +77,11 @@ impl Shape {
         pipeline + if self.exchanging[position as usize] { self.ring_ports() } else { 0 }
     }
 
+    /// Whether anything crosses pods: activations, or gradients between replicas.
+    pub fn crosses(&self) -> bool {
+        self.pods_per_replica > 1 || self.exchanging.contains(&true)
+    }
+
     /// Whether two consecutive stages are in different pods.
     pub fn crosses_pods(&self, stage: u32, neighbour: u32) -> bool {
         self.position(stage) != self.position(neighbour)

@@ -17,13 +17,15 @@ pub(super) fn write(document: &mut Document, plan: &Plan<Training>, facts: &Fact
         };
         let run = &job.run;
         points.push(format!(
-            "A job {model} on {}: tensor parallel {}, {}, {} of {} × {} tokens.",
+            "A job {model} on {}: tensor parallel {}, {}, {}{}.",
             counted(run.gpus.into(), "GPU", "GPUs"),
             run.tp,
             counted(run.pp.into(), "pipeline stage", "pipeline stages"),
             counted(run.micro_batches.into(), "micro-batch", "micro-batches"),
-            run.micro_batch_size,
-            run.seq
+            match &job.measured {
+                Some(_) => String::new(),
+                None => format!(" of {} × {} tokens", run.micro_batch_size, run.seq),
+            }
         ));
         if let Ok(shape) = job.shape() {
             points.push(format!(
@@ -45,9 +47,12 @@ pub(super) fn write(document: &mut Document, plan: &Plan<Training>, facts: &Fact
         lightbay_core::quantity::number(instance.nic_bandwidth_gbps)
     ));
     document.list(&points);
-    let knobs = plan.scenario.body.knobs();
-    let rows: Vec<Vec<String>> = knobs
+    let body = &plan.scenario.body;
+    let idle = body.idle();
+    let rows: Vec<Vec<String>> = body
+        .knobs()
         .iter()
+        .filter(|info| idle.iter().all(|problem| problem.path != info.name))
         .filter_map(|info| {
             let value = plan.scenario.body.get(&info.name)?;
             let unit = if info.unit.is_empty() { String::new() } else { format!(" {}", info.unit) };

@@ -3,6 +3,7 @@
 use super::{RUN_KNOBS, instance_knobs, job_knobs, shared, shared_knobs};
 use crate::instance::Instance;
 use crate::scenario::TrainingScenario;
+use crate::scenario::idle::is_replaced;
 use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, suggestion};
@@ -42,10 +43,13 @@ impl TrainingScenario {
     /// be valid though one alone is not, so validate afterwards.
     ///
     /// # Errors
-    /// An unknown name, a value outside the range, an entry that does not exist, or a bandwidth beyond the one for
-    /// which an instance's edges are complete.
+    /// An unknown name, a value outside the range, a knob that cannot act on any scenario like this one, an entry that
+    /// does not exist, or a bandwidth beyond the one for which an instance's edges are complete.
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let value = self.knob(name)?.accept(value)?;
+        if let Some(problem) = self.never(name) {
+            return Err(problem);
+        }
         let lists: &[&str] = if matches!(self, Self::Shared(_)) { &shared::LISTS } else { &[PORTS] };
         if index.is_some() && !lists.contains(&name) {
             return Err(Problem::new(name, "is no list", format!("write {name}={value}")));
@@ -60,21 +64,9 @@ impl TrainingScenario {
     fn knob(&self, name: &str) -> Result<&'static ParamInfo, Problem> {
         self.knobs().iter().find(|info| info.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.knobs().iter().map(|info| info.name.as_ref()).collect();
-            if matches!(self, Self::Instance(_)) && job_knobs().iter().any(|info| info.name == name) {
-                return Problem::new(
-                    name,
-                    "belongs to jobs, the scenario is an explicit instance",
-                    format!("change the job it came from; here {} can be set", names.join(" and ")),
-                );
-            }
-            if matches!(self, Self::Shared(_)) && job_knobs().iter().any(|info| info.name == name) {
-                return Problem::new(
-                    name,
-                    "belongs to one job, the scenario has several",
-                    "change it in the file, under `jobs`",
-                );
-            }
-            Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
+            self.never(name).unwrap_or_else(|| {
+                Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
+            })
         })
     }
 }
@@ -133,6 +125,8 @@ fn get_job(job: &Job, name: &str) -> Option<ParamValue> {
             Some(PortsPerPod::ByPosition(ports)) => ports_value(ports),
             None => ports_value(&job.shape().ok()?.ports),
         },
+        // What is there is no figure of the job, but a default that measured figures replace.
+        _ if job.measured.is_some() && is_replaced(name) => None,
         _ => RUN_KNOBS.iter().find(|knob| knob.key == name)?.get(&job.run),
     }
 }

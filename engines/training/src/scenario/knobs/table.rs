@@ -208,8 +208,8 @@ fn knob(
 ) -> RunKnob {
     // The sizes of a job differ between jobs by nature, so they have no default.
     let required = matches!(key, "tp" | "pp" | "gpus" | "gpus_per_pod_per_replica" | "micro_batches");
-    let info =
-        ParamInfo { name: key.into(), unit: unit.into(), domain, default: None, help: help.into(), effect };
+    let (name, unit, help) = (key.into(), unit.into(), help.into());
+    let info = ParamInfo { name, unit, domain, default: None, help, effect, hint: "".into() };
     let mut knob = RunKnob { info, key, required, slot };
     if !required {
         knob.info.default = knob.get(&RunConfig::of(1, 1, 1, 1, 1));
@@ -224,6 +224,7 @@ const TURNED_FIRST: [&str; 8] =
 static JOB_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
     let models = presets::model_names();
     let model = ParamInfo::choice("model", &models, models[0], "Model that is trained.").derived();
+    let model = model.hint(presets::OWN_MODEL);
     let ports = ParamInfo::int_or_list(
         "ports_per_pod",
         1,

@@ -1,0 +1,55 @@
+//! Parameters and knobs that cannot act on a scenario or beside others, as
+//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
+
+use crate::scenario::{CrossconnectScenario, Wiring};
+use lightbay_core::method::without_effect;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+
+const ANNEALING: [&str; 6] =
+    ["anneal_rounds", "anneal_steps", "anneal_chains", "anneal_hot", "anneal_cold", "anneal_detour"];
+
+/// Annealing that is left out.
+pub(super) fn annealing(scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
+    if scenario.wiring == Wiring::SingleSided {
+        let why = "with single_sided wiring, which the exact model alone spreads";
+        return without_effect(ANNEALING, why, "leave it out, or set wiring=two_sided").collect();
+    }
+    if params.int("anneal_rounds") == Some(0) {
+        let why = "beside anneal_rounds=0, which leaves annealing out";
+        return without_effect(ANNEALING[1..].iter().copied(), why, "raise `anneal_rounds`").collect();
+    }
+    Vec::new()
+}
+
+/// Neighbourhoods of circuits that are left out.
+pub(super) fn freeing(params: &Params) -> Vec<Problem> {
+    let names = (params.int("free_patience") == Some(0)).then_some(["free_share", "free_nodes"]);
+    let why = "beside free_patience=0, which leaves that search out";
+    without_effect(names.into_iter().flatten(), why, "raise `free_patience`").collect()
+}
+
+/// Halving that a method does not begin with.
+pub(super) fn halving(params: &Params) -> Vec<Problem> {
+    let names = (params.text("polish_start") == Some("repair")).then_some(["bipartition", "best_of"]);
+    let why = "beside polish_start=repair, which leaves halving out";
+    without_effect(names.into_iter().flatten(), why, "set polish_start=halving or both").collect()
+}
+
+/// What an order of phases does not look at: it changes no switch.
+pub(super) fn order() -> Vec<Problem> {
+    let names = [
+        "wiring",
+        "ports_a",
+        "ports_b",
+        "failed_ports",
+        "failed_ocs",
+        "pinned",
+        "max_dark_per_pod",
+        "min_pair_share",
+        "gap",
+        "seed",
+    ];
+    let why = "on all-to-all-order, which orders phases and changes no switch";
+    without_effect(names, why, "leave it out, or take another method").collect()
+}

@@ -1,0 +1,120 @@
+//! Sweeps whose rows could not differ: knobs that cannot act, and values that ask the same question.
+
+use super::{Axis, Cell, Sweep, Turns};
+use crate::solve::{Ask, idle};
+use crate::subject::AnyScenario;
+use lightbay_core::problem::{Problem, Problems};
+use std::collections::BTreeMap;
+
+impl Sweep {
+    /// The reason why a name that scenarios of the kind have can never act on the first one.
+    pub(super) fn never(&self, name: &str) -> Option<Problem> {
+        self.scenarios.first()?.idle().into_iter().find(|problem| problem.path == name)
+    }
+
+    /// Axes and settings that act in no cell, and values of an axis between which no method sees a difference. Judged
+    /// along each axis, with the first value of the others.
+    pub(super) fn check_effects(&self) -> Problems {
+        let mut problems = Problems::new();
+        for (at, axis) in self.axes.iter().enumerate() {
+            match self.idle_along(&axis.info.name, Some(at)) {
+                Some(problem) => problems.push(problem),
+                None if axis.turns == Turns::Scenario => problems.extend(self.alike(at, axis)),
+                None => {}
+            }
+        }
+        for (name, _, _) in &self.changes {
+            let acts = |at: Option<usize>| self.idle_along(name, at).is_none();
+            if !acts(None)
+                && !(0..self.axes.len()).any(|at| acts(Some(at)))
+                && let Some(problem) = self.idle_along(name, None)
+            {
+                problems.push(problem);
+            }
+        }
+        problems
+    }
+
+    /// Everything that is set or turned for a cell and cannot act in it.
+    pub(super) fn check_cell(&self, cell: &Cell, scenario: &AnyScenario, ask: &Ask) -> Result<(), Problems> {
+        let turned = self.axes.iter().map(|axis| axis.info.name.as_ref());
+        let names: Vec<&str> =
+            turned.chain(self.changes_at(cell).into_iter().map(|(name, _, _)| name)).collect();
+        let mut problems = Problems::new();
+        for problem in idle(scenario, &ask.method, &ask.settings) {
+            let name = problem.path.as_str();
+            if names.contains(&name) && !scenario.is_usual(name) && !self.is_usual(cell, ask, name) {
+                problems.push(problem);
+            }
+        }
+        problems.into_result(())
+    }
+
+    /// Whether a parameter has its default in a cell.
+    fn is_usual(&self, cell: &Cell, ask: &Ask, name: &str) -> bool {
+        let params = self.infos.get(cell.method).map(|info| info.params.as_slice()).unwrap_or_default();
+        let default = params.iter().find(|info| info.name == name).and_then(|info| info.default.as_ref());
+        ask.settings
+            .iter()
+            .rev()
+            .find(|(given, _)| given == name)
+            .is_some_and(|(_, value)| Some(value) == default)
+    }
+
+    /// Cells along an axis, or the first ones, of every scenario and method.
+    fn cells_along(&self, at: Option<usize>) -> impl Iterator<Item = Cell> + '_ {
+        let values = at.and_then(|at| self.axes.get(at)).map_or(1, |axis| axis.values.len());
+        let scenarios = 0..self.scenarios.len();
+        scenarios.flat_map(move |scenario| {
+            (0..self.asks.len()).flat_map(move |method| {
+                (0..values).map(move |value| {
+                    let mut cell = Cell { number: 0, scenario, at: vec![0; self.axes.len()], method };
+                    if let Some(turned) = at.and_then(|at| cell.at.get_mut(at)) {
+                        *turned = value;
+                    }
+                    cell
+                })
+            })
+        })
+    }
+
+    /// The reason why a name acts in none of the cells along an axis. `None` if it acts in one.
+    fn idle_along(&self, name: &str, at: Option<usize>) -> Option<Problem> {
+        let mut reason = None;
+        for cell in self.cells_along(at) {
+            let turned =
+                self.scenarios.get(cell.scenario).and_then(|one| one.turned(&self.changes_at(&cell)).ok());
+            let Some((scenario, ask)) = turned.zip(self.ask_at(&cell)) else { continue };
+            let found = idle(&scenario, &ask.method, &ask.settings);
+            reason = Some(found.into_iter().find(|problem| problem.path == name)?);
+        }
+        // Values that no scenario of this form can have say the same as a knob that can never act.
+        reason.or_else(|| self.never(name))
+    }
+
+    /// Values of an axis of the scenario that ask the same question.
+    fn alike(&self, at: usize, axis: &Axis) -> Problems {
+        let mut problems = Problems::new();
+        for scenario in 0..self.scenarios.len() {
+            let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+            for cell in
+                self.cells_along(Some(at)).filter(|cell| cell.scenario == scenario && cell.method == 0)
+            {
+                let turned =
+                    self.scenarios.get(scenario).and_then(|one| one.turned(&self.changes_at(&cell)).ok());
+                let Some(question) = turned.and_then(|turned| turned.question()) else { continue };
+                let value = cell.at.get(at).copied().unwrap_or_default();
+                let first = *seen.entry(question).or_insert(value);
+                if let (Some(one), Some(other)) = (axis.values.get(first), axis.values.get(value))
+                    && first != value
+                {
+                    let label = axis.label();
+                    let message =
+                        format!("{one} and {other} ask the same question, their rows could not differ");
+                    problems.add(label, message, "leave one of them out");
+                }
+            }
+        }
+        problems
+    }
+}

@@ -1,0 +1,54 @@
+//! Parameters and knobs that cannot act on a scenario or beside others, as
+//! [`Method::idle`](lightbay_core::method::Method::idle) returns them.
+
+use crate::scenario::{TopologyChoice, TpuScenario};
+use lightbay_core::method::without_effect;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+
+/// What the routing by allowed turns looks at.
+const OF_TURNS: [&str; 5] = ["vc_count", "turn_priority", "slack_hops", "route_passes", "route_selection"];
+
+/// What every method does at the end: routes, failed switches, the simulator.
+pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem> {
+    let mut idle = Vec::new();
+    let (simulated, failing) = (scenario.simulate.is_some(), params.bool("fault_saturation"));
+    let faults = failing || params.bool("with_faults") || scenario.tolerated_ocs_faults > 0;
+    match params.text("routing") {
+        Some("none") => {
+            let why = "beside routing=none, which leaves routes out";
+            let names = OF_TURNS.into_iter().chain(["balance", "with_routes", "failed_ocs"]);
+            idle.extend(without_effect(names, why, "set routing=at, or leave it out"));
+        }
+        // Failed switches are looked at with allowed turns, on tori too.
+        Some("dor") if !faults => {
+            let why = "beside routing=dor, whose routes follow the order of dimensions";
+            let names = OF_TURNS.into_iter().chain(["balance"]);
+            idle.extend(without_effect(names, why, "set routing=at, or leave it out"));
+        }
+        _ => {}
+    }
+    if !faults {
+        let why = "where no switch is taken to fail";
+        idle.extend(without_effect(["fault_turns"], why, "set tolerated_ocs_faults=1 or with_faults=true"));
+    }
+    if !simulated && !failing {
+        let why = "without a run of the flit simulator";
+        idle.extend(without_effect(["saturation_search"], why, "set simulate=true"));
+    }
+    idle
+}
+
+/// What a method that designs a pod or takes it from a plan does not look at.
+pub(super) fn without_torus(method: &str, scenario: &TpuScenario) -> Vec<Problem> {
+    let names = (scenario.topology == TopologyChoice::Design).then_some("job_shape");
+    let why = format!("on {method}, whose pod is no torus");
+    without_effect(names, &why, "leave it out, or take the methods pt or pdtt").collect()
+}
+
+/// What a method that builds no pod of its own group does not look at.
+pub(super) fn without_group(method: &str) -> Vec<Problem> {
+    let why = format!("on {method}, which designs no pod");
+    without_effect(["group"], &why, "leave it out, or take a method that designs, such as tons-fast")
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! Parameters that cannot act on a scenario or beside others, as [`Method::idle`](lightbay_core::method::Method::idle)
+//! returns them.
+
+use crate::scenario::TrainingScenario;
+use lightbay_core::method::{MethodInfo, without_effect};
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+
+/// What a genetic search does in its generations.
+const OF_GENERATIONS: [&str; 7] =
+    ["elites", "tournament", "crossover", "mutation", "stall_generations", "migration", "wall_limit_s"];
+
+/// What no plan depends on if the scenario leaves nothing to plan, whatever the method.
+pub(super) fn nothing_to_plan(scenario: &TrainingScenario, info: &MethodInfo) -> Vec<Problem> {
+    let nothing = match scenario {
+        TrainingScenario::Job(job) => job.shape().is_ok_and(|shape| !shape.crosses()),
+        TrainingScenario::Instance(instance) => instance.tasks.is_empty(),
+        TrainingScenario::Shared(_) => false,
+    };
+    let names: Vec<&str> =
+        if nothing { info.params.iter().map(|param| param.name.as_ref()).collect() } else { vec![] };
+    without_effect(
+        names,
+        "where nothing crosses pods: there is one plan",
+        "leave it out, or change the scenario so that something crosses pods",
+    )
+    .collect()
+}
+
+/// The gap of a method that has no bound to compare with.
+pub(super) fn gap(info: &MethodInfo) -> Vec<Problem> {
+    let why = format!("on {}, which proves no bound", info.name);
+    let names = (!info.proves).then_some("gap");
+    without_effect(names, &why, "leave it out, or take a method that proves, such as delta-joint").collect()
+}
+
+/// The seed of a method that draws no random numbers.
+pub(super) fn seed(info: &MethodInfo) -> Vec<Problem> {
+    let why = format!("on {}, which draws no random numbers", info.name);
+    without_effect(["seed"], &why, "leave it out").collect()
+}
+
+/// Parameters of the genetic search.
+pub(super) fn genetic(params: &Params) -> Vec<Problem> {
+    let mut idle = Vec::new();
+    if params.int("generations") == Some(0) {
+        idle.extend(without_effect(
+            OF_GENERATIONS,
+            "without generations",
+            "raise `generations`, or leave it out",
+        ));
+    }
+    if params.int("islands") == Some(1) {
+        idle.extend(without_effect(["migration"], "with one island", "raise `islands`, or leave it out"));
+    }
+    if let (Some(elites), Some(population)) = (params.int("elites"), params.int("population"))
+        && elites >= population
+    {
+        let message = format!("is '{elites}', which is not less than the population of {population}");
+        idle.push(Problem::new("elites", message, format!("give at most {}", population - 1)));
+    }
+    idle
+}
+
+/// Parameters of the methods that plan circuits and rates together by whatever helps.
+pub(super) fn joint(params: &Params, info: &MethodInfo) -> Vec<Problem> {
+    let mut idle = genetic(params);
+    if params.text("robust").is_some_and(|text| !text.trim().is_empty()) {
+        let used = ["robust", "listed_vectors", "min_ports"];
+        let names = info.params.iter().map(|param| param.name.as_ref()).filter(|name| !used.contains(name));
+        let why = "beside `robust`, which has a search of its own";
+        idle.extend(without_effect(names, why, "leave one of them out"));
+    }
+    if params.text("proof") == Some("outer") && !params.bool("min_ports") {
+        let why = "beside proof=outer, which solves no integer program";
+        idle.extend(without_effect(
+            ["mip_gap", "solver_process"],
+            why,
+            "take another proof, or leave it out",
+        ));
+    }
+    idle.extend(orders(params));
+    idle
+}
+
+/// Parameters of the searches over orders and event orders.
+pub(super) fn orders(params: &Params) -> Vec<Problem> {
+    let mut idle = Vec::new();
+    if params.int("orders") == Some(0) {
+        let names = ["orders_limit_s"];
+        idle.extend(without_effect(names, "beside orders=0, which leaves the search out", "raise `orders`"));
+    }
+    if params.int("lps") == Some(0) {
+        let names = ["swaps", "restarts"];
+        idle.extend(without_effect(names, "beside lps=0, which leaves the search out", "raise `lps`"));
+    }
+    idle
+}
+
+/// Parameters of the model over intervals.
+pub(super) fn intervals(params: &Params) -> Vec<Problem> {
+    let mut idle = Vec::new();
+    if params.text("windows") != Some("anchored") {
+        let why = "without anchored windows, which alone are laid around a run";
+        idle.extend(without_effect(["margin", "anchor"], why, "set windows=anchored, or leave it out"));
+    }
+    if params.ints("circuits").is_some() {
+        let why = "beside `circuits`, which are given and not looked for";
+        idle.extend(without_effect(["start_generations", "min_ports"], why, "leave one of them out"));
+    }
+    idle
+}

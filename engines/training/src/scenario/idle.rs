@@ -1,0 +1,239 @@
+//! Knobs that cannot act on a scenario, with the reason and what to do; and the question that is left of a job when
+//! everything is taken away that cannot matter.
+
+use super::TrainingScenario;
+use super::job::Job;
+use super::knobs::{job_knobs, shared_knobs};
+use crate::workload::{Shape, StageLoad, Workload};
+use lightbay_core::param::ParamInfo;
+use lightbay_core::problem::Problem;
+use std::collections::BTreeSet;
+
+/// Values of `run` that measured figures replace: what it is without effect on, and what to do.
+const REPLACED: [(&str, &str, &str); 9] = [
+    ("seq", "times", "import again with another sequence length"),
+    ("micro_batch_size", "times", "import again with micro-batches of another size"),
+    (
+        "peak_tflops",
+        "times",
+        "edit `fwd_s` and `bwd_s` of the stages in the file, or import again with `tflops`",
+    ),
+    (
+        "mfu",
+        "times",
+        "edit `fwd_s` and `bwd_s` of the stages in the file, or import again with `tflops` and `mfu`",
+    ),
+    ("bwd_ratio", "times", "edit `bwd_s` of the stages in the file"),
+    ("balance", "times", "edit `fwd_s` and `bwd_s` of the stages in the file"),
+    ("act_bytes", "volumes", "edit `pp_bytes_per_rank` in the file"),
+    ("grad_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
+    ("gather_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
+];
+
+/// Whether measured figures stand in the place of this value of `run`, so that files leave it out beside them.
+pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
+    REPLACED.iter().any(|(name, _, _)| *name == key)
+}
+
+/// What to do about a value of `run` that measured figures replace.
+pub(super) fn replaced_remedy(key: &str) -> &'static str {
+    REPLACED.iter().find(|(name, _, _)| *name == key).map_or("leave it out", |(_, _, remedy)| remedy)
+}
+
+impl TrainingScenario {
+    /// Knobs of the kind that cannot act on the scenario: name, reason, remedy.
+    pub fn idle(&self) -> Vec<Problem> {
+        let mut idle = self.of_other_forms();
+        match self {
+            Self::Job(job) => idle.extend(of_job(job)),
+            Self::Instance(_) => {}
+            Self::Shared(shared) => {
+                // What acts on one of the jobs acts.
+                let mut all = shared.jobs.iter().map(|placed| of_job(&placed.job));
+                let first = all.next().unwrap_or_default();
+                let others: Vec<Vec<Problem>> = all.collect();
+                let everywhere = |problem: &Problem| {
+                    others.iter().all(|idle| idle.iter().any(|other| other.path == problem.path))
+                };
+                let has = |problem: &Problem| shared_knobs().iter().any(|info| info.name == problem.path);
+                // Ports of the pods and their order are no knobs of the jobs here.
+                let of_run = first.into_iter().filter(|problem| problem.path != "ports_per_pod");
+                idle.extend(of_run.filter(has).filter(everywhere));
+            }
+        }
+        idle
+    }
+
+    /// The reason why a knob of the kind can never act on a scenario of this form.
+    pub(super) fn never(&self, name: &str) -> Option<Problem> {
+        let replaced = match self {
+            Self::Job(job) => replaced_in(job),
+            _ => Vec::new(),
+        };
+        self.of_other_forms().into_iter().chain(replaced).find(|problem| problem.path == name)
+    }
+
+    /// Knobs that only scenarios of another form have.
+    fn of_other_forms(&self) -> Vec<Problem> {
+        let own = self.knobs();
+        let lacks = |info: &&ParamInfo| own.iter().all(|known| known.name != info.name);
+        let refuse = |info: &ParamInfo, message: &str, remedy: String| {
+            Problem::new(info.name.clone(), message, remedy)
+        };
+        match self {
+            Self::Job(_) => shared_knobs()
+                .iter()
+                .filter(lacks)
+                .map(|info| {
+                    let remedy = "give several jobs under `jobs` to use it".to_owned();
+                    refuse(info, "belongs to several jobs on one set of pods, the scenario has one", remedy)
+                })
+                .collect(),
+            Self::Instance(_) => {
+                let names: Vec<&str> = own.iter().map(|info| info.name.as_ref()).collect();
+                let remedy = format!("change the job it came from; here {} can be set", names.join(" and "));
+                let of_jobs = job_knobs().iter().filter(lacks).map(|info| {
+                    refuse(info, "belongs to jobs, the scenario is an explicit instance", remedy.clone())
+                });
+                let of_several = shared_knobs().iter().filter(lacks);
+                let beside =
+                    of_several.filter(|info| job_knobs().iter().all(|known| known.name != info.name));
+                of_jobs
+                    .chain(beside.map(|info| {
+                        refuse(
+                            info,
+                            "belongs to several jobs, the scenario is an explicit instance",
+                            remedy.clone(),
+                        )
+                    }))
+                    .collect()
+            }
+            Self::Shared(_) => job_knobs()
+                .iter()
+                .filter(lacks)
+                .map(|info| {
+                    let remedy = "change it in the file, under `jobs`".to_owned();
+                    refuse(info, "belongs to one job, the scenario has several", remedy)
+                })
+                .collect(),
+        }
+    }
+
+    /// What methods see of a job: equal texts for jobs of which every method makes the same plan. `None` for other forms,
+    /// of which all is seen, and for a job that is not valid.
+    pub fn question(&self) -> Option<String> {
+        let Self::Job(job) = self else { return None };
+        let shape = job.shape().ok()?;
+        let workload = Workload::of(job, &shape)?;
+        let run = &job.run;
+        let idle: BTreeSet<String> = of_job(job).into_iter().map(|problem| problem.path).collect();
+        let acts = |name: &str| !idle.contains(name);
+        let exchanges = shape.exchanging.contains(&true);
+        let stages: Vec<StageLoad> = workload
+            .stages
+            .iter()
+            .map(|stage| StageLoad {
+                // Layers say where buckets end and nothing else.
+                layers: if exchanges && run.dp_buckets > 1 { stage.layers } else { 0 },
+                dp_bytes_per_gpu: if exchanges { stage.dp_bytes_per_gpu } else { 0.0 },
+                ..*stage
+            })
+            .collect();
+        let several_stages = shape.stages > 1;
+        let seen = Shape {
+            // Ranks inside a stage are in its load already.
+            dp_in: 1,
+            dp_buckets: if acts("dp_buckets") { shape.dp_buckets } else { 1 },
+            reverse: shape.reverse && acts("reverse"),
+            ports: if acts("ports_per_pod") { shape.ports.clone() } else { Vec::new() },
+            ..shape
+        };
+        let order = job.measured.as_ref().map(|measured| &measured.order);
+        Some(format!(
+            "{seen:?} {stages:?} {:?} {} {:?} {:?} {} {order:?}",
+            several_stages.then_some(workload.pp_volume_bytes),
+            run.micro_batches,
+            acts("bandwidth_gbps").then_some(run.bandwidth_gbps),
+            acts("intra_pod_gbps").then_some(run.intra_pod_rate_gbps()),
+            several_stages && run.blocking_p2p,
+        ))
+    }
+}
+
+/// Knobs whose values measured figures replace.
+fn replaced_in(job: &Job) -> Vec<Problem> {
+    if job.measured.is_none() {
+        return Vec::new();
+    }
+    let refuse = |(name, what, remedy): &(&str, &str, &str)| {
+        Problem::new(*name, format!("has no effect on measured {what}"), *remedy)
+    };
+    REPLACED.iter().map(refuse).collect()
+}
+
+/// Knobs that cannot act on a job as it is. Those whose effect needs a valid job are left out of one that is none.
+fn of_job(job: &Job) -> Vec<Problem> {
+    let mut idle = replaced_in(job);
+    let mut add = |name: &str, message: &str, remedy: String| {
+        if idle.iter().all(|problem| problem.path != name) {
+            idle.push(Problem::new(name, message, remedy));
+        }
+    };
+    if job.resolved_model().is_some_and(|model| model.moe.is_none()) {
+        for name in ["ep", "etp"] {
+            let remedy = "leave it at 1, or train a model with experts".to_owned();
+            add(name, "has no effect on a model without experts", remedy);
+        }
+    }
+    let Ok(shape) = job.shape() else { return idle };
+    let measured = job.measured.as_ref();
+    let exchanges = shape.exchanging.contains(&true);
+    if shape.replicas == 1 {
+        let two = 2 * u64::from(shape.gpus_per_stage) * u64::from(shape.stages);
+        for name in ["grad_bytes", "gather_bytes", "dp_buckets"] {
+            add(
+                name,
+                "has no effect on a job of one replica, which exchanges no gradients",
+                format!("raise `gpus`; {two} are two replicas"),
+            );
+        }
+    } else if !exchanges {
+        let remedy = "give `dp_bytes_per_gpu` of the stages in the file".to_owned();
+        add("dp_buckets", "has no effect: by the measured volumes no stage exchanges gradients", remedy);
+    }
+    if measured.is_some() && !(exchanges && job.run.dp_buckets > 1) {
+        let remedy = "leave out `measured` to plan for a model".to_owned();
+        add("model", "has no effect on measured times and volumes", remedy);
+    }
+    if shape.stages == 1 {
+        for name in ["act_bytes", "blocking_p2p", "intra_pod_gbps", "balance"] {
+            add(name, "has no effect on a pipeline of one stage", "raise `pp`".to_owned());
+        }
+    } else if shape.stages_per_pod == 1 {
+        let message = "has no effect where every stage has a pod of its own";
+        add(
+            "intra_pod_gbps",
+            message,
+            "raise `gpus_per_pod_per_replica`, so that stages share a pod".to_owned(),
+        );
+    } else if measured.is_some_and(|measured| measured.pp_bytes_per_rank <= 0.0) {
+        let remedy = "give `pp_bytes_per_rank` in the file".to_owned();
+        add("intra_pod_gbps", "has no effect: by the measured volumes stages send nothing", remedy);
+    }
+    if shape.pods_per_replica == 1 {
+        let message = "has no effect where a pod holds all stages of a replica";
+        add(
+            "reverse",
+            message,
+            "lower `gpus_per_pod_per_replica`, so that stages lie in several pods".to_owned(),
+        );
+    }
+    if !shape.crosses() {
+        let remedy = "raise `gpus`, or lower `gpus_per_pod_per_replica`, so that something crosses pods";
+        add("ports_per_pod", "has no effect: nothing crosses pods", remedy.to_owned());
+        if shape.stages == 1 || job.run.intra_pod_gbps.is_some() {
+            add("bandwidth_gbps", "has no effect: nothing crosses pods", remedy.to_owned());
+        }
+    }
+    idle
+}

@@ -1,0 +1,44 @@
+//! Writing a job: beside measured figures `run` lacks the values that they replace.
+
+use super::{Job, RunConfig};
+use crate::scenario::idle::is_replaced;
+use serde::ser::{Error, SerializeMap, SerializeStruct};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+impl Serialize for Job {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut job = serializer.serialize_struct("Job", 5)?;
+        if let Some(model) = &self.model {
+            job.serialize_field("model", model)?;
+        }
+        match &self.measured {
+            None => job.serialize_field("run", &self.run)?,
+            Some(_) => job.serialize_field("run", &BesideMeasured(&self.run))?,
+        }
+        if let Some(ports) = &self.ports_per_pod {
+            job.serialize_field("ports_per_pod", ports)?;
+        }
+        job.serialize_field("reverse", &self.reverse)?;
+        if let Some(measured) = &self.measured {
+            job.serialize_field("measured", measured)?;
+        }
+        job.end()
+    }
+}
+
+/// A run whose times and volumes were measured.
+struct BesideMeasured<'r>(&'r RunConfig);
+
+impl Serialize for BesideMeasured<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Value::Object(all) = serde_json::to_value(self.0).map_err(S::Error::custom)? else {
+            return Err(S::Error::custom("a run is no object"));
+        };
+        let mut run = serializer.serialize_map(None)?;
+        for (key, value) in all.iter().filter(|(key, _)| !is_replaced(key)) {
+            run.serialize_entry(key, value)?;
+        }
+        run.end()
+    }
+}
