@@ -225,11 +225,22 @@ impl Work {
             let was = (value != before).then_some(before);
             rows.push(FormRow { id, name: info.name.to_string(), section, info, value, was });
         };
-        let mut knobs = self.now.scenario.knobs();
+        let idle = self.idle();
+        // What has no effect says why, in place of what it would do; a knob that cannot even have a value is left out.
+        let told = |mut info: ParamInfo| {
+            if let Some(problem) = idle.iter().find(|problem| problem.path == info.name) {
+                info.help = format!("{}; {}", problem.message, problem.remedy).into();
+            }
+            info
+        };
+        let mut knobs = self.now.scenario.every_knob();
         knobs.sort_by_key(|info| info.effect == Effect::Cold);
         for info in knobs {
             let (value, before) = (self.now.scenario.knob(&info.name), reference.scenario.knob(&info.name));
-            row(Section::Scenario, info, value, before);
+            let is_idle = idle.iter().any(|problem| problem.path == info.name);
+            if !is_idle || value.is_some() || before.is_some() {
+                row(Section::Scenario, told(info), value, before);
+            }
         }
         let text = |name: &str| Some(ParamValue::Text(name.to_owned()));
         row(Section::Method, self.method_choice(), text(&self.now.method), text(&reference.method));
@@ -239,14 +250,20 @@ impl Work {
                 value.cloned().or_else(|| info.default.clone())
             };
             for info in &method.params {
-                row(Section::Params, info.clone(), given(&self.now, info), given(reference, info));
+                row(Section::Params, told(info.clone()), given(&self.now, info), given(reference, info));
             }
         }
         for info in common_params() {
             let (value, before) = (self.now.common(&info.name), reference.common(&info.name));
-            row(Section::Common, info, value, before);
+            row(Section::Common, told(info), value, before);
         }
         rows
+    }
+
+    /// Everything that cannot act with the present method and its values: name, reason and what to do.
+    pub fn idle(&self) -> Vec<Problem> {
+        let method = &self.now.method;
+        lightbay_engines::idle(&self.now.scenario, method, &self.now.params_of(method))
     }
 
     /// Methods that have a parameter of this name.
@@ -276,6 +293,9 @@ impl Work {
     /// An unknown name, an invalid value, or every problem of the scenario that would result.
     pub fn set(&mut self, setting: &Setting) -> Result<Change, Problems> {
         let Some(row) = self.row_named(&setting.name) else {
+            if let Some(idle) = self.idle().into_iter().find(|problem| problem.path == setting.name) {
+                return Err(idle.into());
+            }
             let names = self.knob_names();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let remedy = match self.methods_with(&setting.name).first() {
@@ -329,7 +349,9 @@ impl Work {
             Section::Params => {
                 let value = entered(row, index, &value)?;
                 // A name means the same in every method of the kind, so a value is given to all that have the knob.
-                let share = |method: &&MethodInfo| method.params.contains(&row.info);
+                let same =
+                    |info: &ParamInfo| ParamInfo { help: row.info.help.clone(), ..info.clone() } == row.info;
+                let share = |method: &&MethodInfo| method.params.iter().any(same);
                 for method in self.methods.iter().filter(share) {
                     let params = self.now.params.entry(method.name.to_owned()).or_default();
                     if row.info.default.as_ref() == Some(&value) {
@@ -348,6 +370,14 @@ impl Work {
                 "time_limit_s" => self.now.time_limit_s = limit_of(Some(&value)),
                 _ => self.now.gap = limit_of(Some(&value)),
             },
+        }
+        // Limits and seeds are common to all runs, whatever method the form is about.
+        if matches!(row.section, Section::Scenario | Section::Params)
+            && row.info.default.as_ref() != Some(&value)
+            && let Some(idle) = self.idle().into_iter().find(|problem| problem.path == row.name)
+        {
+            self.now = before;
+            return Err(idle.into());
         }
         self.remember(before);
         let entry = |list: &ParamValue, index: usize| match list {
@@ -397,6 +427,42 @@ impl Work {
         true
     }
 
+    /// Changes since `before` of what a running method takes over, apart from the scenario.
+    pub fn live_changes(&self, before: &Setup) -> Vec<Change> {
+        let change = |section, info: &ParamInfo, old: Option<ParamValue>, new: Option<ParamValue>| {
+            let new = new.filter(|new| old.as_ref() != Some(new))?;
+            let name = info.name.to_string();
+            (info.effect == Effect::Live).then_some(Change {
+                name,
+                index: None,
+                section,
+                old,
+                new,
+                effect: info.effect,
+            })
+        };
+        let common = common_params();
+        let mut changes: Vec<Change> = common
+            .iter()
+            .filter_map(|info| {
+                change(Section::Common, info, before.common(&info.name), self.now.common(&info.name))
+            })
+            .collect();
+        for method in &self.methods {
+            for info in &method.params {
+                let given = |setup: &Setup| {
+                    let value =
+                        setup.params.get(method.name).and_then(|params| params.get(info.name.as_ref()));
+                    value.cloned().or_else(|| info.default.clone())
+                };
+                if changes.iter().all(|change| change.name != info.name) {
+                    changes.extend(change(Section::Params, info, given(before), given(&self.now)));
+                }
+            }
+        }
+        changes
+    }
+
     /// Makes the change again that was taken back last. Returns whether there was one.
     pub fn redo(&mut self) -> bool {
         let Some(after) = self.redo.pop() else { return false };
@@ -441,7 +507,7 @@ impl Work {
     /// Gives every name a number that lasts as long as the scenario is open.
     fn intern(&mut self) {
         let mut names: Vec<String> =
-            self.now.scenario.knobs().iter().map(|info| info.name.to_string()).collect();
+            self.now.scenario.every_knob().iter().map(|info| info.name.to_string()).collect();
         names.push("method".to_owned());
         names.extend(
             self.methods.iter().flat_map(|method| method.params.iter()).map(|info| info.name.to_string()),

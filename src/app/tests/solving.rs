@@ -93,6 +93,35 @@ fn live_knobs_reach_the_running_method_and_are_not_marked() {
 }
 
 #[test]
+fn undo_and_redo_of_a_live_knob_reach_the_running_method_too() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let run = bench.accept(false);
+    let edit = |name: &str, value| Effect::EditRun { run, name: name.to_owned(), value };
+    for (set, name, after) in
+        [("gap=1%", "gap", ParamValue::Float(0.01)), ("generations=9", "generations", ParamValue::Int(9))]
+    {
+        let before = bench.app.work.as_ref().unwrap().row_named(name).unwrap().value.unwrap();
+        bench.act(Action::Do(Command::Set(set.to_owned())));
+        assert!(bench.effects.contains(&edit(name, after.clone())), "{name}");
+        bench.keys("u");
+        assert!(bench.effects.contains(&edit(name, before)), "undo of {name} never reached the run");
+        assert!(
+            !bench.app.work.as_ref().unwrap().changed(),
+            "the run has it, so nothing waits for the next solve"
+        );
+        bench.keys("U");
+        assert!(bench.effects.contains(&edit(name, after)), "redo of {name} never reached the run");
+        assert!(bench.last_message().contains("taken over by auto"), "{}", bench.last_message());
+    }
+    bench.act(Action::Do(Command::Set("seq=2048".to_owned()))).keys("u");
+    assert!(
+        bench.effects.iter().all(|effect| !matches!(effect, Effect::EditRun { .. })),
+        "no run changes its scenario"
+    );
+}
+
+#[test]
 fn a_knob_of_several_methods_is_one_knob() {
     let mut bench = Bench::open();
     bench.act(Action::Do(Command::Set("generations=7".to_owned())));

@@ -47,19 +47,8 @@ impl App {
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
         let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
         let what = format!("{}{entry} {old} → {}", change.name, change.new);
-        let live = change.effect == KnobEffect::Live && change.section != Section::Scenario;
-        let runs: Vec<_> = if live {
-            let takes = |method: &str| {
-                let info = self.work.as_ref().and_then(|work| work.method(method));
-                info.is_some_and(|info| info.params.iter().any(|param| param.name == change.name))
-            };
-            let reached =
-                |run: &&crate::app::runs::Run| change.section == Section::Common || takes(&run.method);
-            self.runs.active().filter(reached).map(|run| (run.id, run.method.clone())).collect()
-        } else {
-            Vec::new()
-        };
-        if runs.is_empty() {
+        let names = self.reach(change, effects);
+        if names.is_empty() {
             let then = match (change.section, change.effect) {
                 (Section::Method, _) => "r starts it",
                 (_, KnobEffect::Cold) => "r solves from scratch in this respect",
@@ -72,13 +61,27 @@ impl App {
             }
             return;
         }
-        let names: Vec<&str> = runs.iter().map(|(_, method)| method.as_str()).collect();
-        let text = format!("{what}, taken over by {} while working", names.join(", "));
+        self.say(Severity::Info, format!("{what}, taken over by {} while working", names.join(", ")));
+    }
+
+    /// Hands a live change to the running methods that take it over; returns their names.
+    fn reach(&mut self, change: &Change, effects: &mut Effects) -> Vec<String> {
+        if change.effect != KnobEffect::Live || change.section == Section::Scenario {
+            return Vec::new();
+        }
+        let takes = |method: &str| {
+            let info = self.work.as_ref().and_then(|work| work.method(method));
+            info.is_some_and(|info| info.params.iter().any(|param| param.name == change.name))
+        };
+        let reached = |run: &&crate::app::runs::Run| change.section == Section::Common || takes(&run.method);
+        let runs: Vec<_> =
+            self.runs.active().filter(reached).map(|run| (run.id, run.method.clone())).collect();
         for (run, _) in &runs {
             effects.push(Effect::EditRun { run: *run, name: change.name.clone(), value: change.new.clone() });
         }
         // The running method has it now, so it is not a change that waits for the next solve.
-        if let Some(work) = &mut self.work
+        if !runs.is_empty()
+            && let Some(work) = &mut self.work
             && let Some(solved) = &mut work.solved
         {
             solved.time_limit_s = work.now.time_limit_s;
@@ -87,7 +90,7 @@ impl App {
                 solved.params.clone_from(&work.now.params);
             }
         }
-        self.say(Severity::Info, text);
+        runs.into_iter().map(|(_, method)| method).collect()
     }
 
     /// Takes a change of a knob back.
@@ -100,15 +103,26 @@ impl App {
         self.time_travel(true, effects);
     }
 
-    fn time_travel(&mut self, forward: bool, _effects: &mut Effects) {
+    fn time_travel(&mut self, forward: bool, effects: &mut Effects) {
         let Some(work) = &mut self.work else { return };
+        let before = work.now.clone();
         let done = if forward { work.redo() } else { work.undo() };
-        if done {
-            self.to_remember = true;
-            self.say(
-                Severity::Info,
-                if forward { "change made again; r solves" } else { "change undone; r solves" },
-            );
+        if !done {
+            return;
+        }
+        self.to_remember = true;
+        let changes = self.work.as_ref().map_or_else(Vec::new, |work| work.live_changes(&before));
+        let mut names: Vec<String> = changes.iter().flat_map(|change| self.reach(change, effects)).collect();
+        names.dedup();
+        let what = if forward { "change made again" } else { "change undone" };
+        if !names.is_empty() {
+            self.say(Severity::Info, format!("{what}, taken over by {} while working", names.join(", ")));
+            return;
+        }
+        let then = if self.auto { "solving by itself" } else { "r solves" };
+        self.say(Severity::Info, format!("{what}; {then}"));
+        if self.auto {
+            self.auto_at = Some(self.now + AUTO_DELAY);
         }
     }
 
