@@ -107,7 +107,7 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed lower bound of the removed circuits over all plans of the scenario.
     pub bound: Option<f64>,
-    /// Which plans it covers, if not all.
+    /// The plans it covers, if not all.
     pub bound_covers: Option<&'a str>,
     /// Who claims it.
     pub method: &'a str,

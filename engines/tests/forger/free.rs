@@ -62,7 +62,7 @@ const OPTIONAL: &[(&str, &str, &str)] = &[
     ("tpu", "result.faults[].saturation_flits_per_cycle_per_node", "a figure of the simulator"),
 ];
 
-/// What makes a part smaller or takes it away.
+/// Changes that make a part smaller or take it away.
 const SMALLER: &[&str] =
     &["to null", "removed", "emptied", "without its first entry", "without its last entry"];
 
@@ -74,12 +74,12 @@ const EXACT_ONLY: &[(&str, &str)] =
 const LEFT_OUT: &[(&str, &str)] =
     &[("tpu", "result.routing.claims.vc_hops"), ("tpu", "result.routing.unbalanced")];
 
-/// Whether a place holds figures that only the exact depth works out.
+/// True if a place holds figures that only the exact depth works out.
 pub fn is_for_exact(kind: &str, change: &Change) -> bool {
     EXACT_ONLY.iter().any(|(of, place)| *of == kind && change.place.starts_with(place))
 }
 
-/// Whether a place holds figures of something that the plan leaves out.
+/// True if a place holds figures of something that the plan leaves out.
 pub fn is_left_out(kind: &str, change: &Change, forged: &Value) -> bool {
     let none = |routes: &Value| routes.as_array().is_some_and(Vec::is_empty);
     let out = forged.pointer("/result/routing/routes").is_some_and(none);

@@ -76,11 +76,11 @@ pub struct Envelope<'a> {
     pub value: f64,
     /// Claimed upper bound of the objective over all pods of the size.
     pub bound: Option<f64>,
-    /// Which pods it covers, if not all.
+    /// The pods it covers, if not all.
     pub bound_covers: Option<&'a str>,
     /// Who claims it.
     pub method: &'a str,
-    /// Whether its method was told to list the routes; `None` if that was left to it.
+    /// The choice to list the routes, if its method was given one.
     pub with_routes: Option<bool>,
     /// Figures of the envelope.
     pub metrics: &'a BTreeMap<String, f64>,
@@ -98,12 +98,12 @@ const MOST_OF_A_RULE: usize = 20;
 const LISTED_UP_TO: usize = 1024;
 /// Relative tolerance of figures that are sums and quotients of whole numbers.
 const EXACT: f64 = 1e-9;
-/// Relative distance at which a flow that was found again confirms a claim. The mixture of a linear program is only as
-/// exact as its tolerance (1e-7), so the flow found again may be that much smaller; what a claim is above every bound on
-/// flows is judged by [`EXACT`].
+/// Relative distance at which a flow that was found again confirms a claim. The mixture of a linear program is only
+/// as exact as its tolerance (1e-7), so the flow found again may be that much smaller; what a claim is above every
+/// bound on flows is judged by [`EXACT`].
 const SOLVED: f64 = 1e-6;
 
-/// Whether a claim is another figure than the exact one.
+/// True if a claim is another figure than the exact one.
 fn off(claimed: f64, exact: f64) -> bool {
     (claimed - exact).abs() > EXACT * exact.abs().max(1e-12)
 }

@@ -112,12 +112,12 @@ impl Kind for Tpu {
     }
 }
 
-/// Load of the fullest link as a multiple of the ideal of the flow, above which the routes and no longer the pod decide
-/// what a job gets. With two virtual channels and usual settings all pods measured from 128 to 2048 chips stay below 1.21;
-/// a quarter more is beyond what any of them loses.
+/// Load of the fullest link as a multiple of the ideal of the flow, above which the routes and no longer the pod
+/// decide what a job gets. With two virtual channels and usual settings all pods measured from 128 to 2048 chips stay
+/// below 1.21; a quarter more is beyond what any of them loses.
 pub const LOSSY: f64 = 1.25;
 
-/// What has to be said about routes that carry far less than the flow that the objective states; `None` if they are near.
+/// Sentence on routes that carry far less than the flow that the objective states; `None` if they are near.
 fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
     let load = result.routing.as_ref()?.claims.max_channel_load as f64;
     let flow = result.claims.mcf_lower;
@@ -185,7 +185,8 @@ impl Watch for Until {
     }
 }
 
-/// Runs the flit simulator on routes as the method of a plan did: with the settings, the search and the seed of the plan.
+/// Runs the flit simulator on routes as the method of a plan did: with the settings, the search and the seed of the
+/// plan.
 ///
 /// # Errors
 /// Why there are no figures.

@@ -202,7 +202,7 @@ fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) 
     sound
 }
 
-/// Whether the limits of the rollout are kept: metrics that a plan has where there is a limit.
+/// Metrics that say if the limits of the rollout are kept; a plan has them where there is a limit.
 pub(super) fn limits(scenario: &CrossconnectScenario, dark: &Dark) -> Vec<Figure> {
     let Rollout { max_dark_per_pod: most, min_pair_share: least } = scenario.rollout;
     let kept =

@@ -11,7 +11,7 @@ use crate::scenario::CrossconnectScenario;
 use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
 use lightbay_core::kind::Depth;
 
-/// What a bound covers that was proven after orientations had been chosen.
+/// Plans that a bound covers which was proven after orientations had been chosen.
 const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
 
 /// Every number of the envelope must be one.
@@ -151,8 +151,8 @@ pub(super) fn metrics(
     figures
 }
 
-/// Which plans the claimed bound covers: all, or those with the orientation of the plan. What other plans it could mean is
-/// not known.
+/// The plans that the claimed bound covers: all, or those with the orientation of the plan. What other plans it could
+/// mean is not known.
 pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     match envelope.bound_covers {
         None => Covers::All,
@@ -167,8 +167,8 @@ pub(super) fn covers(envelope: &Envelope<'_>, found: &mut Findings) -> Covers {
     }
 }
 
-/// What is known of the bound: what counting pairs of pods proves in any case, in the exact depth what a program of the
-/// checker's own proves. A bound above what some plan removes is a violation.
+/// Trust in the claimed bound and the bound verified: by counting pairs of pods in any case, in the exact depth by a
+/// program of the checker's own proves. A bound above what some plan removes is a violation.
 pub(super) fn bound(
     counted: u64,
     envelope: &Envelope<'_>,

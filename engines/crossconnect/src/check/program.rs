@@ -1,8 +1,9 @@
 //! The least that any plan removes, by a program of the checker's own.
 //!
-//! For every switch and pair of pods there is a column for circuits that stay and one for circuits that are new; pairs get
-//! what they want over all switches, ports hold one circuit each. Its relaxation bounds all plans: the solver's prices are
-//! weighed again here, and any prices prove a bound. What that leaves open is for branch and bound.
+//! For every switch and pair of pods there is a column for circuits that stay and one for circuits that are new;
+//! pairs get what they want over all switches, ports hold one circuit each. Its relaxation bounds all plans: the
+//! solver's prices are weighed again here, and any prices prove a bound. What that leaves open is for branch and
+//! bound.
 
 use super::entries::Judged;
 use crate::plan::Action;
@@ -15,13 +16,14 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What rounding in sums may add to a bound, circuits. Bounds are whole numbers, so it costs nothing to allow for more.
+/// Amount that rounding in sums may add to a bound, circuits. Bounds are whole numbers, so it costs nothing to allow
+/// for more.
 const SLIP: f64 = 1e-6;
 
 /// Switch, pod at the A port, pod at the B port (smaller pod first where ports have no sides).
 type Place = (usize, usize, usize);
 
-/// What was found out.
+/// Outcome of a proof.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proof {
     /// No plan removes fewer.
@@ -30,7 +32,7 @@ pub(super) struct Proof {
     pub counterexample: Option<u64>,
 }
 
-/// Which plans a bound is to cover.
+/// Plans that a bound is to cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Covers {
     /// All.
@@ -52,7 +54,8 @@ struct Program {
     entries: Vec<Entry>,
 }
 
-/// Proves that no plan removes fewer than `claimed`, or finds one that does, or gives the best bound that the time allows.
+/// Proves that no plan removes fewer than `claimed`, or finds one that does, or gives the best bound that the time
+/// allows.
 pub(super) fn prove(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
@@ -236,7 +239,7 @@ fn solved(model: &Model, options: Options, start: &Start, listener: &mut Listene
     (!matches!(solution.status, Status::Infeasible | Status::InfeasibleOrUnbounded)).then_some(solution)
 }
 
-/// What prices of the rows prove, whoever found them: every row at the end that its price pulls to, every column at the
+/// Bound by prices of the rows, whoever found them: every row at the end that its price pulls to, every column at the
 /// end that is cheapest at these prices.
 fn weighed(model: &Model, prices: &[f64]) -> f64 {
     let mut costs = model.costs.clone();

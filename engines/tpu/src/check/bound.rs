@@ -9,8 +9,9 @@ use lightbay_core::kind::Depth;
 /// Cubes up to which the relaxation is computed: beyond, the cover is much tighter anyway.
 const RELAXED_UP_TO: usize = 16;
 
-/// What the checker itself proves of all pods of the size: what no cover can beat in any case; in the exact depth, for a
-/// bound below that, also what no division of the circuits can beat. A bound that some pod passes is a violation.
+/// Bound on all pods of the size that the checker itself proves: what no cover can beat in any case; in the exact
+/// depth, for a bound below that, also what no division of the circuits can beat. A bound that some pod passes is a
+/// violation.
 pub(super) fn check(
     wiring: &Wiring,
     envelope: &Envelope<'_>,
@@ -67,7 +68,7 @@ fn torus(cubes: usize) -> f64 {
     8.0 / (64.0 * cubes as f64 * 4.0 * longest as f64)
 }
 
-/// What any lengths of all possible circuits prove: every pod pays for its electrical links and at most the dearest
+/// Bound by lengths of all possible circuits: every pod pays for its electrical links and at most the dearest
 /// circuit of each switch, and its chips are no closer than where all circuits exist.
 fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
     let network = Network::of_all_circuits(wiring);

@@ -19,8 +19,8 @@ use lightbay_highs::solution::Status;
 
 /// Rounds after which the claims that are still open stay claims.
 const ROUNDS: usize = 250;
-/// Rounds before the first program, by lengths that grow with the load: their columns are more diverse than those that the
-/// prices of a small program give.
+/// Rounds before the first program, by lengths that grow with the load: their columns are more diverse than those
+/// that the prices of a small program give.
 const SEEDS: usize = 12;
 /// Share of the best lengths known in those of a round; the rest are prices of the program, which alone jump too far.
 const SHARE: f64 = 0.7;
@@ -29,14 +29,14 @@ const LARGEST_GENERAL: usize = 512;
 /// Relative width at which an interval counts as closed: what the tolerance of the solver leaves of a mixture.
 const CLOSED: f64 = 1e-7;
 
-/// What is known of the flow of a network.
+/// Interval in which the largest flow of a network lies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interval {
     /// A flow of this many flits per cycle and ordered pair exists.
     pub lower: f64,
     /// No flow is larger.
     pub upper: f64,
-    /// Whether the work was told to stop.
+    /// True if the work was told to stop.
     pub stopped: bool,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Network {
     pub groups: Vec<Range<usize>>,
 }
 
-/// What one group of sources sends along shortest paths.
+/// Shortest path flow of one group of sources.
 #[derive(Debug)]
 pub(super) struct Tree {
     /// Sum of the distances from its sources.

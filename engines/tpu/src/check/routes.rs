@@ -108,9 +108,9 @@ pub(super) fn check(
     Some(Sums { max_load, hops })
 }
 
-/// What figures of routes that the plan does not list can be: their hops are those on all virtual channels and no fewer
-/// than those of shortest paths, and no arc is fuller than all, or emptier than the mean. Loads before balancing are of
-/// the same paths.
+/// Checks figures of routes that the plan does not list for being possible: their hops are those on all virtual
+/// channels and no fewer than those of shortest paths, and no arc is fuller than all, or emptier than the mean. Loads
+/// before balancing are of the same paths.
 fn unlisted(
     pod: &Pod<'_>,
     routing: &Routing,

@@ -1,4 +1,4 @@
-//! What a plan says that the flit simulator found.
+//! Figures of the flit simulator in a plan.
 //!
 //! A simulation is a measurement: it is confirmed by making it again. The checker is given the instrument, runs it with
 //! the routes, settings and seed of the plan, and compares every figure bit for bit. That takes as long as the
@@ -86,14 +86,14 @@ pub(super) fn check(
     }
 }
 
-/// Whether a rate is one that the search can end at: a multiple of the step.
+/// True for a rate that the search can end at: a multiple of the step.
 fn is_rate(rate: f64, step: f64) -> bool {
     let steps = rate / step;
     rate >= 0.0 && (steps - steps.round()).abs() <= EXACT * steps.abs().max(1.0)
 }
 
-/// What every search leaves behind: rates that are multiples of the step, in order; the saturation is 0 or one of them,
-/// and the next step was tried as well.
+/// Checks for traces that every search leaves: rates that are multiples of the step, in order; the saturation is 0 or
+/// one of them, and the next step was tried as well.
 fn possible(scenario: &TpuScenario, result: &TpuResult, simulation: &Simulation, found: &mut Findings) {
     let Some(settings) = &scenario.simulate else {
         found.add(code::SIMULATION, "the scenario asks for no simulation, its settings are not known");

@@ -144,7 +144,7 @@ pub fn route_seed(mut stream: Stream) -> u64 {
     stream.next_u64()
 }
 
-/// How the saturation point is looked for.
+/// Search for the saturation point that the parameters ask for.
 pub fn search(params: &Params) -> Search {
     if params.text("saturation_search") == Some("steps") { Search::Steps } else { Search::Bisection }
 }

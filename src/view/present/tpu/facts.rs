@@ -76,7 +76,7 @@ pub struct Facts {
     pub claims: Claims,
     /// Its routes, if it lists any.
     pub routes: Option<Routes>,
-    /// What is stated of routes that it does not list: figures of its method that nobody can count again.
+    /// Statement on routes that it does not list: figures of its method that nobody can count again.
     pub stated: Option<RoutingClaims>,
     /// What remains if a switch fails, without routes; empty if no sweep was asked for.
     pub faults: Vec<FaultCase>,

@@ -18,7 +18,7 @@ pub(super) struct Case {
     pub bound_covers: Option<&'static str>,
     /// All metrics of the plan, or those that are not what they have to be.
     pub metrics: BTreeMap<String, f64>,
-    /// Whether the other metrics are what they have to be.
+    /// True if the other metrics are what they have to be.
     pub filled: bool,
 }
 

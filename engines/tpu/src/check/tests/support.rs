@@ -79,7 +79,7 @@ impl Case {
             .unwrap()
     }
 
-    /// What the simulator finds with the routes of the plan.
+    /// Figures of the simulator with the routes of the plan.
     pub fn simulated_again(&self) -> Simulation {
         self.simulation(self.result.routing.as_ref().unwrap())
     }
