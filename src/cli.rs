@@ -74,12 +74,12 @@ fn slip(arguments: &[OsString]) -> Option<Failure> {
         return None;
     }
     let meant = grammar::meant_command(word)?;
-    let rest: String =
-        arguments[2..].iter().map(|argument| format!(" {}", argument.to_string_lossy())).collect();
+    let words = arguments[2..].iter().map(|argument| argument.to_string_lossy().into_owned());
+    let command: Vec<String> = std::iter::once(meant).chain(words).collect();
     Some(Failure::input(
         "",
         format!("there is no command and no file '{word}'"),
-        format!("did you mean `lightbay {meant}{rest}`?"),
+        format!("did you mean `lightbay {}`?", command.join(" ")),
     ))
 }
 

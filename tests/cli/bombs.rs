@@ -148,7 +148,8 @@ fn floods_for_importers_end_with_a_limit() {
     let row = "layer -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n";
     let table = "ocs_id,action,pod_a,port_a,pod_b,port_b\n";
     let many_attributes = format!("<rpc-reply{}><data/></rpc-reply>", " a=\"\"".repeat(100_000));
-    let namespaces: String = (0..30_000).map(|number| format!("<a xmlns:n{number}=\"u{number}\">")).collect();
+    let names = (0..30_000).map(|number| format!("<a xmlns:n{number}=\"u{number}\">"));
+    let namespaces = names.collect::<Vec<_>>().concat();
     let entities = "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;\">]><rpc-reply><data>&b;</data></rpc-reply>";
     for (arguments, content, told) in [
         (&aicb[..], flood(&format!("{header}1\n"), row, 200), "more than '1000000' rows"),

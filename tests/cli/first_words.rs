@@ -66,7 +66,7 @@ fn folders_for_exports_are_made() {
     let place = Place::new();
     place.run(&["export", "preset:tiny4", "--to", "csv", "-o", "out/tables/"]).done();
     assert!(place.path("out/tables").is_dir());
-    assert!(!std::fs::read_dir(place.path("out/tables")).unwrap().next().is_none());
+    assert!(std::fs::read_dir(place.path("out/tables")).unwrap().next().is_some());
     place.run(&["export", "preset:tiny4", "--to", "nothing", "-o", "other/"]).exit(2);
     assert!(!place.path("other").exists(), "nothing is made for an export that fails");
     place.run(&["export", "preset:tiny4", "--to", "csv", "-o", "tiny.csv"]).exit(2).says(&["-o tiny/"]);

@@ -250,7 +250,7 @@ mod tests {
     fn trees_that_are_too_large_stop_while_they_grow() {
         let wide = |entry: &str| format!("[{}0]", format!("{entry},").repeat(2000));
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
-        let keys: String = (0..2000).map(|number| format!("\"{number}\":0,")).collect();
+        let keys = (0..2000).map(|number| format!("\"{number}\":0,")).collect::<Vec<_>>().concat();
         for text in [
             wide("0"),
             wide("\"\""),

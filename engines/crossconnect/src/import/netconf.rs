@@ -38,7 +38,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
 fn long_tag(message: &str) -> Option<usize> {
     message.match_indices('<').map(|(at, _)| at).find(|&at| {
         let rest = &message.as_bytes()[at + 1..];
-        let is_tag = rest.first().is_some_and(|sign| sign.is_ascii_alphabetic());
+        let is_tag = rest.first().is_some_and(u8::is_ascii_alphabetic);
         is_tag && rest.len() > MAX_TAG_BYTES && !rest[..MAX_TAG_BYTES].contains(&b'>')
     })
 }
