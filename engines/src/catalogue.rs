@@ -4,6 +4,7 @@ use crate::listed::{Listed, any_scenario};
 use crate::subject::AnyScenario;
 use lightbay_core::kind::{Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodInfo};
+use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::scenario::Scenario;
@@ -91,8 +92,18 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
 
 /// Every figure that plans of a kind may carry beside the objective, in the order in which tables show them; none for an
 /// unknown kind.
-pub fn metrics(kind: &str) -> &'static [&'static str] {
+pub fn metrics(kind: &str) -> &'static [MetricInfo] {
     named_kind!(kind, K => K::METRICS, &[])
+}
+
+/// One figure of a kind by name.
+pub fn metric(kind: &str, name: &str) -> Option<MetricInfo> {
+    metrics(kind).iter().find(|metric| metric.name == name).copied()
+}
+
+/// The question that a method answers if it is another one than that of the objective of its kind.
+pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
+    named_kind!(kind, K => K::other_question(method), None)
 }
 
 /// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.

@@ -63,7 +63,8 @@ pub mod subject;
 pub mod sweep;
 
 pub use catalogue::{
-    KindInfo, PresetInfo, kind, kinds, knobs, method, methods, metrics, preset, presets, solver,
+    KindInfo, PresetInfo, kind, kinds, knobs, method, methods, metric, metrics, other_question, preset,
+    presets, solver,
 };
 pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};

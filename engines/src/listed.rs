@@ -64,9 +64,6 @@ pub(crate) trait Listed: Kind {
     /// What it is for, in one line.
     const HELP: &'static str;
 
-    /// Every figure that plans may carry beside the objective, in the order in which tables show them.
-    const METRICS: &'static [&'static str];
-
     /// Its methods, in the order in which they are listed.
     fn methods() -> Vec<Arc<dyn Method<Self>>>;
 

@@ -278,7 +278,7 @@ impl Sweep {
         {
             return Err(Problem::new(name, "is set for all cells too", "give it once"));
         }
-        let column = row::FIXED.contains(&name) || crate::catalogue::metrics(self.kind.name).contains(&name);
+        let column = row::FIXED.contains(&name) || crate::catalogue::metric(self.kind.name, name).is_some();
         if column {
             return Err(Problem::new(name, "is a column of every table already", "sweep over another knob"));
         }

@@ -6,6 +6,7 @@
 
 use crate::error::SessionError;
 use lightbay_core::kind::Sense;
+use lightbay_core::metric::{MetricInfo, Role};
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
 use serde::Serialize;
@@ -27,6 +28,8 @@ pub struct Subject<'a> {
     pub header: &'a Header,
     /// Knobs of its scenario.
     pub knobs: &'a [(String, ParamValue)],
+    /// The question that its method answers if it is another one than that of the objective.
+    pub other_question: Option<&'a str>,
 }
 
 /// Where a setting belongs.
@@ -105,12 +108,32 @@ pub struct Change {
 pub struct Figure {
     /// Name with unit.
     pub name: String,
-    /// Which way is better, where that is known.
+    /// What it says: only outcomes are judged.
+    pub role: Role,
+    /// Which way is better, for an outcome of which that is known.
     pub sense: Option<Sense>,
     /// Its value in each plan; `None` if the plan does not have it.
     pub values: Vec<Option<f64>>,
     /// Against the reference, one for each further plan; `None` where either value is missing.
     pub changes: Vec<Option<Change>>,
+}
+
+/// A plan that is listed and not ranked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotRanked {
+    /// The plan.
+    pub label: String,
+    /// Its method.
+    pub method: String,
+    /// What its method does instead, as a clause: `it orders phases and touches no circuit`.
+    pub because: String,
+}
+
+impl NotRanked {
+    /// One sentence.
+    pub fn sentence(&self) -> String {
+        format!("{} is not ranked: {} answers another question, {}.", self.label, self.method, self.because)
+    }
 }
 
 /// Plans side by side. Its columns are the plans, the first is the reference.
@@ -120,6 +143,8 @@ pub struct Table {
     pub kind: String,
     /// The plans.
     pub labels: Vec<String>,
+    /// Plans that are listed and not ranked, because their method answers another question.
+    pub not_ranked: Vec<NotRanked>,
     /// Settings that differ.
     pub settings: Vec<Setting>,
     /// The objective, its bound and gap, then the metrics by name.
@@ -128,14 +153,15 @@ pub struct Table {
     pub tolerance: f64,
 }
 
-/// Puts plans side by side. `sense` says which way a metric is better, where that is known.
+/// Puts plans side by side. `metric` says what a figure is, where its kind declares it. Bounds, inputs and effort are
+/// listed and not judged, and so is a plan whose method answers another question.
 ///
 /// # Errors
 /// [`SessionError::TooFew`] for fewer than two plans, [`SessionError::Kinds`] for plans of different kinds.
 pub fn compare(
     subjects: &[Subject<'_>],
     tolerance: f64,
-    sense: impl Fn(&str) -> Option<Sense>,
+    metric: impl Fn(&str) -> Option<MetricInfo>,
 ) -> Result<Table, SessionError> {
     let [first, rest @ ..] = subjects else { return Err(SessionError::TooFew { count: 0 }) };
     if rest.is_empty() {
@@ -152,9 +178,18 @@ pub fn compare(
     Ok(Table {
         kind: first.header.kind.clone(),
         labels: subjects.iter().map(|subject| subject.label.to_owned()).collect(),
+        not_ranked: subjects.iter().filter_map(not_ranked).collect(),
         settings: settings(subjects),
-        figures: figures(subjects, tolerance, sense),
+        figures: figures(subjects, tolerance, metric),
         tolerance,
+    })
+}
+
+fn not_ranked(subject: &Subject<'_>) -> Option<NotRanked> {
+    Some(NotRanked {
+        label: subject.label.to_owned(),
+        method: subject.header.method.clone(),
+        because: subject.other_question?.to_owned(),
     })
 }
 
@@ -207,30 +242,45 @@ fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
     }
 }
 
-fn figures(subjects: &[Subject<'_>], tolerance: f64, sense: impl Fn(&str) -> Option<Sense>) -> Vec<Figure> {
+fn figures(
+    subjects: &[Subject<'_>],
+    tolerance: f64,
+    metric: impl Fn(&str) -> Option<MetricInfo>,
+) -> Vec<Figure> {
     let mut rows = Vec::new();
-    let mut row = |name: &str, sense: Option<Sense>, values: Vec<Option<f64>>| {
+    let mut row = |name: &str, role: Role, sense: Option<Sense>, values: Vec<Option<f64>>| {
         if values.iter().all(Option::is_none) {
             return;
         }
+        let sense = sense.filter(|_| role.is_judged());
         let reference = values[0];
-        let changes =
-            values[1..].iter().map(|value| Some(change(reference?, (*value)?, sense, tolerance))).collect();
-        rows.push(Figure { name: name.to_owned(), sense, values, changes });
+        let changes = values[1..]
+            .iter()
+            .zip(&subjects[1..])
+            .map(|(value, subject)| {
+                let asked_the_same = subject.other_question.is_none() && subjects[0].other_question.is_none();
+                Some(change(reference?, (*value)?, sense.filter(|_| asked_the_same), tolerance))
+            })
+            .collect();
+        rows.push(Figure { name: name.to_owned(), role, sense, values, changes });
     };
     let each = |value: &dyn Fn(&Header) -> Option<f64>| {
         subjects.iter().map(|subject| value(subject.header)).collect()
     };
     let objective = &subjects[0].header.objective;
-    row(&objective.name, Some(objective.sense), each(&|header| Some(header.objective.value)));
-    row("bound", None, each(&|header| header.objective.bound));
-    row("gap", Some(Sense::Min), each(&|header| header.objective.gap));
+    let value = each(&|header| Some(header.objective.value));
+    row(&objective.name, Role::Result, Some(objective.sense), value);
+    row("bound", Role::Bound, None, each(&|header| header.objective.bound));
+    row("gap", Role::Bound, None, each(&|header| header.objective.gap));
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
     for name in names {
-        row(name, sense(name), each(&|header| header.metrics.get(name).copied()));
+        let info = metric(name);
+        // Of a figure that nobody declares nothing is known.
+        let (role, sense) = info.map_or((Role::Result, None), |info| (info.role, info.sense));
+        row(name, role, sense, each(&|header| header.metrics.get(name).copied()));
     }
-    row("elapsed_s", None, each(&|header| Some(header.provenance.elapsed_s)));
+    row("elapsed_s", Role::Effort, None, each(&|header| Some(header.provenance.elapsed_s)));
     rows
 }
 

@@ -16,10 +16,6 @@ const NEWEST_KEPT: usize = 8;
 /// Values closer than this, relatively, are a tie.
 pub const TIE: f64 = 1e-9;
 
-/// Figure of plans that answer another question than the objective asks, such as an order of phases that touches no
-/// switch: they are listed and can be chosen, but are never the best.
-const ASIDE: &str = "phases";
-
 /// A plan as data that can be compared: equal if it is the very same one.
 #[derive(Clone, Debug)]
 pub struct PlanRef(pub AnyPlan);
@@ -51,6 +47,11 @@ pub struct PlanEntry {
     pub status: Option<Status>,
     /// Bound that holds for it.
     pub bound: Option<f64>,
+    /// Which plans that bound covers, if not all of the scenario.
+    pub bound_covers: Option<String>,
+    /// The question that its method answers if it is another one than that of the objective: it is listed and can be
+    /// chosen, but is never the best.
+    pub other_question: Option<&'static str>,
     /// Hash of its scenario.
     pub scenario_sha256: String,
     /// Seconds of its run's clock when it was found.
@@ -71,7 +72,7 @@ impl PlanEntry {
 
     /// Whether it answers what the objective asks.
     pub fn competes(&self) -> bool {
-        !self.metrics.contains_key(ASIDE)
+        self.other_question.is_none()
     }
 
     /// |value - bound| / |value|.

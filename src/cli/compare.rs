@@ -7,10 +7,10 @@ use super::quantity;
 use super::source::{Source, sound, stdin_at_most_once};
 use super::table::Table;
 use clap::{Args, ValueHint};
-use lightbay_core::kind::Sense;
 use lightbay_core::problem::printable;
-use lightbay_engines::AnyPlan;
+use lightbay_engines::{AnyPlan, metric, other_question};
 use lightbay_sessions::compare::{Subject, TOLERANCE, Table as Comparison, Verdict, compare};
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 /// Arguments of `compare`.
@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(value_name = "PLAN", required = true, num_args = 2.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plans: Vec<Source>,
 
-    /// Print one JSON object: {"schema", "kind", "labels", "settings", "figures", "tolerance"}
+    /// Print one JSON object: {"schema", "kind", "labels", "not_ranked", "settings", "figures", "tolerance"}
     #[arg(long, group = "form")]
     json: bool,
 
@@ -55,9 +55,13 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         .iter()
         .zip(&headers)
         .zip(&knobs)
-        .map(|((label, header), knobs)| Subject { label, header, knobs })
+        .map(|((label, header), knobs)| {
+            let other_question = other_question(&header.kind, &header.method);
+            Subject { label, header, knobs, other_question }
+        })
         .collect();
-    let table = compare(&subjects, TOLERANCE, sense)?;
+    let kind = headers.first().map_or("", |header| header.kind.as_str());
+    let table = compare(&subjects, TOLERANCE, |name| metric(kind, name))?;
     if arguments.json {
         console.out().write_all(&table.to_json()?)?;
     } else if arguments.md {
@@ -80,17 +84,6 @@ fn knobs(plan: &AnyPlan) -> Vec<(String, lightbay_core::param::ParamValue)> {
     let scenario = plan.scenario();
     let names = scenario.knobs();
     names.iter().filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?))).collect()
-}
-
-/// Time, ports, hops, loads and normalised completion time are costs in every kind that has them; throughput and even
-/// virtual channels are gains.
-fn sense(metric: &str) -> Option<Sense> {
-    let ends = |endings: &[&str]| endings.iter().any(|ending| metric.ends_with(ending));
-    let cost = matches!(metric, "nct" | "diameter")
-        || metric.contains("ports")
-        || ends(&["_s", "_ms", "_hops", "_load"]);
-    let gain = matches!(metric, "vc_ratio" | "n_mcf") || metric.starts_with("mcf_");
-    if cost { Some(Sense::Min) } else { gain.then_some(Sense::Max) }
 }
 
 fn text(comparison: &Comparison) -> String {
@@ -146,13 +139,21 @@ fn text(comparison: &Comparison) -> String {
                         (_, Some(percent)) => signed_percent(percent),
                         (_, None) => format!("{:+}", change.difference),
                     };
-                    cells.extend([percent, change.verdict.word().to_owned()]);
+                    let word = match change.verdict {
+                        // What is not judged says what it is instead.
+                        Verdict::Different => figure.role.word(),
+                        verdict => verdict.word(),
+                    };
+                    cells.extend([percent, word.to_owned()]);
                 }
             }
         }
         table.row(cells);
     }
     out.push_str(&table.to_string());
+    for other in &comparison.not_ranked {
+        let _ = write!(out, "\n{}\n", printable(&other.sentence()));
+    }
     out
 }
 

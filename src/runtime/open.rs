@@ -4,12 +4,12 @@ use crate::app::action::{Heard, Opened, Recent, SessionView};
 use crate::app::effect::{Remembered, Source};
 use crate::app::plans::{PlanEntry, PlanRef};
 use crate::app::work::Setup;
-use lightbay_core::checked::Violation;
+use lightbay_core::checked::{Violation, bound_covers};
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{EventBody, RunId, Severity};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
     Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, Session, SessionFile, SessionWriter, Store,
@@ -278,6 +278,8 @@ fn saved_plans(
                 rows.push(PlanEntry {
                     number: entry.plan.0,
                     origin: origins.get(&entry.plan).copied(),
+                    other_question: other_question(&header.kind, &header.method),
+                    bound_covers: bound_covers(&header.provenance).map(str::to_owned),
                     method: header.method,
                     source,
                     value: header.objective.value,

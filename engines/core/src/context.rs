@@ -9,7 +9,7 @@ use crate::event::{
 use crate::kind::{Candidate, Depth, Kind, Sense};
 use crate::method::MethodError;
 use crate::param::{Effect, Params};
-use crate::plan::{Objective, Plan, Provenance, Status, not_reproducible};
+use crate::plan::{OPTIMAL_GAP, Objective, Plan, Provenance, Status, gap, not_reproducible};
 use crate::random::{Stream, Streams};
 use crate::run::Request;
 use crate::worker::Launcher;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 mod control;
 
-pub use control::{Control, Stop};
+pub use control::{Control, OfferedBound, Stop};
 
 /// Least time between two candidates that are built and checked; others only update the objective.
 pub const BUILD_INTERVAL: Duration = Duration::from_millis(250);
@@ -88,6 +88,8 @@ pub struct Context<'a, K: Kind> {
     built: u64,
     work: u64,
     fed_by: Option<String>,
+    /// Method of the run beside it that proved its best plan to be the best.
+    bounded_by: Option<String>,
     edited: bool,
     hot_start_words: Option<String>,
     solver: Option<String>,
@@ -125,6 +127,7 @@ impl<'a, K: Kind> Context<'a, K> {
             built: 0,
             work: 0,
             fed_by: None,
+            bounded_by: None,
             edited: false,
             hot_start_words: None,
             solver: None,
@@ -162,7 +165,7 @@ impl<'a, K: Kind> Context<'a, K> {
     fn gap_is_reached(&self) -> bool {
         let wanted = self.control.gap();
         match (&self.best, self.bound) {
-            (Some(best), Some(bound)) if wanted > 0.0 => crate::plan::gap(best.value, bound) <= wanted,
+            (Some(best), Some(bound)) if wanted > 0.0 => gap(best.value, bound) <= wanted,
             _ => false,
         }
     }
@@ -346,6 +349,29 @@ impl<'a, K: Kind> Context<'a, K> {
         self.bound
     }
 
+    /// Tells whether the best plan meets the best bound: no plan that the run looks for is better. A bound on all plans
+    /// that another run of the scenario proved counts as well, and is then the run's own.
+    pub fn closed(&mut self) -> bool {
+        let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
+        let meets = |bound: f64| gap(value, bound) <= OPTIMAL_GAP;
+        self.bound.is_some_and(meets) || self.closed_by_another()
+    }
+
+    /// The same for bounds of other runs alone, for methods that know what to do with their own.
+    pub fn closed_by_another(&mut self) -> bool {
+        let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
+        let Some(met) = self.control.offered_bound(|bound| gap(value, bound) <= OPTIMAL_GAP) else {
+            return false;
+        };
+        if self.bounded_by.is_none() {
+            let text = format!("no better plan exists: {} proved the bound {}", met.method, met.value);
+            self.note(Severity::Info, text);
+            self.bounded_by = Some(met.method.to_string());
+            self.state_bound(met.value, None);
+        }
+        true
+    }
+
     /// Adds to the count of work done (evaluations, nodes).
     pub fn count_work(&mut self, units: u64) {
         self.work += units;
@@ -443,11 +469,14 @@ impl<'a, K: Kind> Context<'a, K> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran beside it"));
         }
+        if let Some(from) = &self.bounded_by {
+            return Some(format!("its bound was proved by {from}, which ran beside it"));
+        }
         if self.edited {
             return Some("a parameter was changed while it ran".to_owned());
         }
         match stop {
-            None | Some(Stop::Gap) => None,
+            None | Some(Stop::Gap | Stop::Proven) => None,
             Some(Stop::Time) => Some(not_reproducible::CLOCK.to_owned()),
             Some(Stop::Requested) => Some(not_reproducible::PERSON.to_owned()),
             Some(Stop::Signal) => Some(not_reproducible::SIGNAL.to_owned()),

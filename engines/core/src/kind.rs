@@ -3,6 +3,7 @@
 use crate::checked::Verdict;
 use crate::clock::Deadline;
 use crate::exchange::{CircuitMatrix, Graph, TrafficMatrix};
+use crate::metric::MetricInfo;
 use crate::param::{ParamInfo, ParamValue};
 use crate::plan::Plan;
 use crate::problem::{Problem, Problems};
@@ -114,6 +115,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const OBJECTIVE: ObjectiveInfo;
     /// Method used when none is named.
     const DEFAULT_METHOD: &'static str;
+    /// Every figure that plans may carry beside the objective, in the order in which tables show them.
+    const METRICS: &'static [MetricInfo] = &[];
 
     /// Fields of a scenario file beside the envelope.
     type Scenario: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
@@ -129,6 +132,12 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The method to use when none is named, for a scenario that asks a narrower question than most of its kind.
     fn suited_method(_scenario: &Self::Scenario) -> &'static str {
         Self::DEFAULT_METHOD
+    }
+
+    /// The question that a method answers if it is another one than that of the objective: its plans are listed and
+    /// shown, but neither ranked among the others nor offered to other runs.
+    fn other_question(_method: &str) -> Option<&'static str> {
+        None
     }
 
     /// What a reader of single fields cannot see: contradictions, necessary conditions.

@@ -6,6 +6,7 @@
 //! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
 //! | [`param`] | knobs as data |
 //! | [`kind`], [`method`], [`context`] | the contracts an engine implements and is given |
+//! | [`metric`] | figures of plans as data |
 //! | [`watch`] | the connection of long work to its run, for algorithms that know no kind |
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
 //! | [`event`], [`run`] | what a run says, and who runs it |
@@ -24,6 +25,7 @@ pub mod exchange;
 pub mod json;
 pub mod kind;
 pub mod method;
+pub mod metric;
 pub mod param;
 pub mod plan;
 pub mod problem;

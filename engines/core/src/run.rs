@@ -81,6 +81,10 @@ pub trait Job: Send {
     fn method(&self) -> &str;
     /// SHA-256 of the scenario: runs with the same value offer each other their best.
     fn scenario_sha256(&self) -> &str;
+    /// Whether its plans answer the question of the objective, so that other runs may take them.
+    fn competes(&self) -> bool;
+    /// Whether it begins with what is known, a plan and bounds of other runs.
+    fn is_warm(&self) -> bool;
     /// Time limit and gap to begin with.
     fn limits(&self) -> (Option<f64>, Option<f64>);
     /// Executes the method on the present thread and says everything to the sink, `Done` last.
@@ -127,6 +131,14 @@ impl<K: Kind> Job for TypedJob<K> {
 
     fn scenario_sha256(&self) -> &str {
         &self.sha256
+    }
+
+    fn competes(&self) -> bool {
+        K::other_question(&self.name).is_none()
+    }
+
+    fn is_warm(&self) -> bool {
+        self.request.hot_start.is_some()
     }
 
     fn limits(&self) -> (Option<f64>, Option<f64>) {
@@ -216,6 +228,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         Ok(Ok(Outcome::Unbounded(why))) => (EndStatus::Unbounded, why),
         Ok(Err(MethodError::Stopped(stop))) => match stop {
             Stop::Gap => (EndStatus::GapReached, String::new()),
+            Stop::Proven => (EndStatus::Optimal, String::new()),
             Stop::Time => {
                 limit = Some(Limit::Time);
                 (EndStatus::Stopped, "the time limit was reached".to_owned())
@@ -259,10 +272,18 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         }
         _ => None,
     };
+    let proven = plan.as_ref().is_some_and(|plan| plan.plan().status == Status::Optimal);
+    let (limit, message) = match status {
+        // Whatever ended it came after the proof, and took nothing from it.
+        EndStatus::Stopped if proven => (None, format!("no better plan exists; {message} after the proof")),
+        _ if proven => (None, message),
+        _ => (limit, message),
+    };
     let status = match (&plan, status) {
         (Some(plan), EndStatus::Optimal | EndStatus::GapReached | EndStatus::Feasible) => {
             EndStatus::of(plan.plan().status)
         }
+        (Some(_), EndStatus::Stopped) if proven => EndStatus::Optimal,
         (
             None,
             EndStatus::Optimal

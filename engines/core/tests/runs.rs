@@ -153,6 +153,83 @@ fn runs_of_the_same_scenario_offer_each_other_their_best() {
 }
 
 #[test]
+fn a_run_ends_when_a_bound_of_another_run_meets_its_best_plan() {
+    let (runs, recorder, _) = board();
+    let ask = scenario(&[5, 3, 9]);
+    let seeker = runs.submit(job(Scan { name: "seek", then: Then::UntilClosed }, request(&ask)));
+    let stranger = scenario(&[3, 5]);
+    let other = runs.submit(job(Scan { name: "stranger", then: Then::UntilClosed }, request(&stranger)));
+    // A bound below its best plan ends nothing.
+    runs.submit(job(Scan { name: "weak", then: Then::Bound(2) }, request(&ask)));
+    wait_for(&recorder, |event| matches!(&event.body, EventBody::Bound(bound) if bound.value == 2.0));
+    assert!(recorder.events().iter().all(|event| !matches!(event.body, EventBody::Done(_))));
+    runs.submit(job(Scan { name: "strong", then: Then::Bound(3) }, request(&ask)));
+    let end = done(&recorder, seeker.run);
+    assert_eq!((end.status, end.value, end.bound), (EndStatus::Optimal, Some(3.0), Some(3.0)));
+    let header = end.plan.unwrap().header();
+    assert_eq!((header.status, header.objective.gap), (Status::Optimal, Some(0.0)));
+    let why = header.provenance.not_reproducible_because.unwrap();
+    assert_eq!(why, "its bound was proved by strong, which ran beside it");
+    let said = recorder.events();
+    assert!(said.iter().any(|event| matches!(&event.body,
+        EventBody::Note(note) if note.text == "no better plan exists: strong proved the bound 3")));
+    // What was proved before counts for a run that begins with what is known, and for no cold one.
+    let warm = lightbay_core::run::Request { hot_start: real(&runs, &recorder, &ask), ..request(&ask) };
+    let warm = runs.submit(job(Scan { name: "warm", then: Then::UntilClosed }, warm));
+    let cold = runs.submit(job(Scan { name: "cold", then: Then::UntilClosed }, request(&ask)));
+    assert_eq!(done(&recorder, warm.run).status, EndStatus::Optimal);
+    wait_for(&recorder, |event| event.run == cold.run && matches!(event.body, EventBody::Incumbent(_)));
+    runs.stop_all(Stop::Requested);
+    assert_eq!(done(&recorder, cold.run).status, EndStatus::Stopped);
+    assert_eq!(done(&recorder, other.run).status, EndStatus::Stopped, "a bound is of one scenario");
+}
+
+/// A plan of a scenario.
+fn real(
+    runs: &lightbay_core::run::Runs,
+    recorder: &lightbay_core::event::Recorder,
+    ask: &std::sync::Arc<lightbay_core::scenario::Scenario<toy::Toy>>,
+) -> Option<lightbay_core::checked::SharedPlan> {
+    let quick = runs.submit(job(Scan { name: "quick", then: Then::WaitForever }, request(ask)));
+    wait_for(recorder, |event| {
+        event.run == quick.run && matches!(&event.body, EventBody::Incumbent(i) if i.value == 3.0)
+    });
+    runs.stop(quick.run, Stop::Requested);
+    done(recorder, quick.run).plan
+}
+
+#[test]
+fn a_proven_plan_is_optimal_whatever_ended_its_run() {
+    let (runs, recorder, clock) = board();
+    let bounded = |bound| Scan { name: "bounded", then: Then::Bound(bound) };
+    for (bound, time, status, limit, message) in [
+        (3, false, EndStatus::Optimal, None, "no better plan exists; stopped on request after the proof"),
+        (
+            3,
+            true,
+            EndStatus::Optimal,
+            None,
+            "no better plan exists; the time limit was reached after the proof",
+        ),
+        (2, false, EndStatus::Stopped, None, "stopped on request"),
+        (2, true, EndStatus::Stopped, Some(Limit::Time), "the time limit was reached"),
+    ] {
+        let ask =
+            lightbay_core::run::Request { time_limit_s: time.then_some(5.0), ..request(&scenario(&[5, 3])) };
+        let run = runs.submit(job(bounded(bound), ask)).run;
+        wait_for(&recorder, |event| event.run == run && matches!(event.body, EventBody::Bound(_)));
+        if time {
+            clock.advance(Duration::from_secs(6));
+        } else {
+            runs.stop(run, Stop::Requested);
+        }
+        let end = done(&recorder, run);
+        assert_eq!((end.status, end.limit, end.message.as_str()), (status, limit, message));
+        assert!(runs.wait_idle(Duration::from_secs(10)));
+    }
+}
+
+#[test]
 fn a_hot_start_is_the_first_incumbent_and_is_named_in_the_plan() {
     let (runs, recorder, _) = board();
     let first = runs.submit(job(PROVE, request(&scenario(&[5, 3, 9]))));

@@ -9,6 +9,7 @@ use crate::task::Task;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::CircuitMatrix;
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems, counted};
@@ -25,6 +26,24 @@ impl Kind for Crossconnect {
     const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "removed_circuits", sense: Sense::Min };
     const DEFAULT_METHOD: &'static str = "auto";
 
+    const METRICS: &'static [MetricInfo] = &[
+        MetricInfo::restated("kept_circuits", Sense::Max),
+        MetricInfo::restated("added_circuits", Sense::Min),
+        MetricInfo::bound("lower_bound_removed_circuits"),
+        MetricInfo::input("forced_removed_circuits"),
+        MetricInfo::cost("batches"),
+        MetricInfo::cost("max_dark_circuits"),
+        MetricInfo::cost("max_dark_per_pod"),
+        MetricInfo::gain("least_pair_share"),
+        MetricInfo::gain("dark_limit_kept"),
+        MetricInfo::gain("pair_share_kept"),
+        MetricInfo::input("predicted_makespan_s"),
+        MetricInfo::input("phases"),
+        MetricInfo::cost("max_flows_per_pod_pair"),
+        MetricInfo::cost("contended_phases"),
+        MetricInfo::cost("pod_pairs_short_of_circuits"),
+    ];
+
     type Scenario = CrossconnectScenario;
     type Result = CrossconnectResult;
 
@@ -34,6 +53,11 @@ impl Kind for Crossconnect {
 
     fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CrossconnectResult> {
         CrossconnectResult::read(fields, problems)
+    }
+
+    fn other_question(method: &str) -> Option<&'static str> {
+        (method == crate::methods::ORDER)
+            .then_some("it orders the phases of an all-to-all and touches no circuit, so it removes none")
     }
 
     fn validate(scenario: &CrossconnectScenario) -> Result<(), Problems> {

@@ -14,6 +14,8 @@ mod lns;
 mod polish;
 mod repair;
 
+pub use all_to_all::NAME as ORDER;
+
 use crate::kind::Crossconnect;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;

@@ -210,6 +210,8 @@ fn close<K: Kind>(
     if model.is_mip() {
         bridge.last(&solution);
     }
+    // Stopped because nothing better exists: that is the end of the search, not a break.
+    let complete = bridge.is_closed() && solution.status == Status::Interrupted;
     bridge.end()?;
-    Ok(solution)
+    Ok(if complete { Solution { status: Status::Optimal, ..solution } } else { solution })
 }

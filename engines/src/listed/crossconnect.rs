@@ -12,24 +12,6 @@ impl Listed for Crossconnect {
     const HELP: &'static str =
         "cross-connects of optical circuit switches with little rewiring, and all-to-all phases";
 
-    const METRICS: &'static [&'static str] = &[
-        "kept_circuits",
-        "added_circuits",
-        "lower_bound_removed_circuits",
-        "forced_removed_circuits",
-        "batches",
-        "max_dark_circuits",
-        "max_dark_per_pod",
-        "least_pair_share",
-        "dark_limit_kept",
-        "pair_share_kept",
-        "predicted_makespan_s",
-        "phases",
-        "max_flows_per_pod_pair",
-        "contended_phases",
-        "pod_pairs_short_of_circuits",
-    ];
-
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()
     }

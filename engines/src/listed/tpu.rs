@@ -11,17 +11,6 @@ use std::sync::Arc;
 impl Listed for Tpu {
     const HELP: &'static str = "topology, deadlock-free routes and faults of one TPU pod";
 
-    const METRICS: &'static [&'static str] = &[
-        "mcf_upper",
-        "n_mcf",
-        "avg_hops",
-        "diameter",
-        "max_channel_load",
-        "vc_ratio",
-        "worst_fault_load",
-        "saturation_flits_per_cycle_per_node",
-    ];
-
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()
     }

@@ -11,18 +11,6 @@ use std::sync::Arc;
 impl Listed for Training {
     const HELP: &'static str = "optical circuits between the pods of one LLM training job";
 
-    const METRICS: &'static [&'static str] = &[
-        "nct",
-        "total_ports",
-        "port_ratio",
-        "ideal_makespan_s",
-        "comm_ideal_s",
-        "worst_nct",
-        "makespan_alone_s",
-        "nct_alone",
-        "ports_taken",
-    ];
-
     fn methods() -> Vec<Arc<dyn Method<Self>>> {
         methods::all()
     }

@@ -141,7 +141,7 @@ impl Row {
             json!(self.gap),
         ]);
         let figures = catalogue::metrics(sweep.kind().name).iter();
-        cells.extend(figures.map(|name| json!(self.metrics.get(*name))));
+        cells.extend(figures.map(|metric| json!(self.metrics.get(metric.name))));
         cells.extend([
             json!(self.started_from),
             json!(self.hot_start),
@@ -183,8 +183,9 @@ impl Sweep {
         let (ended, origin) = rest.split_at(7);
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let axes = self.axes().iter().map(super::Axis::label).collect();
-        [owned(asked), axes, owned(ended), owned(catalogue::metrics(self.kind().name)), owned(origin)]
-            .concat()
+        let figures =
+            catalogue::metrics(self.kind().name).iter().map(|metric| metric.name.to_owned()).collect();
+        [owned(asked), axes, owned(ended), figures, owned(origin)].concat()
     }
 }
 

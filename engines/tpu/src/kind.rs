@@ -16,6 +16,7 @@ use lightbay_core::event::EventBody;
 use lightbay_core::exchange::{CircuitMatrix, Graph, GraphLink};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
 use lightbay_core::method::MethodError;
+use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
@@ -32,6 +33,17 @@ impl Kind for Tpu {
     const NAME: &'static str = "tpu";
     const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "mcf_lower", sense: Sense::Max };
     const DEFAULT_METHOD: &'static str = "tons-fast";
+
+    const METRICS: &'static [MetricInfo] = &[
+        MetricInfo::bound("mcf_upper"),
+        MetricInfo::restated("n_mcf", Sense::Max),
+        MetricInfo::cost("avg_hops"),
+        MetricInfo::cost("diameter"),
+        MetricInfo::cost("max_channel_load"),
+        MetricInfo::gain("vc_ratio"),
+        MetricInfo::cost("worst_fault_load"),
+        MetricInfo::gain("saturation_flits_per_cycle_per_node"),
+    ];
 
     type Scenario = TpuScenario;
     type Result = TpuResult;

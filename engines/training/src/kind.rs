@@ -6,6 +6,7 @@ use crate::scenario::{TrainingScenario, knobs};
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
@@ -19,6 +20,18 @@ impl Kind for Training {
     const NAME: &'static str = "training";
     const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "makespan_s", sense: Sense::Min };
     const DEFAULT_METHOD: &'static str = "auto";
+
+    const METRICS: &'static [MetricInfo] = &[
+        MetricInfo::restated("nct", Sense::Min),
+        MetricInfo::cost("total_ports"),
+        MetricInfo::restated("port_ratio", Sense::Min),
+        MetricInfo::input("ideal_makespan_s"),
+        MetricInfo::input("comm_ideal_s"),
+        MetricInfo::cost("worst_nct"),
+        MetricInfo::input("makespan_alone_s"),
+        MetricInfo::input("nct_alone"),
+        MetricInfo::cost("ports_taken"),
+    ];
 
     type Scenario = TrainingScenario;
     type Result = TrainingResult;

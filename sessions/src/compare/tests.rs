@@ -9,6 +9,10 @@ fn header(value: f64) -> Header {
     toy::plan(value).header()
 }
 
+fn subject<'a>(label: &'a str, header: &'a Header, knobs: &'a [(String, ParamValue)]) -> Subject<'a> {
+    Subject { label, header, knobs, other_question: None }
+}
+
 fn knobs(bandwidth: f64) -> Vec<(String, ParamValue)> {
     vec![("zeta".to_owned(), ParamValue::Int(4)), ("bandwidth_gbps".to_owned(), ParamValue::Float(bandwidth))]
 }
@@ -21,11 +25,9 @@ fn what_differs_comes_first_and_figures_have_sign_percent_and_verdict() {
     b.objective.bound = Some(1.25);
     let (ka, mut kb) = (knobs(400.0), knobs(800.0));
     kb[0].1 = ParamValue::Float(4.0);
-    let table = compare(
-        &[Subject { label: "a", header: &a, knobs: &ka }, Subject { label: "b", header: &b, knobs: &kb }],
-        TOLERANCE,
-        |name| (name == "weight").then_some(Sense::Max),
-    )
+    let table = compare(&[subject("a", &a, &ka), subject("b", &b, &kb)], TOLERANCE, |name| {
+        (name == "weight").then_some(MetricInfo::gain("weight"))
+    })
     .unwrap();
     let settings: Vec<(Scope, &str)> =
         table.settings.iter().map(|row| (row.scope, row.name.as_str())).collect();
@@ -44,6 +46,65 @@ fn what_differs_comes_first_and_figures_have_sign_percent_and_verdict() {
     assert_eq!(table.figures[1].changes, [None], "the reference has no bound");
     assert_eq!(table.figures[2].changes[0].unwrap().verdict, Verdict::Worse);
     assert_eq!(table.figures[3].changes[0].unwrap().verdict, Verdict::Tie);
+}
+
+#[test]
+fn only_outcomes_are_judged() {
+    let (mut a, mut b) = (header(2.0), header(1.5));
+    for (header, figure) in [(&mut a, 1.0), (&mut b, 2.0)] {
+        header.objective.bound = Some(figure);
+        header.objective.gap = Some(figure);
+        header.provenance.elapsed_s = figure;
+        header.metrics = ["result", "restated", "bound", "input", "nobody knows"]
+            .map(|name| (name.to_owned(), figure))
+            .into();
+    }
+    let infos = [
+        MetricInfo::gain("result"),
+        MetricInfo::restated("restated", Sense::Min),
+        // A sense does not make a bound an outcome.
+        MetricInfo { sense: Some(Sense::Max), ..MetricInfo::bound("bound") },
+        MetricInfo { sense: Some(Sense::Min), ..MetricInfo::input("input") },
+    ];
+    let metric = |name: &str| infos.iter().find(|info| info.name == name).copied();
+    let table = compare(&[subject("a", &a, &[]), subject("b", &b, &[])], TOLERANCE, metric).unwrap();
+    let verdict = |name: &str| {
+        let figure = table.figures.iter().find(|figure| figure.name == name).unwrap();
+        (figure.role, figure.changes[0].unwrap().verdict)
+    };
+    for (name, expected) in [
+        ("cost", (Role::Result, Verdict::Better)),
+        ("result", (Role::Result, Verdict::Better)),
+        ("restated", (Role::Restated, Verdict::Worse)),
+        ("bound", (Role::Bound, Verdict::Different)),
+        ("gap", (Role::Bound, Verdict::Different)),
+        ("input", (Role::Input, Verdict::Different)),
+        ("elapsed_s", (Role::Effort, Verdict::Different)),
+        ("nobody knows", (Role::Result, Verdict::Different)),
+    ] {
+        assert_eq!(verdict(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
+    let (a, b, c) = (header(2.0), header(0.0), header(1.0));
+    let other = Subject { other_question: Some("it moves nothing"), ..subject("b", &b, &[]) };
+    let plain = [subject("a", &a, &[]), subject("c", &c, &[])];
+    let table = compare(&[plain[0], other, plain[1]], TOLERANCE, |_| None).unwrap();
+    let verdicts = |table: &Table| {
+        table.figures[0].changes.iter().map(|change| change.unwrap().verdict).collect::<Vec<_>>()
+    };
+    assert_eq!(verdicts(&table), [Verdict::Different, Verdict::Better]);
+    let sentences: Vec<String> = table.not_ranked.iter().map(NotRanked::sentence).collect();
+    let method = &b.method;
+    assert_eq!(sentences, [format!("b is not ranked: {method} answers another question, it moves nothing.")]);
+    assert!(table.to_markdown().contains(" is not ranked: "));
+    let json: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
+    assert_eq!(json["not_ranked"][0]["label"], "b");
+    // Against such a plan nothing is better or worse.
+    let table = compare(&[other, plain[0]], TOLERANCE, |_| None).unwrap();
+    assert_eq!(verdicts(&table), [Verdict::Different]);
 }
 
 #[test]
@@ -88,7 +149,7 @@ proptest! {
         let ka = vec![("name".to_owned(), ParamValue::Text(label.clone()))];
         let kb = vec![("name".to_owned(), ParamValue::Text("plain".to_owned()))];
         let subjects =
-            [Subject { label: &label, header: &a, knobs: &ka }, Subject { label: &other, header: &b, knobs: &kb }];
+            [subject(&label, &a, &ka), subject(&other, &b, &kb)];
         let table = compare(&subjects, TOLERANCE, |_| None).unwrap();
         let rows = parse_csv(&table.to_csv());
         prop_assert!(rows.iter().all(|row| row.len() == 2 + 2 + 3), "{rows:?}");
@@ -131,15 +192,8 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 fn markdown_stays_in_its_cells() {
     let (a, b) = (header(2.0), header(1.0));
     let (ka, kb) = (knobs(400.0), knobs(800.0));
-    let table = compare(
-        &[
-            Subject { label: "a|b", header: &a, knobs: &ka },
-            Subject { label: "\u{1b}[2J`x`\n", header: &b, knobs: &kb },
-        ],
-        TOLERANCE,
-        |_| None,
-    )
-    .unwrap();
+    let table =
+        compare(&[subject("a|b", &a, &ka), subject("\u{1b}[2J`x`\n", &b, &kb)], TOLERANCE, |_| None).unwrap();
     let text = table.to_markdown();
     assert!(
         text.starts_with("| setting | of | a\\|b | \\\\u{1b}\\[2J\\`x\\`\\\\u{a} |\n|---|---|---|---|\n"),
@@ -153,8 +207,7 @@ fn markdown_stays_in_its_cells() {
 #[test]
 fn json_names_its_schema_and_reads_back() {
     let (a, b) = (header(2.0), header(1.0));
-    let subjects =
-        [Subject { label: "a", header: &a, knobs: &[] }, Subject { label: "b", header: &b, knobs: &[] }];
+    let subjects = [subject("a", &a, &[]), subject("b", &b, &[])];
     let table = compare(&subjects, TOLERANCE, |_| None).unwrap();
     let value: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
     assert_eq!(value["schema"], "lightbay.compare/1");
@@ -167,8 +220,7 @@ fn json_names_its_schema_and_reads_back() {
 fn one_plan_or_two_kinds_are_refused() {
     let (a, mut b) = (header(2.0), header(1.0));
     b.kind = "tpu".to_owned();
-    let (a, b) =
-        (Subject { label: "a", header: &a, knobs: &[] }, Subject { label: "b", header: &b, knobs: &[] });
+    let (a, b) = (subject("a", &a, &[]), subject("b", &b, &[]));
     let message = |subjects: &[Subject<'_>]| compare(subjects, TOLERANCE, |_| None).unwrap_err().to_string();
     assert_eq!(message(&[a]), "1 plan was given; give at least two plans to compare");
     assert_eq!(message(&[a, a, b]), "'a' is of kind toy, 'b' of kind tpu; compare plans of one kind");

@@ -62,6 +62,9 @@ impl Table {
             labels.first().map_or("", String::as_str),
             self.tolerance
         );
+        for other in &self.not_ranked {
+            let _ = writeln!(out, "\n{}", cells::markdown(&other.sentence()));
+        }
         out
     }
 

@@ -8,8 +8,9 @@ use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
+use lightbay_core::checked::bound_covers;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity};
-use lightbay_engines::AnyPlan;
+use lightbay_engines::{AnyPlan, other_question};
 use lightbay_widgets::number::plain;
 use std::fmt::Write as _;
 
@@ -379,6 +380,8 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
     PlanEntry {
         number,
         origin,
+        other_question: other_question(&header.kind, &header.method),
+        bound_covers: bound_covers(&header.provenance).map(str::to_owned),
         method: header.method,
         source: source.to_owned(),
         value: header.objective.value,

@@ -5,9 +5,9 @@ use crate::app::layer::{CompareView, Layer, Pair};
 use crate::app::plans::{PlanEntry, Shown};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
-use lightbay_core::kind::Sense;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::Header;
+use lightbay_engines::metric;
 use lightbay_sessions::compare::{Subject, TOLERANCE, Table, compare};
 
 impl App {
@@ -106,13 +106,14 @@ impl App {
                 .iter()
                 .filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?)))
                 .collect();
-            Some((format!("{} {}", entry.number, entry.method), plan.header(), knobs))
+            let label = format!("{} {}", entry.number, entry.method);
+            Some(Compared { label, header: plan.header(), knobs, other_question: entry.other_question })
         };
         // The reference comes first.
         let subjects = [subject(pair.against)?, subject(pair.plan)?];
-        let subjects: Vec<Subject<'_>> =
-            subjects.iter().map(|(label, header, knobs)| Subject { label, header, knobs }).collect();
-        compare(&subjects, TOLERANCE, sense).ok()
+        let subjects: Vec<Subject<'_>> = subjects.iter().map(Compared::subject).collect();
+        let kind = self.work.as_ref().map_or("", |work| work.kind);
+        compare(&subjects, TOLERANCE, |name| metric(kind, name)).ok()
     }
 
     /// Verifies the plan that is meant with the independent checker, off the loop.
@@ -196,16 +197,21 @@ impl App {
     }
 }
 
-/// Label, header and scenario knobs of a plan that is compared.
-type Compared = (String, Header, Vec<(String, ParamValue)>);
+/// A plan that is compared.
+struct Compared {
+    label: String,
+    header: Header,
+    knobs: Vec<(String, ParamValue)>,
+    other_question: Option<&'static str>,
+}
 
-/// Times, ports, hops, loads and normalised completion time are costs in every kind that has them; throughput and even
-/// virtual channels are gains.
-fn sense(metric: &str) -> Option<Sense> {
-    let ends = |endings: &[&str]| endings.iter().any(|ending| metric.ends_with(ending));
-    let cost = matches!(metric, "nct" | "diameter")
-        || metric.contains("ports")
-        || ends(&["_s", "_ms", "_hops", "_load"]);
-    let gain = matches!(metric, "vc_ratio" | "n_mcf") || metric.starts_with("mcf_");
-    if cost { Some(Sense::Min) } else { gain.then_some(Sense::Max) }
+impl Compared {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            label: &self.label,
+            header: &self.header,
+            knobs: &self.knobs,
+            other_question: self.other_question,
+        }
+    }
 }

@@ -10,8 +10,10 @@ use crate::app::drawn::Drawn;
 use crate::app::layer::{CompareView, Pair};
 use crate::app::state::App;
 use crate::view::present::{CompareBlocks, Presenter};
-use lightbay_sessions::compare::Table as Sheet;
-use lightbay_widgets::{Column, Cut, PairedBars, Piece, Sentence, Table, TableState, Theme, pair_legend};
+use lightbay_sessions::compare::{NotRanked, Table as Sheet};
+use lightbay_widgets::{
+    Column, Cut, PairedBars, Piece, Sentence, Table, TableState, Theme, Tone, pair_legend, text,
+};
 use numbers::Numbers;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -107,14 +109,19 @@ impl Comparison {
         let heads = [format!("{plan} {}", name(plan)), format!("{base} {}", name(against))];
         let minus = format!("{plan} - {}", base.split(' ').next().unwrap_or_default());
         let figures = rows::figures(app, key.pair, sheet);
-        self.verdict = rows::verdict(plan, &figures);
+        self.verdict = rows::verdict(plan, sheet, &figures);
         let table = rows::table(sheet, &figures);
         let numbers = blocks.row.as_ref().map(|(title, row)| Numbers::new(title, row, key.width, theme));
         let bars = blocks.bars.as_ref();
+        let notes: Vec<String> = sheet.not_ranked.iter().map(NotRanked::sentence).collect();
+        // Words break at the end of a row, so a row holds less than its width.
+        let rows_of = |note: &String| text::width(note, theme.glyphs) / (key.width * 4 / 5).max(1) + 1;
+        let note_rows = notes.iter().map(|note| rows_of(note) + 1).sum::<u16>();
         let table_rows = table.len() as u16 + 1;
         let number_rows = numbers.as_ref().map_or(0, |numbers| numbers.rows() + 1);
         let bar_rows = bars.map_or(0, |(_, rows)| (rows.len() as u16).saturating_add(3));
-        let height = table_rows.saturating_add(number_rows).saturating_add(bar_rows);
+        let height =
+            note_rows.saturating_add(table_rows).saturating_add(number_rows).saturating_add(bar_rows);
         let area = Rect::new(0, 0, key.width, height.min(u16::MAX / key.width.max(1)));
         self.sheet = Buffer::empty(area);
         self.sheet.set_style(area, theme.popup());
@@ -126,10 +133,17 @@ impl Comparison {
             Column::right(minus.clone(), difference).gap(1).priority(1),
             Column::right("%", percent).gap(1),
         ];
-        let rows = Rect { height: table_rows.min(area.height), ..area };
+        let mut y = 0;
+        for note in &notes {
+            let place = Rect { y, height: rows_of(note), ..area };
+            let pieces = [Piece::new(note.clone(), Tone::Changed)];
+            (&Sentence::new(theme, &pieces).wrap(true)).render(place.intersection(area), &mut self.sheet);
+            y += rows_of(note) + 1;
+        }
+        let rows = Rect { y: note_rows, height: table_rows, ..area }.intersection(area);
         let widget = Table::new(theme, &columns, &table).selectable(false);
         (&widget).render(rows, &mut self.sheet, &mut TableState::default());
-        let mut y = table_rows;
+        let mut y = note_rows + table_rows;
         if let Some(numbers) = numbers {
             let part = Rect { y: y + 1, height: numbers.rows(), ..area };
             numbers.draw([&plan.to_string(), &base, &minus], part.intersection(area), &mut self.sheet, theme);

@@ -2,6 +2,7 @@
 
 use crate::checked::SharedPlan;
 use crate::clock::Clock;
+use crate::event::RunId;
 use crate::param::ParamValue;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,10 +19,12 @@ pub enum Stop {
     Time,
     /// The requested gap is reached.
     Gap,
+    /// A bound that another run of the scenario proved meets the best plan.
+    Proven,
 }
 
 impl Stop {
-    const ALL: [Self; 4] = [Self::Requested, Self::Signal, Self::Time, Self::Gap];
+    const ALL: [Self; 5] = [Self::Requested, Self::Signal, Self::Time, Self::Gap, Self::Proven];
 }
 
 /// The run's clock: stands still while paused.
@@ -51,6 +54,18 @@ pub struct Control {
     gap: AtomicU64,
     edits: Mutex<Vec<(String, ParamValue)>>,
     offer: Mutex<Option<SharedPlan>>,
+    bounds: Mutex<Vec<OfferedBound>>,
+}
+
+/// A bound on every plan of the scenario that another run proved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedBound {
+    /// Run that proved it; a run's newer bound takes the place of its older one.
+    pub run: RunId,
+    /// Method of that run.
+    pub method: Arc<str>,
+    /// What no plan can beat.
+    pub value: f64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,6 +89,7 @@ impl Control {
             gap: AtomicU64::new(gap.unwrap_or(0.0).to_bits()),
             edits: Mutex::new(Vec::new()),
             offer: Mutex::new(None),
+            bounds: Mutex::new(Vec::new()),
         }
     }
 
@@ -151,6 +167,20 @@ impl Control {
     /// Offers a plan of another run; a newer one replaces an older one.
     pub fn offer(&self, plan: SharedPlan) {
         *lock(&self.offer) = Some(plan);
+    }
+
+    /// Offers a bound on every plan of the scenario.
+    pub fn offer_bound(&self, bound: OfferedBound) {
+        let mut bounds = lock(&self.bounds);
+        match bounds.iter_mut().find(|known| known.run == bound.run) {
+            Some(known) => *known = bound,
+            None => bounds.push(bound),
+        }
+    }
+
+    /// The first offered bound for which `wanted` holds.
+    pub(crate) fn offered_bound(&self, wanted: impl Fn(f64) -> bool) -> Option<OfferedBound> {
+        lock(&self.bounds).iter().find(|bound| wanted(bound.value)).cloned()
     }
 
     /// Seconds since the run began, pauses left out.

@@ -2,8 +2,8 @@
 
 use super::{Environment, Job, STACK_BYTES, report_without_run};
 use crate::clock::Clock;
-use crate::context::{Control, Stop};
-use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId};
+use crate::context::{Control, OfferedBound, Stop};
+use crate::event::{Bound, Done, EndStatus, Event, EventBody, EventSink, RunId};
 use crate::param::ParamValue;
 use crate::worker::Launcher;
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ struct Shared {
     pool: Arc<rayon::ThreadPool>,
     threads: usize,
     launcher: Option<Arc<dyn Launcher>>,
+    /// Bounds on all plans of a scenario, by its hash, of every run so far: the newest of each.
+    bounds: Mutex<BTreeMap<String, Vec<OfferedBound>>>,
 }
 
 /// All runs of a program. Dropping it stops them.
@@ -100,6 +102,7 @@ impl Runs {
                 pool: Arc::new(pool),
                 threads,
                 launcher,
+                bounds: Mutex::new(BTreeMap::new()),
             }),
         })
     }
@@ -289,6 +292,11 @@ impl Shared {
         let method = job.method().to_owned();
         let (time_limit_s, gap) = job.limits();
         let control = Arc::new(Control::new(Arc::clone(&shared.clock), time_limit_s, gap));
+        if job.is_warm()
+            && let Some(known) = lock(&shared.bounds).get(job.scenario_sha256())
+        {
+            known.iter().for_each(|bound| control.offer_bound(bound.clone()));
+        }
         let active =
             Active { run, scenario_sha256: job.scenario_sha256().to_owned(), control: Arc::clone(&control) };
         let env = Environment {
@@ -299,6 +307,7 @@ impl Shared {
                 shared: Arc::clone(shared),
                 run,
                 sha256: active.scenario_sha256.clone(),
+                competes: job.competes(),
             }),
             clock: Arc::clone(&shared.clock),
             control: Arc::clone(&control),
@@ -337,11 +346,14 @@ struct Distributor {
     shared: Arc<Shared>,
     run: RunId,
     sha256: String,
+    /// Whether what it finds answers the question of the others.
+    competes: bool,
 }
 
 impl EventSink for Distributor {
     fn report(&self, event: Event) {
         if let EventBody::Incumbent(incumbent) = &event.body
+            && self.competes
             && let Some(plan) = &incumbent.plan
         {
             for slot in lock(&self.shared.slots).values() {
@@ -352,6 +364,23 @@ impl EventSink for Distributor {
                     active.control.offer(Arc::clone(plan));
                 }
             }
+        }
+        if let EventBody::Bound(Bound { value, only: None }) = &event.body
+            && self.competes
+        {
+            let bound = OfferedBound { run: self.run, method: Arc::clone(&event.method), value: *value };
+            for slot in lock(&self.shared.slots).values() {
+                if let Some(active) = &slot.active
+                    && active.run != self.run
+                    && active.scenario_sha256 == self.sha256
+                {
+                    active.control.offer_bound(bound.clone());
+                }
+            }
+            let mut all = lock(&self.shared.bounds);
+            let known = all.entry(self.sha256.clone()).or_default();
+            known.retain(|other| other.run != self.run);
+            known.push(bound);
         }
         self.shared.sink.report(event);
     }

@@ -88,6 +88,10 @@ pub enum Then {
     Prove,
     WaitForever,
     WaitAfterFirst,
+    /// Goes on until nothing better exists.
+    UntilClosed,
+    /// Claims this bound on all plans, then waits.
+    Bound(i64),
     Panic,
     Lie,
 }
@@ -158,6 +162,20 @@ impl Method<Toy> for Scan {
                 }
                 std::thread::yield_now();
             },
+            Then::UntilClosed => loop {
+                cx.checkpoint()?;
+                if cx.closed() {
+                    return Ok(Outcome::done(Status::Optimal));
+                }
+                std::thread::yield_now();
+            },
+            Then::Bound(bound) => {
+                cx.bound(bound as f64);
+                loop {
+                    cx.checkpoint()?;
+                    std::thread::yield_now();
+                }
+            }
             Then::Panic => panic!("deliberate"),
             Then::Lie => {
                 cx.incumbent(-1e6, 0.0, "lie", || candidate(-1_000_000, 0))?;

@@ -14,13 +14,16 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
 
+/// Its name.
+pub const NAME: &str = "all-to-all-order";
+
 /// Orders the phases of an all-to-all over the pods of a scenario.
 pub(super) struct AllToAll;
 
 impl Method<Crossconnect> for AllToAll {
     fn info(&self) -> MethodInfo {
         MethodInfo {
-            name: "all-to-all-order",
+            name: NAME,
             help: "Phases of an all-to-all between the GPUs of all pods in which every GPU receives from one; changes no switch.",
             proves: false,
             hot_start: false,
@@ -103,7 +106,7 @@ impl Method<Crossconnect> for AllToAll {
                 ),
             );
         }
-        cx.incumbent(0.0, 0.0, "all-to-all-order", move || candidate)?;
+        cx.incumbent(0.0, 0.0, NAME, move || candidate)?;
         Ok(Outcome::done(Status::Heuristic))
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     /// Nodes counted as work.
     counted: u64,
     failed: Option<MethodError>,
+    /// Whether the best plan of the run meets its bound, so that nothing is left to search for.
+    closed: bool,
 }
 
 /// Where the solver works, in words.
@@ -61,6 +63,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
             bound: None,
             counted: 0,
             failed: None,
+            closed: false,
         }
     }
 
@@ -83,6 +86,11 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         if let Some(bound) = solution.bound {
             self.bound(bound);
         }
+    }
+
+    /// Whether the search was ended because the best plan of the run meets its bound.
+    pub(super) const fn is_closed(&self) -> bool {
+        self.closed
     }
 
     /// Says the last figures and how it went.
@@ -209,8 +217,14 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         if self.failed.is_none() && may_block {
             let outcome = self.cx.checkpoint();
             self.keep(outcome);
+            // Where the model has another goal, such as fewer ports, the search goes on.
+            if !self.closed && self.reader.meaning(0.0).is_some() && self.cx.closed() {
+                self.closed = true;
+                let text = "the best plan meets the bound: the solver has nothing left to find";
+                self.cx.note(Severity::Info, text);
+            }
         }
-        if self.failed.is_some() { Flow::Stop } else { Flow::Continue }
+        if self.failed.is_some() || self.closed { Flow::Stop } else { Flow::Continue }
     }
 }
 
@@ -230,7 +244,7 @@ impl<K: Kind> Watch for Bridge<'_, '_, K> {
     }
 
     fn better(&mut self) -> Option<Vec<f64>> {
-        if self.failed.is_some() {
+        if self.failed.is_some() || self.closed {
             return None;
         }
         self.reader.better(self.cx)

@@ -228,7 +228,14 @@ impl Watch for Session<'_, '_> {
                 self.cx.control().stop(Stop::Time);
             }
         }
-        self.cx.checkpoint()
+        self.cx.checkpoint()?;
+        // Plans of equal makespan may still differ in ports, or in their worst configuration.
+        let seeks_more = self.cx.params().bool("min_ports") || self.configurations.is_some();
+        if !seeks_more && self.cx.closed_by_another() {
+            self.cx.control().stop(Stop::Proven);
+            return Err(Stop::Proven.into());
+        }
+        Ok(())
     }
 
     fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {

@@ -4,12 +4,10 @@ use crate::app::layer::Pair;
 use crate::app::state::App;
 use crate::view::figures::{self, Room, in_unit, quantity};
 use lightbay_core::kind::Sense;
+use lightbay_core::metric::Role;
 use lightbay_core::param::ParamValue;
 use lightbay_sessions::compare::{Figure, Scope, TOLERANCE, Table as Sheet, Verdict, change};
 use lightbay_widgets::{Piece, TableRow, Tone, number};
-
-/// Figures that say something about the scenario, not about a plan.
-const OF_SCENARIO: [&str; 2] = ["ideal_makespan_s", "comm_ideal_s"];
 
 /// The figures in reading order, with the loss over the ideal network.
 pub fn figures(app: &App, pair: Pair, sheet: &Sheet) -> Vec<Figure> {
@@ -19,9 +17,14 @@ pub fn figures(app: &App, pair: Pair, sheet: &Sheet) -> Vec<Figure> {
         "total_ports" => 3,
         "gap" => 5,
         "bound" => 6,
-        "elapsed_s" => 9,
-        name if OF_SCENARIO.contains(&name) => 8,
         _ => 4,
+    };
+    // Outcomes first, then what is proven, what was given and what it took.
+    let part = |role: Role| match role {
+        Role::Result | Role::Restated => 0,
+        Role::Bound => 1,
+        Role::Input => 2,
+        Role::Effort => 3,
     };
     let mut figures: Vec<Figure> = sheet.figures.clone();
     let loss = |number: u64| {
@@ -32,23 +35,28 @@ pub fn figures(app: &App, pair: Pair, sheet: &Sheet) -> Vec<Figure> {
         let sense = Some(Sense::Min);
         figures.push(Figure {
             name: "loss_s".to_owned(),
+            role: Role::Restated,
             sense,
             values: vec![Some(old), Some(new)],
-            changes: vec![Some(change(old, new, sense, TOLERANCE))],
+            changes: vec![Some(change(old, new, sense.filter(|_| sheet.not_ranked.is_empty()), TOLERANCE))],
         });
     }
     // The objective is the first one.
     if let Some(rest) = figures.get_mut(1..) {
-        rest.sort_by_key(|figure| rank(&figure.name));
+        rest.sort_by_key(|figure| (part(figure.role), rank(&figure.name)));
     }
     figures
 }
 
-/// `6 better on 6 of 7, tie on 1`: over the figures of which it is known which way is better.
-pub fn verdict(plan: u64, figures: &[Figure]) -> String {
+/// `6 better on 6 of 7, tie on 1`: over the outcomes of which it is known which way is better. Bounds, inputs and
+/// effort do not count, nor does an outcome twice; a plan that answers another question is not ranked at all.
+pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
+    if !sheet.not_ranked.is_empty() {
+        return "not ranked: another question".to_owned();
+    }
     let judged = figures
         .iter()
-        .filter(|figure| figure.sense.is_some() && !OF_SCENARIO.contains(&figure.name.as_str()))
+        .filter(|figure| figure.sense.is_some() && figure.role.counts())
         .filter_map(|figure| figure.changes.first().copied().flatten());
     let (mut better, mut worse, mut tie) = (0, 0, 0);
     for change in judged {
@@ -97,7 +105,11 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         if own != [0, 0] {
             let count =
                 |count: usize| Piece::muted(if count == 0 { "none".to_owned() } else { count.to_string() });
-            rows.push(TableRow::fixed(vec![Piece::muted(" own knobs"), count(own[0]), count(own[1])]));
+            rows.push(TableRow::fixed(vec![
+                Piece::muted(" options of its method only"),
+                count(own[0]),
+                count(own[1]),
+            ]));
         }
         if !any {
             let name = match scope {
@@ -108,10 +120,15 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
             rows.push(TableRow::fixed(vec![Piece::muted(name), Piece::muted("same"), Piece::muted("same")]));
         }
     }
-    rows.push(TableRow::gap());
-    rows.push(TableRow::heading("result"));
     let objective = figures.first().map_or("", |figure| figure.name.as_str());
-    rows.extend(figures.iter().map(|figure| row(figure, objective)));
+    let parts: [(&str, fn(Role) -> bool); 2] =
+        [("result", Role::is_judged), ("proof, inputs and effort: not judged", |role| !role.is_judged())];
+    for (heading, belongs) in parts {
+        rows.extend([TableRow::gap(), TableRow::heading(heading)]);
+        rows.extend(
+            figures.iter().filter(|figure| belongs(figure.role)).map(|figure| row(figure, objective)),
+        );
+    }
     rows
 }
 
@@ -167,22 +184,41 @@ fn row(figure: &Figure, objective: &str) -> TableRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lightbay_sessions::compare::NotRanked;
 
-    fn figure(name: &str, old: f64, new: f64, sense: Option<Sense>) -> Figure {
+    fn figure(name: &str, role: Role, old: f64, new: f64, sense: Option<Sense>) -> Figure {
         let changes = vec![Some(change(old, new, sense, TOLERANCE))];
-        Figure { name: name.to_owned(), sense, values: vec![Some(old), Some(new)], changes }
+        Figure { name: name.to_owned(), role, sense, values: vec![Some(old), Some(new)], changes }
+    }
+
+    fn sheet(not_ranked: Vec<NotRanked>) -> Sheet {
+        Sheet {
+            kind: "training".to_owned(),
+            labels: vec!["1 a".to_owned(), "6 b".to_owned()],
+            not_ranked,
+            settings: Vec::new(),
+            figures: Vec::new(),
+            tolerance: TOLERANCE,
+        }
     }
 
     #[test]
-    fn the_verdict_counts_what_can_be_judged() {
+    fn the_verdict_counts_outcomes_once() {
         let figures = [
-            figure("makespan_s", 12.871, 12.83, Some(Sense::Min)),
-            figure("nct", 1.1687, 1.0691, Some(Sense::Min)),
-            figure("total_ports", 42.0, 48.0, Some(Sense::Min)),
-            figure("gap", 0.1, 0.1, Some(Sense::Min)),
-            figure("ideal_makespan_s", 12.8, 12.8, Some(Sense::Min)),
-            figure("port_ratio", 0.9, 1.0, None),
+            figure("makespan_s", Role::Result, 12.871, 12.83, Some(Sense::Min)),
+            figure("nct", Role::Restated, 1.0787, 1.0691, Some(Sense::Min)),
+            figure("total_ports", Role::Result, 42.0, 48.0, Some(Sense::Min)),
+            figure("diameter", Role::Result, 5.0, 5.0, Some(Sense::Min)),
+            figure("gap", Role::Bound, 0.1, 0.05, None),
+            figure("ideal_makespan_s", Role::Input, 12.8, 12.7, None),
+            figure("elapsed_s", Role::Effort, 3.0, 11.0, None),
         ];
-        assert_eq!(verdict(6, &figures), "6 better on 2 of 4, worse on 1, tie on 1");
+        assert_eq!(verdict(6, &sheet(Vec::new()), &figures), "6 better on 1 of 3, worse on 1, tie on 1");
+        let other = NotRanked {
+            label: "6 b".to_owned(),
+            method: "b".to_owned(),
+            because: "it moves nothing".to_owned(),
+        };
+        assert_eq!(verdict(6, &sheet(vec![other]), &figures), "not ranked: another question");
     }
 }
