@@ -367,7 +367,8 @@ impl<'a, K: Kind> Context<'a, K> {
             let text = format!("no better plan exists: {} proved the bound {}", met.method, met.value);
             self.note(Severity::Info, text);
             self.bounded_by = Some(met.method.to_string());
-            self.state_bound(met.value, None);
+            // Whoever proved it has told the others.
+            (self.bound, self.bound_covers) = (Some(met.value), None);
         }
         true
     }

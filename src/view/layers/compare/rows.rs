@@ -121,7 +121,8 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         }
     }
     let objective = figures.first().map_or("", |figure| figure.name.as_str());
-    let parts: [(&str, fn(Role) -> bool); 2] =
+    type Part = (&'static str, fn(Role) -> bool);
+    let parts: [Part; 2] =
         [("result", Role::is_judged), ("proof, inputs and effort: not judged", |role| !role.is_judged())];
     for (heading, belongs) in parts {
         rows.extend([TableRow::gap(), TableRow::heading(heading)]);
