@@ -23,6 +23,8 @@ mod rules;
 mod searching;
 #[path = "screens/shared_pods.rs"]
 mod shared_pods;
+#[path = "screens/truth.rs"]
+mod truth;
 #[path = "screens/whatif.rs"]
 mod whatif;
 

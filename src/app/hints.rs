@@ -1,8 +1,9 @@
 //! What can be done here and now: the footer, and the keys that may follow a pending one.
 
+use crate::app::action::Command;
 use crate::app::keymap::{ActionIndex, Found, Node};
 use crate::app::state::App;
-use crate::app::table::{self, Place};
+use crate::app::table::{self, Make, Place};
 
 /// An entry of the footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
             let hint = Hint {
                 action,
                 keys: info.keys.first().copied().unwrap_or_default(),
-                label: info.label,
+                label: label(app, info),
                 possible: (info.possible)(app).is_yes(),
                 keep: info.weight >= 10,
             };
@@ -59,6 +60,14 @@ pub fn footer(app: &App) -> Vec<Hint> {
         .collect();
     hints.sort_by_key(|(weight, hint)| (hint.keep, !hint.possible, std::cmp::Reverse(*weight)));
     hints.into_iter().map(|(_, hint)| hint).collect()
+}
+
+/// What a key does now: where it has two sides, the one that is its turn.
+fn label(app: &App, info: &table::ActionInfo) -> &'static str {
+    match &info.make {
+        Make::Plain(Command::TogglePause) if app.would_resume() => "resume",
+        _ => info.label,
+    }
 }
 
 /// The keys that may follow the pending ones.

@@ -11,7 +11,7 @@ pub const CAPACITY: usize = 2000;
 pub struct LogEntry {
     /// Number of the entry, counting on when old ones go.
     pub number: u64,
-    /// Seconds: of the run's clock, for messages of the program since its start.
+    /// Seconds since the program began; not a number for what was said before that.
     pub at_s: f64,
     /// How much it matters.
     pub severity: Severity,

@@ -1,10 +1,12 @@
 //! Runs as the screen knows them: everything they said, in bounded memory. Live and replayed runs are the same.
 
 use crate::app::series::{Point, Series};
+use lightbay_core::checked::bound_covers;
 use lightbay_core::event::{
     Bound, Done, Edit, EndStatus, Event, EventBody, GenerationStats, HotStartReport, Incumbent, LogLine,
     ModelSize, Offer, Phase, RunId, SolverStats, Started,
 };
+use lightbay_core::plan::Limit;
 use std::collections::{BTreeMap, VecDeque};
 
 #[cfg(test)]
@@ -115,8 +117,11 @@ pub struct Run {
     pub elapsed_s: f64,
     /// Best so far.
     pub best: Option<BestSeen>,
-    /// Best bound so far.
-    pub bound: Option<Bound>,
+    /// Best bound on all plans of the scenario so far.
+    pub bound: Option<f64>,
+    /// Best bound on some plans so far, such as those of certain windows, with what it covers. Never mixed with the
+    /// other one: neither says anything about the other.
+    pub partial: Option<Bound>,
     /// Newest search figures.
     pub solver: Option<SolverStats>,
     /// When the solver entered its present stage, seconds of the run's clock.
@@ -141,8 +146,10 @@ pub struct Run {
     pub offer: Option<Offer>,
     /// Incumbents over time and nodes.
     pub incumbents: Series,
-    /// Bounds over time and nodes.
+    /// Bounds on all plans over time and nodes.
     pub bounds: Series,
+    /// Bounds on some plans over time and nodes.
+    pub partial_bounds: Series,
     /// Best of each generation.
     pub best_curve: Series,
     /// Mean of each generation.
@@ -176,6 +183,7 @@ impl Run {
             elapsed_s: 0.0,
             best: None,
             bound: None,
+            partial: None,
             solver: None,
             stage_since_s: 0.0,
             silent_s: 0.0,
@@ -189,6 +197,7 @@ impl Run {
             offer: None,
             incumbents: Series::default(),
             bounds: Series::default(),
+            partial_bounds: Series::default(),
             best_curve: Series::default(),
             mean_curve: Series::default(),
             worst_curve: Series::default(),
@@ -224,16 +233,25 @@ impl Run {
             }
             EventBody::Incumbent(incumbent) => self.hear_incumbent(at_s, incumbent),
             EventBody::Bound(bound) => {
-                let everything = |known: &Bound| known.only.is_none();
-                // What covers all plans says more than what covers some.
-                if bound.only.is_some() && self.bound.as_ref().is_some_and(everything) {
-                    return;
-                }
-                let changed = self.bound.as_ref().is_none_or(|known| known.value != bound.value);
-                self.bound = Some(bound.clone());
-                self.bounds.push(Point { at_s, count: self.count(), value: bound.value });
-                if changed {
-                    self.add_row(at_s, "bound", String::new());
+                let point = Point { at_s, count: self.count(), value: bound.value };
+                if bound.only.is_some() {
+                    let changed = self
+                        .partial
+                        .as_ref()
+                        .is_none_or(|known| known.value != bound.value || known.only != bound.only);
+                    self.partial = Some(bound.clone());
+                    self.partial_bounds.push(point);
+                    // Beside a bound on all plans it is no news.
+                    if changed && self.bound.is_none() {
+                        self.add_row(at_s, "bound", String::new());
+                    }
+                } else {
+                    let changed = self.bound != Some(bound.value);
+                    self.bound = Some(bound.value);
+                    self.bounds.push(point);
+                    if changed {
+                        self.add_row(at_s, "bound", String::new());
+                    }
                 }
             }
             EventBody::Solver(stats) => {
@@ -278,9 +296,19 @@ impl Run {
             }
             EventBody::Done(done) => {
                 self.state = RunState::Ended;
-                if let Some(value) = done.bound.filter(|value| value.is_finite()) {
-                    let only = self.bound.as_ref().and_then(|bound| bound.only.clone());
-                    self.bound = Some(Bound { value, only });
+                // The bound of its plan covers what the plan says that it covers.
+                let covers = done
+                    .plan
+                    .as_ref()
+                    .and_then(|plan| bound_covers(&plan.header().provenance).map(str::to_owned));
+                match (done.bound.filter(|value| value.is_finite()), covers, &mut self.partial) {
+                    (Some(value), Some(only), partial) => *partial = Some(Bound { value, only: Some(only) }),
+                    // A replayed run has no plan at hand: what it said last tells which of its bounds this is.
+                    (Some(value), None, Some(partial)) if done.plan.is_none() && self.bound.is_none() => {
+                        partial.value = value;
+                    }
+                    (Some(value), None, _) => self.bound = Some(value),
+                    (None, ..) => {}
                 }
                 let mut done = done.clone();
                 // The plan itself is in the table of plans; here it would only hold memory.
@@ -357,7 +385,7 @@ impl Run {
             number,
             at_s,
             stats: self.solver.clone().unwrap_or_default(),
-            bound: self.bound.as_ref().map(|bound| bound.value),
+            bound: self.proof().map(|bound| bound.0),
             best: self.best.as_ref().map(|best| best.value),
             what,
             source,
@@ -369,6 +397,27 @@ impl Run {
             self.markers.remove(0);
         }
         self.markers.push(Marker { at_s, text });
+    }
+
+    /// The bound to speak of, and which plans it covers if not all: that on all plans wherever there is one.
+    pub fn proof(&self) -> Option<(f64, Option<&str>)> {
+        let partial = || self.partial.as_ref().map(|bound| (bound.value, bound.only.as_deref()));
+        self.bound.map(|value| (value, None)).or_else(partial)
+    }
+
+    /// Why it ended, in words; nothing for one that works, failed or has nothing to add to its state.
+    pub fn reason(&self) -> Option<String> {
+        let done = self.done.as_ref()?;
+        let limit = done.limit.map(|limit| format!("ended by its limit of {}", limit_word(limit)));
+        match done.status {
+            EndStatus::Stopped | EndStatus::Optimal if !done.message.is_empty() => Some(done.message.clone()),
+            EndStatus::Optimal => Some("nothing is better".to_owned()),
+            EndStatus::GapReached => Some("the gap asked for is reached".to_owned()),
+            EndStatus::Heuristic | EndStatus::Feasible => {
+                limit.or_else(|| Some("search complete".to_owned()))
+            }
+            _ => limit,
+        }
     }
 
     /// The state in one word, as the header and the strip write it.
@@ -395,7 +444,10 @@ impl Run {
 
     /// Whether it searches a tree or a list of vectors, or makes a model to search one.
     pub fn searches(&self) -> bool {
-        self.solver.is_some() || self.bounds.total() > 0 || !self.models.is_empty() || !self.lines.is_empty()
+        self.solver.is_some()
+            || self.bounds.total() + self.partial_bounds.total() > 0
+            || !self.models.is_empty()
+            || !self.lines.is_empty()
     }
 
     /// Where its solver stands: `root LP`; `None` if it has no stages or none is known.
@@ -412,6 +464,20 @@ impl Run {
     /// Whether it goes through generations.
     pub const fn evolves(&self) -> bool {
         self.generation.is_some()
+    }
+}
+
+/// What a bound covers, to stand behind `for`: `this event order only` is `this event order alone`.
+pub fn covered(only: &str) -> String {
+    only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
+}
+
+/// What ended a search, in a word.
+const fn limit_word(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Time => "time",
+        Limit::Work => "work",
+        Limit::Stall => "rounds without progress",
     }
 }
 

@@ -12,6 +12,7 @@ use crate::app::runs::{Run, RunTable};
 use crate::app::sweeps::SweepTable;
 use crate::app::work::Work;
 use lightbay_core::event::{RunId, Severity};
+use lightbay_core::kind::Sense;
 use lightbay_engines::{AnyPlan, PresetInfo};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -436,6 +437,40 @@ impl App {
             Some(run) => vec![run],
             None => self.runs.active().collect(),
         }
+    }
+
+    /// The best bound that holds for every plan of the scenario of `entry`: the one that header, strip, panes and
+    /// comparison speak of. A bound that holds under a condition only (one order of events) is never mixed in.
+    pub fn bound_of(&self, entry: &PlanEntry) -> Option<f64> {
+        let sense = self.work.as_ref().map_or(Sense::Min, |work| work.objective.sense);
+        let of_runs = self
+            .runs
+            .iter()
+            .filter(|run| run.scenario_sha256 == entry.scenario_sha256)
+            .filter_map(|run| run.bound);
+        // Until its run ends a plan does not say what its bound covers; the run does.
+        let of_working = entry
+            .origin
+            .and_then(|(run, _)| self.runs.get(run))
+            .is_some_and(|run| entry.status.is_none() && run.partial.is_some() && run.bound.is_none());
+        let own = entry.bound.filter(|_| entry.bound_covers.is_none() && !of_working);
+        // A bound is better the closer it is to the plans: the other way round than values.
+        of_runs
+            .chain(own)
+            .filter(|bound| bound.is_finite())
+            .reduce(|best, bound| if sense.better(best, bound) { bound } else { best })
+    }
+
+    /// Whether the key that pauses would resume: something is paused and nothing of what is meant works.
+    pub fn would_resume(&self) -> bool {
+        let meant = self.meant_runs();
+        let any = |state| meant.iter().any(|run| run.state == state);
+        any(crate::app::runs::RunState::Paused) && !any(crate::app::runs::RunState::Running)
+    }
+
+    /// The value that a parameter of scenario or method has now.
+    pub fn setting(&self, name: &str) -> Option<lightbay_core::param::ParamValue> {
+        self.work.as_ref()?.row_named(name)?.value
     }
 
     /// Whether the plan shown is of another scenario than the one set now.

@@ -174,30 +174,12 @@ impl Headline {
     }
 }
 
-/// The best bound that holds for every plan of the scenario of `entry`. A bound that holds under a condition only
-/// (one order of events) is never mixed in.
+/// The best bound that holds for every plan of the scenario of `entry`, see [`App::bound_of`].
 pub fn bound_for(app: &App, entry: &PlanEntry) -> Option<f64> {
-    let sense = app.work.as_ref().map_or(Sense::Min, |work| work.objective.sense);
-    let of_runs = app
-        .runs
-        .iter()
-        .filter(|run| run.scenario_sha256 == entry.scenario_sha256)
-        .filter_map(|run| run.bound.as_ref())
-        .filter(|bound| bound.only.is_none())
-        .map(|bound| bound.value);
-    let conditional = entry
-        .origin
-        .and_then(|(run, _)| app.runs.get(run)?.bound.as_ref())
-        .is_some_and(|bound| bound.only.is_some());
-    let own = entry.bound.filter(|_| !conditional);
-    // A bound is better the closer it is to the plans: the other way round than values.
-    of_runs
-        .chain(own)
-        .filter(|bound| bound.is_finite())
-        .reduce(|best, bound| if sense.better(best, bound) { bound } else { best })
+    app.bound_of(entry)
 }
 
-/// A gap in both units.
+/// A gap: of the objective, as everywhere, and beside it the same seconds in units of communication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// In units of the communication time of the ideal network, if the plan knows it.
@@ -219,17 +201,15 @@ impl Gap {
         Some(Self { nct, share: lightbay_core::plan::gap(value, bound) })
     }
 
-    /// `2.1 % NCT`, or the share of the value where there is no NCT.
+    /// `0.07 %`: what files call the gap, the share of the value.
     pub fn words(self) -> String {
-        match self.nct {
-            Some(nct) => format!("{} % NCT", open_percent(nct, 1)),
-            None => format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 })),
-        }
+        format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
     }
 
-    /// `0.07 % of C`: the second unit; `None` if [`Gap::words`] said it already.
+    /// `2.1 % of ideal comm.`: the same difference beside the communication time of the ideal network; `None` if the plan
+    /// does not know it.
     pub fn second(self) -> Option<String> {
-        self.nct.map(|_| format!("{} % of C", open_percent(self.share, 2)))
+        self.nct.map(|nct| format!("{} % of ideal comm.", open_percent(nct, 1)))
     }
 }
 
@@ -312,19 +292,19 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_is_in_units_of_communication_first() {
+    fn the_gap_is_of_the_objective_and_communication_stands_beside() {
         let metrics = Metrics::from([("comm_ideal_s".to_owned(), 0.4146)]);
         let gap = Gap::of(12.829_852, 12.821_14, &metrics).unwrap();
-        assert_eq!(gap.words(), "2.1 % NCT");
-        assert_eq!(gap.second().unwrap(), "0.07 % of C");
+        assert_eq!(gap.words(), "0.07 %");
+        assert_eq!(gap.second().unwrap(), "2.1 % of ideal comm.");
         let plain = Gap::of(100.0, 95.0, &Metrics::new()).unwrap();
         assert_eq!((plain.words(), plain.second()), ("5.00 %".to_owned(), None));
         assert_eq!(Gap::of(f64::NAN, 1.0, &metrics), None);
         let almost = Gap::of(12.821_15, 12.821_14, &metrics).unwrap();
-        assert_eq!(almost.words(), "<0.1 % NCT");
-        assert_eq!(almost.second().unwrap(), "<0.01 % of C");
+        assert_eq!(almost.words(), "<0.01 %");
+        assert_eq!(almost.second().unwrap(), "<0.1 % of ideal comm.");
         let closed = Gap::of(12.821_14, 12.821_14, &metrics).unwrap();
-        assert_eq!(closed.words(), "0.0 % NCT");
+        assert_eq!(closed.words(), "0.00 %");
     }
 
     #[test]

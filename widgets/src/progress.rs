@@ -311,7 +311,7 @@ impl<'a> SolveStrip<'a> {
         }
     }
 
-    /// One line per method; the first one carries the bar.
+    /// One line per method with its own best; the first one carries the bar, which is of all methods.
     fn draw_flat(&self, pen: &mut Pen<'_>, hits: &mut Hits) {
         let width = pen.width();
         let glyphs = pen.glyphs();
@@ -322,6 +322,8 @@ impl<'a> SolveStrip<'a> {
             .max()
             .unwrap_or(0)
             .min(18);
+        let value_width = |method: &MethodRow| i32::from(text::width(&method.value, glyphs));
+        let values = self.methods.iter().map(value_width).max().unwrap_or(0);
         let height = pen.height() as usize;
         for (y, method) in (0..).zip(self.methods.iter().take(height)) {
             let running = matches!(method.state, RunWord::Running | RunWord::Stopping);
@@ -330,6 +332,11 @@ impl<'a> SolveStrip<'a> {
             let state_style = self.theme.ink(method.state.tone(), running);
             let mut end = pen.right(width, y, method.state.word(), state_style) - 2;
             let mut x = name_width + 2;
+            if values > 0 && x + values + i32::from(GapBar::MIN_WIDTH) < end {
+                x += values;
+                pen.right(x, y, &method.value, self.theme.style(tone));
+                x += 2;
+            }
             if y == 0 {
                 let best_width = i32::from(pieces_width(self.best, glyphs));
                 x += pen.pieces(x, y, end - x, self.ideal) + 2;

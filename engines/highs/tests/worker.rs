@@ -70,6 +70,7 @@ const TESTS: [(&str, fn()); 22] = [
     ("input_that_is_no_job_is_refused", no_job),
     ("a_run_says_what_the_solver_does_wherever_it_works", runs::told),
     ("a_run_is_stopped_in_the_first_relaxation", runs::stopped),
+    ("a_run_ends_when_its_best_plan_meets_its_bound", runs::closed),
     ("a_run_ends_at_its_time_limit_in_both_processes", runs::limited),
     ("a_run_that_is_paused_holds_its_helper", runs::paused),
     ("a_run_whose_helper_is_killed_keeps_its_plan", runs::killed),

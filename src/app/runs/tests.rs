@@ -173,8 +173,9 @@ fn a_run_read_back_from_its_log_has_the_same_curves_rows_and_lines() {
         assert_eq!(again.bounds, live.bounds, "bounds over time and nodes");
         assert_eq!(again.rows, live.rows);
         assert_eq!((&again.solver, &again.models), (&live.solver, &live.models));
-        let bound = |run: &Run| run.bound.as_ref().map(|bound| (bound.value, bound.only.clone()));
-        assert_eq!(bound(&again), bound(&live));
+        assert_eq!(again.partial_bounds, live.partial_bounds);
+        let partial = |run: &Run| run.partial.as_ref().map(|bound| (bound.value, bound.only.clone()));
+        assert_eq!((again.bound, partial(&again)), (live.bound, partial(&live)));
         let texts =
             |run: &Run| run.lines.iter().map(|line| (line.at_ms, line.text.clone())).collect::<Vec<_>>();
         assert_eq!(texts(&again), texts(&live));

@@ -5,11 +5,13 @@ use crate::app::effect::{Effect, Effects, Remembered};
 use crate::app::layer::{Confirmed, Layer, Preview, Question, TextView};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
-use crate::app::runs::{Run, RunState};
+use crate::app::runs::{Run, RunState, covered};
 use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
 use lightbay_core::checked::bound_covers;
-use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity};
+use lightbay_core::event::{
+    Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
+};
 use lightbay_engines::{AnyPlan, other_question};
 use lightbay_widgets::number::plain;
 use std::fmt::Write as _;
@@ -263,7 +265,11 @@ impl App {
         }
         let expected = |run: &Run| matches!(run.state, RunState::Stopping | RunState::Queued);
         let stopping = self.runs.get(event.run).is_some_and(expected);
-        let before = self.runs.get(event.run).and_then(|run| run.bound.as_ref().map(|bound| bound.value));
+        let before = self.runs.get(event.run).and_then(|run| match &event.body {
+            // Each sort of bound moves by itself.
+            EventBody::Bound(Bound { only: Some(_), .. }) => run.partial.as_ref().map(|bound| bound.value),
+            _ => run.bound,
+        });
         if let Some(run) = self.runs.get_mut(event.run) {
             run.hear(event);
         }
@@ -281,7 +287,9 @@ impl App {
                 // The last line of a run stays on the screen: it also says what the run began with.
                 let _ = write!(text, "; hot start {}{}", report.fate.word(), before_and_after(report));
             }
-            self.log.add(event.elapsed_s, severity, &event.method, Some(event.run), text);
+            // One clock for all lines, that of the program; what was said before it began has no time on it.
+            let at_s = if replayed { f64::NAN } else { self.uptime_s() };
+            self.log.add(at_s, severity, &event.method, Some(event.run), text);
         }
         if let EventBody::Done(_) = &event.body {
             self.runs.forget_unstarted(event.run);
@@ -427,11 +435,14 @@ fn sentence(
         EventBody::Bound(bound) => {
             let before = bound_before?;
             let moved = (bound.value - before).abs() > 1e-4 * before.abs();
-            let only = bound.only.as_ref().map_or_else(String::new, |only| format!(", {only}"));
             if !moved {
                 return None;
             }
-            (Severity::Info, format!("bound {} → {}{only}", plain(before), plain(bound.value)))
+            let what = match &bound.only {
+                Some(only) => format!("bound for {}", covered(only)),
+                None => "bound".to_owned(),
+            };
+            (Severity::Info, format!("{what} {} → {}", plain(before), plain(bound.value)))
         }
         EventBody::HotStart(report) => {
             let figures = before_and_after(report);
@@ -468,10 +479,14 @@ fn sentence(
     })
 }
 
-/// Objective values before a plan was carried over, and with it here.
+/// The objective that a plan had where it was found, and the one it has here.
 fn before_and_after(report: &HotStartReport) -> String {
     match (report.before, report.after) {
-        (Some(before), Some(after)) => format!(" ({} → {})", plain(before), plain(after)),
+        // Two judgements of one plan, no change for better or worse.
+        (Some(before), Some(after)) if before != after => {
+            format!(" (it had {}, under the rules of this run {})", plain(before), plain(after))
+        }
+        (_, Some(value)) => format!(" (at {})", plain(value)),
         _ => String::new(),
     }
 }

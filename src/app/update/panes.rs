@@ -5,6 +5,7 @@ use crate::app::drawn::Drawn;
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Layer, TextView};
 use crate::app::pane::{ItemId, PaneId, PaneState, SizeClass};
+use crate::app::runs::covered;
 use crate::app::state::{App, StartItem};
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
@@ -382,9 +383,12 @@ fn run_details(run: &crate::app::runs::Run) -> Vec<String> {
         let checked = if best.checked { "" } else { ", not yet checked" };
         lines.push(format!("best     {} from {}{checked}", best.value, best.source));
     }
-    if let Some(bound) = &run.bound {
-        let only = bound.only.as_ref().map_or_else(String::new, |only| format!(", {only}"));
-        lines.push(format!("bound    {}{only}", bound.value));
+    if let Some(bound) = run.bound {
+        lines.push(format!("bound    {bound}"));
+    }
+    if let Some(bound) = &run.partial {
+        let only = bound.only.as_deref().unwrap_or_default();
+        lines.push(format!("bound    {} for {}", bound.value, covered(only)));
     }
     if let Some(report) = &run.hot_start {
         lines.push(format!("hot start {}: {}", report.fate.word(), report.why));

@@ -6,7 +6,7 @@ use crate::app::plans::{PlanEntry, Shown};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
 use lightbay_core::param::ParamValue;
-use lightbay_core::plan::Header;
+use lightbay_core::plan::{Header, gap};
 use lightbay_engines::metric;
 use lightbay_sessions::compare::{Subject, TOLERANCE, Table, compare};
 
@@ -44,7 +44,7 @@ impl App {
             }
             self.say(
                 Severity::Info,
-                format!("plan {number} is the baseline: panes draw it behind the one shown"),
+                format!("plan {number} is the baseline: tables set it beside the one shown, charts and bars where they can"),
             );
         }
         if let Some(Layer::Compare(_)) = self.layers.last() {
@@ -107,7 +107,11 @@ impl App {
                 .filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?)))
                 .collect();
             let label = format!("{} {}", entry.number, entry.method);
-            Some(Compared { label, header: plan.header(), knobs, other_question: entry.other_question })
+            let mut header = plan.header();
+            // What is known by now, as in the header of the screen, not what its own run knew.
+            header.objective.bound = self.bound_of(entry);
+            header.objective.gap = header.objective.bound.map(|bound| gap(entry.value, bound));
+            Some(Compared { label, header, knobs, other_question: entry.other_question })
         };
         // The reference comes first.
         let subjects = [subject(pair.against)?, subject(pair.plan)?];

@@ -15,7 +15,7 @@ impl Layers {
     pub(super) fn knob(&mut self, app: &App, edit: &KnobEdit, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         let Some(row) = app.work.as_ref().and_then(|work| work.row(edit.row)) else { return };
         let theme = &app.look.theme;
-        let now = params_shown(&row.name, row.value.as_ref());
+        let now = params_shown(&row.info, row.value.as_ref());
         let mut value = vec![Piece::muted("now "), Piece::answer(now)];
         if !row.info.unit.is_empty() {
             value.push(Piece::muted(format!(" {}", row.info.unit)));
@@ -35,7 +35,7 @@ impl Layers {
             vec![Piece::new("! ", Tone::Bad).bold(), Piece::new(edit.field.problem.clone(), Tone::Bad)]
         };
         if let Some(was) = &row.was {
-            let was = params_shown(&row.name, was.as_ref());
+            let was = params_shown(&row.info, was.as_ref());
             words.push(Piece::new(format!("  * the last solve had {was}"), Tone::Changed));
         }
         (&Sentence::new(theme, &words).wrap(true)).render(help, buf);

@@ -21,6 +21,7 @@ use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn, ViewJob};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
+use lightbay_core::plan::Status;
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
 use lightbay_engines::{AnyPlan, AnyScenario};
@@ -130,6 +131,29 @@ fn awaited(input: &PaneInput<'_>, what: &str) -> Option<String> {
     })
 }
 
+/// What to do about a part that the plan lacks: `needs` are settings with a value that gives it and the one that leaves it
+/// out. What is set already is not advised again; then the reason is another one.
+fn remedy(app: &App, plan: &Explained, needs: &[(&str, &str, &str)]) -> String {
+    let missing: Vec<String> = needs
+        .iter()
+        .filter(|(name, _, without)| app.setting(name).is_some_and(|value| value.to_string() == *without))
+        .map(|(name, with, _)| format!("{name}={with}"))
+        .collect();
+    if !missing.is_empty() {
+        return format!("set {} and press r", missing.join(" and "));
+    }
+    let header = plan.plan.header();
+    let left_out = |(name, _, without): &(&str, &str, &str)| {
+        header.parameters.get(name).is_some_and(|value| value.to_string() == *without)
+    };
+    let why = match (header.status, needs.iter().any(left_out)) {
+        (_, true) => "this plan was made without; it is asked for now",
+        (Status::Stopped, _) => "its run was stopped before that",
+        _ => "its run ended before that",
+    };
+    format!("{why}; press r")
+}
+
 /// The designed state of a plan without routes.
 fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buffer) {
     let what = match &plan.facts.stated {
@@ -143,7 +167,14 @@ fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buff
     let state = if let Some(awaited) = &awaited {
         Shown::Waiting(awaited)
     } else {
-        Shown::Empty { what: &what, remedy: "set routing=at and with_routes=true and press r" }
+        let remedy = remedy(input.app, plan, &[("routing", "at", "none"), ("with_routes", "true", "false")]);
+        return frame(
+            input,
+            &Title { context: Vec::new(), value: Vec::new() },
+            Shown::Empty { what: &what, remedy: &remedy },
+            area,
+            buf,
+        );
     };
     frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
 }

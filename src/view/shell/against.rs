@@ -49,9 +49,11 @@ impl Against {
             false if same == "same job" => format!("{} against B {}", shown.number, base.number),
             false => format!("{} against B {}, {same}", shown.number, base.number),
         };
+        // A plan that answers another question is neither better nor worse.
+        let ranked = shown.competes() && base.competes();
         let mut row = |name: &str, pair: (Option<f64>, Option<f64>), sense, text: &dyn Fn(f64) -> String| {
             if let (Some(new), Some(old)) = pair {
-                let change = change(old, new, Some(sense), TOLERANCE);
+                let change = change(old, new, Some(sense).filter(|_| ranked), TOLERANCE);
                 self.rows.push(Row {
                     name: name.to_owned(),
                     new: text(new),

@@ -27,13 +27,11 @@ enum Brevity {
     NoClock,
     /// And three decimals.
     Short,
-    /// And the gap without its unit.
-    Terse,
 }
 
 impl HeaderLine {
     pub fn draw(&mut self, app: &App, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
-        for brevity in [Brevity::Full, Brevity::NoClock, Brevity::Short, Brevity::Terse] {
+        for brevity in [Brevity::Full, Brevity::NoClock, Brevity::Short] {
             self.segments.clear();
             self.state.clear();
             self.fill(app, brevity);
@@ -102,7 +100,6 @@ impl HeaderLine {
         self.add(figures.header.iter().filter(|figure| figure.early), &headline);
         let gap = headline.gap();
         let words = gap.map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
-        let words = if brevity < Brevity::Terse { words } else { words.replace(" NCT", "") };
         self.segments.push(Segment::new("gap", words));
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
@@ -118,10 +115,12 @@ impl HeaderLine {
     }
 }
 
-/// The run that the header speaks of: one that works, else one that waits, else the newest.
+/// The run that the header speaks of: one that works, else one that waits, else the one that ended last.
 pub fn leading(app: &App) -> Option<&Run> {
     let working = |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping);
-    app.runs.iter().rev().find(working).or_else(|| app.runs.latest(|_| true))
+    let newest = || app.runs.iter().rev();
+    let ended_last = || newest().rev().max_by_key(|run| app.heard_at.get(&run.id).copied());
+    newest().find(working).or_else(|| newest().find(|run| run.state.is_active())).or_else(ended_last)
 }
 
 /// The state of the solve in words, with its clock if there is room.

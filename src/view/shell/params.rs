@@ -7,7 +7,7 @@ use crate::app::pane::PaneId;
 use crate::app::state::App;
 use crate::app::work::{FormRow as Knob, Section, Work};
 use crate::view::layout::Placed;
-use lightbay_core::param::ParamValue;
+use lightbay_core::param::{Domain, ParamInfo, ParamValue};
 use lightbay_widgets::{Form, FormKind, FormRow, FormState, PaneState, Piece, Sentence, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,8 +27,11 @@ pub struct Params {
 const LISTED: usize = 24;
 
 /// A value as it is read: large whole numbers in groups, the limits 0 as what they mean, long lists by their length.
-pub fn shown(name: &str, value: Option<&ParamValue>) -> String {
+pub fn shown(info: &ParamInfo, value: Option<&ParamValue>) -> String {
+    let name = info.name.as_ref();
     match value {
+        // Free text that is not given is left out; other values then follow from the scenario.
+        None if info.domain == Domain::Text => "none".to_owned(),
         None => "auto".to_owned(),
         Some(value) if name == "time_limit_s" && value.as_f64() == Some(0.0) => "none".to_owned(),
         Some(ParamValue::Int(value)) if *value > 9_999 && name != "seed" => {
@@ -96,13 +99,13 @@ impl Params {
                 self.rows.push(FormRow::heading(block));
                 last = block;
             }
-            let mut row = FormRow::field(knob.id, knob.name.clone(), shown(&knob.name, knob.value.as_ref()));
+            let mut row = FormRow::field(knob.id, knob.name.clone(), shown(&knob.info, knob.value.as_ref()));
             // The unit is mostly in the name already.
             if roomy && !knob.name.ends_with("_s") && !knob.name.ends_with("gbps") {
                 row = row.unit(knob.info.unit.clone());
             }
             if let Some(was) = &knob.was {
-                row = row.changed_from(shown(&knob.name, was.as_ref()));
+                row = row.changed_from(shown(&knob.info, was.as_ref()));
             }
             debug_assert_eq!(row.kind, FormKind::Field);
             self.rows.push(row);
@@ -124,7 +127,7 @@ fn note_of(work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece> {
     let owner = if work.solved.is_some() { "run uses" } else { "file has" };
     let words = match knobs.iter().find(|row| row.changed()) {
         Some(row) if changed == 1 => {
-            format!("{owner} {}", shown(&row.name, row.was.as_ref().and_then(Option::as_ref)))
+            format!("{owner} {}", shown(&row.info, row.was.as_ref().and_then(Option::as_ref)))
         }
         _ => format!("{owner} other values"),
     };

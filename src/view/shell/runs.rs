@@ -106,6 +106,9 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
     let mut parts = Parts::default();
+    if let Some(reason) = run.reason() {
+        parts.0.push(vec![Piece::text(reason)]);
+    }
     if let Some(standing) = standing(app, run) {
         parts.0.push(vec![Piece::text(standing)]);
     }
@@ -127,10 +130,10 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         parts.pair("stall", format!("{} of {}", stats.stall, stats.stall_limit));
         parts.pair("evals", number::short(stats.evaluations).into());
     }
-    if let Some(bound) = &run.bound {
+    if let Some((bound, only)) = run.proof() {
         // A bound is never shown without the condition it holds under.
-        let only = bound.only.as_ref().map_or_else(String::new, |only| format!(", {only}"));
-        parts.pair("bound", format!("{}{only}", goal.value(bound.value, Room::Long)));
+        let only = only.map_or_else(String::new, |only| format!(", {only}"));
+        parts.pair("bound", format!("{}{only}", goal.value(bound, Room::Long)));
     }
     if parts.0.is_empty()
         && run.state.is_active()

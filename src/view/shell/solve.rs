@@ -66,8 +66,9 @@ impl Solve {
         let Some(work) = &app.work else { return };
         let goal = Goal::of(work.objective);
         let theme = &app.look.theme;
-        // The strip speaks of the best plan, whichever one the panes show.
-        let best = app.plans.best().or_else(|| app.plans.shown());
+        // The strip speaks of the best plan of the scenario that was solved last, whichever one the panes show. What is
+        // proven of other parameters says nothing about it.
+        let best = app.plans.best();
         let marks = best.map(|entry| Marks::of(app, &goal, entry));
         let flat = placed.area.height <= 4 && placed.area.width >= 60;
         let proven = marks.and_then(|marks| marks.bound.and(marks.bar(theme).proven()));
@@ -90,6 +91,9 @@ impl Solve {
         let what = Title { name: "Solve", value: &value, state };
         let body = indented(title(app, placed, &what, buf), placed);
         let visible = self.fill(app, &goal, &runs, marks, proven, body);
+        if marks.is_none() && !app.plans.is_empty() {
+            self.caption.push(Piece::muted("no plan of the changed scenario yet"));
+        }
         if !empty && !body.is_empty() {
             let mut strip = SolveStrip::new(theme, &self.methods)
                 .ends(&self.ideal, &self.bound, &self.best)
@@ -144,7 +148,12 @@ impl Solve {
         if let Some(marks) = marks {
             self.fill_marks(goal, marks, proven, roomy);
         }
-        let above = if body.height <= 3 && body.width >= 60 { 0 } else { 4 };
+        let flat = body.height <= 3 && body.width >= 60;
+        if flat && let Some(label) = self.best.first_mut().filter(|label| label.text == "best ") {
+            // Beside the row of a run: its own best stands in front.
+            label.text = "of all ".into();
+        }
+        let above = if flat { 0 } else { 4 };
         let room = usize::from(body.height.saturating_sub(above)).max(1);
         // Notes stand two columns in, or between name and state.
         let margin = if above == 0 { 30 } else { 2 };
@@ -234,7 +243,7 @@ fn whole(share: f64) -> u32 {
     (share * 100.0 + 1e-7).floor().clamp(0.0, 100.0) as u32
 }
 
-/// `hot start repaired 12.829852 → 12.593750`: what the run on the screen began with.
+/// `hot start repaired 12.829852 there, 12.593750 here`: what the run on the screen began with.
 fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     let report = run.hot_start.as_ref()?;
     let room = if roomy { Room::Long } else { Room::Short };
@@ -242,10 +251,11 @@ fn hot_start(run: &Run, goal: &Goal, roomy: bool) -> Option<Vec<Piece>> {
     let rejected = report.fate == HotStartFate::Rejected;
     pieces.push(Piece::new(report.fate.word(), if rejected { Tone::Changed } else { Tone::Muted }));
     match (report.before, report.after) {
-        (Some(before), Some(after)) => {
-            pieces.push(Piece::muted(format!(" {} → ", goal.value(before, room))));
-            pieces.push(Piece::text(String::from(goal.value(after, room))));
+        (Some(before), Some(after)) if before != after => {
+            pieces.push(Piece::muted(format!(" {} there, ", goal.value(before, room))));
+            pieces.push(Piece::text(format!("{} here", goal.value(after, room))));
         }
+        (Some(_), Some(value)) => pieces.push(Piece::text(format!(" at {}", goal.value(value, room)))),
         (Some(value), None) | (None, Some(value)) => {
             pieces.push(Piece::muted(format!(" {}", goal.value(value, room))));
         }

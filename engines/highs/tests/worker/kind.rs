@@ -73,7 +73,10 @@ impl Kind for Cover {
 }
 
 /// Hands everything on.
-struct Handing;
+struct Handing {
+    /// Knows from elsewhere that what it hands over is the best.
+    knows: bool,
+}
 
 impl Reader<Cover> for Handing {
     fn incumbent(
@@ -88,7 +91,11 @@ impl Reader<Cover> for Handing {
             metrics: BTreeMap::new(),
             result: Cost { cost: objective },
         };
-        cx.incumbent(objective, 0.0, source, build).map(drop)
+        cx.incumbent(objective, 0.0, source, build).map(drop)?;
+        if self.knows {
+            cx.bound(objective);
+        }
+        Ok(())
     }
 
     fn bound(&mut self, cx: &mut Context<'_, Cover>, bound: f64) -> Result<(), MethodError> {
@@ -103,6 +110,8 @@ pub struct Solver {
     pub options: Options,
     pub start: Start,
     pub isolated: bool,
+    /// Whether what it finds first is known to be the best.
+    pub knows: bool,
 }
 
 impl Method<Cover> for Solver {
@@ -122,7 +131,7 @@ impl Method<Cover> for Solver {
             start: self.start.clone(),
             isolated: self.isolated,
         };
-        let solution = run(ask, &mut Handing, cx)?;
+        let solution = run(ask, &mut Handing { knows: self.knows }, cx)?;
         Ok(match solution.status {
             solution::Status::Optimal => Outcome::done(Status::Optimal),
             solution::Status::Infeasible => {

@@ -13,13 +13,13 @@ use lightbay_highs::solve::solver_name;
 use rustix::process::{Pid, Signal, kill_process};
 
 fn small(isolated: bool) -> Solver {
-    Solver { model: covering(30, 40, 5), options: Options::new(), start: Start::None, isolated }
+    Solver { model: covering(30, 40, 5), options: Options::new(), start: Start::None, isolated, knows: false }
 }
 
 fn long(isolated: bool) -> Solver {
     let model = endless();
     let start = Start::Full(vec![1.0; model.columns()]);
-    Solver { model, options: Options::new().set("presolve", "off"), start, isolated }
+    Solver { model, options: Options::new().set("presolve", "off"), start, isolated, knows: false }
 }
 
 /// Waits until the start has become a plan and the first relaxation keeps the solver silent.
@@ -71,6 +71,20 @@ pub fn stopped() {
     let done = running.done();
     assert_eq!((done.status, done.message.as_str()), (EndStatus::Stopped, "stopped on request"));
     assert_eq!(done.plan.unwrap().header().status, Status::Stopped);
+    assert!(is_dead(spy.last()));
+}
+
+pub fn closed() {
+    let spy = Spy::new("--serve");
+    // The solver would go on for minutes: nobody stops the run but the proof.
+    let running = Running::start(Solver { knows: true, ..long(true) }, Some(&spy), None);
+    let done = running.done();
+    assert_eq!((done.status, done.limit, done.message.as_str()), (EndStatus::Optimal, None, ""));
+    assert_eq!(done.bound, done.value);
+    let header = done.plan.unwrap().header();
+    assert!(header.status == Status::Optimal && header.provenance.reproducible);
+    let told = "I the best plan meets the bound: the solver has nothing left to find";
+    assert!(running.notes().iter().any(|note| note == told), "{:?}", running.notes());
     assert!(is_dead(spy.last()));
 }
 

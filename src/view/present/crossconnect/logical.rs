@@ -279,7 +279,7 @@ impl LogicalPane {
             self.columns.push(Column::right("in B", 9));
             self.columns.push(Column::right("was", 5).gap(1).priority(2));
         }
-        self.columns.push(Column::right("dark", 5).priority(1));
+        self.columns.push(Column::right("unused", 6).priority(1));
         self.degrees.clear();
         self.degrees.extend((0..facts.pods).map(|pod| {
             let (now, old, ports) = (facts.degrees_after[pod], facts.degrees_before[pod], facts.ports[pod]);

@@ -10,6 +10,7 @@ use crate::app::state::App;
 use crate::view::figures::{bound_for, open_percent};
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_core::event::HotStartFate;
 use lightbay_core::plan::Status;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::crossconnect::plan::Action as Deed;
@@ -18,9 +19,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
-
-/// Bars more than so many times as long as the shortest leave the scale.
-const SCALE: f64 = 2.5;
 
 /// Removed circuits of every switch of a plan that is set beside the one shown.
 #[derive(Debug)]
@@ -37,6 +35,8 @@ pub struct RewiringPane {
     key: Vec<(u64, u64)>,
     rows: Vec<RankedRow>,
     full: f64,
+    /// Whether some method began with a plan of another one.
+    warm: bool,
     items: Arc<[Item]>,
     hits: Hits,
     own: Option<(u64, Vec<u32>)>,
@@ -76,7 +76,7 @@ impl RewiringPane {
         let ranked = Ranked::new(theme, &self.rows, self.full).line(limit.bound).selected(selected);
         // The bound has a line of its own above the bars where there is room.
         let heading = u16::from(inner.height > bars + 1 || inner.height >= 4);
-        let words = Self::words(input, plan, &limit);
+        let words = self.words(input, plan, &limit);
         let foot = words.len() as u16 + 3;
         let spare = inner.height.saturating_sub(heading + bars);
         let place = Rect { y: inner.y + heading, height: bars.min(inner.height - heading), ..inner };
@@ -178,21 +178,23 @@ impl RewiringPane {
         self.rows.extend(best.iter().map(|entry| {
             let own = shown == Some(entry.number);
             let mark = if baseline == Some(entry.number) { "B " } else { "" };
+            let clock = if entry.at_s > 0.0 { words::seconds(entry.at_s) } else { String::new() };
+            let right = match began_warm(app, entry) {
+                Some(from) => format!("{clock} warm from {}", number::fixed(from, 0)),
+                None => clock,
+            };
             RankedRow {
                 id: entry.number as ItemId,
                 name: format!("{mark}{}", entry.method).into(),
                 value: entry.value,
-                right: if entry.at_s > 0.0 { words::seconds(entry.at_s).into() } else { "".into() },
+                right: right.into(),
                 tone: if own { Tone::Good } else { Tone::Rule },
                 bold: own,
             }
         }));
-        let least = best.iter().map(|entry| entry.value).fold(f64::INFINITY, f64::min);
-        let within = best.iter().map(|entry| entry.value).filter(|value| *value <= least * SCALE);
-        self.full = within.fold(0.0, f64::max);
-        if self.full <= 0.0 {
-            self.full = best.iter().map(|entry| entry.value).fold(1.0, f64::max);
-        }
+        // One scale from nothing to the longest: a bar of twice the length removes twice as many.
+        self.full = best.iter().map(|entry| entry.value).fold(1.0, f64::max);
+        self.warm = best.iter().any(|entry| began_warm(app, entry).is_some());
         let item = |(row, entry): (u32, &&PlanEntry)| Item { id: entry.number as ItemId, row, place: 0.0 };
         self.items = (0u32..).zip(&best).map(item).collect();
     }
@@ -207,8 +209,12 @@ impl RewiringPane {
     }
 
     /// What has to be said below the bars besides the verdict.
-    fn words(input: &PaneInput<'_>, plan: &Explained, limit: &Limit) -> Vec<Vec<Piece>> {
+    fn words(&self, input: &PaneInput<'_>, plan: &Explained, limit: &Limit) -> Vec<Vec<Piece>> {
         let mut lines = Vec::new();
+        if self.warm {
+            lines
+                .push(vec![Piece::muted("warm: it began with a plan that was known; R solves from scratch")]);
+        }
         let Some(scenario) = plan.scenario() else { return lines };
         let totals = plan.changes().map(|changes| changes.totals).unwrap_or_default();
         if let Some(predicted) = scenario.predicted_makespan_s {
@@ -273,6 +279,13 @@ impl RewiringPane {
     }
 }
 
+/// Circuits that the plan removes which the run of this one began with; `None` for a run from scratch.
+fn began_warm(app: &App, entry: &PlanEntry) -> Option<f64> {
+    let report = app.runs.get(entry.origin?.0)?.hot_start.as_ref()?;
+    let used = report.fate != HotStartFate::Rejected;
+    report.after.or(report.before).filter(|_| used)
+}
+
 /// Removed circuits of every switch, forced ones included where they cannot be told apart.
 fn removed_per_switch(plan: &AnyPlan) -> Option<Vec<u32>> {
     let changes = changes_of(plan)?;
@@ -290,7 +303,7 @@ fn limit(app: &App, plan: &Explained, entry: Option<&PlanEntry>) -> Limit {
     let bound = [counting, proven].into_iter().flatten().reduce(f64::max);
     let own_run = entry.and_then(|entry| app.runs.get(entry.origin?.0));
     let conditional = own_run
-        .and_then(|run| run.bound.as_ref())
+        .and_then(|run| run.partial.as_ref())
         .and_then(|bound| bound.only.as_ref().filter(|_| bound.value >= removed - 0.5).cloned());
     let answer = Piece::answer(format!("> {}", number::count(removed as u64)));
     let optimal = entry.is_some_and(|entry| entry.status == Some(Status::Optimal));

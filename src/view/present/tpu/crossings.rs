@@ -126,7 +126,7 @@ impl CrossingsPane {
             self.state.row_offset = if form == Form::Cubes { input.state.offset } else { 0 };
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
-            Self::draw_about(input, plan, yard, from(inner, used), buf);
+            Self::draw_about(input, plan, (form, yard), from(inner, used), buf);
             let pane = input.pane;
             let of = |row: u32, column: u32| match form {
                 Form::Faces => column / 4 * 16 + column % 4 + row * 4,
@@ -287,7 +287,7 @@ impl CrossingsPane {
     fn draw_about(
         input: &PaneInput<'_>,
         plan: &Explained,
-        yard: Option<&Yard>,
+        (form, yard): (Form, Option<&Yard>),
         area: Rect,
         buf: &mut Buffer,
     ) {
@@ -315,6 +315,15 @@ impl CrossingsPane {
             line(theme, &[Piece::muted(words)], row(area, 1), buf);
         }
         let legend = match (facts.pod.symmetry().is_some(), plan.free) {
+            (true, true) if form == Form::Faces => {
+                "a number is the voltage of a switch, the shift from cube to cube; e edits it, bounds follow at once"
+            }
+            (true, false) if form == Form::Faces => {
+                "a number is the voltage of a switch, the shift from cube to cube; edits need topology=design"
+            }
+            (false, _) if form == Form::Faces => {
+                "a number is the cube that the + port of cube 0 reaches; this pod has no symmetry, so no voltages"
+            }
             (true, true) => {
                 "a digit is the cube that the + port reaches; e edits a voltage, bounds follow at once"
             }

@@ -8,6 +8,7 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::runs::Run;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_core::param::ParamValue;
 use lightbay_engines::tpu::pod::SWITCHES;
 use lightbay_widgets::{
     Label, Meter, PaneState as Shown, Part, Piece, Theme, Tile, TileFlag, Tiles, TilesState, Tone, number,
@@ -109,6 +110,11 @@ impl Sweep {
         selected.or_else(|| self.worst().map(|worst| worst.0))
     }
 
+    /// Saturation throughputs by switch, of the cases that were simulated.
+    pub fn saturations(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.cases.iter().enumerate().filter_map(|(switch, case)| Some((switch, case.as_ref()?.saturation?)))
+    }
+
     fn median(&self) -> Option<u64> {
         let mut loads: Vec<u64> = self.cases.iter().flatten().filter_map(|case| case.load).collect();
         loads.sort_unstable();
@@ -124,6 +130,14 @@ fn asked_for(input: &PaneInput<'_>) -> bool {
     let given = run.started.as_ref().is_some_and(|started| started.parameters.bool("with_faults"));
     let tolerated = input.app.work.as_ref().and_then(|work| work.now.scenario.knob("tolerated_ocs_faults"));
     given || tolerated.and_then(|faults| faults.as_i64()).is_some_and(|faults| faults > 0)
+}
+
+/// Whether a solve with the parameters as they are now ends with a sweep.
+fn wanted_now(input: &PaneInput<'_>) -> bool {
+    let app = input.app;
+    let on = |name: &str| app.setting(name).is_some_and(|value| value == ParamValue::Bool(true));
+    let tolerated = app.setting("tolerated_ocs_faults").and_then(|faults| faults.as_i64());
+    on("with_faults") || on("fault_saturation") || tolerated.is_some_and(|faults| faults > 0)
 }
 
 /// Data of the pane.
@@ -152,6 +166,10 @@ impl FaultPane {
             let awaited = asked_for(input).then(|| awaited(input, "the sweep over 48 switches")).flatten();
             let state = match &awaited {
                 Some(awaited) => Shown::Waiting(awaited),
+                None if wanted_now(input) => Shown::Empty {
+                    what: "the plan has no fault sweep",
+                    remedy: "it is asked for now, and was not, or its run was stopped before it; press r",
+                },
                 None => Shown::Empty {
                     what: "no fault sweep was asked for",
                     remedy: "set tolerated_ocs_faults=1 or with_faults=true and press r",
@@ -169,10 +187,13 @@ impl FaultPane {
             },
             Piece::muted(if area.width >= 50 { " routed" } else { "" }),
         ];
-        if let Some((_, worst)) = sweep.worst() {
+        let saturation = input.mode() == "saturation";
+        let lowest = sweep.saturations().map(|(_, rate)| rate).reduce(f64::min);
+        if let Some(lowest) = lowest.filter(|_| saturation) {
+            value.extend([Piece::muted("  lowest "), Piece::answer(number::fixed(lowest, 2))]);
+        } else if let Some((_, worst)) = sweep.worst().filter(|_| !saturation) {
             value.extend([Piece::muted("  worst "), Piece::answer(number::count(worst))]);
         }
-        let saturation = input.mode() == "saturation";
         let context = match (saturation, sweep.healthy) {
             (true, _) => "saturation with one OCS out".to_owned(),
             (false, Some(healthy)) => format!("max load above {healthy}"),
@@ -234,6 +255,10 @@ impl FaultPane {
         let low = sweep.healthy.into_iter().chain(loads()).min().unwrap_or(0);
         let high = loads().max().unwrap_or(low);
         let span = (high - low).max(1) as f64;
+        let (least, most) =
+            sweep.saturations().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (_, rate)| {
+                (low.min(rate), high.max(rate))
+            });
         self.tiles.clear();
         for v in 0..4 {
             for column in 0..12 {
@@ -253,7 +278,14 @@ impl FaultPane {
                             },
                         };
                         let flag = if case.load.is_none() { TileFlag::Bad } else { TileFlag::Plain };
-                        let tone = case.load.filter(|load| *load >= low).map_or(Tone::Bad, heat);
+                        let tone = match case.saturation.filter(|_| saturation) {
+                            // The shade is of the number in the cell: the lower the hotter.
+                            Some(rate) => {
+                                Tone::Heat(Theme::heat_level((most - rate) / (most - least).max(1e-9)))
+                            }
+                            None if saturation => Tone::Rule,
+                            None => case.load.filter(|load| *load >= low).map_or(Tone::Bad, heat),
+                        };
                         Tile { text: text.into(), tone, flag }
                     }
                 });
@@ -284,11 +316,12 @@ impl FaultPane {
             let holds = median
                 .is_some_and(|median| (u64::from(level.load.0)..=u64::from(level.load.1)).contains(&median));
             let mut right = Vec::new();
-            if holds {
-                right.push(Piece::muted("median"));
-            } else if let Some(healthy) = sweep.healthy.filter(|healthy| *healthy > 0) {
+            if let Some(healthy) = sweep.healthy.filter(|healthy| *healthy > 0) {
                 let share = f64::from(level.load.1) / healthy as f64 - 1.0;
                 right.push(Piece::muted(format!("{} %", number::signed(share * 100.0, 1))));
+            }
+            if holds {
+                right.insert(0, Piece::muted(if right.is_empty() { "median" } else { "median " }));
             }
             ends(theme, &[Piece::text(count.to_string())], &right, words, buf);
         }

@@ -2,7 +2,9 @@
 
 use super::yardsticks::SizeRow;
 use crate::app::drawn::{Item, PaneDrawn};
+use crate::app::plans::PlanEntry;
 use crate::app::state::App;
+use crate::view::figures::bound_for;
 use crate::view::present::rows::{from, line};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_widgets::{
@@ -21,22 +23,39 @@ const CHART: (u16, u16) = (60, 24);
 /// A bar of the share of the bound takes this much.
 const BAR: u16 = 9;
 
-/// The best designs of a session by chips: throughput per chip, and the number of the plan.
+/// Chips and throughput per chip of a design; `None` for a torus.
+fn design(entry: &PlanEntry) -> Option<(usize, f64)> {
+    let &rate = entry.metrics.get("n_mcf").filter(|_| entry.method != "pt" && entry.method != "pdtt")?;
+    // The figure is n times the objective.
+    (rate.is_finite() && rate > 0.0 && entry.value > 0.0)
+        .then(|| ((rate / entry.value).round() as usize, rate))
+}
+
+/// The best designs of a session by chips: throughput per chip, and the number of the plan. At its own size the plan
+/// that is shown stands, so that all panes speak of one plan.
 pub fn designs(app: &App) -> BTreeMap<usize, (f64, u64)> {
     let mut best = BTreeMap::<usize, (f64, u64)>::new();
-    for entry in app.plans.iter().filter(|entry| entry.method != "pt" && entry.method != "pdtt") {
-        let Some(&rate) = entry.metrics.get("n_mcf") else { continue };
-        if !(rate.is_finite() && rate > 0.0 && entry.value > 0.0) {
-            continue;
-        }
-        // The figure is n times the objective.
-        let chips = (rate / entry.value).round() as usize;
+    for entry in app.plans.iter() {
+        let Some((chips, rate)) = design(entry) else { continue };
         let known = best.entry(chips).or_insert((rate, entry.number));
-        if rate > known.0 {
+        if rate >= known.0 {
             *known = (rate, entry.number);
         }
     }
+    if let Some((entry, (chips, rate))) = app.plans.shown().and_then(|entry| Some((entry, design(entry)?))) {
+        best.insert(chips, (rate, entry.number));
+    }
     best
+}
+
+/// The sizes with the best bounds known: the one in closed form, or what was proven of the plan shown.
+fn bounded(app: &App, sizes: &[SizeRow]) -> Vec<SizeRow> {
+    let shown = app.plans.shown().and_then(|entry| Some((design(entry)?.0, bound_for(app, entry)?)));
+    let better = |row: &SizeRow| match shown {
+        Some((chips, bound)) if chips == row.chips => row.bound.min(bound * chips as f64),
+        _ => row.bound,
+    };
+    sizes.iter().map(|row| SizeRow { bound: better(row), ..*row }).collect()
 }
 
 /// Data of the pane.
@@ -57,12 +76,14 @@ impl SizesPane {
     ) {
         let theme = &input.app.look.theme;
         let times = theme.glyphs.times;
+        let sizes = sizes.map(|sizes| bounded(input.app, sizes));
+        let sizes = sizes.as_deref();
         let designs = designs(input.app);
         let own = designs.get(&chips);
         let bound = |chips: usize| sizes?.iter().find(|row| row.chips == chips).map(|row| row.bound);
         let value = match own.zip(bound(chips)) {
             Some(((rate, _), bound)) => vec![
-                Piece::answer(format!("{} %", number::percent(rate / bound, 0))),
+                Piece::answer(format!("{} %", number::percent(rate / bound, 1))),
                 Piece::muted(" of the bound"),
             ],
             None => vec![Piece::muted(format!("n {times} MCF"))],

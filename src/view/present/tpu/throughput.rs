@@ -6,6 +6,7 @@ mod standing;
 use super::{Explained, Yard};
 use crate::app::drawn::PaneDrawn;
 use crate::app::pane::PaneId;
+use crate::app::plans::Shown;
 use crate::app::runs::{Run, RunState};
 use crate::app::series::{Point, Series};
 use crate::view::figures::open_percent;
@@ -13,7 +14,7 @@ use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::event::RunId;
 use lightbay_widgets::{
-    Axis, Baseline, Chart, Event, Meter, PaneState as Shown, Part, Piece, Series as Curve, Tone, number,
+    Axis, Baseline, Chart, Event, Meter, PaneState, Part, Piece, Series as Curve, Tone, number,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -60,13 +61,16 @@ pub struct ThroughputPane {
     end_s: f64,
 }
 
-/// The run that the pane is about: the one selected in the strip, else the newest that speaks of throughput.
+/// The run that the pane is about: one that works, of those the one selected in the strip first, as long as the best
+/// plan is shown; else the run that found the plan shown. Never one that says nothing about that plan.
 pub fn run_of<'a>(input: &PaneInput<'a>) -> Option<&'a Run> {
     let app = input.app;
-    let speaks = |run: &Run| run.best.is_some() || !run.named.is_empty();
-    let selected = app.pane(PaneId::Solve).selected;
-    let chosen = selected.and_then(|id| app.runs.get(RunId(u64::from(id)))).filter(|run| speaks(run));
-    chosen.or_else(|| app.runs.latest(speaks))
+    let speaks = |run: &&Run| run.best.is_some() || !run.named.is_empty();
+    let selected = app.pane(PaneId::Solve).selected.map(|id| RunId(u64::from(id)));
+    let working = || app.runs.active().filter(|run| speaks(run)).filter(|_| app.plans.shown == Shown::Best);
+    let chosen = working().find(|run| Some(run.id) == selected).or_else(|| working().last());
+    let found_it = || app.runs.get(app.plans.shown()?.origin?.0).filter(|run| speaks(run));
+    chosen.or_else(found_it)
 }
 
 impl ThroughputPane {
@@ -82,20 +86,22 @@ impl ThroughputPane {
         let run = run_of(input);
         if run.is_none() && plan.is_none() {
             let state = if input.app.runs.is_busy() {
-                Shown::Waiting("the first design")
+                PaneState::Waiting("the first design")
             } else {
-                Shown::Empty { what: "no synthesis yet", remedy: "press r to solve" }
+                PaneState::Empty { what: "no synthesis yet", remedy: "press r to solve" }
             };
             return frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
         }
-        let bound = run.and_then(|run| run.bound.as_ref()).map(|bound| bound.value).or_else(|| {
-            let entry = input.app.plans.shown()?;
-            crate::view::figures::bound_for(input.app, entry)
-        });
+        let of_plan = || crate::view::figures::bound_for(input.app, input.app.plans.shown()?);
+        let bound = match run {
+            // A run that works may be on other parameters than the plan.
+            Some(run) if run.state.is_active() => run.bound,
+            _ => of_plan(),
+        };
         // A plan that is shown instead of the newest run is what the numbers are about.
         let about_plan = run.is_none_or(|run| !run.state.is_active()) && plan.is_some();
         let standing = Standing::of(run.filter(|_| !about_plan), plan, bound, yard);
-        frame(input, &Self::title(input, &standing, area.width), Shown::Ready, area, buf);
+        frame(input, &Self::title(input, &standing, area.width), PaneState::Ready, area, buf);
         let inner = body(area, 1);
         let chart = run.filter(|run| inner.width >= CHART.0 && inner.height >= CHART.1 && has_curves(run));
         match chart {

@@ -334,7 +334,7 @@ fn legend_line(shades: bool, ascii: bool, overlay: bool) -> Vec<Piece> {
     line.push(Piece::text(if ascii { "." } else { "·" }));
     line.push(Piece::muted(" not active   "));
     line.push(Piece::answer("*"));
-    line.push(Piece::muted(" critical"));
+    line.push(Piece::muted(" critical path"));
     if overlay {
         line.push(Piece::muted("   lines: may be active, two intervals around this plan"));
     }

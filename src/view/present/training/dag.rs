@@ -70,8 +70,7 @@ impl DagPane {
 
         let notes = u16::from(wide && area.height >= 14);
         let inner = body(area, 1 + notes);
-        let critical = facts.analysis.tasks.iter().filter(|task| task.critical).count();
-        let value = format!("critical {critical} of {}", facts.analysis.tasks.len());
+        let value = pieces::critical(facts);
         let timeline = Timeline::new(theme, &self.parts, &self.lanes, &self.items)
             .edges(&self.edges)
             .pinned(self.lanes.iter().take_while(|lane| lane.rail).count());
@@ -363,7 +362,7 @@ impl DagPane {
             Piece::new(bar, Tone::Gradient),
             Piece::muted(" gradients  "),
             Piece::answer("*"),
-            Piece::muted(" critical"),
+            Piece::muted(" critical path"),
         ];
         if let Some(period) = self.period_s {
             line.push(Piece::muted(format!("   period {} ms", number::millis(period, 1).as_str())));

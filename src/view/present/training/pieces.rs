@@ -17,6 +17,13 @@ pub const fn tone(kind: TaskKind) -> Tone {
     }
 }
 
+/// `critical path 51 of 198`: how many tasks are on it. The one meaning of critical: no slack while everything after runs
+/// as planned, as [`lightbay_engines::training::analysis::TaskFacts::critical`] says.
+pub fn critical(facts: &Explained) -> String {
+    let on_path = facts.analysis.tasks.iter().filter(|task| task.critical).count();
+    format!("critical path {on_path} of {}", facts.analysis.tasks.len())
+}
+
 /// `DP s2*`: the name, with its star if it is critical.
 pub fn starred(facts: &Explained, task: u32) -> String {
     let star = if facts.analysis.tasks[task as usize].critical { "*" } else { "" };
@@ -76,7 +83,7 @@ pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
         Piece::answer(format!("> {}", starred(facts, task))),
         Piece::text(format!("  {} ms", number::millis(own.takes_s(), 1).as_str())),
         Piece::muted(format!(", least {}", number::millis(own.least_s, 1).as_str())),
-        Piece::muted("  slack "),
+        Piece::muted("  slack at full rate "),
         Piece::answer(number::millis(own.slack_s, 1).as_str().to_owned()),
     ];
     let late = own.takes_s() - own.least_s;

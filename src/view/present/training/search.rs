@@ -12,7 +12,7 @@ use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, PaneDrawn};
 use crate::app::pane::PaneId;
 use crate::app::runs::Run;
-use crate::view::figures::open_percent;
+use crate::view::figures::Gap;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use crate::view::shell::runs::standing;
 use curves::Curves;
@@ -76,7 +76,7 @@ fn unit_of(run: &Run) -> &str {
     run.solver.as_ref().map(|stats| stats.unit.as_str()).filter(|unit| !unit.is_empty()).unwrap_or("nodes")
 }
 
-/// A gap in both units: of NCT if the scenario has communication, and of the objective.
+/// A gap of the objective, and in units of communication if the scenario has any.
 #[derive(Clone, Copy, Debug)]
 struct GapOf {
     nct: Option<f64>,
@@ -89,20 +89,22 @@ impl GapOf {
         Self { nct: nct.map(|gap| gap.max(0.0)), share: lightbay_core::plan::gap(best, bound).max(0.0) }
     }
 
-    /// `2.1 % NCT`, or per cent of the objective where there is no NCT.
+    /// `0.07 %` of the objective, as everywhere.
     fn short(self) -> String {
-        match self.nct {
-            Some(nct) => format!("{} % NCT", open_percent(nct, 1)),
-            None => format!("{} %", open_percent(self.share, 2)),
+        self.gap().words()
+    }
+
+    /// The same with per cent of the ideal communication time behind.
+    fn long(self) -> String {
+        let gap = self.gap();
+        match gap.second() {
+            Some(second) => format!("{}  {second}", gap.words()),
+            None => gap.words(),
         }
     }
 
-    /// The same with per cent of the objective behind.
-    fn long(self) -> String {
-        match self.nct {
-            Some(_) => format!("{}  {} % of C", self.short(), open_percent(self.share, 2)),
-            None => self.short(),
-        }
+    const fn gap(self) -> Gap {
+        Gap { nct: self.nct, share: self.share }
     }
 }
 
@@ -168,10 +170,12 @@ impl SearchPane {
     }
 
     fn title(input: &PaneInput<'_>, run: &Run, width: u16) -> Title {
-        let mut value = match (&run.best, &run.bound) {
-            (Some(best), Some(bound)) => {
-                let gap = GapOf::of(input, run, best.value, bound.value);
-                format!("gap {}", if width >= 70 { gap.long() } else { gap.short() })
+        let mut value = match (&run.best, run.proof()) {
+            (Some(best), Some((bound, only))) => {
+                let gap = GapOf::of(input, run, best.value, bound);
+                // What is proven of some plans only is no gap of the plan.
+                let name = if only.is_some() { "partial gap" } else { "gap" };
+                format!("{name} {}", if width >= 70 { gap.long() } else { gap.short() })
             }
             (None, Some(_)) => "no plan yet".to_owned(),
             _ => "no bound yet".to_owned(),
@@ -202,7 +206,7 @@ impl SearchPane {
         let key = Key {
             run: run.id,
             incumbents: run.incumbents.total(),
-            bounds: run.bounds.total(),
+            bounds: run.bounds.total() + run.partial_bounds.total(),
             row: run.rows.last().map(|row| row.number),
             plans: input.app.plans.next_number(),
             baseline: input.app.plans.baseline,

@@ -21,6 +21,9 @@ pub const ORDERS: &[&str] = &["by slack", "by start", "by link"];
 /// From this width on the spread stands beside the list.
 const BESIDE: u16 = 100;
 
+/// From this width on the title says how the two sorts of slack differ.
+const WORDED: u16 = 90;
+
 /// Columns of the spread beside the list.
 const SPREAD: u16 = 34;
 
@@ -54,11 +57,14 @@ impl SlackPane {
             self.key = Some(key);
             self.fill(facts, input.mode());
         }
-        let tasks = facts.analysis.tasks.len();
         let none = slack_bins(&facts.analysis.tasks).first().map_or(0, |bin| bin.tasks);
-        let value = vec![Piece::answer(format!("{none} of {tasks} without"))];
+        let value = vec![Piece::answer(pieces::critical(facts))];
         let mut context = facts.title();
         context.push(Piece::muted(input.mode()));
+        if area.width >= WORDED {
+            // A task of the path may have slack if what comes after it could run faster than planned.
+            context.push(Piece::muted(format!("; {none} without slack even at full rate")));
+        }
         frame(input, &Title { context, value }, Shown::Ready, area, buf);
         let inner = body(area, 1);
         let bins = self.bins.len() as u16;
@@ -108,8 +114,8 @@ impl SlackPane {
         self.columns = vec![
             Column::left("task", 11).grow(),
             Column::left("way", 9).priority(1),
-            Column::right("slack ms", 9),
-            Column::right("planned", 9).priority(2),
+            Column::right("full rate", 9),
+            Column::right("as planned", 10).priority(2),
             Column::right("takes ms", 9).priority(5),
             Column::right("ends s", 9).priority(3),
             Column::left("link", 8).priority(4),

@@ -81,13 +81,19 @@ impl Curves {
             format!("{word} {value}")
         };
         let best = run.best.as_ref().map(|best| best.value);
-        let bound = run.bound.as_ref().map(|bound| bound.value);
         self.series.clear();
         self.series.push(
             Series::new(name("best", best), 'U', Tone::Answer).points(curve(&run.incumbents)).step().bold(),
         );
         self.series
-            .push(Series::new(name("bound", bound), 'L', Tone::Good).points(curve(&run.bounds)).step());
+            .push(Series::new(name("bound", run.bound), 'L', Tone::Good).points(curve(&run.bounds)).step());
+        if let Some(partial) = &run.partial {
+            // Another statement about other plans: never one curve with the bound on all.
+            let only = partial.only.as_deref().unwrap_or_default();
+            let label = format!("{}, {only}", name("bound", Some(partial.value)));
+            self.series
+                .push(Series::new(label, 'w', Tone::Muted).points(curve(&run.partial_bounds)).dotted());
+        }
         self.baselines.clear();
         let room = (near.1 - near.0) * FAR;
         let in_sight = |entry: &&&PlanEntry| (near.0 - room..=near.1 + room).contains(&entry.value);
@@ -108,13 +114,13 @@ impl Curves {
 /// The values that the axis is made for: those near enough to the present best and bound to be told apart beside
 /// them. Others run along its edge.
 fn shown(run: &Run) -> (f64, f64) {
-    let (Some(best), Some(bound)) = (&run.best, &run.bound) else {
+    let (Some(best), Some((bound, _))) = (&run.best, run.proof()) else {
         return (f64::NEG_INFINITY, f64::INFINITY);
     };
-    let (low, high) = (best.value.min(bound.value), best.value.max(bound.value));
+    let (low, high) = (best.value.min(bound), best.value.max(bound));
     let room = FAR * (high - low).max(LEAST * high.abs());
     let near = low - room..=high + room;
-    let points = run.incumbents.points().iter().chain(run.bounds.points());
+    let points = run.incumbents.points().iter().chain(run.bounds.points()).chain(run.partial_bounds.points());
     points
         .map(|point| point.value)
         .filter(|value| near.contains(value))

@@ -1,7 +1,7 @@
 //! A search in words: its models, its hot start, where its solver stands, what its bound covers.
 
 use super::unit_of;
-use crate::app::runs::{Run, RunState};
+use crate::app::runs::{Run, RunState, covered};
 use crate::view::present::PaneInput;
 use crate::view::shell::runs::standing;
 use lightbay_core::event::{HotStartFate, ModelSize};
@@ -9,7 +9,7 @@ use lightbay_widgets::{Piece, Tone, number};
 
 /// Which plans the bound covers, if not all.
 pub fn only(run: &Run) -> Option<&str> {
-    run.bound.as_ref()?.only.as_deref()
+    run.proof()?.1
 }
 
 /// Lines about the run that change seldom, each fitting into `room` columns.
@@ -79,8 +79,8 @@ pub fn sentence(input: &PaneInput<'_>, run: &Run) -> Vec<Piece> {
     // What is proven comes before how.
     if let Some(only) = only(run) {
         line.push(Piece::new(format!("bound: {only}  "), Tone::Changed));
-    } else if let (Some(best), Some(bound)) = (&run.best, &run.bound)
-        && lightbay_core::plan::gap(best.value, bound.value) <= lightbay_core::plan::OPTIMAL_GAP
+    } else if let (Some(best), Some(bound)) = (&run.best, run.bound)
+        && lightbay_core::plan::gap(best.value, bound) <= lightbay_core::plan::OPTIMAL_GAP
     {
         line.push(Piece::new("proven: no plan is better  ", Tone::Good));
     }
@@ -106,8 +106,12 @@ pub fn sentence(input: &PaneInput<'_>, run: &Run) -> Vec<Piece> {
                 line.push(Piece::muted(format!("  {name} {}", number::short(value))));
             }
         }
-        if let Some(next) = stats.next_bound.filter(|next| next.is_finite()) {
-            line.push(Piece::muted(format!("  next bound {}", number::seconds6(next))));
+        // That no plan takes less than no time is no news.
+        if let Some(next) = stats.next_bound.filter(|next| next.is_finite() && *next > 0.0) {
+            line.push(Piece::muted(format!("  best open node {}", number::seconds6(next))));
+            if let Some(partial) = run.partial.as_ref().and_then(|bound| bound.only.as_ref()) {
+                line.push(Piece::muted(format!(" for {}", covered(partial))));
+            }
         }
     }
     if line.is_empty() {

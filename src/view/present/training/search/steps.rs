@@ -119,8 +119,8 @@ impl Steps {
         columns.extend([
             Column::right("best bound", 10).priority(1),
             Column::right("best sol", 10),
-            Column::right("gap NCT", 8),
-            Column::right("% of C", 6).priority(2),
+            Column::right("gap %", 6),
+            Column::right("of comm.", 8).priority(2),
             Column::right("time s", 7),
         ]);
         columns
@@ -146,8 +146,8 @@ fn table_row(
     cells.extend([
         Piece::new(seconds(row.bound), bound),
         Piece::new(seconds(row.best), best),
-        Piece::text(nct),
-        Piece::muted(share),
+        Piece::text(share),
+        Piece::muted(nct),
         Piece::muted(String::from(number::fixed(row.at_s, decimals))),
     ]);
     TableRow::item(row.number, cells)
