@@ -1,7 +1,6 @@
 //! Runs as the screen knows them: everything they said, in bounded memory. Live and replayed runs are the same.
 
 use crate::app::series::{Point, Series};
-use lightbay_core::checked::bound_covers;
 use lightbay_core::event::{
     Bound, Done, Edit, EndStatus, Event, EventBody, GenerationStats, HotStartReport, Incumbent, LogLine,
     ModelSize, Offer, Phase, RunId, SolverStats, Started,
@@ -300,7 +299,7 @@ impl Run {
                 let covers = done
                     .plan
                     .as_ref()
-                    .and_then(|plan| bound_covers(&plan.header().provenance).map(str::to_owned));
+                    .and_then(|plan| plan.header().provenance.bound_covers().map(str::to_owned));
                 match (done.bound.filter(|value| value.is_finite()), covers, &mut self.partial) {
                     (Some(value), Some(only), partial) => *partial = Some(Bound { value, only: Some(only) }),
                     // A replayed run has no plan at hand: what it said last tells which of its bounds this is.

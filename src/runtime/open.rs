@@ -4,7 +4,7 @@ use crate::app::action::{Heard, Opened, Recent, SessionView};
 use crate::app::effect::{Remembered, Source};
 use crate::app::plans::{PlanEntry, PlanRef};
 use crate::app::work::Setup;
-use lightbay_core::checked::{Violation, bound_covers};
+use lightbay_core::checked::Violation;
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{EventBody, RunId, Severity};
 use lightbay_core::kind::Depth;
@@ -279,7 +279,7 @@ fn saved_plans(
                     number: entry.plan.0,
                     origin: origins.get(&entry.plan).copied(),
                     other_question: other_question(&header.kind, &header.method),
-                    bound_covers: bound_covers(&header.provenance).map(str::to_owned),
+                    bound_covers: header.provenance.bound_covers().map(str::to_owned),
                     method: header.method,
                     source,
                     value: header.objective.value,

@@ -367,8 +367,10 @@ impl<'a, K: Kind> Context<'a, K> {
             let text = format!("no better plan exists: {} proved the bound {}", met.method, met.value);
             self.note(Severity::Info, text);
             self.bounded_by = Some(met.method.to_string());
-            // Whoever proved it has told the others.
-            (self.bound, self.bound_covers) = (Some(met.value), None);
+            // Whoever proved it has told the others. A method that proves nothing puts no bound into its plans.
+            if self.request.proves {
+                (self.bound, self.bound_covers) = (Some(met.value), None);
+            }
         }
         true
     }
@@ -448,6 +450,10 @@ impl<'a, K: Kind> Context<'a, K> {
 
     pub(crate) fn bound_covers(&self) -> Option<String> {
         self.bound_covers.clone()
+    }
+
+    pub(crate) const fn proves(&self) -> bool {
+        self.request.proves
     }
 
     pub(crate) const fn work(&self) -> u64 {

@@ -228,7 +228,8 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
         Ok(Ok(Outcome::Unbounded(why))) => (EndStatus::Unbounded, why),
         Ok(Err(MethodError::Stopped(stop))) => match stop {
             Stop::Gap => (EndStatus::GapReached, String::new()),
-            Stop::Proven => (EndStatus::Optimal, String::new()),
+            Stop::Proven if cx.proves() => (EndStatus::Optimal, String::new()),
+            Stop::Proven => (EndStatus::Heuristic, "another run proved that no plan is better".to_owned()),
             Stop::Time => {
                 limit = Some(Limit::Time);
                 (EndStatus::Stopped, "the time limit was reached".to_owned())

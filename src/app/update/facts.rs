@@ -8,7 +8,6 @@ use crate::app::plans::{PlanEntry, PlanRef, PlanTable, Shown};
 use crate::app::runs::{Run, RunState, covered};
 use crate::app::state::{App, HELD_CAPACITY};
 use crate::app::work::Work;
-use lightbay_core::checked::bound_covers;
 use lightbay_core::event::{
     Bound, Done, EndStatus, Event, EventBody, HotStartReport, Incumbent, RunId, Severity,
 };
@@ -389,7 +388,7 @@ pub fn entry_of(number: u64, plan: &PlanRef, origin: Option<(RunId, u64)>, sourc
         number,
         origin,
         other_question: other_question(&header.kind, &header.method),
-        bound_covers: bound_covers(&header.provenance).map(str::to_owned),
+        bound_covers: header.provenance.bound_covers().map(str::to_owned),
         method: header.method,
         source: source.to_owned(),
         value: header.objective.value,
