@@ -428,10 +428,15 @@ fn slack_counts_the_tasks_without_any() {
             let screen = zoomed(&mut bench, 10, *plan);
             let tasks = json["result"]["tasks"].as_array().unwrap().len();
             let title = title(&screen);
-            has(title, &format!(" of {tasks} without"));
+            has(title, &format!(" of {tasks} "));
             let words = line(&screen, "none").split_whitespace();
             let none = words.map(str::parse::<usize>).find_map(Result::ok).unwrap();
-            has(title, &format!("{none} of {tasks}"));
+            has(title, &format!("{none} without slack even at full rate"));
+            // Critical is one thing wherever it is said.
+            let critical =
+                title.split("critical path ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+            let graph = zoomed(&mut bench, 1, *plan);
+            has(&graph, &format!("critical path {critical} of {tasks}"));
         }
     }
 }

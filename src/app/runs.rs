@@ -407,7 +407,7 @@ impl Run {
     /// Why it ended, in words; nothing for one that works, failed or has nothing to add to its state.
     pub fn reason(&self) -> Option<String> {
         let done = self.done.as_ref()?;
-        let limit = done.limit.map(|limit| format!("ended by its limit of {}", limit_word(limit)));
+        let limit = done.limit.map(|limit| format!("{} limit reached", limit_word(limit)));
         match done.status {
             EndStatus::Stopped | EndStatus::Optimal if !done.message.is_empty() => Some(done.message.clone()),
             EndStatus::Optimal => Some("nothing is better".to_owned()),
@@ -476,7 +476,7 @@ const fn limit_word(limit: Limit) -> &'static str {
     match limit {
         Limit::Time => "time",
         Limit::Work => "work",
-        Limit::Stall => "rounds without progress",
+        Limit::Stall => "stall",
     }
 }
 

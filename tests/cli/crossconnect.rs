@@ -51,6 +51,19 @@ fn the_worked_example_is_solved_checked_shown_compared_and_exported() {
         .run(&["compare", "auto.json", "scratch.json", "--csv"])
         .done()
         .prints(&["removed_circuits", "batches"]);
+    // An order of phases removes nothing because it touches nothing: it is listed, and beats nobody.
+    solve(&place, &["preset:crossconnect-example", "--method", "all-to-all-order"], "order.json");
+    place
+        .run(&["compare", "auto.json", "order.json", "scratch.json"])
+        .done()
+        .prints(&["order.json is not ranked: all-to-all-order answers another question"]);
+    let compared = place.run(&["compare", "auto.json", "order.json", "scratch.json", "--json"]).done().json();
+    let verdict = |plan: usize| &compared["figures"][0]["changes"][plan]["verdict"];
+    assert_eq!((verdict(0), verdict(1)), (&json!("different"), &json!("worse")));
+    let judged = compared["figures"].as_array().unwrap().iter().filter(|figure| figure["sense"].is_string());
+    for figure in judged {
+        assert!(figure["role"] == "result" || figure["role"] == "restated", "{figure}");
+    }
     place.run(&["export", "auto.json", "--to", "instance", "-o", "instance.json"]).done();
     assert_eq!(place.json("instance.json")["installed"], plan["scenario"]["installed"]);
 }

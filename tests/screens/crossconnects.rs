@@ -278,9 +278,16 @@ fn methods_are_ranked_under_the_bound() {
         assert!(places.is_sorted(), "{places:?} in\n{screen}");
         has(&screen, &format!("bound {bound}"));
         has(line(&screen, "3 Rewiring"), &format!("{} of 256 circuits", ranked[0].0));
-        // The plan that ignores what is installed leaves the scale.
-        let arrow = if style == Style::Ascii { '>' } else { '▸' };
-        assert!(line(&screen, "lumos-scratch").contains(arrow), "{screen}");
+        // One scale for all: a bar is as long as its value says, that of the plan which ignores what is installed too.
+        let bar = |name: &str| {
+            let sign = if style == Style::Ascii { '#' } else { '█' };
+            line(&screen, name).matches([sign, ':', '┊']).count() as f64
+        };
+        let (longest, most) = (bar("lumos-scratch"), ranked.last().unwrap().0 as f64);
+        for (value, name) in &ranked {
+            let share = bar(&format!("lumos-{name}")) / longest;
+            assert!((share - *value as f64 / most).abs() < 0.04, "{name} {share}\n{screen}");
+        }
         has(&screen, "this plan");
         has(&screen, &format!("at least {bound} have to go"));
     }

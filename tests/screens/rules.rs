@@ -82,7 +82,7 @@ proptest! {
             let last = text.lines().last().unwrap_or_default();
             prop_assert!(last.contains("? help") && last.contains("q quit"), "{last}");
             let first = text.lines().next().unwrap_or_default();
-            for part in ["tiny4", "0.450", "NCT 1.0240", "gap 0.7 %", "RUNNING"] {
+            for part in ["tiny4", "0.450", "NCT 1.0240", "gap 0.09 %", "RUNNING"] {
                 prop_assert!(first.contains(part), "{part} in {first}");
             }
             Ok(())

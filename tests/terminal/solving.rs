@@ -28,7 +28,7 @@ fn it_starts_solves_and_proves() {
     let view =
         terminal.until_shown(&["lightbay  megatron_177b", "OPTIMAL", "makespan 12.829852 s", "DP s2*"]);
     assert!(view.alternate && view.cursor_hidden && view.brackets_paste && view.reports_mouse);
-    for part in ["gap 0.0 %", "DONE", "Parameters", "bandwidth_gbps     400", "Plans", "Solve", "q quit"] {
+    for part in ["gap 0.00 %", "DONE", "Parameters", "bandwidth_gbps     400", "Plans", "Solve", "q quit"] {
         assert!(view.has(part), "'{part}' is missing:\n{}", view.text());
     }
     terminal.keys("q");

@@ -106,6 +106,10 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         return vec![Piece::new("! ", Tone::Bad).bold(), Piece::text(why.to_owned())];
     }
     let mut parts = Parts::default();
+    // The row of a run on other parameters than those of the bar says so.
+    if run.scenario_sha256 != app.plans.scenario_sha256 {
+        parts.0.push(vec![Piece::new("other parameters", Tone::Changed)]);
+    }
     if let Some(reason) = run.reason() {
         parts.0.push(vec![Piece::text(reason)]);
     }

@@ -78,6 +78,9 @@ pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
     parts.join(", ")
 }
 
+/// A part of the sheet: its heading, and which figures belong to it.
+type Part = (&'static str, fn(Role) -> bool);
+
 /// The rows of the sheet.
 pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
     let mut rows = vec![TableRow::heading("what differs")];
@@ -121,7 +124,6 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         }
     }
     let objective = figures.first().map_or("", |figure| figure.name.as_str());
-    type Part = (&'static str, fn(Role) -> bool);
     let parts: [Part; 2] =
         [("result", Role::is_judged), ("proof, inputs and effort: not judged", |role| !role.is_judged())];
     for (heading, belongs) in parts {

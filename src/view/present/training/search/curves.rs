@@ -89,8 +89,11 @@ impl Curves {
             .push(Series::new(name("bound", run.bound), 'L', Tone::Good).points(curve(&run.bounds)).step());
         if let Some(partial) = &run.partial {
             // Another statement about other plans: never one curve with the bound on all.
-            let only = partial.only.as_deref().unwrap_or_default();
-            let label = format!("{}, {only}", name("bound", Some(partial.value)));
+            let mut label = name("partial", Some(partial.value));
+            // Without a bound on all plans the title says what this one covers.
+            if let Some(only) = partial.only.as_ref().filter(|_| run.bound.is_some()) {
+                label = format!("{label}, {only}");
+            }
             self.series
                 .push(Series::new(label, 'w', Tone::Muted).points(curve(&run.partial_bounds)).dotted());
         }
