@@ -128,25 +128,22 @@ pub(super) fn metrics(
             .predicted_makespan_s
             .map(|predicted| Figure::exactly("predicted_makespan_s", code::METRICS, predicted)),
     );
-    match dark {
-        Some(dark) => {
-            figures.push(count("max_dark_circuits", dark.max_circuits));
-            figures.push(count("max_dark_per_pod", dark.max_per_pod));
-            figures.push(Figure::exactly("least_pair_share", code::METRICS, dark.least_pair_share));
-            figures.extend(batches::limits(scenario, dark));
-        }
-        None => {
-            const OF_BATCHES: [&str; 5] = [
-                "max_dark_circuits",
-                "max_dark_per_pod",
-                "least_pair_share",
-                "dark_limit_kept",
-                "pair_share_kept",
-            ];
-            let claimed = |name: &'static str| Some((name, *envelope.metrics.get(name)?));
-            let claimed = OF_BATCHES.into_iter().filter_map(claimed);
-            figures.extend(claimed.map(|(name, value)| Figure::exactly(name, code::METRICS, value)));
-        }
+    if let Some(dark) = dark {
+        figures.push(count("max_dark_circuits", dark.max_circuits));
+        figures.push(count("max_dark_per_pod", dark.max_per_pod));
+        figures.push(Figure::exactly("least_pair_share", code::METRICS, dark.least_pair_share));
+        figures.extend(batches::limits(scenario, dark));
+    } else {
+        const OF_BATCHES: [&str; 5] = [
+            "max_dark_circuits",
+            "max_dark_per_pod",
+            "least_pair_share",
+            "dark_limit_kept",
+            "pair_share_kept",
+        ];
+        let claimed = |name: &'static str| Some((name, *envelope.metrics.get(name)?));
+        let claimed = OF_BATCHES.into_iter().filter_map(claimed);
+        figures.extend(claimed.map(|(name, value)| Figure::exactly(name, code::METRICS, value)));
     }
     figures
 }

@@ -61,7 +61,7 @@ pub(super) fn check(
 fn torus(cubes: usize) -> f64 {
     let longest = (1..=cubes)
         .flat_map(|a| (a..=cubes / a).map(move |b| (a, b)))
-        .filter(|(a, b)| cubes % (a * b) == 0 && cubes / (a * b) >= *b)
+        .filter(|(a, b)| cubes.is_multiple_of(a * b) && cubes / (a * b) >= *b)
         .map(|(a, b)| cubes / (a * b))
         .min()
         .unwrap_or(cubes);

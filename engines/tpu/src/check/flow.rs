@@ -61,8 +61,8 @@ pub(super) fn check(
     let (lower, upper) = (result.claims.mcf_lower, result.claims.mcf_upper);
     let certificates = &result.certificates;
     let classes = certificates.class_lengths.as_deref().map(|lengths| network.spread(wiring, lengths));
-    let start = [classes, certificates.link_lengths.clone()].into_iter().flatten();
-    let start = start.filter(|lengths| lengths.len() == network.classes).next_back();
+    let mut start = [classes, certificates.link_lengths.clone()].into_iter().flatten();
+    let start = start.rfind(|lengths| lengths.len() == network.classes);
     let start = start.unwrap_or_else(|| vec![1.0; network.classes]);
     // No pod, so not this one, carries more than the bound over all.
     let most = bound.map_or(upper, |bound| bound.min(upper));

@@ -57,7 +57,7 @@ impl Network {
                     || wiring.switch_at(node, port).map(|switch| ELECTRICAL as u32 + u32::from(switch));
                 inside[node % CHIPS][port].or_else(switch).unwrap_or_default()
             } else {
-                let plus = if port % 2 == 0 { node as u32 } else { wiring.next[node][port] };
+                let plus = if port.is_multiple_of(2) { node as u32 } else { wiring.next[node][port] };
                 3 * plus + port as u32 / 2
             }
         };
@@ -82,12 +82,12 @@ impl Network {
         let first = |switch: usize| ELECTRICAL + switch * cubes;
         let mut links = vec![Vec::new(); CHIPS * cubes];
         for cube in 0..cubes {
-            for chip in 0..CHIPS {
-                for port in 0..PORTS {
+            for (chip, ports) in inside.iter().enumerate() {
+                for (port, class) in ports.iter().enumerate() {
                     // Wiring inside a cube is the same for all; beyond, the far chip is the one that the switch has.
                     let node = CHIPS * cube + chip;
                     let far = wiring.next[node][port] as usize % CHIPS;
-                    match (inside[chip][port], wiring.switch[chip][port]) {
+                    match (*class, wiring.switch[chip][port]) {
                         (Some(class), _) => links[node].push(((CHIPS * cube + far) as u32, class)),
                         (None, Some(switch)) => {
                             for step in 0..cubes {

@@ -184,8 +184,9 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
         }
     }
     let order = |route: &Route| (route.source, route.target);
-    if let Some(two) = routing.routes.windows(2).find(|two| order(&two[0]) > order(&two[1])) {
-        let (source, target) = order(&two[1]);
+    let late = routing.routes.windows(2).find(|two| order(&two[0]) > order(&two[1]));
+    if let Some([_, late]) = late {
+        let (source, target) = order(late);
         found.add(
             code::PAIR,
             format!("{place}: the route from {source} to {target} stands behind a later one"),
