@@ -51,7 +51,7 @@ const ROLES: [(&str, fn()); 11] = [
     ("--huge", || say(b"LBH\x01\xff\xff\xff\xff")),
 ];
 
-const TESTS: [(&str, fn()); 22] = [
+const TESTS: [(&str, fn()); 23] = [
     ("a_model_is_solved_as_in_the_own_process", solved_as_here),
     ("two_helpers_work_at_once", two_at_once),
     ("a_mistake_is_told_as_in_the_own_process", mistakes),
