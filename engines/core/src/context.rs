@@ -470,9 +470,9 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Why the same run again may not give the same plan, after an end by `stop` or by itself: a request that came too late
-    /// changed nothing.
-    pub(crate) fn not_reproducible_after(&self, stop: Option<Stop>) -> Option<String> {
+    /// Why the same run again may not give the same plan, after an end by `early` or by itself: a request that came too
+    /// late changed nothing.
+    pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran beside it"));
         }
@@ -482,13 +482,24 @@ impl<'a, K: Kind> Context<'a, K> {
         if self.edited {
             return Some("a parameter was changed while it ran".to_owned());
         }
-        match stop {
-            None | Some(Stop::Gap | Stop::Proven) => None,
-            Some(Stop::Time) => Some(not_reproducible::CLOCK.to_owned()),
-            Some(Stop::Requested) => Some(not_reproducible::PERSON.to_owned()),
-            Some(Stop::Signal) => Some(not_reproducible::SIGNAL.to_owned()),
-        }
+        let why = match early {
+            None | Some(Early::Stop(Stop::Gap | Stop::Proven)) => return None,
+            Some(Early::Stop(Stop::Time)) => not_reproducible::CLOCK,
+            Some(Early::Stop(Stop::Requested)) => not_reproducible::PERSON,
+            Some(Early::Stop(Stop::Signal)) => not_reproducible::SIGNAL,
+            Some(Early::CutShort) => not_reproducible::CUT_SHORT,
+        };
+        Some(why.to_owned())
     }
+}
+
+/// What ended a run before its method was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// A request, a limit or a signal.
+    Stop(Stop),
+    /// See [`MethodError::CutShort`].
+    CutShort,
 }
 
 fn is_better(sense: Sense, new: (f64, f64), old: (f64, f64)) -> bool {

@@ -55,6 +55,10 @@ pub enum MethodError {
     /// Asked to stop. An outcome, not a failure: the best plan is kept.
     #[error("stopped")]
     Stopped(Stop),
+    /// Something outside ended the work, such as a killed helper process; what it was. The best plan is kept as of a
+    /// stopped run; without a plan the run failed.
+    #[error("{0}")]
+    CutShort(String),
     /// The scenario or a parameter does not suit the method.
     #[error("{0}")]
     Invalid(Problems),

@@ -117,6 +117,8 @@ pub mod not_reproducible {
     pub const PERSON: &str = "it was stopped by a person";
     /// Its run was cut off by a signal.
     pub const SIGNAL: &str = "it was ended by a signal";
+    /// Its run was cut off by the end of a helper process.
+    pub const CUT_SHORT: &str = "it was cut short from outside";
     /// Its run failed.
     pub const FAILURE: &str = "its run failed";
     /// Its run was going on when it was written.
@@ -124,7 +126,7 @@ pub mod not_reproducible {
 
     /// Whether a sentence says that something ended the run before its method did.
     pub fn is_cut_off(because: &str) -> bool {
-        [CLOCK, PERSON, SIGNAL, FAILURE].contains(&because)
+        [CLOCK, PERSON, SIGNAL, CUT_SHORT, FAILURE].contains(&because)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::checked::{Checked, Conclusion, SharedPlan};
 use crate::clock::Clock;
-use crate::context::{Context, Control, Parts, Reporter, Stop};
+use crate::context::{Context, Control, Early, Parts, Reporter, Stop};
 use crate::event::{Done, EndStatus, Event, EventBody, EventSink, RunId, Severity, Started};
 use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
@@ -175,7 +175,7 @@ impl<K: Kind> Job for TypedJob<K> {
             let built = cx.build_pending();
             match outcome {
                 Ok(outcome) => built.map(|()| outcome),
-                Err(MethodError::Stopped(stop)) => built.and(Err(MethodError::Stopped(stop))),
+                Err(error @ (MethodError::Stopped(_) | MethodError::CutShort(_))) => built.and(Err(error)),
                 Err(error) => Err(error),
             }
         }));
@@ -214,10 +214,11 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     cx.drop_pending();
     let mut violations = Vec::new();
     let mut limit = None;
-    let stopped = match &ended {
-        Ok(Err(MethodError::Stopped(stop))) => Some(*stop),
+    let early = match &ended {
+        Ok(Err(MethodError::Stopped(stop))) => Some(Early::Stop(*stop)),
+        Ok(Err(MethodError::CutShort(_))) => Some(Early::CutShort),
         Ok(Ok(_)) => None,
-        _ => control.stopping(),
+        _ => control.stopping().map(Early::Stop),
     };
     let (status, message) = match ended {
         Ok(Ok(Outcome::Done { status, limit: own })) => {
@@ -237,6 +238,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
             Stop::Requested => (EndStatus::Stopped, "stopped on request".to_owned()),
             Stop::Signal => (EndStatus::Stopped, "stopped by a signal".to_owned()),
         },
+        Ok(Err(MethodError::CutShort(why))) if cx.best_checked().is_some() => (EndStatus::Stopped, why),
         Ok(Err(MethodError::Invalid(problems))) => (EndStatus::Invalid, problems.to_string()),
         Ok(Err(error)) => {
             let message = error.to_string();
@@ -267,7 +269,7 @@ fn conclude<K: Kind>(cx: &mut Context<'_, K>, control: &Control, ended: Ended) -
     let plan = match (cx.best_checked(), finished) {
         (Some(plan), Some(status)) => {
             let reason = cx
-                .not_reproducible_after(stopped)
+                .not_reproducible_after(early)
                 .or_else(|| failed.then(|| not_reproducible::FAILURE.to_owned()));
             Some(final_plan(plan, status, limit, bound, reason, cx, control))
         }

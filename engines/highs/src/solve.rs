@@ -85,8 +85,8 @@ pub fn solver_name() -> String {
 /// nothing during the first relaxation of an integer model.
 ///
 /// # Errors
-/// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::Failed`] if the solver
-/// refuses the model or fails. A model without a point is no error, see [`Solution::status`].
+/// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::CutShort`] if the helper process
+/// was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. A model without a point is no error, see [`Solution::status`].
 pub fn run<K: Kind>(
     ask: Ask<'_>,
     reader: &mut dyn Reader<K>,
@@ -101,12 +101,13 @@ pub fn run<K: Kind>(
         bridge.cx.note(Severity::Info, format!("{name} solves in a helper process"));
         match worker::solve(launcher.as_ref(), ask.model, &ask.options, &ask.start, &mut bridge) {
             Ok(ending) => {
-                if let Some(accident) = ending.accident {
-                    let text =
-                        format!("the helper process of the solver {accident}; what it had found is kept");
-                    bridge.cx.note(Severity::Warning, text);
-                }
-                return close(ask.model, ending.solution, bridge);
+                let accident = ending.accident.map(|how| bridge.cut_short(&how));
+                let closed = close(ask.model, ending.solution, bridge);
+                return match (closed, accident) {
+                    // A solve that was cut short is no end of the search, whatever the method makes of its point.
+                    (Ok(_), Some(accident)) => Err(accident),
+                    (closed, _) => closed,
+                };
             }
             Err(HelperError::Launch(error)) => {
                 let text = format!(
@@ -115,6 +116,10 @@ pub fn run<K: Kind>(
                 );
                 bridge.cx.note(Severity::Warning, text);
                 bridge.own_process();
+            }
+            Err(HelperError::Died(how)) => {
+                let accident = bridge.cut_short(&how);
+                return Err(bridge.failed_by(accident));
             }
             Err(error) => return Err(bridge.failed(error.to_string())),
         }
@@ -150,8 +155,16 @@ pub fn why_infeasible<K: Kind>(
     let helper = isolated.then(|| cx.launcher().cloned()).flatten();
     let mut patience = Patience { cx, stopped: None };
     let found = match helper {
-        Some(launcher) => worker::explain(launcher.as_ref(), model, seconds, &mut patience)
-            .map_err(|error| error.to_string()),
+        Some(launcher) => match worker::explain(launcher.as_ref(), model, seconds, &mut patience) {
+            // That there is no point is known; only the reason for it is not.
+            Err(HelperError::Died(how)) => {
+                let text =
+                    format!("the search for what cannot hold together broke off: the helper process {how}");
+                patience.cx.note(Severity::Warning, text);
+                Ok(None)
+            }
+            found => found.map_err(|error| error.to_string()),
+        },
         None => conflict_of(model, seconds).map_err(|error| error.to_string()),
     };
     if let Some(error) = patience.stopped {

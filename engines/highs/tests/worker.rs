@@ -51,7 +51,7 @@ const ROLES: [(&str, fn()); 11] = [
     ("--huge", || say(b"LBH\x01\xff\xff\xff\xff")),
 ];
 
-const TESTS: [(&str, fn()); 23] = [
+const TESTS: [(&str, fn()); 24] = [
     ("a_model_is_solved_as_in_the_own_process", solved_as_here),
     ("two_helpers_work_at_once", two_at_once),
     ("a_mistake_is_told_as_in_the_own_process", mistakes),
@@ -74,6 +74,7 @@ const TESTS: [(&str, fn()); 23] = [
     ("a_run_ends_at_its_time_limit_in_both_processes", runs::limited),
     ("a_run_that_is_paused_holds_its_helper", runs::paused),
     ("a_run_whose_helper_is_killed_keeps_its_plan", runs::killed),
+    ("a_run_whose_helper_dies_at_once_keeps_its_plan", runs::killed_early),
     ("a_run_survives_what_goes_wrong_at_the_start", runs::odd),
 ];
 

@@ -75,7 +75,21 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
 
     /// The reason to give up: a stop or a failure of the reader comes before what that made of the solver.
     pub(super) fn failed(&mut self, why: String) -> MethodError {
-        self.failed.take().unwrap_or(MethodError::Failed(why))
+        self.failed_by(MethodError::Failed(why))
+    }
+
+    /// The same for another error than [`MethodError::Failed`].
+    pub(super) fn failed_by(&mut self, error: MethodError) -> MethodError {
+        self.failed.take().unwrap_or(error)
+    }
+
+    /// Says that the helper process came to an end that nobody here asked for, and how.
+    pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
+        let kept =
+            if self.cx.best().is_some() { "the best plan until then is kept" } else { "no plan was found" };
+        let text = format!("the helper process of the solver {how}; {kept}");
+        self.cx.note(Severity::Warning, text.clone());
+        MethodError::CutShort(text)
     }
 
     /// Hands over the point of the solution if it is better than what was heard.

@@ -6,10 +6,12 @@ use crate::event::SolverEvent;
 use crate::model::Model;
 use crate::options::Options;
 use crate::solution::{Solution, Start};
+use postcard::ser_flavors::Flavor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Begins every frame. Its last byte is the version of the messages: another build is recognised at its first word.
 const MARK: [u8; 4] = *b"LBH\x01";
@@ -90,10 +92,19 @@ pub enum FrameError {
 
 /// Writes one message and sends it.
 pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
-    let mut frame = Vec::with_capacity(256);
-    frame.extend_from_slice(&MARK);
-    frame.extend_from_slice(&[0; HEAD_BYTES - MARK.len()]);
-    let mut frame = postcard::to_extend(message, frame)?;
+    write_unless(to, message, &AtomicBool::new(false))
+}
+
+/// The same, and gives up on the way when `gone` says that nobody waits for it: a large model takes seconds.
+pub(super) fn write_unless(
+    to: &mut impl Write,
+    message: &impl Serialize,
+    gone: &AtomicBool,
+) -> Result<(), FrameError> {
+    let mut bytes = Vec::with_capacity(256);
+    bytes.extend_from_slice(&MARK);
+    bytes.extend_from_slice(&[0; HEAD_BYTES - MARK.len()]);
+    let mut frame = postcard::serialize_with_flavor(message, Growing { bytes, gone })?;
     let length = frame.len() - HEAD_BYTES;
     if length > LIMIT_BYTES {
         return Err(FrameError::TooLarge(length));
@@ -102,6 +113,32 @@ pub(super) fn write(to: &mut impl Write, message: &impl Serialize) -> Result<(),
     to.write_all(&frame)?;
     to.flush()?;
     Ok(())
+}
+
+/// A frame that grows as long as somebody waits for it.
+struct Growing<'g> {
+    bytes: Vec<u8>,
+    gone: &'g AtomicBool,
+}
+
+impl Flavor for Growing<'_> {
+    type Output = Vec<u8>;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.try_extend(&[byte])
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        if self.gone.load(Ordering::Relaxed) {
+            return Err(postcard::Error::SerializeBufferFull);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.bytes)
+    }
 }
 
 /// Reads one message; `None` if the other side ended between two messages.
@@ -189,6 +226,13 @@ mod tests {
             assert_eq!(&*heard, event);
         }
         assert!(read::<Answer<'static>>(&mut pipe).unwrap().is_none());
+    }
+
+    #[test]
+    fn nothing_is_written_when_nobody_waits_for_it() {
+        let mut pipe = Vec::new();
+        let error = write_unless(&mut pipe, &Request::Interrupt, &AtomicBool::new(true)).unwrap_err();
+        assert!(matches!(error, FrameError::Garbled(_)) && pipe.is_empty(), "{error}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use lightbay_core::worker::Launcher;
 use std::borrow::Cow;
 use std::io;
 use std::process::{ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -135,6 +136,8 @@ fn talk(
     }
     let job = Box::new(job);
     let child = launcher.launch().map_err(HelperError::Launch)?;
+    let gone = AtomicBool::new(false);
+    let gone = &gone;
     std::thread::scope(|scope| {
         // Whatever happens below, a panic of the watch included, this is dropped before the threads are waited for:
         // the death of the process breaks their pipes.
@@ -144,7 +147,7 @@ fn talk(
         let failures = say.clone();
         std::thread::Builder::new()
             .name("lb-helper-in".to_owned())
-            .spawn_scoped(scope, move || send(input, job, failures, &to_send))
+            .spawn_scoped(scope, move || send(input, job, failures, &to_send, gone))
             .map_err(HelperError::Launch)?;
         std::thread::Builder::new()
             .name("lb-helper-out".to_owned())
@@ -161,6 +164,7 @@ fn talk(
             silences: 0,
             deadline: None,
             killed: false,
+            gone,
         };
         dialogue.hold(record)
     })
@@ -174,8 +178,9 @@ fn send(
     job: Box<Job<'_>>,
     failures: SyncSender<Said>,
     to_send: &Receiver<Request<'static>>,
+    gone: &AtomicBool,
 ) {
-    let sent = frame::write(&mut input, &Request::Solve(job));
+    let sent = frame::write_unless(&mut input, &Request::Solve(job), gone);
     match sent {
         Ok(()) => {}
         // A broken pipe is the end of the helper, which its answers tell better.
@@ -271,6 +276,14 @@ struct Dialogue<'w> {
     /// When the helper is to be killed because it was asked to stop.
     deadline: Option<Instant>,
     killed: bool,
+    /// Set when the helper is: what is being prepared for it is wanted no longer.
+    gone: &'w AtomicBool,
+}
+
+impl Drop for Dialogue<'_> {
+    fn drop(&mut self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Dialogue<'_> {
@@ -305,6 +318,7 @@ impl Dialogue<'_> {
             if !self.killed && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 self.helper.kill();
                 self.killed = true;
+                self.gone.store(true, Ordering::Relaxed);
             }
         }
         // Its answers have ended; what is left of it is of no use.

@@ -47,7 +47,7 @@ pub fn serve() -> Result<(), ServeError> {
     }
     die_with_the_parent();
     take_a_name();
-    leave_the_keyboard_to_the_parent();
+    ignore_signals();
     let answers = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdout(io::stderr()).map_err(io::Error::from)?;
     converse(io::stdin(), answers, end_at_once)
@@ -71,13 +71,14 @@ fn take_a_name() {
 }
 
 /// Ctrl-C and a hang-up go to all processes of a terminal. Here they mean nothing: the parent stops the run in good
-/// order and then ends this process.
-fn leave_the_keyboard_to_the_parent() {
+/// order and then ends this process. And a write beyond the limit on the size of files is to fail, not to kill.
+fn ignore_signals() {
     unsafe extern "C" {
         fn signal(number: std::ffi::c_int, handler: usize) -> usize;
     }
     const IGNORE: usize = 1;
-    for number in [1, 2, 3] {
+    let file_size = rustix::process::Signal::XFSZ.as_raw();
+    for number in [1, 2, 3, file_size] {
         // SAFETY: the C function of POSIX; hang-up, interrupt and quit have these numbers on every Unix, and
         // SIG_IGN, which is 1 on every Unix, installs no handler.
         unsafe { signal(number, IGNORE) };

@@ -112,6 +112,8 @@ pub struct Solver {
     pub isolated: bool,
     /// Whether what it finds first is known to be the best.
     pub knows: bool,
+    /// Whether it has a plan before it asks the solver.
+    pub plan_before: bool,
 }
 
 impl Method<Cover> for Solver {
@@ -131,7 +133,11 @@ impl Method<Cover> for Solver {
             start: self.start.clone(),
             isolated: self.isolated,
         };
-        let solution = run(ask, &mut Handing { knows: self.knows }, cx)?;
+        let mut handing = Handing { knows: self.knows };
+        if self.plan_before {
+            handing.incumbent(cx, 1e6, &[], "a guess")?;
+        }
+        let solution = run(ask, &mut handing, cx)?;
         Ok(match solution.status {
             solution::Status::Optimal => Outcome::done(Status::Optimal),
             solution::Status::Infeasible => {

@@ -13,13 +13,27 @@ use lightbay_highs::solve::solver_name;
 use rustix::process::{Pid, Signal, kill_process};
 
 fn small(isolated: bool) -> Solver {
-    Solver { model: covering(30, 40, 5), options: Options::new(), start: Start::None, isolated, knows: false }
+    Solver {
+        model: covering(30, 40, 5),
+        options: Options::new(),
+        start: Start::None,
+        isolated,
+        knows: false,
+        plan_before: false,
+    }
 }
 
 fn long(isolated: bool) -> Solver {
     let model = endless();
     let start = Start::Full(vec![1.0; model.columns()]);
-    Solver { model, options: Options::new().set("presolve", "off"), start, isolated, knows: false }
+    Solver {
+        model,
+        options: Options::new().set("presolve", "off"),
+        start,
+        isolated,
+        knows: false,
+        plan_before: false,
+    }
 }
 
 /// Waits until the start has become a plan and the first relaxation keeps the solver silent.
@@ -130,10 +144,25 @@ pub fn killed() {
     silent(&running);
     kill_process(Pid::from_raw(spy.last() as i32).unwrap(), Signal::KILL).unwrap();
     let done = running.done();
-    assert_eq!(done.status, EndStatus::Feasible);
-    assert!(done.plan.is_some());
+    assert_eq!(done.status, EndStatus::Stopped);
+    assert!(done.message.contains("signal 9") && done.message.contains("is kept"), "{}", done.message);
+    let header = done.plan.unwrap().header();
+    assert_eq!(header.status, Status::Stopped);
+    assert!(header.provenance.not_reproducible_because.unwrap().contains("from outside"));
     let warning = running.notes().pop().unwrap();
     assert!(warning.starts_with("W ") && warning.contains("signal 9"), "{warning}");
+}
+
+/// A helper that dies before it says anything takes nothing from a run that has a plan, and fails one that has none.
+pub fn killed_early() {
+    for (plan_before, status) in [(true, EndStatus::Stopped), (false, EndStatus::Failed)] {
+        let spy = Spy::new("--abort");
+        let running = Running::start(Solver { plan_before, ..small(true) }, Some(&spy), None);
+        let done = running.done();
+        assert_eq!(done.status, status, "{}", done.message);
+        assert_eq!(done.plan.is_some(), plan_before);
+        assert!(done.message.contains("signal 6"), "{}", done.message);
+    }
 }
 
 pub fn odd() {
