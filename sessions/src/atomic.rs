@@ -4,8 +4,11 @@
 //! the folder. Beside [`crate::append`] nothing in the program opens a user's file for writing.
 
 use crate::error::{SessionError, folder_of};
-use std::fs::{self, File, FileType};
+use crate::private;
+use std::ffi::OsStr;
+use std::fs::{self, File, FileType, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 #[cfg(test)]
@@ -13,6 +16,9 @@ mod tests;
 
 /// Start and end of the name of a file that is not finished; whatever is left of one may be deleted.
 const TEMPORARY: (&str, &str) = (".lightbay-", ".tmp");
+
+/// Permissions of a file that is not ours alone, before the umask.
+const PUBLIC_MODE: u32 = 0o666;
 
 /// What to do about a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +47,36 @@ pub fn atomic_write_with(
     overwrite: Overwrite,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), SessionError> {
-    let target = follow(path)?;
+    write(path, follow(path)?, overwrite, PUBLIC_MODE, fill)
+}
+
+/// Writes a file of a session: readable by its owner only, and refused where a symbolic link stands.
+///
+/// # Errors
+/// As [`atomic_write`], and [`SessionError::Stray`] for a link.
+pub(crate) fn private_write(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
+    private_write_with(path, |file| file.write_all(bytes))
+}
+
+/// Like [`private_write`], for content that is produced piece by piece.
+///
+/// # Errors
+/// As [`private_write`], and whatever `fill` fails with.
+pub(crate) fn private_write_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), SessionError> {
+    private::refuse_link(path).map_err(|error| SessionError::writing(path, error))?;
+    write(path, path.to_owned(), Overwrite::Allow, private::FILE_MODE, fill)
+}
+
+fn write(
+    path: &Path,
+    target: PathBuf,
+    overwrite: Overwrite,
+    mode: u32,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), SessionError> {
     let mut permissions = None;
     match fs::symlink_metadata(&target) {
         Ok(found) if found.is_dir() => return Err(SessionError::IsFolder { path: path.to_owned() }),
@@ -63,7 +98,7 @@ pub fn atomic_write_with(
 
     let folder = folder_of(&target);
     let failed = |error| blame(path, folder, error);
-    let mut temporary = new_temporary(folder).map_err(failed)?;
+    let mut temporary = new_temporary(folder, mode).map_err(failed)?;
     fill(temporary.as_file_mut()).map_err(failed)?;
     if let Some(permissions) = permissions {
         temporary.as_file().set_permissions(permissions).map_err(failed)?;
@@ -85,13 +120,33 @@ pub fn atomic_write_with(
 pub(crate) fn remove_leftovers(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1) {
+        if is_temporary(&entry.file_name()) {
             // What cannot be deleted now is tried again when the folder is next opened.
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Deletes what killed writers left behind in `folder`, to which others may be writing: a writer that lives holds a lock
+/// on its file.
+pub fn remove_abandoned(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if !is_temporary(&entry.file_name()) {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(file) = private::open(&path) else { continue };
+        // What cannot be deleted now is tried again at the next start.
+        if file.try_lock().is_ok() {
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
 /// Makes the names in a folder durable.
@@ -107,16 +162,22 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn new_temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+/// A file to write, locked until it is closed so that nobody takes it for one that was abandoned.
+fn new_temporary(folder: &Path, mode: u32) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // As any new file: the umask takes away what it takes away. tempfile's own default is private.
-        builder.permissions(fs::Permissions::from_mode(0o666));
+    // As any new file: the umask takes away what it takes away.
+    builder.permissions(fs::Permissions::from_mode(mode));
+    loop {
+        let temporary = builder.tempfile_in(folder)?;
+        match temporary.as_file().try_lock() {
+            // Between its making and its lock it looked abandoned.
+            Err(TryLockError::WouldBlock) => {}
+            Ok(()) if temporary.as_file().metadata()?.nlink() == 0 => {}
+            // Without locks nobody takes anything for abandoned.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(temporary),
+        }
     }
-    builder.tempfile_in(folder)
 }
 
 /// The file that a chain of symbolic links means, whether it exists or not.

@@ -13,6 +13,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[serde(transparent)]
 pub struct PlanId(pub u64);
 
+/// Largest number of a plan or run that is given or read. Whatever is larger was not written by us, and would leave no
+/// room for those that follow.
+pub const MOST_NUMBER: u64 = 999_999_999;
+
+impl PlanId {
+    /// Whether a session can have a plan of this number.
+    pub fn is_valid(self) -> bool {
+        (1..=MOST_NUMBER).contains(&self.0)
+    }
+}
+
 impl fmt::Display for PlanId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -31,6 +42,8 @@ struct Pages {
     of: HashMap<(RunId, u64), PlanId>,
     last: HashMap<RunId, PlanId>,
     saved: BTreeSet<PlanId>,
+    /// Numbers given below the largest one.
+    loose: BTreeSet<PlanId>,
 }
 
 impl PlanBook {
@@ -45,12 +58,12 @@ impl PlanBook {
         on_disk: impl IntoIterator<Item = PlanId>,
     ) -> Self {
         let mut pages = Pages::default();
-        for (run, number, plan) in logged {
+        for (run, number, plan) in logged.into_iter().filter(|(.., plan)| plan.is_valid()) {
             pages.given = pages.given.max(plan.0);
             pages.of.insert((run, number), plan);
             pages.last.insert(run, plan);
         }
-        for plan in on_disk {
+        for plan in on_disk.into_iter().filter(|plan| plan.is_valid()) {
             pages.given = pages.given.max(plan.0);
             pages.saved.insert(plan);
         }
@@ -111,9 +124,19 @@ impl PlanBook {
 }
 
 impl Pages {
-    const fn next(&mut self) -> PlanId {
-        self.given += 1;
-        PlanId(self.given)
+    fn next(&mut self) -> PlanId {
+        if self.given < MOST_NUMBER {
+            self.given += 1;
+            return PlanId(self.given);
+        }
+        // A damaged session has the largest number: the free ones below it are left.
+        let taken: BTreeSet<PlanId> =
+            self.of.values().chain(self.last.values()).chain(&self.saved).copied().collect();
+        let free =
+            (1..MOST_NUMBER).map(PlanId).find(|plan| !taken.contains(plan) && !self.loose.contains(plan));
+        let plan = free.unwrap_or(PlanId(MOST_NUMBER));
+        self.loose.insert(plan);
+        plan
     }
 }
 

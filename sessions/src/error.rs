@@ -1,5 +1,6 @@
 //! What can go wrong with saved work, by what the person can do about it.
 
+use crate::private::stray_of;
 use lightbay_core::json::WriteError;
 use lightbay_core::problem::{Problem, printable};
 use std::io;
@@ -25,6 +26,14 @@ pub enum SessionError {
     #[error("'{}' is {what}; give the name of a regular file", show(.path))]
     NotAFile {
         /// What was named.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Something in a session that is no file of its own.
+    #[error("'{}' is {what}, which is not followed in a session; put a regular file in its place", show(.path))]
+    Stray {
+        /// What was found.
         path: PathBuf,
         /// What it is.
         what: &'static str,
@@ -137,6 +146,9 @@ impl SessionError {
     /// Sorts an error met while writing `path`.
     pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
+        if let Some(what) = stray_of(&source) {
+            return Self::Stray { path, what };
+        }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                 Self::NoSpace { path, source }
@@ -152,7 +164,11 @@ impl SessionError {
 
     /// An error met while reading `path`.
     pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
-        Self::Io { path: path.to_owned(), doing: "read", source }
+        let path = path.to_owned();
+        match stray_of(&source) {
+            Some(what) => Self::Stray { path, what },
+            None => Self::Io { path, doing: "read", source },
+        }
     }
 
     /// Content of `path` that is not what it should be.

@@ -11,6 +11,7 @@
 //! | [`compare`] | plans side by side, as JSON, Markdown or CSV |
 //! | [`atomic`] | writing a file: the old content or the new, never a mixture |
 //! | [`append`] | a file that grows by whole lines |
+//! | `private` | files inside a session: for the owner only, no links |
 //!
 //! Knows envelopes only: scenarios and results stay raw JSON, and every reader has to validate and check them.
 //!
@@ -58,6 +59,7 @@ mod error;
 pub mod lock;
 pub mod log;
 pub mod places;
+mod private;
 pub mod replay;
 pub mod resume;
 pub mod store;
@@ -67,7 +69,7 @@ mod toy;
 pub mod writer;
 
 pub use append::LineFile;
-pub use atomic::{Overwrite, atomic_write, atomic_write_with};
+pub use atomic::{Overwrite, atomic_write, atomic_write_with, remove_abandoned};
 pub use book::{PlanBook, PlanId};
 pub use error::SessionError;
 pub use log::{Follower, LogLine, LogRecord};
@@ -75,4 +77,4 @@ pub use places::{Overrides, Places};
 pub use replay::{Replay, ReplayLimits, RunHistory};
 pub use resume::{RecentEntry, RecentPlan};
 pub use store::{Access, PlanEntry, Session, SessionFile, SessionSummary, Store, best_by_scenario};
-pub use writer::{SaveState, SaveStatus, SessionSink, SessionWriter};
+pub use writer::{Ending, Place, SaveState, SaveStatus, SessionSink, SessionWriter, Wish};

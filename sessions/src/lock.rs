@@ -4,6 +4,7 @@
 //! sees. A file left by a dead process is therefore no lock: the next opener gets it and rewrites it.
 
 use crate::error::SessionError;
+use crate::private;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -58,7 +59,8 @@ pub enum Locked {
 /// # Errors
 /// [`SessionError`] if the lock file cannot be made.
 pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
-    let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let opened =
+        private::open_with(private::options().read(true).write(true).create(true).truncate(false), path);
     let mut file = opened.map_err(|error| SessionError::writing(path, error))?;
     match exclusively(&file) {
         Ok(()) => {
@@ -92,7 +94,7 @@ pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
 
 /// Who holds the lock at `path` now, without keeping it. `Ok(None)` if nobody does.
 pub(crate) fn holder(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = private::open(path).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Some(describe(read_holder(&mut file).as_ref())),
         _ => None,

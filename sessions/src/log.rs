@@ -6,6 +6,7 @@
 
 use crate::book::PlanId;
 use crate::error::SessionError;
+use crate::private;
 use lightbay_core::event::{EventRecord, SCHEMA};
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::problem::{Problem, printable};
@@ -137,7 +138,11 @@ fn parse(line: &[u8], number: u64) -> LogLine {
         LogLine::Broken(Problem::new(format!("line {number}"), message, remedy))
     };
     match serde_json::from_slice::<LogRecord>(line) {
-        Ok(record) if record.record.schema == SCHEMA => LogLine::Record(Box::new(record)),
+        Ok(mut record) if record.record.schema == SCHEMA => {
+            // A number that no plan can have names none.
+            record.plan = record.plan.filter(|plan| plan.is_valid());
+            LogLine::Record(Box::new(record))
+        }
         Ok(record) => broken(
             format!("has schema '{}', expected '{SCHEMA}'", printable(&record.record.schema)),
             "it is skipped; open the session with the version of lightbay that wrote it",
@@ -155,7 +160,7 @@ fn parse(line: &[u8], number: u64) -> LogLine {
 /// # Errors
 /// [`SessionError`] if it is there and cannot be read.
 pub fn open_log(path: &Path) -> Result<Option<LogReader<BufReader<File>>>, SessionError> {
-    match File::open(path) {
+    match private::open(path) {
         Ok(file) => Ok(Some(LogReader::new(BufReader::with_capacity(1 << 16, file)))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(SessionError::reading(path, error)),
@@ -181,7 +186,7 @@ impl Follower {
     /// [`SessionError`] if the log cannot be read.
     pub fn poll(&mut self, most: usize) -> Result<Vec<LogLine>, SessionError> {
         let failed = |error| SessionError::reading(&self.path, error);
-        let mut file = match File::open(&self.path) {
+        let mut file = match private::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),

@@ -3,6 +3,7 @@
 //! Reads no environment itself; the caller passes a lookup, so that tests stay apart from the machine.
 
 use crate::error::SessionError;
+use crate::store::SESSIONS_FOLDER;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +60,7 @@ impl Places {
 
     /// Folder of the sessions.
     pub fn sessions(&self) -> PathBuf {
-        self.data.join("sessions")
+        self.data.join(SESSIONS_FOLDER)
     }
 
     /// Folder of logs and of the list of recent sessions.

@@ -1,9 +1,10 @@
 //! The sessions of a user: a folder each, with `session.toml`, `scenario.json`, `plans/NNNN.json`, `run.log`
 //! and `lock`. What is damaged is reported and left out; the rest stays usable.
 
-use crate::atomic::{Overwrite, atomic_write, remove_leftovers, sync_folder};
+use crate::atomic::{private_write, remove_leftovers, sync_folder};
 use crate::error::SessionError;
 use crate::lock::{self, Locked, try_lock};
+use crate::private;
 use lightbay_core::json;
 use lightbay_core::problem::{Problem, nearest};
 use serde_json::Value;
@@ -19,9 +20,10 @@ mod tests;
 
 pub use file::{SCHEMA, SessionFile};
 pub(crate) use plans::write_plan;
-pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, best_by_scenario, read_header};
+pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, best_by_scenario, read_header, read_plan};
 pub use session::{Access, Session};
 
+pub(crate) const SESSIONS_FOLDER: &str = "sessions";
 pub(crate) const SESSION_FILE: &str = "session.toml";
 pub(crate) const SCENARIO_FILE: &str = "scenario.json";
 pub(crate) const PLANS_FOLDER: &str = "plans";
@@ -58,6 +60,11 @@ impl Store {
     /// The sessions in `folder`, which need not exist yet.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
+    }
+
+    /// The sessions of a user whose data are in `folder`, as [`crate::Places::sessions`] says.
+    pub fn of_data(folder: &Path) -> Self {
+        Self::at(folder.join(SESSIONS_FOLDER))
     }
 
     /// Where the sessions are.
@@ -130,17 +137,17 @@ impl Store {
         scenario: &Value,
         date: &str,
     ) -> Result<Session, SessionError> {
-        fs::create_dir_all(&self.folder).map_err(|error| SessionError::writing(&self.folder, error))?;
+        private::make_folders(&self.folder).map_err(|error| SessionError::writing(&self.folder, error))?;
         let name = self.claim(&sanitise(wanted))?;
         let folder = self.folder.join(&name);
         let display = scenario.get("name").and_then(Value::as_str).unwrap_or(wanted);
         let file = SessionFile::new(kind, display, date);
         let plans = folder.join(PLANS_FOLDER);
-        fs::create_dir_all(&plans).map_err(|error| SessionError::writing(&plans, error))?;
+        private::make_folder(&plans).map_err(|error| SessionError::writing(&plans, error))?;
         // The lock comes first, so that nobody opens the session while it is being made.
         let locked = try_lock(&folder.join(LOCK_FILE), date)?;
         write_scenario(&folder, scenario)?;
-        atomic_write(&folder.join(SESSION_FILE), &file.to_bytes(), Overwrite::Allow)?;
+        private_write(&folder.join(SESSION_FILE), &file.to_bytes())?;
         sync_folder(&self.folder).map_err(|error| SessionError::writing(&self.folder, error))?;
         Ok(Session::new(name, folder, file, locked, Vec::new()))
     }
@@ -151,7 +158,7 @@ impl Store {
         loop {
             let name = if number == 1 { base.to_owned() } else { format!("{base}-{number}") };
             let folder = self.folder.join(&name);
-            match fs::create_dir(&folder) {
+            match private::make_folder(&folder) {
                 Ok(()) => return Ok(name),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(SessionError::writing(&folder, error)),
@@ -233,7 +240,7 @@ pub(crate) fn write_scenario(folder: &Path, scenario: &Value) -> Result<(), Sess
     let path = folder.join(SCENARIO_FILE);
     let bytes = json::to_pretty(scenario)
         .map_err(|source| SessionError::Unwritable { path: path.clone(), source })?;
-    atomic_write(&path, &bytes, Overwrite::Allow)
+    private_write(&path, &bytes)
 }
 
 /// Refuses a file of another major version; `None` if the content does not say.

@@ -7,27 +7,34 @@
 
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
-use crate::lock::Lock;
 use crate::resume::RecentEntry;
-use crate::store::{Session, SessionFile};
+use crate::store::{Session, SessionFile, Store};
 use desk::Desk;
-use disk::{Disk, Folder};
-use inbox::{Inbox, Slot, WaitingPlan};
+use disk::Disk;
+use home::Home;
+use inbox::{Inbox, Removal, Slot, WaitingPlan};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{Event, EventSink};
 use serde_json::Value;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 mod desk;
 mod disk;
+mod home;
 mod inbox;
 mod ration;
 #[cfg(test)]
 mod tests;
+
+pub use home::{Place, Wish};
+
+/// How long ending waits for a disk that does not answer.
+const CLOSE_WITHIN: Duration = Duration::from_secs(10);
 
 /// How saving goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +44,7 @@ pub enum SaveState {
     Saving,
     /// The disk refuses; everything is kept and tried again every second.
     Failing {
-        /// What to show: `the session cannot be saved: …; trying again every second`.
+        /// What to show: `the session cannot be saved: …`.
         message: String,
         /// Since when, by the session's clock.
         since: Duration,
@@ -65,9 +72,33 @@ pub struct SaveStatus {
     pub unwritable: u64,
     /// Whether something is not on disk yet.
     pub behind: bool,
+    /// Where the session is.
+    pub place: Place,
+    /// Why the list of recent sessions was not brought up to date, if it was not.
+    pub list_problem: Option<String>,
 }
 
-/// Called from the writer's thread whenever [`SaveStatus::state`] changes. Must return at once.
+/// How a writer ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything is where it was to be.
+    Saved(Place),
+    /// Everything that could not be saved there was saved elsewhere.
+    Rescued {
+        /// Why not where it was to be.
+        why: String,
+        /// Where it is.
+        place: Place,
+    },
+    /// Something could not be written and is lost.
+    Lost {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Called from the writer's thread whenever [`SaveStatus::state`], the place or the problem of the list changes. Must
+/// return at once.
 pub type Notify = Box<dyn Fn(&SaveStatus) + Send>;
 
 struct Shared {
@@ -77,6 +108,8 @@ struct Shared {
     status: Mutex<(SaveStatus, u64)>,
     /// The status changed.
     told: Condvar,
+    /// The disk did not answer when it was asked for the last time.
+    stuck: AtomicBool,
     book: Arc<PlanBook>,
     clock: Arc<dyn Clock>,
 }
@@ -128,9 +161,9 @@ impl SessionWriter {
         clock: Arc<dyn Clock>,
         notify: Notify,
     ) -> Result<Self, SessionError> {
-        let lock = session.writable()?;
-        let (disk, removed) = Folder::open(session.folder())?;
-        let mut writer = Self::on(disk, Some(lock), book, clock, notify)
+        let (home, removed) = Home::of(session, Arc::clone(&clock))?;
+        let desk = Desk::new(home, Arc::clone(&book));
+        let mut writer = Self::on(desk, book, clock, notify)
             .map_err(|error| SessionError::writing(session.folder(), error))?;
         if removed > 0 {
             writer
@@ -140,27 +173,43 @@ impl SessionWriter {
         Ok(writer)
     }
 
-    fn on(
-        disk: impl Disk + 'static,
-        held: Option<Arc<Lock>>,
+    /// Starts the writer of a session whose folder could not be made because of `error`: everything waits, and the folder
+    /// is made as soon as the disk allows it.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start_without_folder(
+        wish: Wish,
+        error: &SessionError,
         book: Arc<PlanBook>,
         clock: Arc<dyn Clock>,
         notify: Notify,
     ) -> std::io::Result<Self> {
+        let home = Home::wished(wish, Arc::clone(&clock));
+        let desk = Desk::without_folder(home, Arc::clone(&book), error, clock.now());
+        Self::on(desk, book, clock, notify)
+    }
+
+    fn on<D: Disk + 'static>(
+        desk: Desk<D>,
+        book: Arc<PlanBook>,
+        clock: Arc<dyn Clock>,
+        notify: Notify,
+    ) -> std::io::Result<Self> {
+        let status = SaveStatus { state: state_of(&desk), place: desk.place(), ..SaveStatus::default() };
         let shared = Arc::new(Shared {
             inbox: Mutex::new(Inbox::default()),
             wake: Condvar::new(),
-            status: Mutex::default(),
+            status: Mutex::new((status, 0)),
             told: Condvar::new(),
-            book: Arc::clone(&book),
+            stuck: AtomicBool::new(false),
+            book,
             clock,
         });
         let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("lb-session".to_owned()).spawn(move || {
-            serve(&of_thread, Desk::new(disk, book), &notify);
-            // The session stays ours until everything is written.
-            drop(held);
-        })?;
+        let thread = std::thread::Builder::new()
+            .name("lb-session".to_owned())
+            .spawn(move || serve(&of_thread, desk, &notify))?;
         Ok(Self { shared, thread: Some(thread), remarks: Vec::new() })
     }
 
@@ -252,21 +301,76 @@ impl SessionWriter {
         }
     }
 
+    /// Goes on saving below another folder, with everything that was written so far and everything that waits. Returns
+    /// where it is.
+    ///
+    /// # Errors
+    /// What to show; the session then stays where it was.
+    pub fn move_to(&self, store: Store, within: Duration) -> Result<Place, String> {
+        self.ask_to_move(store, true, within)
+    }
+
+    fn ask_to_move(&self, store: Store, along: bool, within: Duration) -> Result<Place, String> {
+        let (reply, answer) = mpsc::channel();
+        lock(&self.shared.inbox).removal = Some(Removal { store, along, reply });
+        self.shared.wake.notify_one();
+        answer.recv_timeout(within).unwrap_or_else(|_| Err("the disk does not answer".to_owned()))
+    }
+
     /// Writes everything that waits and ends the writer. The session is free for others when its
     /// [`Session`] is gone too.
     ///
     /// # Errors
     /// What to show, if something could not be written and is lost.
-    pub fn close(mut self) -> Result<(), String> {
-        let flushed = self.flush(Duration::from_secs(10));
-        self.end();
-        flushed
+    pub fn close(self) -> Result<(), String> {
+        match self.save_or_rescue(Vec::new) {
+            Ending::Lost { why } => Err(why),
+            Ending::Saved(_) | Ending::Rescued { .. } => Ok(()),
+        }
+    }
+
+    /// Writes everything that waits, for the last time. What cannot be written goes to a session below the first of
+    /// these folders that takes it: the whole session if there is room for it, else what is not on disk yet.
+    pub fn save_or_rescue(&self, folders: impl FnOnce() -> Vec<PathBuf>) -> Ending {
+        let why = match self.flush(CLOSE_WITHIN) {
+            Ok(()) => return Ending::Saved(self.status().place),
+            Err(why) => why,
+        };
+        if !matches!(self.status().state, SaveState::Failing { .. }) {
+            // The disk does not answer: the thread may stand still for ever.
+            self.shared.stuck.store(true, Ordering::Relaxed);
+            return Ending::Lost { why };
+        }
+        let folders = folders();
+        for along in [true, false] {
+            for folder in &folders {
+                if let Ok(place) = self.ask_to_move(Store::of_data(folder), along, CLOSE_WITHIN) {
+                    return Ending::Rescued { why, place };
+                }
+            }
+        }
+        Ending::Lost { why }
+    }
+
+    /// Writes nothing more, whatever waits: for a session that nobody needs. Returns where it is.
+    pub fn discard(&self) -> Place {
+        lock(&self.shared.inbox).discarded = true;
+        self.shared.wake.notify_one();
+        let status = lock(&self.shared.status);
+        let open = |(status, _): &mut (SaveStatus, u64)| status.state != SaveState::Closed;
+        let waited = self.shared.told.wait_timeout_while(status, CLOSE_WITHIN, open);
+        let (status, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        if timeout.timed_out() {
+            self.shared.stuck.store(true, Ordering::Relaxed);
+        }
+        status.0.place.clone()
     }
 
     fn end(&mut self) {
         lock(&self.shared.inbox).closing = true;
         self.shared.wake.notify_one();
-        if let Some(thread) = self.thread.take() {
+        let stuck = self.shared.stuck.load(Ordering::Relaxed);
+        if let Some(thread) = self.thread.take().filter(|_| !stuck) {
             // It has told its state already; a panic of the writer was reported by the panic hook.
             let _ = thread.join();
         }
@@ -295,6 +399,11 @@ fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
                 None => shared.wake.wait(inbox).unwrap_or_else(PoisonError::into_inner),
             };
         }
+        if inbox.discarded {
+            drop(inbox);
+            drop(ended);
+            return;
+        }
         let closing = inbox.closing;
         let batch = desk.take(&mut inbox, shared.clock.now());
         drop(inbox);
@@ -304,6 +413,7 @@ fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
         let behind = desk.behind(&inbox);
         drop(inbox);
         tell(shared, &desk, behind, notify);
+        written.answer(&desk);
         if closing {
             drop(ended);
             return;
@@ -311,13 +421,18 @@ fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
     }
 }
 
-fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify) {
-    let mut status = lock(&shared.status);
-    let state = desk.trouble.as_ref().map_or(SaveState::Saving, |trouble| SaveState::Failing {
+fn state_of<D: Disk>(desk: &Desk<D>) -> SaveState {
+    desk.trouble.as_ref().map_or(SaveState::Saving, |trouble| SaveState::Failing {
         message: trouble.message.clone(),
         since: trouble.since,
-    });
-    let changed = status.0.state != state;
+    })
+}
+
+fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify) {
+    let mut status = lock(&shared.status);
+    let (state, place) = (state_of(desk), desk.place());
+    let changed =
+        status.0.state != state || status.0.place != place || status.0.list_problem != desk.list_problem;
     status.0 = SaveStatus {
         state,
         lines: desk.lines_written,
@@ -325,6 +440,8 @@ fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify)
         rationed: desk.rationed(),
         unwritable: desk.unwritable,
         behind,
+        place,
+        list_problem: desk.list_problem.clone(),
         ..status.0.clone()
     };
     status.1 = desk.flushed;

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
@@ -148,4 +148,22 @@ fn folders_and_missing_folders_are_named() {
 fn names_with_escape_sequences_are_shown_not_sent() {
     let error = atomic_write(Path::new("/\u{1b}[2J/x"), b"", Overwrite::Allow).unwrap_err();
     assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
+}
+
+#[test]
+fn what_killed_writers_left_goes_and_what_is_being_written_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let abandoned = folder.path().join(".lightbay-abc123.tmp");
+    let other = folder.path().join(".lightbay-notes");
+    fs::write(&abandoned, b"half of a pl").unwrap();
+    fs::write(&other, b"somebody's").unwrap();
+    let target = folder.path().join("plan.json");
+    atomic_write_with(&target, Overwrite::Refuse, |file| {
+        // Another process starts while we write.
+        remove_abandoned(folder.path());
+        file.write_all(b"whole")
+    })
+    .unwrap();
+    assert_eq!(fs::read(&target).unwrap(), b"whole");
+    assert!(!abandoned.exists() && other.exists());
 }

@@ -1,8 +1,9 @@
 //! The plan files of a session: `plans/0007.json`, or `plans/0007.json.gz` above 16 MB.
 
-use crate::atomic::{Overwrite, atomic_write, atomic_write_with};
+use crate::atomic::{private_write, private_write_with};
 use crate::book::PlanId;
 use crate::error::SessionError;
+use crate::private::{self, stray_of};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use lightbay_core::kind::Sense;
@@ -13,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -38,15 +39,16 @@ pub struct PlanEntry {
 pub(crate) fn write_plan(folder: &Path, plan: PlanId, json: &[u8]) -> Result<u64, SessionError> {
     let plain = folder.join(format!("{:04}.json", plan.0));
     let packed = folder.join(format!("{:04}.json.gz", plan.0));
+    private::refuse_link(folder).map_err(|error| SessionError::writing(folder, error))?;
     let (written, other) = if json.len() > COMPRESS_ABOVE_BYTES {
-        atomic_write_with(&packed, Overwrite::Allow, |file| {
+        private_write_with(&packed, |file| {
             let mut encoder = GzEncoder::new(file, Compression::fast());
             encoder.write_all(json)?;
             encoder.finish()?.flush()
         })?;
         (packed, plain)
     } else {
-        atomic_write(&plain, json, Overwrite::Allow)?;
+        private_write(&plain, json)?;
         (plain, packed)
     };
     remove_if_there(&other)?;
@@ -104,11 +106,14 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PlanEntry>, SessionError> {
         .collect())
 }
 
-/// The whole plan as a JSON tree. The caller still has to validate and check it.
-pub(crate) fn read_plan(folder: &Path, plan: PlanId) -> Result<Value, SessionError> {
+/// The whole plan as a JSON tree, from a folder of plans. The caller still has to validate and check it.
+///
+/// # Errors
+/// [`SessionError`] if it is not there or damaged.
+pub fn read_plan(folder: &Path, plan: PlanId) -> Result<Value, SessionError> {
     let mut first = None;
     for path in newest_first(candidates(folder, plan)?) {
-        let read = File::open(&path)
+        let read = private::open(&path)
             .map_err(|error| SessionError::reading(&path, error))
             .and_then(|file| read_json(file).map_err(|problem| SessionError::broken(&path, problem)));
         match read {
@@ -129,6 +134,7 @@ fn candidates(folder: &Path, plan: PlanId) -> Result<Vec<PathBuf>, SessionError>
 
 fn files(folder: &Path) -> Result<BTreeMap<PlanId, Vec<PathBuf>>, SessionError> {
     let mut found: BTreeMap<PlanId, Vec<PathBuf>> = BTreeMap::new();
+    private::refuse_link(folder).map_err(|error| SessionError::reading(folder, error))?;
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
@@ -147,7 +153,24 @@ fn number_of(name: &str) -> Option<PlanId> {
     let digits = name.strip_suffix(".json").or_else(|| name.strip_suffix(".json.gz"))?;
     let number: u64 = digits.parse().ok()?;
     // Only names we would give ourselves, so that `7.json` and `0007.json` are not one plan.
-    (number > 0 && digits == format!("{number:04}")).then_some(PlanId(number))
+    let plan = PlanId(number);
+    (plan.is_valid() && digits == format!("{number:04}")).then_some(plan)
+}
+
+/// Names in a folder of plans that look like plans and are none, because their number is too large.
+pub(super) fn too_large(folder: &Path) -> Vec<String> {
+    let looks_so = |name: &str| {
+        let digits = name.strip_suffix(".json").or_else(|| name.strip_suffix(".json.gz"));
+        let digits = digits.map(|digits| digits.trim_start_matches('0'));
+        digits.is_some_and(|digits| digits.len() >= 10 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| looks_so(name))
+        .collect();
+    names.sort();
+    names
 }
 
 fn newest_first(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -174,8 +197,11 @@ pub fn read_header(path: &Path) -> Result<Header, Problem> {
         #[serde(flatten)]
         header: Header,
     }
-    let file = File::open(path).map_err(|error| {
-        Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions")
+    let file = private::open(path).map_err(|error| match stray_of(&error) {
+        Some(what) => {
+            Problem::new("", format!("is {what}, which is not followed"), "put the file in its place")
+        }
+        None => Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions"),
     })?;
     let bytes = read_all(file)?;
     let read: Envelope = match serde_json::from_slice(&bytes) {

@@ -4,15 +4,16 @@ use super::{
     LOG_FILE, PLANS_FOLDER, PlanEntry, SCENARIO_FILE, SESSION_FILE, SessionFile, check_version, plans,
     write_scenario,
 };
-use crate::atomic::{Overwrite, atomic_write};
-use crate::book::{PlanBook, PlanId};
+use crate::atomic::private_write;
+use crate::book::{MOST_NUMBER, PlanBook, PlanId};
 use crate::error::SessionError;
 use crate::lock::{self, Lock, Locked};
 use crate::log::Follower;
+use crate::private;
 use crate::replay::{Replay, ReplayLimits};
+use lightbay_core::problem::printable;
 use lightbay_core::read;
 use serde_json::Value;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,6 +63,12 @@ impl Session {
                 note: format!("read only: the session is open in {}", lock::describe(holder.as_ref())),
             },
         };
+        for name in plans::too_large(&folder.join(PLANS_FOLDER)) {
+            let name = printable(&name);
+            remarks.push(format!(
+                "'plans/{name}' is left out: plan numbers end at {MOST_NUMBER}; give it a free number to see it"
+            ));
+        }
         Self { name, folder, file, access, remarks }
     }
 
@@ -181,8 +188,10 @@ impl Session {
 
     /// The number that the next run takes.
     pub fn next_run(&self, replay: &Replay) -> u64 {
-        // The file may be older than the log if the program was killed.
-        self.file.next_run.max(replay.last_run().map_or(1, |run| run.0 + 1))
+        // The file may be older than the log if the program was killed, and either may be damaged.
+        let logged = replay.runs.keys().rev().map(|run| run.0).find(|run| *run < MOST_NUMBER);
+        let named = Some(self.file.next_run).filter(|next| *next <= MOST_NUMBER);
+        named.unwrap_or(1).max(logged.map_or(1, |run| run + 1))
     }
 
     /// Saves `session.toml` at once. While a writer runs, use it instead.
@@ -191,7 +200,7 @@ impl Session {
     /// [`SessionError`] if the session is read-only or cannot be written.
     pub fn save(&mut self, file: SessionFile) -> Result<(), SessionError> {
         self.writable()?;
-        atomic_write(&self.folder.join(SESSION_FILE), &file.to_bytes(), Overwrite::Allow)?;
+        private_write(&self.folder.join(SESSION_FILE), &file.to_bytes())?;
         self.file = file;
         Ok(())
     }
@@ -215,12 +224,12 @@ impl Session {
 
 pub(super) fn read_file(folder: &Path) -> Result<SessionFile, SessionError> {
     let path = folder.join(SESSION_FILE);
-    let bytes = fs::read(&path).map_err(|error| SessionError::reading(&path, error))?;
+    let bytes = private::read(&path).map_err(|error| SessionError::reading(&path, error))?;
     check_version(&path, &bytes)?;
     SessionFile::parse(&path, &bytes)
 }
 
 fn read_json(path: &Path) -> Result<Value, SessionError> {
-    let file = File::open(path).map_err(|error| SessionError::reading(path, error))?;
+    let file = private::open(path).map_err(|error| SessionError::reading(path, error))?;
     read::read_json(file).map_err(|problem| SessionError::broken(path, problem))
 }

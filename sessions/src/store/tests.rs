@@ -11,6 +11,8 @@ use lightbay_core::param::{ParamValue, Params};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 
+mod odd;
+
 const DATE: &str = "2026-01-01T00:00:00Z";
 
 fn store() -> (tempfile::TempDir, Store) {

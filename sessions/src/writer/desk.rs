@@ -1,7 +1,8 @@
 //! The work of a session writer, apart from its thread: what is due when, and writing it.
 
 use super::disk::Disk;
-use super::inbox::{Inbox, Slot, Waiting, WaitingPlan};
+use super::home::Place;
+use super::inbox::{Inbox, Removal, Slot, Waiting, WaitingPlan};
 use super::ration::Ration;
 use crate::book::PlanBook;
 use crate::error::SessionError;
@@ -12,6 +13,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// How long anything waits at most, how often a run's plans are written, and how long until a failed write
@@ -26,6 +28,13 @@ pub(super) struct Trouble {
     pub(super) retry_at: Duration,
 }
 
+impl Trouble {
+    fn new(error: &SessionError, since: Duration, now: Duration) -> Self {
+        let message = format!("the session cannot be saved: {error}");
+        Self { message, since, retry_at: now + BEAT }
+    }
+}
+
 /// Everything taken from the inbox for one round.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -35,6 +44,7 @@ pub(super) struct Batch {
     scenario: Option<Slot<Arc<Value>>>,
     recent: Option<Slot<(PathBuf, RecentEntry)>>,
     flushes: u64,
+    removal: Option<Removal>,
     sync: bool,
     /// Nothing comes after this: what was held back is written too.
     closing: bool,
@@ -45,6 +55,18 @@ pub(super) struct Batch {
 pub(super) struct Written {
     stamps: Vec<u64>,
     flushes: u64,
+    /// Whoever asked for another place, which it is now.
+    moved: Option<Sender<Result<Place, String>>>,
+}
+
+impl Written {
+    /// Tells whoever asked for another place how that went, once everybody can see it.
+    pub(super) fn answer<D: Disk>(self, desk: &Desk<D>) {
+        if let Some(reply) = self.moved {
+            let outcome = desk.trouble.as_ref().map_or(Ok(()), |trouble| Err(trouble.message.clone()));
+            let _ = reply.send(outcome.map(|()| desk.place()));
+        }
+    }
 }
 
 /// A session writer without its thread.
@@ -64,6 +86,8 @@ pub(super) struct Desk<D> {
     pub(super) lines_written: u64,
     pub(super) plans_written: u64,
     pub(super) unwritable: u64,
+    /// Why the list of recent sessions was not brought up to date.
+    pub(super) list_problem: Option<String>,
 }
 
 impl<D: Disk> Desk<D> {
@@ -87,12 +111,25 @@ impl<D: Disk> Desk<D> {
             lines_written: 0,
             plans_written: 0,
             unwritable: 0,
+            list_problem: None,
         }
+    }
+
+    /// One whose folder could not be made; why.
+    pub(super) fn without_folder(disk: D, book: Arc<PlanBook>, error: &SessionError, now: Duration) -> Self {
+        let trouble = Trouble::new(error, now, now);
+        Self { trouble: Some(trouble), ..Self::new(disk, book) }
+    }
+
+    /// Where everything is written to.
+    pub(super) fn place(&self) -> Place {
+        self.disk.place()
     }
 
     /// When to work next; `None` if nothing waits.
     pub(super) fn deadline(&self, inbox: &Inbox, now: Duration) -> Option<Duration> {
-        if inbox.closing || inbox.flushes > self.flushed {
+        let asked = inbox.closing || inbox.discarded || inbox.removal.is_some();
+        if asked || inbox.flushes > self.flushed {
             return Some(now);
         }
         if let Some(trouble) = &self.trouble {
@@ -131,7 +168,8 @@ impl<D: Disk> Desk<D> {
     /// Takes what is due. Plans and the rest stay in the inbox until they are on disk, so that a newer one
     /// still takes the place of an older one while the disk refuses.
     pub(super) fn take(&self, inbox: &mut Inbox, now: Duration) -> Batch {
-        let all = inbox.closing || inbox.flushes > self.flushed;
+        let removal = inbox.removal.take();
+        let all = inbox.closing || inbox.flushes > self.flushed || removal.is_some();
         // While the disk refuses, events stay in the inbox, where they can still be thinned.
         let events = all || (self.lines.is_empty() && (inbox.urgent || inbox.since + BEAT <= now));
         let plans = inbox.plans.iter().map(|(run, waiting)| (Some(*run), waiting));
@@ -145,22 +183,31 @@ impl<D: Disk> Desk<D> {
             scenario: inbox.scenario.clone(),
             recent: inbox.recent.clone(),
             flushes: inbox.flushes,
+            removal,
             closing: inbox.closing,
             sync: all || self.unsynced.is_some_and(|since| since + BEAT <= now),
         }
     }
 
     /// Writes a batch as far as the disk takes it.
-    pub(super) fn work(&mut self, batch: Batch, now: Duration) -> Written {
+    pub(super) fn work(&mut self, mut batch: Batch, now: Duration) -> Written {
         let mut written = Written { flushes: batch.flushes, ..Written::default() };
+        let mut moved = None;
+        if let Some(removal) = batch.removal.take() {
+            match self.disk.move_to(&removal.store, removal.along) {
+                Ok(()) => moved = Some(removal.reply),
+                // Whoever asked may have gone; what was to be moved stays where it is.
+                Err(error) => drop(removal.reply.send(Err(error.to_string()))),
+            }
+        }
         match self.write(batch, now, &mut written) {
             Ok(()) => self.trouble = None,
             Err(error) => {
                 let since = self.trouble.as_ref().map_or(now, |trouble| trouble.since);
-                let message = format!("the session cannot be saved: {error}; trying again every second");
-                self.trouble = Some(Trouble { message, since, retry_at: now + BEAT });
+                self.trouble = Some(Trouble::new(&error, since, now));
             }
         }
+        written.moved = moved;
         written
     }
 
@@ -172,6 +219,9 @@ impl<D: Disk> Desk<D> {
                 result = outcome;
             }
         };
+        let settled = self.disk.settle();
+        let has_place = settled.is_ok();
+        try_next(settled);
         // Here and not in `take`: nobody who reports has to wait for the encoding.
         let mut ration = std::mem::take(&mut self.ration);
         let mut encode = |waiting: Waiting| {
@@ -184,6 +234,9 @@ impl<D: Disk> Desk<D> {
             ration.release_all(&mut encode);
         }
         self.ration = ration;
+        if !has_place {
+            return result;
+        }
         if !self.lines.is_empty() {
             try_next(self.disk.append(&self.lines).map(|()| {
                 self.lines = Vec::new();
@@ -220,7 +273,9 @@ impl<D: Disk> Desk<D> {
         }
         if let Some(slot) = batch.recent {
             let (list, entry) = slot.content;
-            try_next(self.disk.remember(&list, entry).map(|()| written.stamps.push(slot.stamp)));
+            // A convenience: the session is whole without it, and the next entry takes its place.
+            self.list_problem = self.disk.remember(&list, entry).err().map(|error| error.to_string());
+            written.stamps.push(slot.stamp);
         }
         if self.unsynced.is_some() && (batch.sync || ended) {
             try_next(self.disk.sync().map(|()| self.unsynced = None));

@@ -1,19 +1,29 @@
 //! Where a session writer's bytes go. A trait, so that tests can fill the disk.
 
-use crate::atomic::{Overwrite, atomic_write};
+use super::home::Place;
+use crate::atomic::private_write;
 use crate::book::PlanId;
 use crate::error::SessionError;
 use crate::log;
-use crate::resume::{self, RecentEntry};
-use crate::store::{self, LOG_FILE, PLANS_FOLDER, SESSION_FILE};
+use crate::private;
+use crate::resume::RecentEntry;
+use crate::store::{self, LOG_FILE, PLANS_FOLDER, SESSION_FILE, Store};
 use serde_json::Value;
 use std::fmt::Debug;
 use std::fs::{self, File};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The things a session writer does to a disk. Each either happens wholly or not at all.
 pub(crate) trait Disk: Debug + Send {
+    /// Makes sure that there is a folder to write to, before everything else.
+    fn settle(&mut self) -> Result<(), SessionError>;
+    /// Where it is.
+    fn place(&self) -> Place;
+    /// Goes on in another place, with everything that was written so far if it is to come along.
+    fn move_to(&mut self, store: &Store, along: bool) -> Result<(), SessionError>;
     /// Appends whole lines to the log.
     fn append(&mut self, lines: &[u8]) -> Result<(), SessionError>;
     /// Makes the log durable.
@@ -23,7 +33,7 @@ pub(crate) trait Disk: Debug + Send {
     /// Writes `session.toml` durably.
     fn write_session(&mut self, bytes: &[u8]) -> Result<(), SessionError>;
     /// Writes `scenario.json` durably.
-    fn write_scenario(&mut self, scenario: &Value) -> Result<(), SessionError>;
+    fn write_scenario(&mut self, scenario: &Arc<Value>) -> Result<(), SessionError>;
     /// Updates a list of recent sessions.
     fn remember(&mut self, list: &Path, entry: RecentEntry) -> Result<(), SessionError>;
 }
@@ -44,16 +54,62 @@ impl Folder {
         let log_path = folder.join(LOG_FILE);
         let failed = |error| SessionError::writing(&log_path, error);
         let plans = folder.join(PLANS_FOLDER);
-        fs::create_dir_all(&plans).map_err(|error| SessionError::writing(&plans, error))?;
-        let opened = File::options().read(true).write(true).create(true).truncate(false).open(&log_path);
+        let made = private::refuse_link(&plans).and_then(|()| private::make_folders(&plans));
+        made.map_err(|error| SessionError::writing(&plans, error))?;
+        let mut options = private::options();
+        let opened =
+            private::open_with(options.read(true).write(true).create(true).truncate(false), &log_path);
         let mut log = opened.map_err(failed)?;
         let (length, removed) = log::mend(&mut log).map_err(failed)?;
         Ok((Self { path: folder.to_owned(), log_path, log, length }, removed))
     }
-}
 
-impl Disk for Folder {
-    fn append(&mut self, lines: &[u8]) -> Result<(), SessionError> {
+    /// The log of a session in `folder`.
+    pub(crate) fn log_in(folder: &Path) -> PathBuf {
+        folder.join(LOG_FILE)
+    }
+
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.log_path.clone()
+    }
+
+    /// Whether the log that is written to is the one that others find.
+    pub(crate) fn has_its_log(&self) -> bool {
+        let identity = |found: fs::Metadata| (found.dev(), found.ino());
+        match (self.log.metadata().map(identity), fs::symlink_metadata(&self.log_path).map(identity)) {
+            (Ok(ours), Ok(found)) => ours == found,
+            // Another error says nothing of the log: writing will tell.
+            (_, Err(error)) => error.kind() != io::ErrorKind::NotFound,
+            (Err(_), Ok(_)) => true,
+        }
+    }
+
+    /// Whether nobody has removed anything that is needed for writing.
+    pub(crate) fn is_whole(&self) -> bool {
+        let missing = |path: &Path| {
+            fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        self.has_its_log() && !missing(&self.path.join(PLANS_FOLDER))
+    }
+
+    /// Copies the whole lines of the log, also when its name is gone.
+    pub(crate) fn copy_log(&self, to: &mut File) -> io::Result<()> {
+        let mut at = 0;
+        let mut piece = vec![0; 1 << 16];
+        while at < self.length {
+            let room = piece.len().min(usize::try_from(self.length - at).unwrap_or(usize::MAX));
+            match self.log.read_at(&mut piece[..room], at)? {
+                0 => break,
+                read => {
+                    to.write_all(&piece[..read])?;
+                    at += read as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), SessionError> {
         let written = self
             .log
             .seek(SeekFrom::Start(self.length))
@@ -67,23 +123,19 @@ impl Disk for Folder {
         written
     }
 
-    fn sync(&mut self) -> Result<(), SessionError> {
+    pub(crate) fn sync(&self) -> Result<(), SessionError> {
         self.log.sync_data().map_err(|error| SessionError::writing(&self.log_path, error))
     }
 
-    fn write_plan(&mut self, plan: PlanId, json: &[u8]) -> Result<(), SessionError> {
+    pub(crate) fn write_plan(&self, plan: PlanId, json: &[u8]) -> Result<(), SessionError> {
         store::write_plan(&self.path.join(PLANS_FOLDER), plan, json).map(drop)
     }
 
-    fn write_session(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        atomic_write(&self.path.join(SESSION_FILE), bytes, Overwrite::Allow)
+    pub(crate) fn write_session(&self, bytes: &[u8]) -> Result<(), SessionError> {
+        private_write(&self.path.join(SESSION_FILE), bytes)
     }
 
-    fn write_scenario(&mut self, scenario: &Value) -> Result<(), SessionError> {
+    pub(crate) fn write_scenario(&self, scenario: &Value) -> Result<(), SessionError> {
         store::write_scenario(&self.path, scenario)
-    }
-
-    fn remember(&mut self, list: &Path, entry: RecentEntry) -> Result<(), SessionError> {
-        resume::remember(list, entry)
     }
 }

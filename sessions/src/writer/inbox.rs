@@ -3,8 +3,10 @@
 //! Events wait without their plans; of plans only the newest of each run waits, so that a full disk costs
 //! little memory however long it lasts.
 
+use super::home::Place;
 use crate::book::{PlanBook, PlanId};
 use crate::resume::RecentEntry;
+use crate::store::Store;
 use crate::thin::{self, Curve};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::event::{Event, EventBody, RunId};
@@ -12,6 +14,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// Progress events that wait before they are thinned.
@@ -48,6 +51,16 @@ pub(super) struct Slot<T> {
     pub(super) stamp: u64,
 }
 
+/// A request to go on in another place.
+#[derive(Debug)]
+pub(super) struct Removal {
+    pub(super) store: Store,
+    /// Whether what was written so far comes along.
+    pub(super) along: bool,
+    /// Where it is now, or why it could not go there.
+    pub(super) reply: Sender<Result<Place, String>>,
+}
+
 /// Everything that waits.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
@@ -66,7 +79,10 @@ pub(super) struct Inbox {
     pub(super) scenario: Option<Slot<Arc<Value>>>,
     pub(super) recent: Option<Slot<(PathBuf, RecentEntry)>>,
     pub(super) flushes: u64,
+    pub(super) removal: Option<Removal>,
     pub(super) closing: bool,
+    /// Nothing of it is wanted any more.
+    pub(super) discarded: bool,
     stamps: u64,
     pub(super) thinned: u64,
     pub(super) merged: u64,

@@ -1,0 +1,78 @@
+//! Files inside a session: for their owner only, and never behind a symbolic link. A session may come from somebody
+//! else, and a link in it would read or write any file of the person who opens it.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+/// Permissions of a file.
+pub(crate) const FILE_MODE: u32 = 0o600;
+
+/// Permissions of a folder.
+const FOLDER_MODE: u32 = 0o700;
+
+/// Something in a session that is no regular file.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Stray(pub(crate) &'static str);
+
+const LINK: Stray = Stray("a symbolic link");
+
+fn stray(what: Stray) -> io::Error {
+    io::Error::other(what)
+}
+
+/// What an error says of a thing that is no regular file.
+pub(crate) fn stray_of(error: &io::Error) -> Option<&'static str> {
+    Some(error.get_ref()?.downcast_ref::<Stray>()?.0)
+}
+
+/// How a file of a session is opened; [`open_with`] does it.
+pub(crate) fn options() -> OpenOptions {
+    let mut options = File::options();
+    options.mode(FILE_MODE);
+    options
+}
+
+/// Opens a regular file.
+pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // A pipe must not make the opener wait for its other end.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let opened = options.custom_flags(flags.bits().cast_signed()).open(path);
+    let file = opened.map_err(|error| match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => stray(LINK),
+        _ => error,
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(stray(Stray("no regular file"))) }
+}
+
+/// Opens a regular file for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_with(options().read(true), path)
+}
+
+/// Reads a regular file.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut open(path)?, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Makes a folder that must not be there yet.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(FOLDER_MODE).create(path)
+}
+
+/// Makes a folder and those above it, where they are missing.
+pub(crate) fn make_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+}
+
+/// Refuses a link in the place of a folder or a file.
+pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Err(stray(LINK)),
+        _ => Ok(()),
+    }
+}
