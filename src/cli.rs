@@ -32,7 +32,7 @@ mod presets;
 mod printer;
 mod sessions;
 mod show;
-mod signals;
+pub mod signals;
 mod solve;
 mod sweep;
 

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    cli::signals::full_files_are_errors();
     if let Some(code) = helper::serve_if_asked(std::env::args_os()) {
         return code;
     }

@@ -121,15 +121,11 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
     let (helpers, results) = Helpers::start()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let tell = helpers.sender();
-    let notify = Arc::new(move |problem: Option<String>| {
-        let fact = match problem {
-            Some(message) => Fact::Failed(message),
-            None => Fact::Note(lightbay_core::event::Severity::Info, "the session is saved again".to_owned()),
-        };
+    let notify = Arc::new(move |saving| {
         // Called from the session writer, which must not wait.
-        let _ = tell.try_send(Finished::Fact(fact));
+        let _ = tell.try_send(Finished::Fact(Fact::Saving(saving)));
     });
-    let opener = Opener { places: opening.places, clock: Arc::clone(&clock), notify };
+    let opener = Opener { places: opening.places, clock: Arc::clone(&clock), notify, desks: Arc::default() };
     let tty = terminal::keyboard()?;
     let signals = signals::Signals::listen()?;
     let screen =

@@ -11,6 +11,8 @@ mod pointing;
 mod pty;
 #[path = "terminal/quiet.rs"]
 mod quiet;
+#[path = "terminal/saving.rs"]
+mod saving;
 #[path = "terminal/sizes.rs"]
 mod sizes;
 #[path = "terminal/solving.rs"]

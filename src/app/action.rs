@@ -94,6 +94,8 @@ pub enum Command {
     Export(String),
     /// Write everything to disk now.
     SaveSession,
+    /// Go on saving below another folder.
+    SaveTo(String),
     /// Open a file.
     Open(String),
     /// Open a preset.
@@ -203,8 +205,10 @@ pub enum LayerCommand {
     Lower,
     /// The answer no.
     No,
-    /// The answer yes.
+    /// The answer yes: the last one.
     Yes,
+    /// The answer of this number, from 0.
+    Answer(u8),
 }
 
 /// What the mouse did.
@@ -296,8 +300,33 @@ pub struct Opened {
 pub struct SessionView {
     /// Its name; empty if nothing is saved.
     pub name: String,
-    /// Why it cannot be written, if it cannot.
-    pub read_only: Option<String>,
+    /// Number of its desk: whatever another one says of saving is about another session.
+    pub key: u64,
+    /// Name of the session whose plans are shown here and that somebody else has open, and who.
+    pub beside: Option<String>,
+    /// Why nothing can be saved at the moment.
+    pub failing: Option<String>,
+    /// Whether anything was found or kept here that would be lost.
+    pub used: bool,
+    /// How often its folder was made again.
+    pub made_again: u64,
+    /// Why the list of recent sessions is not brought up to date.
+    pub list_problem: Option<String>,
+}
+
+/// How saving goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saving {
+    /// Number of the desk that says it.
+    pub key: u64,
+    /// Name of the session; empty as long as none could be made.
+    pub name: String,
+    /// Why nothing can be saved at the moment.
+    pub failing: Option<String>,
+    /// How often the folder was made again because somebody had removed it.
+    pub made_again: u64,
+    /// Why the list of recent sessions is not brought up to date.
+    pub list_problem: Option<String>,
 }
 
 /// A saved session on the first screen.
@@ -417,6 +446,8 @@ pub enum Fact {
     InTheWay(ExportJob),
     /// A file could not be written, or a copy could not be made.
     Failed(String),
+    /// How saving goes has changed.
+    Saving(Saving),
     /// Something worth a line.
     Note(Severity, String),
     /// What the terminal can do became known.

@@ -164,6 +164,13 @@ pub const FILE: Argument = Argument {
     command: |text| given(text, "the name of a file, such as job.json or plan.json", Command::Open),
 };
 
+/// A folder to save in.
+pub const FOLDER: Argument = Argument {
+    name: "FOLDER",
+    offered: |_| Vec::new(),
+    command: |text| given(text, "the name of a folder with room", Command::SaveTo),
+};
+
 /// A preset.
 pub const PRESET: Argument = Argument {
     name: "PRESET",

@@ -73,6 +73,8 @@ pub enum Effect {
     Remember(Box<Remembered>),
     /// Write everything to disk now and say so.
     SaveSession,
+    /// Go on saving below another folder, with everything saved so far.
+    SaveTo(PathBuf),
     /// Open a scenario, a plan, a saved session or a preset off the loop.
     Open(Source),
     /// Read a file of another tool off the loop.

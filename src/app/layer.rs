@@ -19,7 +19,7 @@ pub enum LayerKind {
     EditKnob,
     /// Entries of the plan shown, evaluated at every step.
     EditCell,
-    /// A question with two answers.
+    /// A question with its answers.
     Confirm,
     /// Two plans side by side.
     Compare,
@@ -132,20 +132,22 @@ pub struct Question {
     /// What the steps mean.
     pub meaning: String,
     /// The answers, the safe one first.
-    pub answers: [&'static str; 2],
+    pub answers: Vec<&'static str>,
     /// Answer that Enter takes.
     pub chosen: usize,
-    /// What the second answer does.
-    pub then: Confirmed,
+    /// What the answers after the first do; the last one is what was asked for.
+    pub then: Vec<Confirmed>,
 }
 
-/// What is done after a question was answered with the second answer.
+/// What is done after a question was not answered with the safe answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirmed {
     /// Leave the program.
     Leave,
     /// Write over a file.
     Overwrite(ExportJob),
+    /// Let the argument of a command be typed in the palette.
+    Ask(&'static str),
     /// A command, such as opening another file while a solve runs.
     Run(Command),
 }

@@ -416,6 +416,13 @@ fn files() -> Vec<ActionInfo> {
         vec![
             A::new("save_session", &["s"], Command::SaveSession, "write everything to disk now")
                 .when(possible::open),
+            A::with(
+                "save_to",
+                &[],
+                arguments::FOLDER,
+                "go on saving below another folder, with everything saved so far",
+            )
+            .when(possible::open),
             A::new("show_start", &["Space s"], Command::ShowStart, "go back to the first screen")
                 .when(possible::open),
         ],

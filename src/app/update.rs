@@ -17,6 +17,7 @@ mod mouse;
 mod panes;
 mod plans;
 mod program;
+mod saving;
 mod solve;
 mod sweeps;
 
@@ -87,6 +88,7 @@ impl App {
             Command::Write => self.write(effects),
             Command::Export(text) => self.export(&text, effects),
             Command::SaveSession => effects.push(Effect::SaveSession),
+            Command::SaveTo(text) => self.save_to(&text, effects),
             Command::Open(text) => self.open(&text, effects),
             Command::New(name) => self.new_from(&name, effects),
             Command::Import(text) => self.import(&text, effects),

@@ -3,6 +3,7 @@
 use crate::cli::exit::Signal;
 use signal_hook::iterator::Signals;
 use std::io;
+use std::sync::Arc;
 
 /// Calls `heard` for every hang-up, interrupt and termination, on a thread of its own.
 ///
@@ -25,6 +26,13 @@ pub fn watch(heard: impl Fn(Signal) + Send + 'static) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Makes a write beyond the limit on the size of files (`ulimit -f`) fail like any other write, in place of ending the
+/// process with whatever it holds.
+pub fn full_files_are_errors() {
+    // Nobody asks the flag: that there is a handler is what counts. If the system refuses, things are as they were.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
 /// Where there is no `/proc` the answer is no: then the best plan is written and the run ends.

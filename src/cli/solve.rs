@@ -19,6 +19,7 @@ use lightbay_core::run::Runs;
 use outlet::Outlet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wire::{Message, Wire};
 
 mod outlet;
@@ -36,6 +37,10 @@ Examples:
 
 Ctrl-C, termination and hang-up stop the run and write the best plan; a second one leaves at once.
 With -o the best plan so far is written while the run lasts, at most once a second.";
+
+/// How long a run may take to stop after a termination or hang-up, which whoever sent it follows by a kill sooner or
+/// later.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Arguments of `solve`.
 #[derive(Args, Debug)]
@@ -106,11 +111,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 enum Ended {
     /// The run said so.
     Run(Done),
-    /// A second signal came first.
+    /// A second signal came first, or it did not stop in time.
     Left,
 }
 
-/// Takes plans and signals until the run ends or a second signal asks to leave at once.
+/// Takes plans and signals until the run ends, a second signal asks to leave at once, or the run does not stop in time.
 fn coordinate(
     wire: &Wire,
     runs: &Runs,
@@ -118,8 +123,11 @@ fn coordinate(
     console: &mut Console,
 ) -> (Ended, Option<Signal>) {
     let mut signal = None;
+    let mut give_up: Option<Instant> = None;
     loop {
-        match wire.take(saver.due()) {
+        match wire.take(saver.due().into_iter().chain(give_up).min()) {
+            // The best plan that is known is written; the run may be where nothing stops it.
+            None if give_up.is_some_and(|at| at <= Instant::now()) => return (Ended::Left, signal),
             None => saver.save_if_due(console),
             Some(Message::Plan(plan)) => {
                 saver.offer(plan);
@@ -130,6 +138,8 @@ fn coordinate(
             Some(Message::Signal(first)) => {
                 signal = Some(first);
                 runs.stop_all(Stop::Signal);
+                // Whoever sits at the keyboard decides how long to wait; nobody else can.
+                give_up = (first != Signal::Interrupt).then(|| Instant::now() + GRACE);
                 if first == Signal::Interrupt && console.err_is_terminal() {
                     console.say("stopping; Ctrl-C again leaves at once");
                 }

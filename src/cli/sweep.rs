@@ -136,6 +136,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
 
     table.begin(&sweep, console)?;
+    plans.clear_litter();
     let (own, walking, asked, numbers) =
         (Arc::clone(&inbox), Arc::clone(&walker), Arc::clone(&sweep), todo.clone());
     let walk = move || {

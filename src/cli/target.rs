@@ -5,7 +5,7 @@ use super::failure::Failure;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use lightbay_core::problem::{Problem, printable};
-use lightbay_sessions::{Overwrite, SessionError, atomic_write};
+use lightbay_sessions::{Overwrite, SessionError, atomic_write, remove_abandoned};
 use rustix::fs::{Access, access};
 use std::fmt;
 use std::fs;
@@ -93,6 +93,8 @@ impl FileTarget {
                 return refuse(&format!("cannot be written: {error}"), "choose another name");
             }
         }
+        // A kill may have left an unfinished file beside it.
+        remove_abandoned(folder_of(path));
         let overwrite = if force { Overwrite::Allow } else { Overwrite::Refuse };
         Ok(Self { path: path.to_owned(), overwrite, stream })
     }
@@ -126,15 +128,20 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap_or_default()
 }
 
+/// The folder that a file lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 fn check_folder(path: &Path, name: &str) -> Result<(), Problem> {
     let refuse = |message: String, remedy: &str| Err(Problem::new(name, message, remedy));
     if path.file_name().is_none() || name.ends_with('/') {
         return refuse("is a folder".to_owned(), "give the name of a file in it");
     }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(path);
     let shown = printable(&folder.to_string_lossy());
     match fs::metadata(folder) {
         Ok(found) if !found.is_dir() => refuse(format!("'{shown}' is no folder"), "choose another place"),

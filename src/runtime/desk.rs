@@ -3,36 +3,42 @@
 //! Opening something else puts the whole desk away on a thread of its own: its runs stop, its session is written to
 //! the end, and whatever it still says is no longer heard.
 
-use crate::app::action::{Fact, Heard, Submitted};
+use crate::app::action::{Fact, Heard, Saving, Submitted};
 use crate::app::effect::{Remembered, RunRequest, SweepRequest};
 use crate::app::plans::PlanRef;
 use crate::runtime::events::{Batch, ScreenSink, Tee};
 use crate::runtime::helpers::Finished;
-use crate::runtime::open::{Bundle, session_file};
+use crate::runtime::open::{Bundle, saving, session_file};
 use lightbay_core::clock::Clock;
 use lightbay_core::context::Stop;
 use lightbay_core::event::{Event, EventBody, EventSink, RunId, Severity};
 use lightbay_core::param::ParamValue;
+use lightbay_core::problem::printable;
 use lightbay_core::run::Runs;
 use lightbay_core::worker::Launcher;
 use lightbay_engines::Ask;
 use lightbay_engines::sweep::{Shard, Starts, Walker};
 use lightbay_sessions::{
-    Places, PlanBook, PlanId, RecentEntry, RecentPlan, Session, SessionFile, SessionWriter, Store,
+    Ending, Place, Places, PlanBook, PlanId, RecentEntry, RecentPlan, Session, SessionFile, SessionWriter,
+    Store,
 };
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 /// How long leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
-const STOP_WITHIN: Duration = Duration::from_secs(1);
+const STOP_WITHIN: Duration = Duration::from_millis(700);
 
 /// How long stopping the process waits for runs to stand still.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
 /// How long a save that was asked for may take.
 const SAVE_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long moving a session to another folder may take.
+const MOVE_WITHIN: Duration = Duration::from_mins(5);
 
 /// The desk.
 pub struct Desk {
@@ -41,13 +47,17 @@ pub struct Desk {
     launcher: Option<Arc<dyn Launcher>>,
     screen: Arc<ScreenSink>,
     book: Arc<PlanBook>,
-    session: Option<Arc<Session>>,
+    /// A session that somebody else has open.
+    looked_at: Option<Session>,
     writer: Option<Arc<SessionWriter>>,
     places: Places,
     clock: Arc<dyn Clock>,
     file: SessionFile,
     saved_sha256: String,
+    /// What the newest solve was given when this was opened.
+    solved_sha256: Option<String>,
     fresh: bool,
+    made_again: u64,
     lost: (u64, u64),
 }
 
@@ -64,7 +74,7 @@ impl Desk {
         wake: Arc<Notify>,
         launcher: Option<Arc<dyn Launcher>>,
     ) -> std::io::Result<(Self, crate::app::action::Opened)> {
-        let Bundle { opened, book, next_run, session, writer, fresh } = bundle;
+        let Bundle { mut opened, book, next_run, file, looked_at, writer, fresh } = bundle;
         let screen = Arc::new(ScreenSink::new(wake));
         let mut sinks: Vec<Arc<dyn EventSink>> = Vec::new();
         // The session hears first: what the screen shows is then on its way to the disk.
@@ -73,23 +83,33 @@ impl Desk {
         }
         sinks.push(Arc::clone(&screen) as Arc<dyn EventSink>);
         let runs = Runs::new(threads, next_run, Arc::new(Tee(sinks)), Arc::clone(&clock), launcher.clone())?;
-        let file = session.as_ref().map_or_else(SessionFile::default, |session| session.file().clone());
         let saved_sha256 = opened.scenario.sha256().unwrap_or_default();
-        let session = session.map(Arc::new);
+        let solved = opened.remembered.as_ref().and_then(|remembered| remembered.solved.as_ref());
+        let solved_sha256 = solved.map(|solved| solved.sha256.clone());
         let writer = writer.map(Arc::new);
+        let key = opened.session.key;
+        // As it is now: what the writer said before this was opened was heard by nobody.
+        let now = writer.as_ref().map_or_else(Saving::default, |writer| saving(key, &writer.status()));
+        opened.session.name = now.name;
+        opened.session.failing = match &writer {
+            Some(_) => now.failing,
+            None => Some("nothing can be saved here".to_owned()),
+        };
         let desk = Self {
             runs,
             sweeper: None,
             launcher,
             screen,
             book,
-            session,
+            looked_at,
             writer,
             places,
             clock,
             file,
             saved_sha256,
+            solved_sha256,
             fresh,
+            made_again: 0,
             lost: (0, 0),
         };
         Ok((desk, opened))
@@ -223,26 +243,32 @@ impl Desk {
 
     /// Saves what the screen remembers, within a second.
     pub fn remember(&mut self, remembered: &Remembered) {
-        let Some(writer) = &self.writer else { return };
+        let Some(writer) = self.writer.clone() else { return };
+        let place = writer.status().place;
         let file = session_file(&self.file, remembered);
-        if remembered.solved.is_some() || remembered.now.sha256 != self.saved_sha256 {
+        let changed = remembered.now.sha256 != self.saved_sha256;
+        let solved = remembered.solved.as_ref().map(|solved| &solved.sha256);
+        if changed || solved != self.solved_sha256.as_ref() {
             self.fresh = false;
         }
-        if remembered.now.sha256 != self.saved_sha256
+        if (changed || place.made_again > self.made_again)
             && let Ok(value) = remembered.now.scenario.to_value()
         {
             writer.save_scenario(Arc::new(value));
             self.saved_sha256.clone_from(&remembered.now.sha256);
+            self.made_again = place.made_again;
         }
         writer.save_session(&file);
         self.file = file;
-        if self.fresh {
+        // The list names sessions in the usual place only.
+        let listed = place.data().map(|data| Store::of_data(data).folder() == self.places.sessions());
+        if self.fresh || listed != Some(true) {
             return;
         }
         let plan =
             remembered.best.as_ref().map(|(number, plan)| RecentPlan::of(PlanId(*number), &plan.0.header()));
         let entry = RecentEntry {
-            session: self.session.as_ref().map_or_else(String::new, |session| session.name().to_owned()),
+            session: place.name(),
             kind: remembered.now.scenario.kind().to_owned(),
             scenario: remembered.now.scenario.name().to_owned(),
             at: self.clock.date(),
@@ -251,43 +277,106 @@ impl Desk {
         writer.remember(self.places.recent(), entry);
     }
 
-    /// The session, for reading plans off the loop.
-    pub fn session(&self) -> Option<Arc<Session>> {
-        self.session.clone()
+    /// Folders in which plans of the table may lie, for reading them off the loop.
+    pub fn plan_folders(&self) -> Vec<PathBuf> {
+        let own = self.writer.as_ref().and_then(|writer| writer.status().place.plans_folder());
+        let looked_at = self.looked_at.as_ref().map(Session::plans_folder);
+        own.into_iter().chain(looked_at).collect()
     }
 
     /// Writes everything that waits; for a thread of its own, because a disk may be slow. Gives what to tell.
     pub fn flush(&self) -> impl FnOnce() -> Fact + Send + use<> {
         let writer = self.writer.clone();
-        let name = self.session.as_ref().map_or_else(String::new, |session| session.name().to_owned());
-        move || match writer.map(|writer| writer.flush(SAVE_WITHIN)) {
-            Some(Ok(())) => Fact::Note(Severity::Info, format!("everything is saved in session '{name}'")),
-            Some(Err(problem)) => Fact::Failed(problem),
+        move || match writer {
             None => Fact::Failed("nothing can be saved here; write the plan to a file with w".to_owned()),
+            Some(writer) => match writer.flush(SAVE_WITHIN) {
+                Ok(()) => {
+                    let name = writer.status().place.name();
+                    Fact::Note(Severity::Info, format!("everything is saved in session '{name}'"))
+                }
+                Err(problem) => Fact::Failed(problem),
+            },
+        }
+    }
+
+    /// Goes on saving below another folder; for a thread of its own. Gives what to tell.
+    pub fn save_to(&mut self, folder: PathBuf) -> impl FnOnce() -> Fact + Send + use<> {
+        self.fresh = false;
+        let writer = self.writer.clone();
+        move || match writer.map(|writer| writer.move_to(Store::of_data(&folder), MOVE_WITHIN)) {
+            None => Fact::Failed("nothing can be saved here; write the plan to a file with w".to_owned()),
+            Some(Ok(place)) => {
+                let text =
+                    format!("the session is saved in {} from now on; {}", shown(&place), again(&place));
+                Fact::Note(Severity::Info, text)
+            }
+            Some(Err(problem)) => Fact::Failed(format!("{}: {problem}", folder.display())),
         }
     }
 
     /// Stops all runs, writes everything to the end, and gives the session free. A session in which nothing ever
-    /// happened is removed.
-    pub fn close(self, why: Stop) -> Closed {
+    /// happened is removed. `plans` are those in memory, in case the folder is gone; what cannot be written goes
+    /// wherever there is room.
+    pub fn close(self, why: Stop, plans: Vec<(u64, PlanRef)>) -> Closed {
         self.stop_sweep();
-        let Self { runs, session, writer, places, fresh, book, .. } = self;
+        let Self { runs, writer, places, fresh, looked_at, made_again, .. } = self;
         runs.stop_all(why);
         let stopped = runs.wait_idle(STOP_WITHIN);
-        let name = session.as_ref().map_or_else(String::new, |session| session.name().to_owned());
-        // If a save that was asked for is still under way it keeps the writer, which then writes the rest itself.
-        let problem = writer.and_then(Arc::into_inner).and_then(|writer| writer.close().err());
-        let read_only = session.as_ref().is_none_or(|session| session.read_only().is_some());
-        drop(session);
-        if fresh && !read_only && !name.is_empty() {
+        drop(looked_at);
+        let Some(writer) = writer else {
+            let why = "nothing could be saved".to_owned();
+            return Closed { ending: if fresh { None } else { Some(Ending::Lost { why }) }, stopped };
+        };
+        if fresh {
             // Opened and left without a deed: it would only fill the list.
-            let _ = Store::at(places.sessions()).remove(&name);
-            return Closed { session: String::new(), plans: false, problem, stopped };
+            let place = writer.discard();
+            drop(writer);
+            if let Some(data) = place.data() {
+                let _ = Store::of_data(data).remove(&place.name());
+            }
+            return Closed { ending: None, stopped };
         }
-        drop(book);
-        let plans = !read_only;
-        Closed { session: if read_only { String::new() } else { name }, plans, problem, stopped }
+        let rescue = || rescue_folders(&places);
+        let mut ending = writer.save_or_rescue(rescue);
+        if let Ending::Saved(place) = &ending
+            && place.made_again > made_again
+        {
+            for (number, plan) in plans {
+                writer.keep(PlanId(number), plan.0.shared());
+            }
+            ending = writer.save_or_rescue(rescue);
+        }
+        Closed { ending: Some(ending), stopped }
     }
+}
+
+/// Where plans go that the usual place does not take: below the state folder, the working folder, and folders for
+/// temporary files, which are on other disks as often as not.
+fn rescue_folders(places: &Places) -> Vec<PathBuf> {
+    let name = format!("lightbay-rescued-{}", std::process::id());
+    let mut folders = vec![places.state().join("rescued")];
+    let others = [std::env::current_dir().ok(), Some(std::env::temp_dir()), Some("/dev/shm".into())];
+    for folder in others.into_iter().flatten() {
+        let folder = folder.join(&name);
+        // One that is there already may be somebody's trap.
+        if std::fs::symlink_metadata(&folder).is_err() {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// The folder of a session, for messages.
+pub fn shown(place: &Place) -> String {
+    let folder = place.folder.as_deref().unwrap_or(Path::new(""));
+    printable(&folder.to_string_lossy())
+}
+
+/// How a session in an unusual place is opened again.
+pub fn again(place: &Place) -> String {
+    let data = place.data().unwrap_or(Path::new(""));
+    let data = printable(&data.to_string_lossy());
+    format!("`LIGHTBAY_DATA='{data}' lightbay session:{}` opens it again", place.name())
 }
 
 impl std::fmt::Debug for Desk {
@@ -299,12 +388,8 @@ impl std::fmt::Debug for Desk {
 /// How a desk was put away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// Session that holds everything; empty if there is none.
-    pub session: String,
-    /// Whether plans are kept in it.
-    pub plans: bool,
-    /// What could not be written.
-    pub problem: Option<String>,
+    /// Where everything is; `None` if there was nothing to keep.
+    pub ending: Option<Ending>,
     /// Whether all runs ended in time.
     pub stopped: bool,
 }

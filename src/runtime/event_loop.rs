@@ -2,10 +2,12 @@
 
 use crate::app::action::{Action, Command, Fact};
 use crate::app::drawn::{Drawn, JobKey, JobResult};
+use crate::app::plans::PlanRef;
 use crate::app::{App, action::Abilities};
+use crate::cli::exit::Exit;
 use crate::runtime::clipboard::Between;
 use crate::runtime::decode::Input;
-use crate::runtime::desk::{Closed, Desk};
+use crate::runtime::desk::{Closed, Desk, again, shown};
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::frames::{Frames, Why};
 use crate::runtime::helpers::{Finished, Helpers};
@@ -17,11 +19,13 @@ use crate::runtime::{Ended, report};
 use lightbay_core::context::Stop;
 use lightbay_core::event::Severity;
 use lightbay_core::worker::Launcher;
+use lightbay_sessions::Ending;
 use lightbay_widgets::Background;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
@@ -319,20 +323,19 @@ impl<V: View> Shell<V> {
     /// Puts the present desk away on a thread of its own.
     fn put_away(&mut self) {
         let Some(desk) = self.desk.take() else { return };
+        let plans = self.known_plans();
         let (done, closing) = std::sync::mpsc::channel::<()>();
         self.closing.push(closing);
         self.helpers.spawn("close", move || {
-            let closed = desk.close(Stop::Requested);
+            let closed = desk.close(Stop::Requested, plans);
             drop(done);
-            Finished::Fact(match closed.problem {
-                Some(problem) => Fact::Failed(problem),
-                None if closed.session.is_empty() => {
-                    Fact::Note(Severity::Info, "nothing to save before".to_owned())
+            Finished::Fact(match closed.ending {
+                None => Fact::Note(Severity::Info, "nothing to save before".to_owned()),
+                Some(Ending::Saved(place)) => {
+                    let text = format!("what was open before is saved in session '{}'", place.name());
+                    Fact::Note(Severity::Info, text)
                 }
-                None => Fact::Note(
-                    Severity::Info,
-                    format!("what was open before is saved in session '{}'", closed.session),
-                ),
+                Some(unsaved) => Fact::Failed(troubled(&unsaved)),
             })
         });
     }
@@ -342,31 +345,62 @@ impl<V: View> Shell<V> {
         self.helpers.spawn("recent", move || Finished::Fact(Fact::Recent(opener.recent())));
     }
 
+    /// The plans in memory.
+    fn known_plans(&self) -> Vec<(u64, PlanRef)> {
+        self.app.plans.iter().filter_map(|entry| Some((entry.number, entry.plan.clone()?))).collect()
+    }
+
     /// Gives the terminal back, stops everything and saves it.
     fn finish(mut self) -> Ended {
         let code = self.ending.unwrap_or(0);
         self.reader = None;
         self.screen.leave();
         let stop = if code >= 128 { Stop::Signal } else { Stop::Requested };
-        let plans = !self.app.plans.is_empty();
-        let closed = self.desk.take().map(|desk| desk.close(stop)).unwrap_or_default();
-        Ended { code, message: parting(&closed, code, plans) }
+        let plans = self.known_plans();
+        let found = !self.app.plans.is_empty();
+        let closed = self.desk.take().map(|desk| desk.close(stop, plans)).unwrap_or_default();
+        let usual = self.opener.places.sessions();
+        Ended { code: exit_code(&closed, code), message: parting(&closed, code, found, &usual) }
+    }
+}
+
+/// The exit code: what was rescued elsewhere is no success, and what is lost is a failure also after a signal.
+fn exit_code(closed: &Closed, code: u8) -> u8 {
+    match &closed.ending {
+        Some(Ending::Lost { .. }) => Exit::Failure.code(),
+        Some(Ending::Rescued { .. }) if code == 0 => Exit::Failure.code(),
+        _ => code,
+    }
+}
+
+/// What to say of a session that could not be saved where it was to be.
+fn troubled(ending: &Ending) -> String {
+    match ending {
+        Ending::Saved(_) => String::new(),
+        Ending::Rescued { why, place } => {
+            format!("{why}; everything was put into {} instead, {}", shown(place), again(place))
+        }
+        Ending::Lost { why } => {
+            format!("{why}; no other folder could be written either, and what was not saved is lost")
+        }
     }
 }
 
 /// What to say on the shell after leaving.
-fn parting(closed: &Closed, code: u8, plans: bool) -> Option<String> {
-    if let Some(problem) = &closed.problem {
-        return Some(problem.clone());
-    }
-    if closed.session.is_empty() {
-        return None;
-    }
+fn parting(closed: &Closed, code: u8, plans: bool, usual: &Path) -> Option<String> {
+    let place = match closed.ending.as_ref()? {
+        Ending::Saved(place) => place,
+        unsaved => return Some(troubled(unsaved)),
+    };
     let what = if plans { "the best plan is saved" } else { "no plan was found" };
     let late = if closed.stopped { "" } else { " (a run did not stop in time; what it found is saved)" };
+    let is_usual = place.folder.as_deref().and_then(Path::parent) == Some(usual);
     match code {
         0 if !plans => None,
-        _ => Some(format!("{what} in session '{}'{late}; `lightbay` goes on from there", closed.session)),
+        _ if is_usual => {
+            Some(format!("{what} in session '{}'{late}; `lightbay` goes on from there", place.name()))
+        }
+        _ => Some(format!("{what} in {}{late}; {}", shown(place), again(place))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opening things off the loop: files, presets and saved sessions become one bundle that the desk takes over.
 
-use crate::app::action::{Heard, Opened, Recent, SessionView};
+use crate::app::action::{Heard, Opened, Recent, Saving, SessionView};
 use crate::app::effect::{Remembered, Source};
 use crate::app::plans::{PlanEntry, PlanRef};
 use crate::app::work::Setup;
@@ -12,12 +12,14 @@ use lightbay_core::param::ParamValue;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
-    Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, Session, SessionFile, SessionWriter, Store,
+    Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
+    SessionWriter, Store, Wish,
 };
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Newest plans of a session that are read at once; others when they are shown.
 const READ_AT_ONCE: usize = 8;
@@ -29,8 +31,10 @@ pub struct Opener {
     pub places: Places,
     /// The program's clock.
     pub clock: Arc<dyn Clock>,
-    /// Told when saving fails or works again: the message, or `None`.
-    pub notify: Arc<dyn Fn(Option<String>) + Send + Sync>,
+    /// Told when how saving goes has changed.
+    pub notify: Arc<dyn Fn(Saving) + Send + Sync>,
+    /// How many desks were given a number.
+    pub desks: Arc<AtomicU64>,
 }
 
 /// Something that was opened, with all that belongs to it.
@@ -41,9 +45,11 @@ pub struct Bundle {
     pub book: Arc<PlanBook>,
     /// Number of the next run.
     pub next_run: RunId,
-    /// The session, if one can be had.
-    pub session: Option<Session>,
-    /// Its writer, if it can be written.
+    /// What `session.toml` says to begin with.
+    pub file: SessionFile,
+    /// A session that somebody else has open: its plans are shown, and everything new is saved in one beside it.
+    pub looked_at: Option<Session>,
+    /// Writes the session; `None` only if the system has no thread for it.
     pub writer: Option<SessionWriter>,
     /// Whether the session was made just now and is worth nothing until something happens in it.
     pub fresh: bool,
@@ -104,31 +110,55 @@ impl Opener {
         source: &str,
         mut notes: Vec<(Severity, String)>,
     ) -> Bundle {
-        let created = scenario.to_value().map_err(|error| error.to_string()).and_then(|value| {
-            let store = self.store();
-            let date = self.clock.date();
-            store.create(scenario.name(), scenario.kind(), &value, &date).map_err(|error| error.to_string())
-        });
-        let session = match created {
-            Ok(session) => Some(session),
-            Err(error) => {
-                notes.push((Severity::Error, format!("nothing will be saved: {error}")));
-                None
-            }
-        };
         let book = Arc::new(PlanBook::new());
-        let writer = session.as_ref().and_then(|session| self.writer(session, &book, &mut notes));
+        let key = self.next_desk();
+        let writer = self.begin(scenario.name(), &scenario, &book, key, &mut notes);
+        let file = SessionFile::new(scenario.kind(), scenario.name(), &self.clock.date());
         let opened = Opened {
             source: source.to_owned(),
             scenario,
             plans: Vec::new(),
             events: Vec::new(),
             remembered: None,
-            session: view(session.as_ref()),
+            session: SessionView { key, ..SessionView::default() },
             notes,
             solve: None,
         };
-        Bundle { opened, book, next_run: RunId(1), session, writer, fresh: true }
+        Bundle { opened, book, next_run: RunId(1), file, looked_at: None, writer, fresh: true }
+    }
+
+    fn next_desk(&self) -> u64 {
+        self.desks.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Makes a session for a scenario. If that cannot be done now, everything waits until it can.
+    fn begin(
+        &self,
+        wanted: &str,
+        scenario: &AnyScenario,
+        book: &Arc<PlanBook>,
+        key: u64,
+        notes: &mut Vec<(Severity, String)>,
+    ) -> Option<SessionWriter> {
+        let value = match scenario.to_value() {
+            Ok(value) => value,
+            Err(error) => {
+                notes.push((Severity::Error, format!("nothing will be saved: {error}")));
+                return None;
+            }
+        };
+        let (store, kind) = (self.store(), scenario.kind());
+        match store.create(wanted, kind, &value, &self.clock.date()) {
+            Ok(session) => self.writer(&session, book, key, notes),
+            Err(error) => {
+                let wish =
+                    Wish { store, name: wanted.to_owned(), kind: kind.to_owned(), scenario: Arc::new(value) };
+                let (book, clock) = (Arc::clone(book), Arc::clone(&self.clock));
+                let writer =
+                    SessionWriter::start_without_folder(wish, &error, book, clock, self.notify_as(key));
+                writer.map_err(|error| notes.push(no_thread(&error))).ok()
+            }
+        }
     }
 
     /// What an import made, in a session of its own.
@@ -156,18 +186,11 @@ impl Opener {
         &self,
         session: &Session,
         book: &Arc<PlanBook>,
+        key: u64,
         notes: &mut Vec<(Severity, String)>,
     ) -> Option<SessionWriter> {
-        if session.read_only().is_some() {
-            return None;
-        }
-        let tell = Arc::clone(&self.notify);
-        let notify: Notify = Box::new(move |status| match &status.state {
-            SaveState::Failing { message, .. } => tell(Some(message.clone())),
-            SaveState::Saving => tell(None),
-            SaveState::Closed => {}
-        });
-        match SessionWriter::start(session, Arc::clone(book), Arc::clone(&self.clock), notify) {
+        let (own, clock) = (Arc::clone(book), Arc::clone(&self.clock));
+        match SessionWriter::start(session, own, clock, self.notify_as(key)) {
             Ok(writer) => {
                 notes.extend(writer.remarks().iter().map(|remark| (Severity::Warning, remark.clone())));
                 Some(writer)
@@ -177,6 +200,15 @@ impl Opener {
                 None
             }
         }
+    }
+
+    fn notify_as(&self, key: u64) -> Notify {
+        let tell = Arc::clone(&self.notify);
+        Box::new(move |status| {
+            if status.state != SaveState::Closed {
+                tell(saving(key, status));
+            }
+        })
     }
 
     /// A saved session with everything it knows.
@@ -206,7 +238,13 @@ impl Opener {
         let file = session.file().clone();
         let plans = saved_plans(&session, &replay, &file, &mut notes)?;
         let remembered = remembered(&scenario, &file, &replay, &plans);
-        let writer = self.writer(&session, &book, &mut notes);
+        let key = self.next_desk();
+        let beside = session.read_only().map(str::to_owned);
+        let writer = match &beside {
+            None => self.writer(&session, &book, key, &mut notes),
+            Some(_) => self.begin(name, &scenario, &book, key, &mut notes),
+        };
+        let fresh = beside.is_some();
         let events = replay
             .records
             .into_iter()
@@ -218,11 +256,12 @@ impl Opener {
             plans,
             events,
             remembered,
-            session: view(Some(&session)),
+            session: SessionView { key, beside, ..SessionView::default() },
             notes,
             solve: None,
         };
-        Ok(Bundle { opened, book, next_run, session: Some(session), writer, fresh: false })
+        let looked_at = fresh.then_some(session);
+        Ok(Bundle { opened, book, next_run, file, looked_at, writer, fresh })
     }
 
     /// Saved sessions for the first screen.
@@ -311,7 +350,7 @@ fn saved_plans(
     }
     wanted.extend(best.values().map(|row| row.number));
     for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
-        match read_plan(session, PlanId(row.number)) {
+        match read_plan(&[session.plans_folder()], PlanId(row.number)) {
             Ok(plan) => row.plan = Some(plan),
             Err(problem) => notes.push((Severity::Warning, format!("plan {}: {problem}", row.number))),
         }
@@ -319,13 +358,19 @@ fn saved_plans(
     Ok(rows)
 }
 
-/// Reads a plan of a session and checks it again: nothing that was on disk is trusted.
+/// Reads a plan from the first of these folders that has it and checks it again: nothing that was on disk is trusted.
 ///
 /// # Errors
 /// Why it cannot be used.
-pub fn read_plan(session: &Session, number: PlanId) -> Result<PlanRef, String> {
-    let value = session.read_plan(number).map_err(|error| error.to_string())?;
-    check_value(&value)
+pub fn read_plan(folders: &[PathBuf], number: PlanId) -> Result<PlanRef, String> {
+    let mut problem = None;
+    for folder in folders {
+        match lightbay_sessions::store::read_plan(folder, number) {
+            Ok(value) => return check_value(&value),
+            Err(error) => problem = problem.or(Some(error.to_string())),
+        }
+    }
+    Err(problem.unwrap_or_else(|| "nothing is saved here".to_owned()))
 }
 
 /// A plan from its JSON, checked.
@@ -343,13 +388,21 @@ pub fn check_value(value: &serde_json::Value) -> Result<PlanRef, String> {
     }
 }
 
-fn view(session: Option<&Session>) -> SessionView {
-    SessionView {
-        name: session.map_or_else(String::new, |session| session.name().to_owned()),
-        read_only: match session {
-            Some(session) => session.read_only().map(str::to_owned),
-            None => Some("nothing is saved".to_owned()),
+fn no_thread(error: &std::io::Error) -> (Severity, String) {
+    (Severity::Error, format!("nothing will be saved: no thread could be started for it: {error}"))
+}
+
+/// How saving goes, for the state.
+pub fn saving(key: u64, status: &SaveStatus) -> Saving {
+    Saving {
+        key,
+        name: status.place.name(),
+        failing: match &status.state {
+            SaveState::Failing { message, .. } => Some(message.clone()),
+            SaveState::Saving | SaveState::Closed => None,
         },
+        made_again: status.place.made_again,
+        list_problem: status.list_problem.clone(),
     }
 }
 

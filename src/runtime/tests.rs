@@ -8,13 +8,13 @@ use crate::app::{App, AppOptions, Look};
 use crate::runtime::desk::Desk;
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::helpers::{self, Finished};
-use crate::runtime::open::Opener;
+use crate::runtime::open::{Opener, read_plan};
 use lightbay_core::clock::{Clock, SystemClock};
 use lightbay_core::context::Stop;
 use lightbay_core::param::ParamValue;
-use lightbay_sessions::{Overrides, Places};
+use lightbay_sessions::{Ending, Overrides, Places, PlanId};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
@@ -35,7 +35,7 @@ impl Bench {
         };
         let places = Places::resolve(&given, |_| None).unwrap();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-        let opener = Opener { places, clock, notify: Arc::new(|_| {}) };
+        let opener = Opener { places, clock, notify: Arc::new(|_| {}), desks: Arc::default() };
         let look = Look::new(Palette::Mono, ColorDepth::None, Background::Dark, GlyphSet::Ascii, false);
         let options = AppOptions {
             version: "test",
@@ -92,10 +92,22 @@ impl Bench {
         self
     }
 
-    fn close(mut self) -> String {
-        let closed = self.desk.take().unwrap().close(Stop::Requested);
-        assert_eq!(closed.problem, None);
-        closed.session
+    /// Name of the session in which everything is; empty if none was worth keeping.
+    fn close(self) -> String {
+        match self.end() {
+            None => String::new(),
+            Some(Ending::Saved(place)) => place.name(),
+            Some(unsaved) => panic!("{unsaved:?}"),
+        }
+    }
+
+    fn end(mut self) -> Option<Ending> {
+        self.desk.take().unwrap().close(Stop::Requested, Vec::new()).ending
+    }
+
+    fn folder(&self) -> PathBuf {
+        let plans = self.desk.as_ref().unwrap().plan_folders();
+        plans[0].parent().unwrap().to_owned()
     }
 }
 
@@ -159,9 +171,7 @@ fn a_run_that_was_cut_off_is_called_so() {
     let folder = tempfile::tempdir().unwrap();
     let mut before = Bench::new(folder.path());
     before.open(&tiny()).solve("delta-joint");
-    let session = before.desk.as_ref().unwrap().session().unwrap();
-    let log = session.log_path();
-    drop(session);
+    let log = before.folder().join("run.log");
     before.close();
     // As a kill leaves it: the last line, the end of the run, never made it to the disk.
     let text = std::fs::read_to_string(&log).unwrap();
@@ -176,23 +186,100 @@ fn a_run_that_was_cut_off_is_called_so() {
 }
 
 #[test]
-fn a_second_reader_looks_and_is_told_who_writes() {
+fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = Bench::new(folder.path());
     first.open(&tiny()).solve("delta-joint");
     first.desk.as_ref().unwrap().flush()();
+
+    let mut looking = Bench::new(folder.path());
+    looking.open(&Source::Last);
+    let said = looking.app.log.last().unwrap().text.clone();
+    assert!(said.contains("open in process") && said.contains("saved in session 'tiny4-2'"), "{said}");
+    assert_eq!(looking.app.session.failing, None);
+    assert_eq!(looking.close(), "", "who only looks leaves nothing");
+
     let mut second = Bench::new(folder.path());
     second.open(&Source::Last);
-    assert!(second.app.plans.best().is_some());
-    assert!(second.app.log.last().unwrap().text.contains("read only"));
+    let shown = second.app.plans.best().unwrap().number;
     second.solve("delta-fast");
-    let plans = second.app.plans.len();
-    assert_eq!(second.close(), "");
-    first.close();
+    let own: Vec<u64> =
+        second.app.plans.iter().map(|plan| plan.number).filter(|plan| *plan != shown).collect();
+    assert!(!own.is_empty());
+    second.desk.as_ref().unwrap().flush()();
+    let folders = second.desk.as_ref().unwrap().plan_folders();
+    for number in own.iter().chain([&shown]) {
+        read_plan(&folders, PlanId(*number)).unwrap();
+    }
+    assert_eq!(second.close(), "tiny4-2");
+    assert_eq!(first.close(), "tiny4");
+
     let mut third = Bench::new(folder.path());
-    third.open(&Source::Last);
-    assert!(third.app.session.read_only.is_none());
-    assert!(third.app.plans.len() < plans, "what the second one found was its own");
+    third.open(&Source::Session("tiny4-2".to_owned()));
+    let found: Vec<u64> = third.app.plans.iter().map(|plan| plan.number).collect();
+    assert_eq!(found, own, "what the second one found is kept");
+    assert!(third.app.session.beside.is_none());
+    let mut original = Bench::new(folder.path());
+    original.open(&Source::Session("tiny4".to_owned()));
+    assert!(original.app.session.beside.is_none());
+}
+
+/// Writes cannot reach the folder any more; a file in its way stops root as well.
+fn break_disk(folder: &Path) {
+    std::fs::rename(folder, folder.with_extension("aside")).unwrap();
+    std::fs::write(folder, b"in the way").unwrap();
+}
+
+#[test]
+fn what_cannot_be_saved_is_said_and_put_elsewhere_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Bench::new(folder.path());
+    bench.open(&tiny());
+    break_disk(&bench.folder());
+    bench.solve("delta-joint");
+    let Fact::Failed(said) = bench.desk.as_ref().unwrap().flush()() else { panic!("it cannot be saved") };
+    assert!(said.starts_with("the session cannot be saved: "), "{said}");
+    let best = bench.app.plans.best().unwrap().value;
+    let Some(Ending::Rescued { why, place }) = bench.end() else { panic!("rescued") };
+    assert!(why.starts_with("the session cannot be saved: "), "{why}");
+    assert_eq!(place.folder.unwrap(), folder.path().join("state/rescued/sessions/tiny4"));
+    let given = Overrides { data: Some(folder.path().join("state/rescued")), ..Overrides::default() };
+    let mut again = Bench::new(folder.path());
+    let env = |name: &str| (name == "HOME").then(|| folder.path().into());
+    again.opener.places = Places::resolve(&given, env).unwrap();
+    again.open(&Source::Session("tiny4".to_owned()));
+    assert_eq!(again.app.plans.best().unwrap().value, best);
+}
+
+#[test]
+fn another_folder_takes_the_whole_session_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Bench::new(folder.path());
+    bench.open(&tiny()).solve("delta-joint");
+    let elsewhere = folder.path().join("elsewhere");
+    let Fact::Note(_, said) = bench.desk.as_mut().unwrap().save_to(elsewhere.clone())() else {
+        panic!("there is room")
+    };
+    assert!(said.contains("LIGHTBAY_DATA="), "{said}");
+    assert_eq!(bench.folder(), elsewhere.join("sessions/tiny4"));
+    bench.solve("delta-fast");
+    let plans = bench.app.plans.iter().count();
+    let Some(Ending::Saved(place)) = bench.end() else { panic!("saved") };
+    assert_eq!(place.data(), Some(elsewhere.as_path()));
+    let store = lightbay_sessions::Store::of_data(&elsewhere);
+    assert!(store.open("tiny4", "").unwrap().plans().unwrap().len() <= plans);
+}
+
+#[test]
+fn a_session_that_cannot_be_made_is_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("data"), b"in the way").unwrap();
+    let mut bench = Bench::new(folder.path());
+    bench.open(&tiny());
+    assert!(bench.app.session.failing.is_some());
+    assert!(bench.app.log.last().unwrap().text.contains(":save_to FOLDER"));
+    bench.solve("delta-joint");
+    assert!(matches!(bench.end(), Some(Ending::Rescued { .. })));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod bad_input;
 mod bombs;
 mod commands;
 mod crossconnect;
+mod faults;
 mod files;
 mod first_words;
 mod helpers;

@@ -64,7 +64,7 @@ impl Bench {
     pub fn open(preset: &str, style: Style) -> Self {
         let mut bench = Self::start(style);
         let scenario = lightbay_engines::preset(preset).unwrap();
-        let session = SessionView { name: format!("{preset}-1"), read_only: None };
+        let session = SessionView { name: format!("{preset}-1"), ..SessionView::default() };
         bench.fact(Fact::Opened(Box::new(Opened {
             source: format!("preset:{preset}"),
             scenario,

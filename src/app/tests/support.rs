@@ -68,7 +68,7 @@ impl Bench {
             plans: Vec::new(),
             events: Vec::new(),
             remembered: None,
-            session: SessionView { name: "tiny4".to_owned(), read_only: None },
+            session: SessionView { name: "tiny4".to_owned(), ..SessionView::default() },
             notes: Vec::new(),
             solve: None,
         })));

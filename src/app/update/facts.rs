@@ -41,6 +41,7 @@ impl App {
                 let entry = entry_of(number, &plan, None, &source);
                 self.plans.add(entry);
                 self.plans.shown = Shown::Chosen(number);
+                self.session.used = true;
                 self.to_remember = true;
                 self.say(Severity::Info, format!("kept as plan {number}; Space b shows the best plan again"));
                 self.touch();
@@ -55,9 +56,9 @@ impl App {
                 self.layers.push(Layer::Confirm(Question {
                     text: format!("{} is there already. Write over it?", job.path.display()),
                     meaning: "Its present content would be lost.".to_owned(),
-                    answers: ["keep it", "write over it"],
+                    answers: vec!["keep it", "write over it"],
                     chosen: 0,
-                    then: Confirmed::Overwrite(job),
+                    then: vec![Confirmed::Overwrite(job)],
                 }));
                 self.touch();
             }
@@ -65,6 +66,7 @@ impl App {
                 self.say(Severity::Error, text);
                 self.touch();
             }
+            Fact::Saving(saving) => self.saving(saving, effects),
             Fact::Note(severity, text) => self.say(severity, text),
             Fact::Terminal(abilities) => {
                 self.look.depth = abilities.depth;
@@ -126,9 +128,9 @@ impl App {
             _ => format!("{name} is open with {plans} plans; r goes on from the best"),
         };
         self.say(Severity::Info, text);
-        let read_only = self.session.read_only.clone();
+        let beside = self.session.beside.clone();
         for run in self.runs_cut_off() {
-            if read_only.is_some() {
+            if beside.is_some() {
                 // Whoever holds the session may still be at it.
                 self.say(Severity::Info, format!("run {run} is shown as it was when this was opened"));
             } else {
@@ -138,8 +140,15 @@ impl App {
                 );
             }
         }
-        if let Some(why) = read_only {
-            self.say(Severity::Warning, format!("{why}; what is found here is not saved"));
+        if let Some(other) = beside {
+            let name = &self.session.name;
+            let own =
+                if name.is_empty() { "a session of its own".to_owned() } else { format!("session '{name}'") };
+            self.say(Severity::Warning, format!("{other}; what is found here is saved in {own}"));
+        }
+        if let Some(problem) = &self.session.failing {
+            let text = format!("{problem}; tried again every second, :save_to FOLDER saves elsewhere");
+            self.say(Severity::Error, text);
         }
         for (severity, text) in opened.notes {
             self.say(severity, text);
@@ -217,6 +226,7 @@ impl App {
 
     fn submitted(&mut self, submitted: Submitted) {
         let Submitted { run, method, scenario_sha256, queued, .. } = submitted;
+        self.session.used = true;
         // The run may have said something already.
         if self.runs.get(run).is_none() {
             let state = if queued { RunState::Queued } else { RunState::Running };

@@ -71,7 +71,7 @@ impl App {
     }
 
     /// A path as a person types it: below the folder of the start, unless it begins with `/` or `~`.
-    fn path(&self, text: &str) -> PathBuf {
+    pub(super) fn path(&self, text: &str) -> PathBuf {
         if text.starts_with('~') { PathBuf::from(text) } else { self.options.folder.join(text) }
     }
 

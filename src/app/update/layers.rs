@@ -59,7 +59,8 @@ impl App {
             C::Raise => self.raise(1, effects),
             C::Lower => self.raise(-1, effects),
             C::No => self.answer(0, effects),
-            C::Yes => self.answer(1, effects),
+            C::Yes => self.answer(usize::MAX, effects),
+            C::Answer(answer) => self.answer(usize::from(answer), effects),
         }
         // Next and Previous also mean the next pair, name and format.
         if let (C::Next | C::Previous, Some(Layer::Compare(view))) = (command, self.layers.last_mut()) {
@@ -105,7 +106,10 @@ impl App {
                 edit.format = (edit.format as i64 + by).rem_euclid(edit.formats.len().max(1) as i64) as usize;
                 self.refresh_export_path();
             }
-            Some(Layer::Confirm(question)) => question.chosen = 1 - question.chosen.min(1),
+            Some(Layer::Confirm(question)) => {
+                let answers = question.answers.len().max(1) as i64;
+                question.chosen = (question.chosen as i64 + by).rem_euclid(answers) as usize;
+            }
             Some(Layer::EditCell(_)) | None => {}
         }
     }
@@ -121,7 +125,9 @@ impl App {
             Some(Layer::Runs(list) | Layer::Panes(list) | Layer::Log(list)) => {
                 list.selected = line.min(rows.saturating_sub(1));
             }
-            Some(Layer::Confirm(question)) => question.chosen = line.min(1),
+            Some(Layer::Confirm(question)) => {
+                question.chosen = line.min(question.answers.len().saturating_sub(1));
+            }
             Some(Layer::Export(edit)) => {
                 edit.format = line.min(edit.formats.len().saturating_sub(1));
                 self.refresh_export_path();
@@ -220,19 +226,18 @@ impl App {
         }
     }
 
-    /// Answers the question on top: 0 is the safe answer.
+    /// Answers the question on top: 0 is the safe answer, a number beyond the last one means the last.
     fn answer(&mut self, answer: usize, effects: &mut Effects) {
         let Some(Layer::Confirm(_)) = self.layers.last() else { return };
-        let Some(Layer::Confirm(question)) = self.layers.pop() else { return };
-        if answer == 0 {
-            return;
-        }
-        match question.then {
+        let Some(Layer::Confirm(mut question)) = self.layers.pop() else { return };
+        let Some(at) = answer.min(question.then.len()).checked_sub(1) else { return };
+        match question.then.swap_remove(at) {
             Confirmed::Leave => self.leave(0, effects),
             Confirmed::Overwrite(mut job) => {
                 job.overwrite = true;
                 effects.push(Effect::Export(job));
             }
+            Confirmed::Ask(text) => self.show_palette(text),
             Confirmed::Run(command) => {
                 // Asked and answered: what works is told to stop and no second question follows.
                 let runs: Vec<RunId> = self.runs.active().map(|run| run.id).collect();
@@ -257,9 +262,9 @@ impl App {
         self.layers.push(Layer::Confirm(Question {
             text: "A solve runs. Stop it and go on?".to_owned(),
             meaning: "Its best plan is kept in the session.".to_owned(),
-            answers: ["stay here", "stop it"],
+            answers: vec!["stay here", "stop it"],
             chosen: 0,
-            then: Confirmed::Run(command),
+            then: vec![Confirmed::Run(command)],
         }));
         true
     }

@@ -1,7 +1,6 @@
 //! Looks, mouse and leaving.
 
 use crate::app::effect::{Effect, Effects};
-use crate::app::layer::{Confirmed, Layer, Question};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
 use lightbay_widgets::{GlyphSet, Palette};
@@ -37,24 +36,6 @@ impl App {
             "the mouse belongs to the terminal: drag selects text"
         };
         self.say(Severity::Info, text);
-    }
-
-    /// Leaves; asks first while a solve runs.
-    pub(super) fn quit(&mut self, effects: &mut Effects) {
-        if !self.runs.is_busy() && !self.sweeps.is_busy() {
-            self.leave(0, effects);
-            return;
-        }
-        let methods: Vec<&str> = self.runs.active().map(|run| run.method.as_str()).collect();
-        let methods = if self.sweeps.is_busy() { [methods, vec!["the sweep"]].concat() } else { methods };
-        self.layers.push(Layer::Confirm(Question {
-            text: format!("{} still works. Leave?", methods.join(", ")),
-            meaning: "The best plan is saved; lightbay comes back to this session and r goes on from it."
-                .to_owned(),
-            answers: ["stay", "leave"],
-            chosen: 0,
-            then: Confirmed::Leave,
-        }));
     }
 
     /// Leaves now. What was remembered last goes to disk first.

@@ -6,11 +6,19 @@ use crate::cli::source::Source;
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::problem::{Problem, printable};
 use lightbay_engines::sweep::{FoundRow, Row, Starts, Sweep};
-use lightbay_sessions::{Overwrite, atomic_write};
+use lightbay_sessions::{Overwrite, atomic_write, remove_abandoned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Begin and end of the name of a cell's plan.
+const PREFIX: &str = "cell-";
+const SUFFIX: &str = ".json";
+
+fn cell_of(name: &str) -> Option<usize> {
+    name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.parse().ok()
+}
 
 /// Plans of the cells of a sweep.
 #[derive(Debug)]
@@ -43,7 +51,7 @@ impl Plans {
     }
 
     fn path(&self, cell: usize) -> Option<PathBuf> {
-        self.folder.as_ref().map(|folder| folder.join(format!("cell-{cell}.json")))
+        self.folder.as_ref().map(|folder| folder.join(format!("{PREFIX}{cell}{SUFFIX}")))
     }
 
     /// Makes the folder that was asked for, and finds out whether anything is in the way.
@@ -83,10 +91,6 @@ impl Plans {
                 *last = row.cell.max(*last);
             }
         }
-        // A kill may have come between a row and this.
-        for row in found.iter().filter(|row| !self.last.values().any(|cell| *cell == row.cell)) {
-            self.discard(row.cell);
-        }
         let mut starts = Starts::new();
         for (line, cell) in self.last.clone() {
             let Some(path) = self.path(cell) else { continue };
@@ -101,6 +105,25 @@ impl Plans {
             }
         }
         starts
+    }
+
+    /// Removes what a sweep that was killed left behind: unfinished files, and beside the table plans that no cell
+    /// starts from. Only while the table is ours: another sweep may still work on it.
+    pub fn clear_litter(&self) {
+        let Some(folder) = &self.folder else { return };
+        remove_abandoned(folder);
+        if self.all {
+            return;
+        }
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let cell = entry.file_name().to_str().and_then(cell_of);
+            if cell.is_some_and(|cell| !self.last.values().any(|wanted| *wanted == cell)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        if self.last.is_empty() {
+            self.finish();
+        }
     }
 
     /// Keeps the plan of a cell before its row is written, if it is wanted.

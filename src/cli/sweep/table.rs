@@ -2,10 +2,10 @@
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::target::FileTarget;
+use crate::cli::target::{FileTarget, folder_of};
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_engines::sweep::{FoundRow, Row, Sweep, TableForm};
-use lightbay_sessions::{LineFile, Overwrite};
+use lightbay_sessions::{LineFile, Overwrite, remove_abandoned};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +44,7 @@ impl Table {
         let form = form_of(path, &name)?;
         if resume && path.exists() {
             let (file, lines) = LineFile::open(path)?;
+            remove_abandoned(folder_of(path));
             let text = String::from_utf8_lossy(&lines);
             let found = form.read(sweep, &text).map_err(|problem| Problems::from(problem).named(&name))?;
             return Ok((Self::Open(file, form), found));

@@ -52,12 +52,9 @@ impl<V: View> Shell<V> {
                 self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)));
             }
             Effect::LoadPlan { number } => {
-                let session = self.desk.as_ref().and_then(Desk::session);
+                let folders = self.desk.as_ref().map(Desk::plan_folders).unwrap_or_default();
                 self.helpers.spawn("load", move || {
-                    let plan = match session {
-                        Some(session) => read_plan(&session, PlanId(number)),
-                        None => Err("nothing is saved here".to_owned()),
-                    };
+                    let plan = read_plan(&folders, PlanId(number));
                     Finished::Fact(Fact::PlanLoaded { number, plan })
                 });
             }
@@ -74,6 +71,11 @@ impl<V: View> Shell<V> {
             }
             Effect::SaveSession => {
                 if let Some(save) = self.desk.as_ref().map(Desk::flush) {
+                    self.helpers.spawn("save", move || Finished::Fact(save()));
+                }
+            }
+            Effect::SaveTo(folder) => {
+                if let Some(save) = self.desk.as_mut().map(|desk| desk.save_to(at_home(folder))) {
                     self.helpers.spawn("save", move || Finished::Fact(save()));
                 }
             }

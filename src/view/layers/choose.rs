@@ -100,10 +100,10 @@ impl Layers {
         let inner = popup(app, "Sure?", &[], (width, height), area, buf);
         (&widget).render(inner, buf, &mut self.hits);
         out.hits.extend(self.hits.iter().map(|hit| {
-            let answer = if hit.id == 0 { LayerCommand::No } else { LayerCommand::Yes };
+            let answer = LayerCommand::Answer(hit.id as u8);
             Hit { rect: hit.rect, click: Action::Do(Command::Layer(answer)), open: None }
         }));
-        out.layer_page = 2;
-        out.layer_rows = 2;
+        out.layer_page = question.answers.len();
+        out.layer_rows = question.answers.len();
     }
 }

@@ -49,7 +49,7 @@ impl Log {
             self.lines.extend(app.log.iter().skip(from).map(line));
         }
         self.right.clear();
-        if app.session.read_only.is_some() {
+        if app.session.failing.is_some() {
             self.right.push(Piece::new("! not saved  ", Tone::Bad).bold());
         }
         let count = app.log.total();

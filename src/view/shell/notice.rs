@@ -14,6 +14,11 @@ pub fn too_small(app: &App, area: Rect, buf: &mut Buffer) {
     let best = app.work.as_ref().zip(app.plans.shown()).map(|(work, shown)| {
         format!("best {}", Goal::of(work.objective).with_unit(shown.value, Room::Short))
     });
+    let best = match (&app.session.failing, best) {
+        (Some(_), Some(best)) => Some(format!("{best}, ! not saved")),
+        (Some(_), None) => Some("! not saved".to_owned()),
+        (None, best) => best,
+    };
     let state = match (app.runs.is_busy(), best) {
         (true, Some(best)) => format!("solving goes on, {best}"),
         (true, None) => "solving goes on".to_owned(),

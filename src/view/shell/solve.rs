@@ -283,7 +283,7 @@ fn limits(app: &App) -> Vec<Piece> {
 /// `checked plan 6 ✓  events dropped 0`, and what is wrong with the session.
 fn health(app: &App) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    if let Some(why) = &app.session.read_only {
+    if let Some(why) = &app.session.failing {
         pieces.push(Piece::new("! not saved: ", Tone::Bad).bold());
         pieces.push(Piece::text(why.clone()));
         return pieces;

@@ -1,0 +1,86 @@
+//! How saving goes: the sign while it fails, the question before leaving then, another folder.
+
+use crate::app::action::Saving;
+use crate::app::effect::{Effect, Effects};
+use crate::app::layer::{Confirmed, Layer, Question};
+use crate::app::state::App;
+use lightbay_core::event::Severity;
+
+impl App {
+    /// Takes in how saving goes. What an earlier session still says is no longer of interest.
+    pub(super) fn saving(&mut self, saving: Saving, effects: &mut Effects) {
+        if saving.key != self.session.key {
+            return;
+        }
+        let Saving { name, failing, made_again, list_problem, key: _ } = saving;
+        let before = std::mem::replace(&mut self.session.failing, failing);
+        self.session.name = name;
+        match (&before, self.session.failing.clone()) {
+            (None, Some(problem)) => self.say(
+                Severity::Error,
+                format!("{problem}; tried again every second, :save_to FOLDER saves elsewhere"),
+            ),
+            (Some(_), None) => self.say(Severity::Info, "the session is saved again"),
+            _ => {}
+        }
+        if made_again > self.session.made_again {
+            self.session.made_again = made_again;
+            self.say(
+                Severity::Warning,
+                format!("the folder of session '{}' was removed; it is made again", self.session.name),
+            );
+            let known = self.plans.iter().filter_map(|entry| Some((entry.number, entry.plan.clone()?)));
+            effects.extend(known.map(|(number, plan)| Effect::SavePlan { number, plan }));
+            self.to_remember = true;
+        }
+        if list_problem != self.session.list_problem {
+            if let Some(problem) = &list_problem {
+                let text = format!("the list of recent sessions is not brought up to date: {problem}");
+                self.say(Severity::Warning, text);
+            }
+            self.session.list_problem = list_problem;
+        }
+        self.touch();
+    }
+
+    /// Leaves; asks first while something works or plans are not on disk.
+    pub(super) fn quit(&mut self, effects: &mut Effects) {
+        let busy = self.runs.is_busy() || self.sweeps.is_busy();
+        let unsaved = self.session.failing.clone().filter(|_| self.session.used);
+        if !busy && unsaved.is_none() {
+            self.leave(0, effects);
+            return;
+        }
+        let mut working: Vec<&str> = self.runs.active().map(|run| run.method.as_str()).collect();
+        if self.sweeps.is_busy() {
+            working.push("the sweep");
+        }
+        let works = format!("{} still works", working.join(", "));
+        self.layers.push(Layer::Confirm(match unsaved {
+            None => Question {
+                text: format!("{works}. Leave?"),
+                meaning: "The best plan is saved; lightbay comes back to this session and r goes on from it."
+                    .to_owned(),
+                answers: vec!["stay", "leave"],
+                chosen: 0,
+                then: vec![Confirmed::Leave],
+            },
+            Some(problem) => Question {
+                text: if busy { format!("{works}, and plans are not saved. Leave?") } else { "Plans are not saved. Leave?".to_owned() },
+                meaning: format!(
+                    "{problem}. Another folder takes the whole session along. Leaving puts the plans wherever there is room and says where."
+                ),
+                answers: vec!["stay", "another folder", "leave"],
+                chosen: 0,
+                then: vec![Confirmed::Ask("save_to "), Confirmed::Leave],
+            },
+        }));
+    }
+
+    /// Goes on saving below another folder.
+    pub(super) fn save_to(&mut self, text: &str, effects: &mut Effects) {
+        let folder = self.path(text.trim());
+        self.say(Severity::Info, format!("moving the session to {}", folder.display()));
+        effects.push(Effect::SaveTo(folder));
+    }
+}
