@@ -15,7 +15,11 @@ fn main() -> ExitCode {
         return Exit::Failure.into();
     };
     report_panics(&console);
-    cli::run(std::env::args_os(), &mut console).into()
+    let exit = cli::run(std::env::args_os(), &mut console);
+    drop(console);
+    // Everything is written. A run that did not stop works on until the last moment, perhaps inside a library whose
+    // destructors would wait for it.
+    signal_hook::low_level::exit(i32::from(exit.code()))
 }
 
 /// Panics and unforeseen errors become reports on the real standard error. A panic on the thread of a run is no
