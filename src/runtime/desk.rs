@@ -29,7 +29,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
 /// How long leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
-const STOP_WITHIN: Duration = Duration::from_millis(600);
+const STOP_WITHIN: Duration = Duration::from_millis(500);
 
 /// How long stopping the process waits for runs to stand still.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);

@@ -144,7 +144,8 @@ impl App {
             let name = &self.session.name;
             let own =
                 if name.is_empty() { "a session of its own".to_owned() } else { format!("session '{name}'") };
-            self.say(Severity::Warning, format!("{other}; what is found here is saved in {own}"));
+            let other = other.trim_start_matches("read only: ");
+            self.say(Severity::Warning, format!("what is found here is saved in {own}; {other}"));
         }
         if let Some(problem) = &self.session.failing {
             let text = format!("{problem}; tried again every second, :save_to FOLDER saves elsewhere");

@@ -5,7 +5,7 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::log::LogEntry as Line;
 use crate::app::state::App;
 use lightbay_core::event::Severity as Level;
-use lightbay_widgets::{LogEntry, LogLines, Piece, Severity, Tone};
+use lightbay_widgets::{LogEntry, LogLines, Piece, Sentence, Severity, Tone, pieces_width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -49,15 +49,26 @@ impl Log {
             self.lines.extend(app.log.iter().skip(from).map(line));
         }
         self.right.clear();
+        let mut lines = area;
         if app.session.failing.is_some() {
-            self.right.push(Piece::new("! not saved  ", Tone::Bad).bold());
+            // A place of its own: a long message must not push it from the screen.
+            let sign = [Piece::new("! not saved", Tone::Bad).bold()];
+            let width = pieces_width(&sign, app.look.theme.glyphs) + 1;
+            lines.width = lines.width.saturating_sub(width);
+            let rect = Rect {
+                x: lines.right(),
+                y: area.bottom().saturating_sub(1),
+                width,
+                height: area.height.min(1),
+            };
+            (&Sentence::new(&app.look.theme, &sign)).render(rect, buf);
         }
         let count = app.log.total();
         if count > u64::from(area.height) {
             let key = super::key_of(&Command::Log);
             self.right.push(Piece::muted(format!("{} of {count}  {key} log", self.lines.len())));
         }
-        (&LogLines::new(&app.look.theme, &self.lines).right(&self.right)).render(area, buf);
+        (&LogLines::new(&app.look.theme, &self.lines).right(&self.right)).render(lines, buf);
         out.hits.push(Hit { rect: area, click: Action::Do(Command::Log), open: None });
     }
 }
