@@ -90,8 +90,8 @@ impl Home {
             store: Store::at(path.parent().unwrap_or(Path::new("."))),
             name: session.name().to_owned(),
             kind: session.file().kind.clone(),
+            scenario: read_scenario(&path),
             there: Some(There { folder, path, _lock: lock }),
-            scenario: None,
             clock,
             made_again: 0,
         };
@@ -112,14 +112,9 @@ impl Home {
         }
     }
 
-    /// The scenario for a new folder: as it is on disk, else as it was handed over.
+    /// The scenario for a new folder.
     fn known_scenario(&self) -> Arc<Value> {
-        let on_disk = || {
-            let path = self.there.as_ref()?.path.join(SCENARIO_FILE);
-            let value = serde_json::from_slice(&private::read(&path).ok()?).ok()?;
-            Some(Arc::new(value))
-        };
-        self.scenario.clone().or_else(on_disk).unwrap_or_default()
+        self.scenario.clone().unwrap_or_default()
     }
 
     /// Makes a session in `store`, with everything that can be read of the present one if it is to come along.
@@ -130,6 +125,10 @@ impl Home {
         let made = (|| {
             if let Some(there) = self.there.as_ref().filter(|_| along) {
                 copy_into(there, &path)?;
+            }
+            if scenario.is_null() {
+                // Nothing is better than a wrong one: the plans have it too.
+                let _ = fs::remove_file(path.join(SCENARIO_FILE));
             }
             let (folder, _) = Folder::open(&path)?;
             Ok(There { folder, path: path.clone(), _lock: session.writable()? })
@@ -165,6 +164,12 @@ impl Home {
         self.made_again += 1;
         Ok(())
     }
+}
+
+/// The scenario of a session, kept for the day on which its folder cannot be read any more.
+fn read_scenario(folder: &Path) -> Option<Arc<Value>> {
+    let bytes = private::read(&folder.join(SCENARIO_FILE)).ok()?;
+    Some(Arc::new(serde_json::from_slice(&bytes).ok()?))
 }
 
 /// Copies what can be read of a session. What cannot is left behind: the rest must not be lost with it.
