@@ -1,13 +1,14 @@
 //! Scenarios from plans of other kinds, by the neutral records of the core. Nothing else joins kinds.
 
+use crate::formats::listed;
 use crate::listed::Listed;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
-use lightbay_core::exchange::{CircuitMatrix, DerivedFrom};
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, DerivedFrom};
 use lightbay_core::json;
 use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::Crossconnect;
 use lightbay_crossconnect::handover::{self, Hall};
@@ -18,6 +19,10 @@ use std::sync::Arc;
 const FROM: &str = "from";
 /// Knob that names the plan that is installed.
 const INSTALLED_FROM: &str = "installed_from";
+/// Knob that keeps circuits at their switch and ports.
+const KEEP_PORTS: &str = "keep_ports";
+/// Knob of the number of switches.
+const OCS_COUNT: &str = "ocs_count";
 /// Knob of scenarios that says what ports may meet.
 const WIRING: &str = "wiring";
 
@@ -53,12 +58,19 @@ pub fn conversion(kind: &str) -> Option<Conversion> {
         ],
         own: vec![
             ParamInfo::int(
-                "ocs_count",
+                OCS_COUNT,
                 1,
                 MAX_OCS as i64,
                 1,
                 "Switches over which the ports of every pod are spread evenly; by itself those of 'installed_from', or up to \
                  16 that the ports go over without rest.",
+            )
+            .derived(),
+            ParamInfo::bool(
+                KEEP_PORTS,
+                false,
+                "Whether every circuit stays at the switch and ports where the plan has it; else switches and ports are chosen \
+                 anew. By itself true where ports are joined to switches for good, as in a TPU pod.",
             )
             .derived(),
         ],
@@ -122,18 +134,28 @@ fn crossconnect(
             return Err(problem.into());
         }
     };
+    let value = |name: &str| own.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    let asked = match value(KEEP_PORTS) {
+        Some(ParamValue::Bool(keep)) => Some(*keep),
+        _ => None,
+    };
+    let kept = places(&matrix, asked)?;
     let mut hall = installed.map_or_else(|| Hall::suited(&matrix), |plan| Hall::of(&plan.scenario.body));
-    for (name, value) in own {
-        match value {
-            ParamValue::Int(count) => hall.ocs_count = *count as u32,
-            other => {
-                let word = other.to_string();
-                let known = Wiring::ALL.iter().find(|(known, _)| name == WIRING && *known == word);
-                hall.wiring = known.map_or(hall.wiring, |(_, wiring)| *wiring);
-            }
-        }
+    if let (Some(kept), None) = (kept, installed) {
+        hall.ocs_count = kept.ports_a.first().map_or(0, Vec::len) as u32;
     }
-    let mut handed = handover::scenario(&matrix, hall)?;
+    if let Some(ParamValue::Int(count)) = value(OCS_COUNT) {
+        hall.ocs_count = *count as u32;
+    }
+    if let Some(word) = value(WIRING).map(ToString::to_string) {
+        let known = Wiring::ALL.iter().find(|(known, _)| *known == word);
+        hall.wiring = known.map_or(hall.wiring, |(_, wiring)| *wiring);
+    }
+    let mut handed = match kept {
+        Some(kept) => handover::placed(&matrix, kept, hall)?,
+        None => handover::scenario(&matrix, hall)?,
+    };
+    handed.notes.extend(left_out(&matrix, kept.is_some()));
     if let Some(plan) = installed {
         let Some(changes) = plan.result.changes() else {
             let problem = Problem::new(
@@ -156,6 +178,38 @@ fn crossconnect(
     });
     let scenario = Scenario { name: header.name, body };
     Ok(Converted { scenario: AnyScenario::Crossconnect(Arc::new(scenario)), notes: handed.notes })
+}
+
+/// Where the circuits are to stay; `None` if switches and ports are to be chosen anew.
+fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&CircuitPlaces>, Problem> {
+    match (&matrix.places, asked) {
+        (None, Some(true)) => Err(Problem::new(
+            KEEP_PORTS,
+            "is true, but the plan says between which pods its circuits run and not at which switch and ports",
+            "leave it out, or give a plan of a TPU pod or of two-sided switches",
+        )),
+        (Some(places), asked) if asked.unwrap_or(places.fixed) => Ok(Some(places)),
+        _ => Ok(None),
+    }
+}
+
+/// What of the plan does not reach the scenario, one sentence each.
+fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let (Some(places), false) = (&matrix.places, kept) {
+        let inside = places.circuits.iter().filter(|circuit| circuit.pod_a == circuit.pod_b).count() as u64;
+        let loops = if inside == 0 {
+            String::new()
+        } else {
+            format!(", and {} a pod to itself left out", counted(inside, "circuit of", "circuits of"))
+        };
+        notes.push(format!(
+            "switch and ports of the {} in the plan are not kept{loops}: they are chosen anew; {KEEP_PORTS}=true keeps them",
+            counted(places.circuits.len() as u64, "circuit", "circuits")
+        ));
+    }
+    notes.extend(listed("not in the scenario, only in the plan", &matrix.left_out));
+    notes
 }
 
 /// The circuits of a plan between pods.

@@ -7,7 +7,7 @@ use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
-use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::problem::{Problem, Problems, printable, suggestion};
 use lightbay_core::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,6 +54,9 @@ pub struct FormatInfo {
     pub help: &'static str,
     /// What it is made from (exporters) or becomes (importers).
     pub of: SubjectSort,
+    /// What of the subject is not in the file (exporters), or what of the file is not in the result (importers); none where
+    /// everything gets through.
+    pub leaves_out: &'static [&'static str],
     /// The second subject that it can take (exporters); `null` for most.
     pub against: Option<SecondSubject>,
     /// Usual ending of file names, without the dot.
@@ -131,6 +134,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
         name: "json",
         help: "The scenario or plan itself, for scripts and the fabric controller.",
         of: SubjectSort::Either,
+        leaves_out: &[],
         against: None,
         extension: "json",
         params: Vec::new(),
@@ -182,17 +186,62 @@ pub fn export_against(
         return written;
     }
     let params = parse_settings(&info.params, settings, format)?;
+    let remarks = remarks(subject, info);
     let bytes = match (format, subject) {
         ("json", Subject::Scenario(scenario)) => scenario.to_json().map_err(write_problem)?,
         ("json", Subject::Plan(plan)) => plan.to_json().map_err(write_problem)?,
-        (_, Subject::Scenario(scenario)) => return export_scenario(scenario, against, format, &params),
-        (_, Subject::Plan(plan)) => return export_plan(plan, against, format, &params),
+        (_, Subject::Scenario(scenario)) => {
+            return Ok(commented(format, export_scenario(scenario, against, format, &params)?, &remarks));
+        }
+        (_, Subject::Plan(plan)) => {
+            return Ok(commented(format, export_plan(plan, against, format, &params)?, &remarks));
+        }
     };
     let (name, what) = match subject {
         Subject::Scenario(scenario) => (scenario.name().to_owned(), "scenario"),
         Subject::Plan(plan) => (plan.header().name, "plan"),
     };
     Ok(vec![Artifact { name: format!("{}.{what}.json", file_stem(&name)), bytes, beside: None }])
+}
+
+/// What a person should know of a file in a format beside its content: what of the subject is not in it, and what has to be
+/// told of the plan. One sentence each.
+pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
+    let mut remarks: Vec<String> = listed("not in the file", info.leaves_out).into_iter().collect();
+    if let Subject::Plan(plan) = subject {
+        remarks.extend(plan.caveat());
+    }
+    remarks
+}
+
+/// `what: one, another and a third`; nothing if nothing is listed.
+pub(crate) fn listed(what: &str, parts: &[impl AsRef<str>]) -> Option<String> {
+    let (last, others) = parts.split_last()?;
+    let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
+    let last = last.as_ref();
+    Some(if others.is_empty() {
+        format!("{what}: {last}")
+    } else {
+        format!("{what}: {} and {last}", others.join(", "))
+    })
+}
+
+/// The files with the remarks as comments behind their content, where a format has comments and does not write them itself.
+fn commented(format: &str, artifacts: Vec<Artifact>, remarks: &[String]) -> Vec<Artifact> {
+    let comment = |remark: &String| {
+        let remark = printable(remark).replace("--", "- -");
+        match format {
+            "dot" => Some(format!("// {remark}\n")),
+            "graphml" => Some(format!("<!-- {remark} -->\n")),
+            _ => None,
+        }
+    };
+    let text: String = remarks.iter().filter_map(comment).collect();
+    let with = |mut artifact: Artifact| {
+        artifact.bytes.extend_from_slice(text.as_bytes());
+        artifact
+    };
+    artifacts.into_iter().map(with).collect()
 }
 
 fn export_scenario(

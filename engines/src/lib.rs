@@ -70,7 +70,7 @@ pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};
 pub use formats::{
     Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,
-    export_against, exporters, import, importers,
+    export_against, exporters, import, importers, remarks,
 };
 pub use lightbay_crossconnect as crossconnect;
 pub use lightbay_tpu as tpu;

@@ -439,8 +439,14 @@ pub enum Fact {
     Exported {
         /// Where.
         path: PathBuf,
-        /// How large.
+        /// How large, all files together.
         bytes: u64,
+        /// Files that were written.
+        files: usize,
+        /// Those of them that take a change back.
+        rollbacks: usize,
+        /// What a person should know of them beside their content, one sentence each.
+        remarks: Vec<String>,
     },
     /// A file is in the way.
     InTheWay(ExportJob),

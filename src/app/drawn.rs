@@ -62,6 +62,8 @@ pub struct PaneDrawn {
     pub details: Vec<String>,
     /// How cells of this pane are edited, if they can be.
     pub edit: Option<Arc<CellEditing>>,
+    /// Format of the files that the pane shows, if it shows files.
+    pub format: Option<&'static str>,
 }
 
 impl PaneDrawn {
@@ -80,6 +82,7 @@ impl PaneDrawn {
             sentence: String::new(),
             details: Vec::new(),
             edit: None,
+            format: None,
         }
     }
 }

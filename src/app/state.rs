@@ -271,6 +271,8 @@ pub struct App {
     pub(crate) pending_since: Option<Instant>,
     pub(crate) interrupted_at: Option<Instant>,
     pub(crate) auto_at: Option<Instant>,
+    /// A change that was typed and refused, so that what is solved next is without it; until that was said.
+    pub(crate) refused: Option<String>,
     pub(crate) ticked_at: Instant,
     pub(crate) clicked: Option<(Instant, u16, u16)>,
     pub(crate) next_key: u64,
@@ -324,6 +326,7 @@ impl App {
             pending_since: None,
             interrupted_at: None,
             auto_at: None,
+            refused: None,
             ticked_at: now,
             clicked: None,
             next_key: 0,

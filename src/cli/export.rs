@@ -8,7 +8,9 @@ use super::target::{FileTarget, Target};
 use clap::{Args, ValueHint};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problems, printable};
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Artifact, Subject, export_against};
+use lightbay_engines::{
+    AnyFile, AnyPlan, AnyScenario, Artifact, Subject, export_against, exporters, remarks,
+};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -88,6 +90,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         &arguments.to,
         &arguments.set,
     )?;
+    for remark in remarks_of(subject.subject(), &arguments.to) {
+        console.say(&remark);
+    }
     let (beside, own): (Vec<&Artifact>, Vec<&Artifact>) =
         artifacts.iter().partition(|artifact| artifact.beside.is_some());
     match (folder, target.as_mut(), own.as_slice()) {
@@ -139,6 +144,12 @@ fn make(folder: &Path) -> Result<(), Failure> {
 fn folder_name(output: Option<&Path>) -> String {
     let stem = output.filter(|path| path.as_os_str() != "-").map(|path| path.with_extension(""));
     stem.map_or_else(|| "out".to_owned(), |stem| printable(&stem.to_string_lossy()))
+}
+
+/// What a person should know of the file beside its content.
+fn remarks_of(subject: Subject<'_>, format: &str) -> Vec<String> {
+    let formats = exporters(subject.kind());
+    formats.iter().find(|info| info.name == format).map_or_else(Vec::new, |info| remarks(subject, info))
 }
 
 /// Where the files go that belong beside the one at `path`, found out before anything is written.

@@ -131,6 +131,9 @@ const fn sort(of: SubjectSort) -> &'static str {
 
 fn one_format(format: &FormatInfo, of: &str, out: &mut impl std::io::Write) -> std::io::Result<()> {
     writeln!(out, "  {} (.{}{of})\n    {}", format.name, format.extension, format.help)?;
+    if !format.leaves_out.is_empty() {
+        writeln!(out, "    leaves out: {}", format.leaves_out.join("; "))?;
+    }
     if let Some(second) = format.against {
         let instead = second.replaces.map_or_else(String::new, |knob| format!(", in place of {knob}"));
         writeln!(out, "    --against {}: {}{instead}", sort(second.of), second.help)?;

@@ -218,7 +218,19 @@ pub fn export(job: &ExportJob) -> Fact {
             Err(error) => return Fact::Failed(error.to_string()),
         }
     }
-    Fact::Exported { path: job.path.clone(), bytes }
+    let remarks = match &job.subject {
+        Subject::Text(_) => Vec::new(),
+        Subject::Scenario(scenario) => remarks(formats::Subject::Scenario(scenario), &job.format),
+        Subject::Plan(plan) => remarks(formats::Subject::Plan(&plan.0), &job.format),
+    };
+    let rollbacks = artifacts.iter().filter(|artifact| artifact.name.contains("rollback")).count();
+    Fact::Exported { path: job.path.clone(), bytes, files: artifacts.len(), rollbacks, remarks }
+}
+
+/// What a person should know of a file in a format beside its content.
+fn remarks(subject: formats::Subject<'_>, format: &str) -> Vec<String> {
+    let all = formats::exporters(subject.kind());
+    all.iter().find(|info| info.name == format).map_or_else(Vec::new, |info| formats::remarks(subject, info))
 }
 
 /// Verifies a plan from its file content, as `lightbay check` does.

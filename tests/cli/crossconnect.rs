@@ -277,3 +277,126 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
         &["pinned[0]: is not installed"],
     );
 }
+
+/// A pod of cubes goes to its 48 switches and to the files of every vendor with every circuit where it was designed.
+#[test]
+fn a_pod_is_carried_to_its_switches_port_by_port() {
+    let place = Place::new();
+    solve(&place, &["preset:pt-4x4x8", "--set", "routing=none"], "pod.json");
+    place
+        .run(&["new", "crossconnect", "--set", "from=pod.json", "-o", "hall.json"])
+        .done()
+        .says(&["96 circuits on 48 switches keep switch and ports", "only in the plan: the routes"]);
+    let hall = place.json("hall.json");
+    assert_eq!((&hall["ocs_count"], hall["placed"].as_array().unwrap().len()), (&json!(48), 96));
+    let plan = solve(&place, &["hall.json"], "laid.json");
+    assert_eq!(
+        (&plan["status"], &plan["result"]["totals"]["added_circuits"]),
+        (&json!("optimal"), &json!(96))
+    );
+    place.run(&["check", "laid.json"]).done().prints(&["0 violations", "verified"]);
+    place.run(&["show", "laid.json"]).done().prints(&["96 circuits, given port by port"]);
+    place
+        .run(&["export", "pod.json", "--to", "circuits", "-o", "pod.csv"])
+        .done()
+        .says(&["not in the file: "]);
+    let designed: BTreeSet<[u64; 5]> = std::fs::read_to_string(place.path("pod.csv"))
+        .unwrap()
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<u64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+            [cells[0], cells[3], 0, cells[4], 0]
+        })
+        .collect();
+    assert_eq!(state(&plan, "remove"), designed);
+    for format in
+        ["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs"]
+    {
+        std::fs::create_dir(place.path(format)).unwrap();
+        place.run(&["export", "laid.json", "--to", format, "-o", format]).done();
+        let files = std::fs::read_dir(place.path(format)).unwrap().count();
+        assert_eq!(files, 2 * 48 + 1, "{format}");
+    }
+    place
+        .run(&["new", "crossconnect", "--set", "from=pod.json", "--set", "ocs_count=16"])
+        .exit(2)
+        .says(&["ocs_count: is 16, but the plan names the switch of every circuit and has 48"]);
+    place
+        .run(&["solve", "hall.json", "--set", "circuits=0-1:3"])
+        .exit(2)
+        .says(&["has no effect: the wanted circuits are given port by port"]);
+    place
+        .run(&["solve", "hall.json", "--set", "anneal_rounds=1"])
+        .exit(2)
+        .says(&["anneal_rounds: has no effect"]);
+    // A switch that fails takes its circuits with it, and that is said.
+    let cut = ["solve", "hall.json", "--set", "failed_ocs=3", "--progress", "plain", "-o", "cut.json"];
+    place.run(&cut).done().says(&["2 of 96 wanted circuits cannot be set"]);
+    place.run(&["check", "cut.json"]).done().prints(&["0 violations"]);
+}
+
+/// A full hall that loses a switch keeps what the others can carry.
+#[test]
+fn a_failed_switch_leaves_the_best_of_the_rest() {
+    let place = Place::new();
+    let solved = |set: &str, name: &str| {
+        let method = ["--method", "lumos-halving", "--progress", "plain", "-o", name];
+        place.run(&[&["solve", "preset:crossconnect-8-8-25", "--set", set][..], &method].concat())
+    };
+    for (set, lost) in [("failed_ocs=3", 8.0), ("failed_ocs=1,2,3", 24.0), ("failed_ports=2:3:a0", 1.0)] {
+        let name = format!("{set}.json").replace([',', ':'], "-");
+        let said = format!("{lost} of 64 wanted circuits cannot be set");
+        solved(set, &name).done().says(&[said.as_str()]);
+        let plan = place.json(&name);
+        assert_eq!(plan["metrics"]["unmet_circuits"], lost, "{set}");
+        assert_eq!(plan["metrics"]["lower_bound_unmet_circuits"], lost, "{set}");
+        place.run(&["check", &name]).done().prints(&["0 violations", "no plan sets more"]);
+        place.run(&["show", &name]).done().prints(&["not set"]).says(&[said.as_str()]);
+        // A circuit more is dropped and the sums are mended: the checker finds the ports that could carry it.
+        let mut forged = plan.clone();
+        let entries = forged["result"]["ocs"].as_array_mut().unwrap().iter_mut();
+        let mut dropped = false;
+        for ocs in entries {
+            let list = ocs["cross_connects"].as_array_mut().unwrap();
+            if let Some(at) = list.iter().position(|entry| entry["action"] == "add").filter(|_| !dropped) {
+                list.remove(at);
+                dropped = true;
+            }
+        }
+        assert!(dropped, "{set}");
+        forged["result"]["totals"]["unmet_circuits"] = json!(lost as u64 + 1);
+        place.write("forged.json", forged.to_string());
+        place.run(&["check", "forged.json"]).exit(1).prints(&["has ports in order for one more"]);
+    }
+    // Ports without sides are no flow: refused with the numbers.
+    place
+        .run(&[
+            "solve",
+            "preset:crossconnect-8-8-25",
+            "--set",
+            "wiring=single_sided",
+            "--set",
+            "failed_ocs=3",
+        ])
+        .exit(2)
+        .says(&["wants 16 circuits and has 14 ports in order"]);
+}
+
+/// The usual change takes everything down at once; that pairs of pods are cut off is said where the plan is made and shown.
+#[test]
+fn pairs_that_a_change_cuts_off_are_said() {
+    let place = Place::new();
+    let arguments =
+        ["solve", "preset:crossconnect-16-16-25", "--method", "lumos-halving", "--progress", "plain"];
+    const SAID: &str = "no circuit while batch 1 of 1 is under way";
+    place.run(&[&arguments[..], &["-o", "rough.json"]].concat()).done().says(&[SAID, "min_pair_share=0.5"]);
+    assert_eq!(place.json("rough.json")["metrics"]["least_pair_share"], 0.0);
+    place.run(&["show", "rough.json"]).done().says(&[SAID]).prints(&["pairs of pods cut off"]);
+    place.run(&["export", "rough.json", "--to", "csv", "-o", "rough.csv"]).done().says(&[SAID]);
+    std::fs::create_dir(place.path("files")).unwrap();
+    place.run(&["export", "rough.json", "--to", "sonic_ocs", "-o", "files"]).done();
+    let script = std::fs::read_dir(place.path("files")).unwrap().map(|file| file.unwrap().path());
+    let script = script.filter(|path| path.extension().is_some_and(|ending| ending == "sh")).next().unwrap();
+    assert!(std::fs::read_to_string(script).unwrap().contains(SAID));
+}

@@ -198,8 +198,8 @@ fn the_matrix_says_every_change_of_a_row_in_words() {
     }
     // The cursor stands on the first change of the switch, whose ports the last line names.
     let (first, (old, panel)) = (0..16).find_map(|pod| Some((pod, far(pod, "remove")?))).unwrap();
-    has(&screen, &format!("> A pod {first}, panel {}:", first + 1));
-    has(&screen, &format!("remove B {old} ({panel})"));
+    has(&screen, &format!("> A pod {first}, index 0 port {}:", first + 1));
+    has(&screen, &format!("remove B {old}.0 ({panel})"));
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn the_cursor_goes_from_circuit_to_circuit() {
     bench.draw(120, 40);
     bench.keys(".");
     let screen = bench.screen("crossconnect-next", 120, 40);
-    has(&screen, "> A pod 1, panel 2:");
+    has(&screen, "> A pod 1, index 0 port 2:");
     bench.keys("v");
     has(&bench.alone("crossconnect", 2, 120, 40), "A port");
 }
@@ -340,7 +340,7 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     has(
         &screen,
         &format!(
-            "- OCS {ocs:<3} A {} ({}) > B {} ({})",
+            "- OCS {ocs:<3} A {}.0 ({}) > B {}.0 ({})",
             entry["pod_a"], entry["switch_port_a"], entry["pod_b"], entry["switch_port_b"]
         ),
     );

@@ -10,8 +10,60 @@ pub struct CircuitMatrix {
     pub pods: Vec<String>,
     /// Optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
-    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once.
+    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits of a pod
+    /// to itself are not among them.
     pub circuits: Vec<(u32, u32, u32)>,
+    /// Switch and ports of every circuit, if the plan says them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub places: Option<CircuitPlaces>,
+    /// What the plan says and this record does not, as parts of a sentence such as "the times of the flows".
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub left_out: Vec<String>,
+}
+
+/// Switch and ports of circuits. Ports of a pod on a switch have two sides, and circuits join side A to side B.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CircuitPlaces {
+    /// `ports_a[pod][switch]`: ports of a pod on side A of a switch.
+    pub ports_a: Vec<Vec<u32>>,
+    /// `ports_b[pod][switch]`: the same on side B.
+    pub ports_b: Vec<Vec<u32>>,
+    /// What side A and side B are at the pods, as in "the + ports".
+    pub sides: [String; 2],
+    /// Every circuit, those of a pod to itself included, sorted.
+    pub circuits: Vec<PlacedCircuit>,
+    /// Ports that are out of order.
+    pub failed_ports: Vec<PlacedPort>,
+    /// Whether the ports are joined to the switches for good, so that the circuits can be nowhere else.
+    pub fixed: bool,
+}
+
+/// A port of a pod on a side of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct PlacedPort {
+    /// The switch.
+    pub switch: u32,
+    /// The pod.
+    pub pod: u32,
+    /// Whether it is on side B.
+    pub side_b: bool,
+    /// Its index on that side of the switch, from 0.
+    pub port: u32,
+}
+
+/// A circuit at its switch and ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct PlacedCircuit {
+    /// The switch.
+    pub switch: u32,
+    /// Pod at side A.
+    pub pod_a: u32,
+    /// Port of that pod on side A of the switch, from 0.
+    pub port_a: u32,
+    /// Pod at side B.
+    pub pod_b: u32,
+    /// Port of that pod on side B of the switch, from 0.
+    pub port_b: u32,
 }
 
 impl CircuitMatrix {
@@ -81,6 +133,7 @@ mod tests {
             pods: vec!["a".into(), "b".into(), "c".into()],
             ports_per_pod: vec![4, 4, 4],
             circuits: vec![(0, 1, 2), (1, 2, 1)],
+            ..CircuitMatrix::default()
         };
         assert_eq!(matrix.ports_used(), [2, 3, 1]);
     }

@@ -2,6 +2,7 @@
 
 use crate::assignment::Assignment;
 use crate::batches;
+use crate::degrade;
 use crate::plan::{Action, Changes, CrossconnectResult, PhaseOrder, Totals};
 use crate::ports::{self, Wired};
 use crate::scenario::{CrossconnectScenario, Rollout, Wiring};
@@ -16,9 +17,10 @@ const PAIR_LIMIT: &str = "pair_share_kept";
 /// Tolerance of shares.
 const SHARE_TOLERANCE: f64 = 1e-9;
 
-/// The plan that reaches a target: ports, batches, totals and figures for comparison.
+/// The plan that reaches a target: ports, batches, totals and figures for comparison. Where the scenario gives its circuits
+/// port by port they are the target, whatever is asked for.
 pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candidate<CrossconnectResult> {
-    let wired = ports::assign(scenario, target);
+    let wired = if scenario.is_placed() { ports::given(scenario) } else { ports::assign(scenario, target) };
     let schedule = batches::schedule(scenario, &wired);
     let totals = totals(scenario, &wired);
     let mut metrics = BTreeMap::new();
@@ -28,6 +30,10 @@ pub fn candidate(scenario: &CrossconnectScenario, target: &Assignment) -> Candid
     figure("lower_bound_removed_circuits", totals.lower_bound_removed_circuits as f64);
     if let Some(forced) = totals.forced_removed_circuits {
         figure("forced_removed_circuits", forced as f64);
+    }
+    if let (Some(unmet), Some(least)) = (totals.unmet_circuits, totals.lower_bound_unmet_circuits) {
+        figure("unmet_circuits", unmet as f64);
+        figure("lower_bound_unmet_circuits", least as f64);
     }
     figure("batches", schedule.batches.len() as f64);
     figure("max_dark_circuits", schedule.max_dark_circuits as f64);
@@ -109,8 +115,9 @@ pub fn counting_bound(scenario: &CrossconnectScenario) -> u64 {
     for cell in Assignment::installed(scenario).ocs.iter().flatten() {
         *old.entry((cell.a.min(cell.b), cell.a.max(cell.b))).or_default() += u64::from(cell.count);
     }
-    let surplus = |((i, j), count): ((u32, u32), u64)| {
-        count.saturating_sub(scenario.logical_circuits[i as usize][j as usize].into())
+    let wanted = scenario.wanted_pairs();
+    let surplus = |(pair, count): ((u32, u32), u64)| {
+        count.saturating_sub(wanted.get(&pair).copied().unwrap_or(0).into())
     };
     old.into_iter().map(surplus).sum()
 }
@@ -127,6 +134,11 @@ fn totals(scenario: &CrossconnectScenario, wired: &Wired) -> Totals {
     let forced = wired.forced.len() as u64;
     totals.removed_circuits -= forced;
     totals.forced_removed_circuits = (!scenario.failed_ports.is_empty()).then_some(forced);
+    let wanted = scenario.wanted_circuits();
+    let set = totals.kept_circuits + totals.added_circuits;
+    let unmet = if scenario.failed_ports.is_empty() { 0 } else { wanted.saturating_sub(set) };
+    totals.unmet_circuits = (unmet > 0).then_some(unmet);
+    totals.lower_bound_unmet_circuits = (unmet > 0).then(|| wanted - degrade::most_by_ports(scenario));
     totals
 }
 

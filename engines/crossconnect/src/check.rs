@@ -44,6 +44,8 @@ pub mod code {
     pub const CHURN: &str = "add_and_remove";
     /// The new state is not what is wanted.
     pub const DEMAND: &str = "demand";
+    /// A circuit is not at the switch and ports that the scenario gives.
+    pub const PLACED: &str = "placed";
     /// A sum is wrong.
     pub const TOTALS: &str = "totals";
     /// The objective is not the number of removed circuits.
@@ -72,7 +74,7 @@ pub mod code {
     pub const FLOWS: &str = "flows";
 
     /// All.
-    pub const ALL: [&str; 24] = [
+    pub const ALL: [&str; 25] = [
         SCHEMA,
         SWITCHES,
         SORTED,
@@ -84,6 +86,7 @@ pub mod code {
         PINNED,
         CHURN,
         DEMAND,
+        PLACED,
         TOTALS,
         REMOVED,
         BOUND,
@@ -205,14 +208,23 @@ fn check_changes(
     let Some(switches) = entries::of(scenario, changes, found) else { return (None, None) };
     states::compare(scenario, &switches, found);
     let pairs = states::pairs(scenario, &switches);
-    figures::demand(scenario, &pairs, found);
+    figures::demand(scenario, &switches, &pairs, found);
     let exact = figures::totals(scenario, &switches, &pairs);
     figures::compare_totals(scenario, &changes.totals, &exact, found);
     let dark = batches::check(scenario, changes, &switches, &pairs, found);
     figures::objective(&exact, envelope, found);
     let metrics = figures::metrics(scenario, &exact, changes, dark.as_ref(), envelope);
     let prove = |covers, claimed| program::prove(scenario, &switches, covers, claimed, depth);
-    let counted = exact.lower_bound_removed_circuits;
+    // Circuits that are given port by port leave one number of removals; where some cannot be set, the bound is about plans that
+    // set the same.
+    let counted = if scenario.is_placed() {
+        exact.removed_circuits
+    } else if exact.unmet_circuits.is_some() {
+        pairs.values().map(|pair| pair.old.saturating_sub(pair.new)).sum()
+    } else {
+        exact.lower_bound_removed_circuits
+    };
+    figures::unmet(&exact, &pairs, remarks);
     let bound = figures::bound(counted, envelope, prove, depth, found, remarks);
     (Some(metrics), Some(bound))
 }

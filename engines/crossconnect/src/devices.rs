@@ -212,6 +212,24 @@ impl Device {
         matches!(self.layout, Layout::BothWays | Layout::AnyBothWays)
     }
 
+    /// The numbers of a port as ingress and as egress port, given by its side and its number on the panel, from 1.
+    pub const fn numbers_of(&self, side: Side, panel: u32) -> (Option<u64>, Option<u64>) {
+        let at = (if panel == 0 { 0 } else { panel - 1 }) as u64;
+        let (ingress, egress) = (self.ingress, self.egress);
+        let is_a = matches!(side, Side::A);
+        match self.layout {
+            Layout::Duplex => {
+                let at = if is_a { at } else { self.a_ports + at };
+                (Some(ingress.number(at)), Some(egress.number(at)))
+            }
+            Layout::Any | Layout::AnyBothWays => (Some(ingress.number(at)), Some(egress.number(at))),
+            Layout::Forward | Layout::BothWays if is_a => (Some(ingress.number(at)), None),
+            Layout::Forward | Layout::BothWays => (None, Some(egress.number(at))),
+            Layout::Backward if is_a => (None, Some(egress.number(at))),
+            Layout::Backward => (Some(ingress.number(at)), None),
+        }
+    }
+
     /// The connections of a circuit on this box.
     pub fn lanes(&self, ends: Ends) -> impl Iterator<Item = Lane> + use<> {
         let (a, b) = (u64::from(ends.a.max(1) - 1), u64::from(ends.b.max(1) - 1));

@@ -9,15 +9,17 @@
 //! | `sonic_ocs` | the shell of SONiC |
 //! | `csv` | people, spreadsheets |
 //!
+//! Beside the files of every format but `csv` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as comments.
 //! All but `csv` make one file for every switch that changes, removals first, ending with the command that reads the state back,
 //! and one that takes the change back. A plan in several batches makes one file per batch and switch: a batch has to be done on
 //! all switches before the next one begins, and TL1 has no comments that could mark it. Files of a batch sort together.
 
+use crate::caveat;
 use crate::devices::naming::{Naming, naming, port_knobs, ports_of, text_knob};
 use crate::devices::{Device, devices};
 use crate::plan::{Changes, CrossconnectResult};
 use crate::scenario::CrossconnectScenario;
-use jobs::{Job, Whole};
+use jobs::{Job, Told, Whole};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 
@@ -28,6 +30,7 @@ pub mod ocp_ocs;
 pub mod polatis_netconf;
 pub mod polatis_restconf;
 pub mod polatis_tl1;
+pub mod port_list;
 pub mod sonic_ocs;
 
 #[cfg(test)]
@@ -42,6 +45,8 @@ pub struct Format {
     pub help: &'static str,
     /// Ending of the files' names, without the dot.
     pub extension: &'static str,
+    /// What of a plan is not in the files.
+    pub leaves_out: &'static [&'static str],
     /// Its knobs.
     pub params: Vec<ParamInfo>,
 }
@@ -74,7 +79,7 @@ pub fn formats() -> Vec<Format> {
         let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
         params.extend(ports_of(name).iter().flat_map(port_knobs));
         params.extend(more);
-        Format { name, help, extension, params }
+        Format { name, help, extension, leaves_out: leaves_out(name), params }
     };
     vec![
         format(polatis_tl1::NAME, polatis_tl1::HELP, "tl1", vec![ctag()]),
@@ -119,6 +124,22 @@ pub fn formats() -> Vec<Format> {
         format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", Vec::new()),
         format(csv::NAME, csv::HELP, "csv", Vec::new()),
     ]
+}
+
+/// What of a plan is not in the files of a format.
+fn leaves_out(format: &str) -> &'static [&'static str] {
+    match whole(format) {
+        Some(_) => &[
+            "circuits that stay, unless full=true",
+            "the bound of the removals",
+            "the wanted circuits that are not set",
+        ],
+        None => &[
+            "circuits that stay, unless full=true",
+            "the bound of the removals",
+            "circuits dark during a batch",
+        ],
+    }
 }
 
 fn full_help(format: &str) -> &'static str {
@@ -174,12 +195,35 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         .into());
     }
     let (Some(ports), Some(means)) = (ports_of(format), whole(format)) else {
-        return Ok(csv::files(changes, full));
+        return Ok(csv::files(subject.scenario, changes, full));
     };
     let naming = naming(&ports, params)?;
     let devices = devices(subject.scenario, &naming.numbers)?;
     let writer = writer(format, &naming, params)?;
-    Ok(files(known, subject.name, changes, &devices, full.then_some(means), writer.as_ref()))
+    let scenario = subject.scenario;
+    let mut remarks: Vec<String> = [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes)]
+        .into_iter()
+        .flatten()
+        .collect();
+    remarks.push(format!(
+        "Ports by pod, side and index with the names that these commands use: NAME.{format}{} beside.",
+        port_list::ENDING
+    ));
+    let told = Told { scenario, name: subject.name, remarks: &remarks };
+    let mut files = files(known, told, changes, &devices, full.then_some(means), writer.as_ref());
+    files.push(File {
+        name: format!("{format}{}", port_list::ENDING),
+        text: port_list::text(scenario, &devices, &naming),
+        beside: Some(port_list::ENDING),
+    });
+    Ok(files)
+}
+
+/// How the ports of a format are called if nothing is set.
+fn usual_naming(format: &str) -> Option<Naming> {
+    let ports = ports_of(format)?;
+    let params = Params::resolve(&port_knobs(&ports), std::iter::empty()).ok()?;
+    naming(&ports, &params).ok()
 }
 
 /// Turns one job into the text of a file.
@@ -221,14 +265,14 @@ fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
 
 fn files(
     format: &Format,
-    name: &str,
+    told: Told<'_>,
     changes: &Changes,
     devices: &[Device],
     full: Option<Whole>,
     writer: &Writer<'_>,
 ) -> Vec<File> {
     let last = devices.iter().map(|device| device.id).max().unwrap_or(0).to_string().len();
-    let jobs = jobs::of(name, changes, devices, full);
+    let jobs = jobs::of(told, changes, devices, full);
     let file = |job: &Job| {
         let batch = match (job.rollback, job.batches) {
             (false, 1) => String::new(),

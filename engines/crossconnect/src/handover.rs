@@ -4,9 +4,10 @@ use crate::assemble;
 use crate::plan::{Action, Changes};
 use crate::presets;
 use crate::scenario::{
-    Circuit, CrossconnectScenario, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Side, Wiring,
+    Circuit, CrossconnectScenario, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Placed, Port, Side,
+    Wiring,
 };
-use lightbay_core::exchange::CircuitMatrix;
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::problem::{Problem, Problems, counted};
 
 /// Switches at most where their number is not asked for.
@@ -127,6 +128,106 @@ pub fn scenario(matrix: &CircuitMatrix, hall: Hall) -> Result<Handed, Problems> 
     Ok(Handed { scenario, notes })
 }
 
+/// A scenario that wants the circuits of a plan where the plan has them, on the same switches and ports; ports out of order
+/// there are out of order here.
+///
+/// # Errors
+/// Everything that does not fit.
+pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: Hall) -> Result<Handed, Problems> {
+    let pods = matrix.pods.len();
+    let ocs_count = places.ports_a.first().map_or(0, Vec::len);
+    let mut problems = Problems::new();
+    if hall.wiring == Wiring::SingleSided {
+        problems.add(
+            "wiring",
+            format!("is 'single_sided', but the circuits join {} to {}", places.sides[0], places.sides[1]),
+            "give two_sided or cross_wired",
+        );
+    }
+    if hall.ocs_count as usize != ocs_count {
+        problems.add(
+            "ocs_count",
+            format!(
+                "is {}, but the plan names the switch of every circuit and has {ocs_count}",
+                hall.ocs_count
+            ),
+            "leave it out, or set keep_ports=false to choose switches and ports anew",
+        );
+    }
+    problems.into_result(())?;
+    let mut logical_circuits = vec![vec![0u32; pods]; pods];
+    for &(a, b, count) in &matrix.circuits {
+        for (i, j) in [(a, b), (b, a)] {
+            if let Some(cell) = logical_circuits.get_mut(i as usize).and_then(|row| row.get_mut(j as usize)) {
+                *cell += count;
+            }
+        }
+    }
+    let circuit = |placed: &PlacedCircuit| Placed {
+        ocs_id: placed.switch,
+        circuit: Circuit {
+            pod_a: placed.pod_a,
+            port_a_index: placed.port_a,
+            pod_b: placed.pod_b,
+            port_b_index: placed.port_b,
+        },
+    };
+    let port = |port: &PlacedPort| Port {
+        ocs_id: port.switch,
+        pod: port.pod,
+        side: if port.side_b { Side::B } else { Side::A },
+        port_index: port.port,
+    };
+    let mut failed_ports: Vec<Port> = places.failed_ports.iter().map(port).collect();
+    failed_ports.sort_unstable();
+    let scenario = CrossconnectScenario {
+        pods: pods as u32,
+        ocs_count: hall.ocs_count,
+        wiring: hall.wiring,
+        ports_a: places.ports_a.clone(),
+        ports_b: places.ports_b.clone(),
+        logical_circuits,
+        placed: places.circuits.iter().map(circuit).collect(),
+        failed_ports,
+        pod_names: Some(matrix.pods.clone()),
+        ..presets::bare()
+    };
+    scenario.validate()?;
+    let loops = places.circuits.iter().filter(|placed| placed.pod_a == placed.pod_b).count() as u64;
+    let mut notes = vec![format!(
+        "{} on {} switches keep switch and ports: {} are A ports, {} B ports",
+        counted(places.circuits.len() as u64, "circuit", "circuits"),
+        hall.ocs_count,
+        places.sides[0],
+        places.sides[1]
+    )];
+    if loops > 0 {
+        notes.push(format!(
+            "{} a pod to itself: among the circuits of every switch, not among those between pods",
+            counted(loops, "of them joins", "of them join")
+        ));
+    }
+    if !scenario.failed_ports.is_empty() {
+        notes.push(format!(
+            "{} out of order in the plan: {} there cannot be set",
+            counted(scenario.failed_ports.len() as u64, "port is", "ports are"),
+            counted(dead_circuits(&scenario), "circuit", "circuits")
+        ));
+    }
+    Ok(Handed { scenario, notes })
+}
+
+/// Circuits given port by port that end at ports out of order.
+fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
+    let failed: std::collections::HashSet<Port> = scenario.failed_ports.iter().copied().collect();
+    let dead = |placed: &&Placed| {
+        scenario.ends(placed.circuit).into_iter().any(|(side, pod, port_index)| {
+            failed.contains(&Port { ocs_id: placed.ocs_id, pod, side, port_index })
+        })
+    };
+    scenario.placed.iter().filter(dead).count() as u64
+}
+
 /// A and B ports of a pod on every switch.
 fn spread(ports: u32, pod: usize, hall: Hall) -> (Vec<u32>, Vec<u32>) {
     let ocs = hall.ocs_count;
@@ -170,7 +271,10 @@ pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -
             .collect(),
     };
     if !from.failed_ports.is_empty() {
-        scenario.failed_ports.clone_from(&from.failed_ports);
+        let here: std::collections::BTreeSet<Port> = scenario.failed_ports.iter().copied().collect();
+        let there = from.failed_ports.iter().filter(|port| !here.contains(port)).copied();
+        scenario.failed_ports.extend(there);
+        scenario.failed_ports.sort_unstable();
         let failed = counted(from.failed_ports.len() as u64, "port", "ports");
         notes.push(format!("{failed} out of order taken over from the installed plan"));
     }

@@ -42,6 +42,8 @@ pub struct Format {
     pub help: &'static str,
     /// Usual ending of file names, without the dot.
     pub extension: &'static str,
+    /// What of the files does not reach the scenario.
+    pub leaves_out: &'static [&'static str],
     /// Its knobs.
     pub params: Vec<ParamInfo>,
 }
@@ -85,6 +87,10 @@ struct Listing {
     notes: Vec<String>,
 }
 
+/// What only the switch knows.
+const SWITCH_ALONE: &[&str] =
+    &["names, states and power levels of the connections on the switch", "the wanted circuits"];
+
 /// All formats.
 pub fn formats() -> Vec<Format> {
     let format = |name, help, extension| {
@@ -95,7 +101,7 @@ pub fn formats() -> Vec<Format> {
             2 * MAX_OCS as i64 - 1,
             "Switch of each file in turn; by 'ocs-NUMBER' in the names of the files if not given.",
         ));
-        Format { name, help, extension, params }
+        Format { name, help, extension, leaves_out: SWITCH_ALONE, params }
     };
     vec![
         format(
@@ -124,6 +130,7 @@ pub fn formats() -> Vec<Format> {
             name: table::NAME,
             help: "Tables as the export writes them: circuits by switch, pod and port, from 0.",
             extension: "csv",
+            leaves_out: &["the batches", "the circuits of the other state (before or after)"],
             params: vec![ParamInfo::choice(
                 "state",
                 &["after", "before"],

@@ -1,13 +1,14 @@
 //! The kind `crossconnect`: ties scenario, result, checker and hot starts to the contract of the core.
 
 use crate::assemble;
+use crate::assignment::Assignment;
 use crate::check::{self, Envelope};
-use crate::plan::{Changes, CrossconnectResult};
-use crate::scenario::{self, CrossconnectScenario, Side};
+use crate::plan::{Action, Changes, CrossconnectResult};
+use crate::scenario::{self, CrossconnectScenario, Side, Wiring};
 use crate::start::fitted;
 use crate::task::Task;
 use lightbay_core::checked::Verdict;
-use lightbay_core::exchange::CircuitMatrix;
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -105,7 +106,7 @@ impl Kind for Crossconnect {
     }
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
-        crate::assemble::limits_note(&plan.metrics)
+        crate::caveat::of(&plan.scenario.body, plan.result.changes()?, &plan.metrics)
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
@@ -130,6 +131,13 @@ fn carry(
             return Ok(Carried { candidate, repairs: Vec::new() });
         }
     };
+    if to.is_placed() {
+        let candidate = assemble::candidate(to, &Assignment::default());
+        let moved = assemble::target(from, changes)
+            != assemble::target(to, candidate.result.changes().unwrap_or(changes));
+        let repairs = moved.then(|| "the circuits are those that the scenario gives port by port".to_owned());
+        return Ok(Carried { candidate, repairs: repairs.into_iter().collect() });
+    }
     let task = Task::of(to);
     let start = task.part(&assemble::target(from, changes));
     let misfit = task.misfit(&start);
@@ -147,10 +155,12 @@ fn carry(
     }
 }
 
-/// The circuits that the plan leads to, and all ports of the pods.
+/// The circuits that the plan leads to with their switches and ports, and all ports of the pods. Without sides there are no
+/// places, which have two.
 fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix {
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    for cell in assemble::target(scenario, changes).ocs.iter().flatten() {
+    let target = assemble::target(scenario, changes);
+    for cell in target.ocs.iter().flatten().filter(|cell| cell.a != cell.b) {
         *counts.entry((cell.a.min(cell.b), cell.a.max(cell.b))).or_default() += cell.count;
     }
     let ports = |pod: usize| -> u32 {
@@ -162,6 +172,35 @@ fn circuits(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitMatrix
         pods: pods.clone().map(|pod| scenario.pod_name(pod)).collect(),
         ports_per_pod: pods.map(ports).collect(),
         circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: (scenario.wiring != Wiring::SingleSided).then(|| places(scenario, changes)),
+        left_out: vec!["the batches of the change".to_owned()],
+    }
+}
+
+fn places(scenario: &CrossconnectScenario, changes: &Changes) -> CircuitPlaces {
+    let staying = changes.ocs.iter().flat_map(|ocs| {
+        let entries = ocs.cross_connects.iter().filter(|entry| entry.action != Action::Remove);
+        entries.map(move |entry| PlacedCircuit {
+            switch: ocs.ocs_id,
+            pod_a: entry.pod_a,
+            port_a: entry.port_a_index,
+            pod_b: entry.pod_b,
+            port_b: entry.port_b_index,
+        })
+    });
+    let failed = scenario.failed_ports.iter().map(|port| PlacedPort {
+        switch: port.ocs_id,
+        pod: port.pod,
+        side_b: port.side == Side::B,
+        port: port.port_index,
+    });
+    CircuitPlaces {
+        ports_a: scenario.ports_a.clone(),
+        ports_b: scenario.ports_b.clone(),
+        sides: ["the A ports", "the B ports"].map(str::to_owned),
+        circuits: staying.collect(),
+        failed_ports: failed.collect(),
+        fixed: scenario.is_placed(),
     }
 }
 

@@ -13,6 +13,8 @@
 //! | [`ports`] | from circuits per pair of pods to ports |
 //! | [`batches`] | the order in which changes are made |
 //! | [`assemble`] | from a target to what plans hold, and back |
+//! | [`degrade`] | what of the wanted circuits is kept where ports have failed |
+//! | [`caveat`] | what a person has to be told of a plan beside its objective |
 //! | [`phases`] | the order of phases of an all-to-all |
 //! | [`handover`] | from the circuits of another plan to a scenario |
 //! | [`methods`] | what can be asked for by name |
@@ -34,7 +36,9 @@ pub mod baselines;
 pub mod batches;
 pub mod board;
 pub mod bound;
+pub mod caveat;
 pub mod check;
+pub mod degrade;
 pub mod devices;
 pub mod exact;
 pub mod exports;

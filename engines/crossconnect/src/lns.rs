@@ -56,6 +56,7 @@ pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
         ocs_count: switches.len(),
         ports_a: pick(&task.ports_a),
         ports_b: pick(&task.ports_b),
+        lost: Vec::new(),
         wanted: merged(circuits.ocs.iter().flatten().map(|cell| Cell {
             a: cell.a.min(cell.b),
             b: cell.a.max(cell.b),

@@ -6,6 +6,7 @@ mod auto;
 mod baselines;
 mod exact;
 mod finish;
+mod given;
 mod ground;
 mod halving;
 mod idle;
@@ -17,6 +18,7 @@ mod repair;
 pub use all_to_all::NAME as ORDER;
 
 use crate::kind::Crossconnect;
+use given::UnlessGiven;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
@@ -24,15 +26,15 @@ use std::sync::Arc;
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Crossconnect>>> {
     vec![
-        Arc::new(auto::Auto),
-        Arc::new(anneal::Anneal),
-        Arc::new(lns::Lns),
-        Arc::new(exact::Exact),
-        Arc::new(halving::Halving),
-        Arc::new(polish::Polish),
-        Arc::new(repair::Repair),
-        Arc::new(baselines::Baseline { renamed: false }),
-        Arc::new(baselines::Baseline { renamed: true }),
+        Arc::new(UnlessGiven(auto::Auto)),
+        Arc::new(UnlessGiven(anneal::Anneal)),
+        Arc::new(UnlessGiven(lns::Lns)),
+        Arc::new(UnlessGiven(exact::Exact)),
+        Arc::new(UnlessGiven(halving::Halving)),
+        Arc::new(UnlessGiven(polish::Polish)),
+        Arc::new(UnlessGiven(repair::Repair)),
+        Arc::new(UnlessGiven(baselines::Baseline { renamed: false })),
+        Arc::new(UnlessGiven(baselines::Baseline { renamed: true })),
         Arc::new(all_to_all::AllToAll),
     ]
 }

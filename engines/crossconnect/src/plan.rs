@@ -81,6 +81,12 @@ pub struct Totals {
     /// Circuits that end at failed ports and have to go whatever is planned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forced_removed_circuits: Option<u64>,
+    /// Wanted circuits that are not set because ports are out of order; missing if all are set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmet_circuits: Option<u64>,
+    /// Lower bound of the unmet circuits by counting the ports in order of every pod and switch; there with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower_bound_unmet_circuits: Option<u64>,
 }
 
 /// Changes that are made together: first all removals, then all additions.

@@ -6,7 +6,7 @@
 
 use crate::assignment::{Assignment, Cell};
 use crate::plan::{Action, Entry, EntryRef, OcsChanges};
-use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
+use crate::scenario::{Circuit, CrossconnectScenario, Placed, Side, Wiring};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -32,14 +32,64 @@ pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
     }
     let pinned: FxHashSet<(u32, Circuit)> =
         scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
-    let mut wired = Wired { ocs: Vec::with_capacity(failed.len()), forced: BTreeSet::new() };
-    for (ocs, failed) in failed.iter().enumerate() {
+    let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
         let cells = target.ocs.get(ocs).map_or(&[][..], Vec::as_slice);
-        let mut entries = Switch { scenario, ocs, failed, pinned: &pinned }.entries(cells);
+        Switch { scenario, ocs, failed, pinned: &pinned }.entries(cells)
+    };
+    wired(failed.iter().enumerate().map(entries).collect())
+}
+
+/// The way to the circuits of a scenario that are given port by port: each of them stays or comes, all others go. Those at
+/// ports out of order are left out.
+pub fn given(scenario: &CrossconnectScenario) -> Wired {
+    let failed: FxHashSet<(u32, End)> = scenario
+        .failed_ports
+        .iter()
+        .map(|port| (port.ocs_id, (port.side, port.pod, port.port_index)))
+        .collect();
+    let dead = |ocs: u32, circuit: Circuit| {
+        scenario.ends(circuit).into_iter().any(|end| failed.contains(&(ocs, end)))
+    };
+    // Without sides either end of a circuit may be named first.
+    let key = |ocs: u32, circuit: Circuit| {
+        let mut ends = scenario.ends(circuit);
+        ends.sort_unstable();
+        (ocs, ends)
+    };
+    let wanted: FxHashSet<(u32, [End; 2])> = scenario
+        .placed
+        .iter()
+        .filter(|placed| !dead(placed.ocs_id, placed.circuit))
+        .map(|placed| key(placed.ocs_id, placed.circuit))
+        .collect();
+    let installed: FxHashSet<(u32, [End; 2])> =
+        scenario.installed_circuits().map(|(ocs, circuit)| key(ocs, circuit)).collect();
+    let mut switches: Vec<Vec<(Entry, bool)>> = vec![Vec::new(); scenario.ocs_count as usize];
+    let panels: Vec<Panel> = (0..switches.len()).map(|ocs| Panel::of(scenario, ocs)).collect();
+    let mut list = |ocs: u32, action: Action, circuit: Circuit, forced: bool| {
+        if let (Some(switch), Some(panel)) = (switches.get_mut(ocs as usize), panels.get(ocs as usize)) {
+            switch.push((panel.entry(action, circuit), forced));
+        }
+    };
+    for (ocs, circuit) in scenario.installed_circuits() {
+        let stays = wanted.contains(&key(ocs, circuit));
+        list(ocs, if stays { Action::Keep } else { Action::Remove }, circuit, dead(ocs, circuit));
+    }
+    for &Placed { ocs_id, circuit } in &scenario.placed {
+        if !dead(ocs_id, circuit) && !installed.contains(&key(ocs_id, circuit)) {
+            list(ocs_id, Action::Add, circuit, false);
+        }
+    }
+    wired(switches)
+}
+
+/// The entries of all switches in order, with the forced ones named.
+fn wired(switches: Vec<Vec<(Entry, bool)>>) -> Wired {
+    let mut wired = Wired { ocs: Vec::with_capacity(switches.len()), forced: BTreeSet::new() };
+    for (ocs_id, mut entries) in (0u32..).zip(switches) {
         entries.sort_unstable_by_key(|(entry, _)| {
             (entry.pod_a, entry.port_a_index, entry.pod_b, entry.port_b_index, entry.action)
         });
-        let ocs_id = ocs as u32;
         let forced = (0u32..).zip(&entries).filter(|(_, (_, forced))| *forced);
         wired.forced.extend(forced.map(|(entry, _)| EntryRef { ocs_id, entry }));
         let cross_connects = entries.into_iter().map(|(entry, _)| entry).collect();

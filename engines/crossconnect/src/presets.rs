@@ -68,6 +68,7 @@ pub(crate) fn bare() -> CrossconnectScenario {
         ports_b: Vec::new(),
         logical_circuits: Vec::new(),
         installed: Installed::default(),
+        placed: Vec::new(),
         failed_ports: Vec::new(),
         pinned: Vec::new(),
         rollout: Rollout::default(),

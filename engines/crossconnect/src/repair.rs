@@ -9,6 +9,7 @@ use crate::assignment::{Assignment, Cell};
 use crate::board::Board;
 use crate::orient::{Failure, Stuck, count};
 use crate::task::Task;
+use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Watch;
 
@@ -32,6 +33,41 @@ pub fn repair(
     start: &Assignment,
     watch: &mut impl Watch,
 ) -> Result<Assignment, Failure> {
+    let (board, nowhere) = inserted(task, demand, start, true, watch)?;
+    if let Some(&circuit) = nowhere.first() {
+        let [a, b] = board.ends_of(circuit);
+        let switches = (0..task.ocs_count).collect();
+        return Err(Failure::Stuck(Stuck { switches, pods: vec![a.min(b), a.max(b)] }));
+    }
+    Ok(board.assignment())
+}
+
+/// The same where circuits that cannot be inserted are left out: what is laid, and how many are not.
+///
+/// # Errors
+/// Asked to stop.
+pub fn repair_most(
+    task: &Task,
+    demand: &[Cell],
+    start: &Assignment,
+    watch: &mut impl Watch,
+) -> Result<(Assignment, usize), MethodError> {
+    match inserted(task, demand, start, false, watch) {
+        Ok((board, nowhere)) => Ok((board.assignment(), nowhere.len())),
+        Err(Failure::Ended(error)) => Err(error),
+        // Only `repair` gives up at the first circuit without a place.
+        Err(Failure::Stuck(_)) => Ok((Assignment { ocs: vec![Vec::new(); task.ocs_count] }, demand.len())),
+    }
+}
+
+/// A board with all circuits that found a place, and those that did not, at most one if the first is reason to end.
+fn inserted<'t>(
+    task: &'t Task,
+    demand: &[Cell],
+    start: &Assignment,
+    end_at_first: bool,
+    watch: &mut impl Watch,
+) -> Result<(Board<'t>, Vec<u32>), Failure> {
     let mut board = Board::empty(task);
     let mut missing = kept(task, demand, start, &mut board, watch)?;
     for limit in PASSES {
@@ -48,14 +84,16 @@ pub fn repair(
         }
         missing = rest;
     }
+    let mut nowhere = Vec::new();
     for circuit in missing {
         if !inserted_somehow(&mut board, task, circuit, watch)? {
-            let [a, b] = board.ends_of(circuit);
-            let switches = (0..task.ocs_count).collect();
-            return Err(Failure::Stuck(Stuck { switches, pods: vec![a.min(b), a.max(b)] }));
+            nowhere.push(circuit);
+            if end_at_first {
+                break;
+            }
         }
     }
-    Ok(board.assignment())
+    Ok((board, nowhere))
 }
 
 /// Places what of `start` is wanted and fits; returns the circuits that are missing, which are nowhere yet.

@@ -12,6 +12,7 @@ pub use knobs::knobs;
 use lightbay_core::exchange::DerivedFrom;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Most pods of a scenario.
 pub const MAX_PODS: usize = 1024;
@@ -37,6 +38,10 @@ pub struct CrossconnectScenario {
     pub logical_circuits: Vec<Vec<u32>>,
     /// What is set on the switches now.
     pub installed: Installed,
+    /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
+    /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub placed: Vec<Placed>,
     /// Ports that are out of order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_ports: Vec<Port>,
@@ -134,6 +139,16 @@ pub struct Pinned {
     pub circuit: Circuit,
 }
 
+/// A wanted circuit at its switch and ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Placed {
+    /// The switch.
+    pub ocs_id: u32,
+    /// The circuit.
+    #[serde(flatten)]
+    pub circuit: Circuit,
+}
+
 /// How gently the change is to be made: what must stay in service while a batch is under way.
 ///
 /// A circuit is dark from the batch that removes it until the batch after the one that adds its successor. What a pod,
@@ -208,9 +223,34 @@ impl CrossconnectScenario {
         self.logical_circuits.get(pod).map_or(0, |row| row.iter().map(|&count| u64::from(count)).sum())
     }
 
-    /// All wanted circuits.
+    /// All wanted circuits, those of a pod to itself included.
     pub fn wanted_circuits(&self) -> u64 {
+        if self.is_placed() {
+            return self.placed.len() as u64;
+        }
         (0..self.logical_circuits.len()).map(|pod| self.degree(pod)).sum::<u64>() / 2
+    }
+
+    /// Whether the wanted circuits are given port by port.
+    pub fn is_placed(&self) -> bool {
+        !self.placed.is_empty()
+    }
+
+    /// Wanted circuits of every pair of pods that has any, smaller pod first; a pod to itself only if circuits are given
+    /// port by port.
+    pub fn wanted_pairs(&self) -> BTreeMap<(u32, u32), u32> {
+        let mut pairs = BTreeMap::new();
+        for (i, row) in self.logical_circuits.iter().enumerate() {
+            for (j, &count) in row.iter().enumerate().skip(i + 1).filter(|&(_, &count)| count > 0) {
+                pairs.insert((i as u32, j as u32), count);
+            }
+        }
+        for Placed { circuit, .. } in
+            self.placed.iter().filter(|placed| placed.circuit.pod_a == placed.circuit.pod_b)
+        {
+            *pairs.entry((circuit.pod_a, circuit.pod_b)).or_default() += 1;
+        }
+        pairs
     }
 
     /// Installed circuits with their switch, in file order.

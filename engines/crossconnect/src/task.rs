@@ -4,6 +4,7 @@
 //! What a method finds for the task becomes an [`Assignment`] of the whole scenario by [`Task::assignment`].
 
 use crate::assignment::{Assignment, Cell};
+use crate::degrade;
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
 
 #[cfg(test)]
@@ -22,6 +23,8 @@ pub struct Task {
     pub ports_b: Vec<Vec<u32>>,
     /// Wanted circuits, one cell for each unordered pair with any, `a < b`, sorted.
     pub wanted: Vec<Cell>,
+    /// Wanted circuits that the ports in order cannot carry, in the same form; `wanted` is without them.
+    pub lost: Vec<Cell>,
     /// Installed oriented circuits of every switch, sorted.
     pub installed: Assignment,
     /// Pinned oriented circuits of every switch, sorted.
@@ -33,8 +36,21 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task of a valid scenario.
+    /// The task of a valid scenario. Where failed ports leave too few for all wanted circuits, it asks for what can be kept.
     pub fn of(scenario: &CrossconnectScenario) -> Self {
+        let mut task = Self::of_all(scenario);
+        if !scenario.failed_ports.is_empty() && !task.single_sided && !scenario.is_placed() {
+            let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
+            if let Some(kept) = degrade::kept(&task, &Self::of_all(&all_in_order)) {
+                task.wanted = kept.wanted;
+                task.lost = kept.lost;
+            }
+        }
+        task
+    }
+
+    /// The task that asks for every wanted circuit, whether the ports in order suffice or not.
+    fn of_all(scenario: &CrossconnectScenario) -> Self {
         let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
         let mut ports: [Vec<Vec<u32>>; 2] = [Side::A, Side::B].map(|side| {
             (0..ocs_count).map(|ocs| (0..pods).map(|pod| scenario.ports(side, pod, ocs)).collect()).collect()
@@ -80,6 +96,7 @@ impl Task {
             ports_a,
             ports_b,
             wanted,
+            lost: Vec::new(),
             installed: without(&Assignment::installed(scenario), &pinned),
             pinned,
             single_sided,

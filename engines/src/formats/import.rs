@@ -1,6 +1,6 @@
 //! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
 
-use super::{FormatInfo, SubjectSort, parse_settings, switches, write_problem};
+use super::{FormatInfo, SubjectSort, listed, parse_settings, switches, write_problem};
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::json;
@@ -77,6 +77,7 @@ pub fn importers() -> Vec<FormatInfo> {
         name: aicb::AICB,
         help: aicb::AICB_HELP,
         of: SubjectSort::Scenario,
+        leaves_out: &["what differs between ranks and between iterations: one of each stands for all"],
         against: None,
         extension: "txt",
         params: aicb::aicb_knobs(),
@@ -107,12 +108,25 @@ pub fn import(
         )
         .into());
     };
-    if format == models::SOL {
-        return models::import(inputs, settings, strict);
-    }
-    if format != aicb::AICB {
-        return switches::import(info, inputs, settings, strict);
-    }
+    let mut imported = if format == models::SOL {
+        models::import(inputs, settings, strict)?
+    } else if format == aicb::AICB {
+        workload(info, inputs, settings, strict)?
+    } else {
+        switches::import(info, inputs, settings, strict)?
+    };
+    imported.lines.extend(listed("not taken over", info.leaves_out));
+    Ok(imported)
+}
+
+/// What calls or a text of SimAI describe.
+fn workload(
+    info: &FormatInfo,
+    inputs: &[Input],
+    settings: &[Setting],
+    strict: bool,
+) -> Result<Imported, Problems> {
+    let format = info.name;
     let params = parse_settings(&info.params, settings, format)?;
     let files: Vec<aicb::ImportFile<'_>> =
         inputs.iter().map(|input| aicb::ImportFile { name: &input.name, bytes: &input.bytes }).collect();

@@ -21,6 +21,7 @@ pub(super) fn importers() -> Vec<FormatInfo> {
         name: format.name,
         help: format.help,
         of: SubjectSort::Scenario,
+        leaves_out: format.leaves_out,
         against: None,
         extension: format.extension,
         params: format.params,

@@ -27,6 +27,11 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: INSTANCE,
         help: "The scenario with its topology spelled out: that of a torus, or that of the plan.",
         of: SubjectSort::Either,
+        leaves_out: &[
+            "the routes and their virtual channels",
+            "the throughput and its bounds",
+            "the symmetry group",
+        ],
         against: None,
         extension: "json",
         params: Vec::new(),
@@ -35,6 +40,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: RADIX4,
         help: "A study beside the pod, as CSV: what directed networks of degree 4 carry, by family and size.",
         of: SubjectSort::Either,
+        leaves_out: &["the pod: the study is of other networks"],
         against: None,
         extension: "csv",
         params: vec![
@@ -51,6 +57,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: format.name,
         help: format.help,
         of: if format.needs_plan { SubjectSort::Plan } else { SubjectSort::Either },
+        leaves_out: format.leaves_out,
         against: format.replaced_by_before.map(|knob| SecondSubject {
             of: SubjectSort::Either,
             help: "the pod as it is wired before",

@@ -36,8 +36,15 @@ const MARKDOWN: &str = "markdown";
 const TRACE: &str = "trace";
 
 pub(crate) fn exporters() -> Vec<FormatInfo> {
-    let format =
-        |name, help, of, extension, params| FormatInfo { name, help, of, against: None, extension, params };
+    let format = |name, help, of, extension, params| FormatInfo {
+        name,
+        help,
+        of,
+        leaves_out: leaves_out(name),
+        against: None,
+        extension,
+        params,
+    };
     let mut all = again::formats();
     let graph = || vec![graph::what(), replicas()];
     all.extend([
@@ -88,6 +95,19 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         ),
     ]);
     all
+}
+
+/// What of a plan is not in the files of a format.
+fn leaves_out(format: &str) -> &'static [&'static str] {
+    const BOUND: &str = "the bound and the gap";
+    const PARAMETERS: &str = "the parameters of the job and of the method";
+    match format {
+        CSV => &[BOUND, PARAMETERS, "the edges between tasks"],
+        DOT | GRAPHML => &["the times and rates of the flows", BOUND, PARAMETERS],
+        SVG => &["the volumes of the tasks", PARAMETERS],
+        MARKDOWN => &["the tasks one by one", "the rates of the flows"],
+        _ => &["the circuits", BOUND, PARAMETERS],
+    }
 }
 
 fn replicas() -> ParamInfo {

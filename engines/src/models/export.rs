@@ -51,6 +51,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
             name,
             help,
             of: SubjectSort::Either,
+            leaves_out: &["the plan: it is a model to be solved", "what the checker asks beyond the model"],
             against: None,
             extension: name,
             params: vec![method.clone()],

@@ -35,6 +35,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
         help: "The plan that a solution of an exported model stands for, from HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK; \
                beside the solution give the names written with the model, or the scenario or plan it was written from.",
         of: SubjectSort::Plan,
+        leaves_out: &["the bound and the gap of the other solver", "its times and its log"],
         against: None,
         extension: SOL,
         params: vec![

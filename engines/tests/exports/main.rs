@@ -1,6 +1,7 @@
 //! Everything that is written can be read back, and says what the plan says.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod left_out;
 mod reviews;
 mod support;
 

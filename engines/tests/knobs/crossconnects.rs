@@ -107,7 +107,7 @@ const HALL: &[(&str, &str, &str, &str)] = &[
     ("ports_a", SMALL, "ports_b=2", "2"),
     ("ports_b", SMALL, "ports_a=2", "2"),
     ("failed_ports", SMALL, "ports_a=2 ports_b=2", "0:0:a0"),
-    ("failed_ocs", SMALL, "ports_a=2 ports_b=2", "7"),
+    ("failed_ocs", SMALL, "", "7"),
     ("pinned", SMALL, "", ""),
     ("max_dark_per_pod", SMALL, "", "2"),
     ("min_pair_share", SMALL, "", "0.9"),
@@ -175,7 +175,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let conversion = conversion("crossconnect").unwrap();
     let entries: Vec<String> =
         conversion.plans.iter().chain(&conversion.own).map(|knob| knob.name.to_string()).collect();
-    let covered = ["from", "installed_from", "ocs_count"].map(str::to_owned);
+    let covered = ["from", "installed_from", "ocs_count", "keep_ports"].map(str::to_owned);
     assert_covered("knobs of scenarios made from plans", &entries, &covered);
 
     let (one, other) = (trained(""), trained("ports_per_pod=6"));
@@ -191,6 +191,8 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
     let laid = AnyPlan::of(&laid).unwrap();
     let again = made(&[("from", &one), ("installed_from", &laid)], "");
     assert_ne!(again.scenario, usual);
+    let of_switches = |text: &str| scenario(made(&[("from", &laid)], text));
+    assert_ne!(of_switches("keep_ports=true"), of_switches(""));
     assert!(convert("crossconnect", &[], &[]).unwrap_err().to_string().contains("from: is missing"));
     assert!(convert("training", &[], &[]).is_err());
 }

@@ -36,6 +36,8 @@ pub struct Format {
     pub needs_plan: bool,
     /// Ending of the file's name, without the dot.
     pub extension: &'static str,
+    /// What of a plan is not in its files.
+    pub leaves_out: &'static [&'static str],
     /// Its knobs.
     pub params: Vec<ParamInfo>,
     /// For formats that begin with the wiring before: the knob that names one, in whose place a pod can be given.
@@ -81,6 +83,7 @@ pub fn formats() -> Vec<Format> {
         help,
         needs_plan,
         extension,
+        leaves_out: leaves_out(name),
         params,
         replaced_by_before: None,
     };
@@ -111,7 +114,7 @@ pub fn formats() -> Vec<Format> {
         ),
         format(
             "circuits",
-            "The circuits of all switches as CSV, for their controllers.",
+            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number, from 0), port_out the - port of cube_b (cubes + its number), ocs 16 * dimension + u + 4 * v of the face position; kind crossconnect writes them for every vendor.",
             false,
             "csv",
             Vec::new(),
@@ -181,6 +184,31 @@ pub fn formats() -> Vec<Format> {
             Vec::new(),
         ),
     ]
+}
+
+/// What of a plan is not in the files of a format.
+fn leaves_out(format: &str) -> &'static [&'static str] {
+    const ROUTES: &str = "the routes and their virtual channels";
+    const RATES: &str = "the throughput and its bounds";
+    const WIRING: &str = "the circuits";
+    const SIMULATED: &str = "what the simulator found";
+    const FAULTS: &str = "the cases of failed switches";
+    match format {
+        "routes" => &[WIRING, RATES, FAULTS, SIMULATED],
+        "anynet" => &[
+            "the switches of the circuits",
+            "the virtual channels, which BookSim assigns itself",
+            RATES,
+            FAULTS,
+            SIMULATED,
+        ],
+        "circuits" | "changes" => {
+            &[ROUTES, RATES, FAULTS, SIMULATED, "the electrical links, which no switch carries"]
+        }
+        "graphml" | "dot" => &["the ports on the switches", ROUTES, RATES, FAULTS, SIMULATED],
+        "msccl" => &["the circuits", "the virtual channels", RATES, FAULTS, SIMULATED],
+        _ => &[WIRING, ROUTES, RATES, FAULTS],
+    }
 }
 
 fn expand() -> ParamInfo {

@@ -13,7 +13,7 @@ use crate::simulator;
 use lightbay_core::checked::Verdict;
 use lightbay_core::context;
 use lightbay_core::event::EventBody;
-use lightbay_core::exchange::{CircuitMatrix, Graph, GraphLink};
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, PlacedPort};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
 use lightbay_core::method::MethodError;
 use lightbay_core::metric::MetricInfo;
@@ -108,7 +108,9 @@ impl Kind for Tpu {
     }
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
-        routes_note(&plan.scenario.body, &plan.result)
+        let said = [routes_note(&plan.scenario.body, &plan.result), failed_note(&plan.scenario.body)];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     fn claimed(plan: &Plan<Self>) -> Vec<&'static str> {
@@ -116,7 +118,7 @@ impl Kind for Tpu {
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
-        circuits(&plan.result)
+        circuits(&plan.scenario.body, &plan.result)
     }
 
     fn graph(plan: &Plan<Self>) -> Option<Graph> {
@@ -128,6 +130,18 @@ impl Kind for Tpu {
 /// decide what a job gets. With two virtual channels and usual settings all pods measured from 128 to 2048 chips stay
 /// below 1.21; a quarter more is beyond what any of them loses.
 pub const LOSSY: f64 = 1.25;
+
+/// Sentence on the flow where switches are out of order: it is that of the whole pod, and only routes avoid them.
+fn failed_note(scenario: &TpuScenario) -> Option<String> {
+    if scenario.failed_ocs.is_empty() {
+        return None;
+    }
+    let ids: Vec<String> = scenario.failed_ocs.iter().map(ToString::to_string).collect();
+    Some(format!(
+        "the flow and its bounds are those of the pod with all switches in order; only the routes avoid switch {}",
+        ids.join(", ")
+    ))
+}
 
 /// Sentence on routes that carry far less than the flow that the objective states; `None` if they are near.
 fn routes_note(scenario: &TpuScenario, result: &TpuResult) -> Option<String> {
@@ -264,19 +278,41 @@ fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Car
     Ok(Carried { candidate: candidate(parts), repairs })
 }
 
-/// Circuits between the cubes. Circuits that wrap inside one cube are no links between pods and are left out.
-fn circuits(result: &TpuResult) -> Option<CircuitMatrix> {
+/// Circuits between the cubes, and where each of them is: the + port of a cube is its A port on the switch of that face
+/// position, the - port its B port. Circuits that wrap inside one cube are no links between pods, so that they are only
+/// among the places.
+fn circuits(scenario: &TpuScenario, result: &TpuResult) -> Option<CircuitMatrix> {
     let pod = result.topology.topology().ok()?;
     let mut counts: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    let mut placed = Vec::with_capacity(pod::SWITCHES * pod.cubes());
     for switch in 0..pod::SWITCHES {
         for (cube, &far) in pod.state(switch).iter().enumerate() {
             let (a, b) = (cube as u32, u32::from(far));
+            placed.push(PlacedCircuit { switch: switch as u32, pod_a: a, port_a: 0, pod_b: b, port_b: 0 });
             if a != b {
                 *counts.entry((a.min(b), a.max(b))).or_default() += 1;
             }
         }
     }
+    let one_each = vec![vec![1; pod::SWITCHES]; pod.cubes()];
+    let failed_ports = scenario.failed_ocs.iter().flat_map(|&switch| {
+        let of =
+            move |pod| [false, true].map(|side_b| PlacedPort { switch: switch.into(), pod, side_b, port: 0 });
+        (0..pod.cubes() as u32).flat_map(of)
+    });
+    let failed_ports: Vec<PlacedPort> = failed_ports.collect();
     Some(CircuitMatrix {
+        places: Some(CircuitPlaces {
+            ports_a: one_each.clone(),
+            ports_b: one_each,
+            sides: ["the + ports of the cubes", "the - ports"].map(str::to_owned),
+            circuits: placed,
+            failed_ports,
+            fixed: true,
+        }),
+        left_out: ["the routes and their virtual channels", "the throughput and its bounds"]
+            .map(str::to_owned)
+            .to_vec(),
         pods: (0..pod.cubes()).map(|cube| format!("cube {cube}")).collect(),
         ports_per_pod: vec![2 * pod::SWITCHES as u32; pod.cubes()],
         circuits: counts.into_iter().map(|((a, b), count)| (a, b, count)).collect(),

@@ -29,7 +29,16 @@ pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<
         pods: instance.pods.iter().map(|pod| pod.name.clone()).collect(),
         ports_per_pod: instance.pods.iter().map(|pod| pod.ports).collect(),
         circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: None,
+        left_out: left_out(),
     })
+}
+
+/// What of a plan is in no circuit.
+fn left_out() -> Vec<String> {
+    ["the times and rates of the flows", "the order of the tasks", "the traffic between the pods"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// Bytes between pods over one iteration, all replicas.
@@ -90,6 +99,8 @@ fn shared_circuits(shared: &SharedPods, result: &TrainingResult) -> Option<Circu
         pods: places.names(),
         ports_per_pod: (0..replicas).flat_map(of_all).collect(),
         circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: None,
+        left_out: left_out(),
     })
 }
 

@@ -457,3 +457,21 @@ fn focus_moves_only_when_asked() {
     bench.keys("] ]");
     assert_eq!(bench.app.pane(PaneId::Kind(2)).step, None, "the last step follows what comes");
 }
+
+#[test]
+fn what_was_refused_is_not_solved_as_if_it_were_there() {
+    let mut bench = Bench::open();
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=-5".to_owned())));
+    assert!(bench.last_message().contains("bandwidth_gbps"), "{}", bench.last_message());
+    bench.keys("r");
+    assert!(bench.effects.iter().all(|effect| !matches!(effect, Effect::StartRun(_))));
+    assert!(bench.last_message().contains("'bandwidth_gbps=-5' was refused"), "{}", bench.last_message());
+    bench.keys("r");
+    assert_eq!(bench.request().method, "auto");
+    // A change that is taken makes up for it.
+    let mut bench = Bench::open();
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=-5".to_owned())));
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=800".to_owned())));
+    bench.keys("r");
+    assert_eq!(bench.request().method, "auto");
+}

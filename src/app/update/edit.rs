@@ -16,7 +16,9 @@ impl App {
     pub(super) fn set(&mut self, text: &str, effects: &mut Effects) {
         match text.parse::<Setting>() {
             Ok(setting) => {
+                self.refused = None;
                 if let Err(problem) = self.apply_setting(&setting, effects) {
+                    self.refused = Some(setting.to_string());
                     self.say(Severity::Error, problem);
                 }
             }

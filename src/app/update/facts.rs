@@ -48,8 +48,19 @@ impl App {
             }
             Fact::SweepRow { key, row } => self.sweep_row(key, *row),
             Fact::SweepEnded { key, outcome } => self.sweep_ended(key, outcome),
-            Fact::Exported { path, bytes } => {
-                self.say(Severity::Info, format!("written: {} ({})", path.display(), size(bytes)));
+            Fact::Exported { path, bytes, files, rollbacks, remarks } => {
+                for remark in remarks {
+                    self.say(Severity::Info, remark);
+                }
+                let what = match (files, rollbacks) {
+                    (1, _) => size(bytes),
+                    (files, 0) => format!("{files} files, {}", size(bytes)),
+                    (files, rollbacks) => {
+                        let lead = if rollbacks == 1 { "leads" } else { "lead" };
+                        format!("{files} files, {rollbacks} of them {lead} back, {}", size(bytes))
+                    }
+                };
+                self.say(Severity::Info, format!("written: {} ({what})", path.display()));
                 self.touch();
             }
             Fact::InTheWay(job) => {

@@ -116,7 +116,10 @@ impl App {
             self.load(number, effects);
         }
         let formats = self.formats(plan.is_some());
-        let format = formats.iter().position(|name| *name == "json").unwrap_or(0);
+        // What the pane shows is what is meant.
+        let shown = self.drawn_pane(self.focus.pane).and_then(|drawn| drawn.format);
+        let named = |wanted: &str| formats.iter().position(|name| *name == wanted);
+        let format = shown.and_then(named).or_else(|| named("json")).unwrap_or(0);
         let path = self.usual_path(plan, formats.get(format).copied().unwrap_or("json"));
         let path = TextField::holding(path);
         self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));

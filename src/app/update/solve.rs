@@ -12,6 +12,12 @@ impl App {
     /// parameters makes way.
     pub(super) fn solve(&mut self, method: Option<&str>, warm: bool, effects: &mut Effects) {
         self.auto_at = None;
+        if let Some(refused) = self.refused.take() {
+            let text =
+                format!("'{refused}' was refused, so it is not in the scenario; r again solves without it");
+            self.say(Severity::Warning, text);
+            return;
+        }
         let Some(work) = &mut self.work else { return };
         let name = method.unwrap_or(&work.now.method).to_owned();
         let Some(info) = work.method(&name) else {

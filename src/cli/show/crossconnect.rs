@@ -7,6 +7,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{counted, printable};
 use lightbay_core::scenario::Scenario;
 use lightbay_engines::crossconnect::assemble::counting_bound;
+use lightbay_engines::crossconnect::caveat;
 use lightbay_engines::crossconnect::plan::{Action, Changes, EntryRef, OcsChanges, PhaseOrder, PhaseRule};
 use lightbay_engines::crossconnect::scenario::Side;
 use lightbay_engines::crossconnect::{Crossconnect, CrossconnectResult, CrossconnectScenario};
@@ -69,7 +70,12 @@ impl<'a> Figures<'a> {
                 let counts: Vec<Counts> = changes.ocs.iter().map(Counts::of).collect();
                 let _ = write!(out, "\nSwitches, {}\n{}", of_all(counts.len()), switches(&counts));
                 if !changes.batches.is_empty() {
-                    let _ = write!(out, "\nBatches, {}\n{}", of_all(changes.batches.len()), batches(changes));
+                    let _ = write!(
+                        out,
+                        "\nBatches, {}\n{}",
+                        of_all(changes.batches.len()),
+                        batches(self.scenario, changes)
+                    );
                 }
             }
             Some(CrossconnectResult::Order(order)) => {
@@ -102,7 +108,19 @@ impl<'a> Figures<'a> {
             let failed = counted(scenario.failed_ports.len() as u64, "port", "ports");
             row("out of order", failed);
         }
-        row("wanted", counted(scenario.wanted_circuits(), "circuit", "circuits"));
+        let wanted = counted(scenario.wanted_circuits(), "circuit", "circuits");
+        row("wanted", if scenario.is_placed() { format!("{wanted}, given port by port") } else { wanted });
+        if let Some(totals) = self.result.and_then(CrossconnectResult::changes).map(|changes| changes.totals)
+            && let (Some(unmet), Some(least)) = (totals.unmet_circuits, totals.lower_bound_unmet_circuits)
+        {
+            row(
+                "not set",
+                format!(
+                    "{}, at least {least} by counting ports in order",
+                    counted(unmet, "circuit", "circuits")
+                ),
+            );
+        }
         let pinned = match scenario.pinned.len() {
             0 => String::new(),
             pinned => format!(", {pinned} pinned"),
@@ -159,7 +177,9 @@ impl<'a> Figures<'a> {
             "rollout": scenario.rollout,
             "predicted_makespan_s": scenario.predicted_makespan_s,
             "derived_from": scenario.derived_from,
+            "placed_circuits": scenario.placed.len(),
             "totals": changes.map(|changes| changes.totals),
+            "warnings": changes.map(|changes| warnings(scenario, changes)),
             "switches": changes.map(|changes| {
                 changes.ocs.iter().map(Counts::of).map(|counts| json!({
                     "ocs_id": counts.ocs_id,
@@ -169,12 +189,14 @@ impl<'a> Figures<'a> {
                 })).collect::<Vec<_>>()
             }),
             "batches": changes.map(|changes| {
+                let cut = caveat::cut_pairs(scenario, changes);
                 (0..changes.batches.len()).map(|number| {
                     let (removed, added) = of_batch(changes, number);
                     json!({
                         "removed": removed,
                         "added": added,
                         "dark_circuits": changes.batches[number].dark_circuits,
+                        "pairs_cut_off": cut.iter().find(|(batch, _)| *batch == number).map_or(0, |(_, pairs)| pairs.len()),
                     })
                 }).collect::<Vec<_>>()
             }),
@@ -223,8 +245,17 @@ fn of_batch(changes: &Changes, number: usize) -> (usize, usize) {
     (removed, batch.changes.len() - removed)
 }
 
-fn batches(changes: &Changes) -> Table {
-    let mut table = Table::new(&[">  batch", ">removed", ">added", ">dark meanwhile"]);
+/// What has to be told of a change beside its figures.
+fn warnings(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<String> {
+    [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes)].into_iter().flatten().collect()
+}
+
+fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Table {
+    let cut = caveat::cut_pairs(scenario, changes);
+    let pairs_of =
+        |number: usize| cut.iter().find(|(batch, _)| *batch == number).map_or(0, |(_, pairs)| pairs.len());
+    let mut table =
+        Table::new(&[">  batch", ">removed", ">added", ">dark meanwhile", ">pairs of pods cut off"]);
     for (number, batch) in changes.batches.iter().enumerate().take(LISTED) {
         let (removed, added) = of_batch(changes, number);
         table.row([
@@ -232,6 +263,7 @@ fn batches(changes: &Changes) -> Table {
             removed.to_string(),
             added.to_string(),
             batch.dark_circuits.to_string(),
+            pairs_of(number).to_string(),
         ]);
     }
     table

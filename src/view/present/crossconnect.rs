@@ -22,11 +22,13 @@ use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_engines::AnyPlan;
+use lightbay_engines::crossconnect::caveat;
 use lightbay_engines::crossconnect::plan::{Changes, CrossconnectResult};
 use lightbay_engines::crossconnect::scenario::CrossconnectScenario;
 use lightbay_widgets::PaneState as Shown;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Phases that were counted, or why they could not be.
@@ -99,10 +101,36 @@ struct Explained {
     plan: AnyPlan,
     /// What panes need of it.
     facts: facts::Facts,
-    /// Whether a pod does not name a port: some pod has several on a side of a switch.
-    several: bool,
+    /// What has to be told of the change beside its figures: wanted circuits that are not set, pairs that a batch cuts off.
+    warnings: Vec<Warning>,
     /// How wanted circuits are edited; nothing where there are too many pods.
     editing: Option<Arc<CellEditing>>,
+}
+
+/// Something that has to be told of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Warning {
+    /// In a few words, for titles.
+    short: String,
+    /// In one sentence.
+    text: String,
+}
+
+impl Warning {
+    /// All warnings of a change.
+    fn all(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Self> {
+        let unmet = caveat::unmet(scenario, changes).map(|text| {
+            let count = changes.totals.unmet_circuits.unwrap_or(0);
+            Self { short: format!("{} cannot be set", words::circuits(count)), text }
+        });
+        let cut = caveat::cut_off(scenario, changes).map(|text| {
+            let pairs = caveat::cut_pairs(scenario, changes).into_iter().flat_map(|(_, pairs)| pairs);
+            let count = pairs.collect::<BTreeSet<_>>().len();
+            let word = if count == 1 { "pair" } else { "pairs" };
+            Self { short: format!("{count} {word} cut off"), text }
+        });
+        unmet.into_iter().chain(cut).collect()
+    }
 }
 
 /// The result of a plan of this kind.
@@ -142,9 +170,9 @@ impl Explain for Explained {
         let changes = changes_of(&plan).ok_or(WRONG)?;
         let scenario = scenario_of(&plan).ok_or(WRONG)?;
         let facts = facts::Facts::of(scenario, changes);
-        let several = words::several_ports(scenario);
+        let warnings = Warning::all(scenario, changes);
         let editing = logical::cell_editing(scenario, &facts).map(Arc::new);
-        Ok(Self { key, plan, facts, several, editing })
+        Ok(Self { key, plan, facts, warnings, editing })
     }
 
     /// An order of phases touches no switch: the best plan that does is explained in its place.

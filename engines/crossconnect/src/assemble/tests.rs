@@ -20,6 +20,8 @@ fn the_worked_example_has_the_known_totals() {
         removed_circuits: 2,
         lower_bound_removed_circuits: 2,
         forced_removed_circuits: None,
+        unmet_circuits: None,
+        lower_bound_unmet_circuits: None,
     };
     assert_eq!((candidate.value, changes.totals), (2.0, totals));
     assert_eq!(changes.batches.len(), 1);

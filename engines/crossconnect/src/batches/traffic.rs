@@ -82,8 +82,10 @@ impl Traffic {
             };
             add(&mut traffic.all);
             add(&mut pairs[number as usize]);
-            for pod in [a, b] {
-                add(&mut traffic.pods[pod as usize]);
+            add(&mut traffic.pods[a as usize]);
+            // A circuit of a pod to itself is one circuit of that pod.
+            if a != b {
+                add(&mut traffic.pods[b as usize]);
             }
         }
         traffic.all.live = traffic.all.old;
@@ -103,9 +105,12 @@ impl Traffic {
     fn counts(&mut self, change: &Change) -> [Option<&mut Count>; 4] {
         let (a, b) = change.pods;
         let pair = self.at.get(&change.pods).and_then(|&at| self.pairs.get_mut(at as usize));
-        let [a, b] = match self.pods.get_disjoint_mut([a as usize, b as usize]) {
-            Ok([a, b]) => [Some(a), Some(b)],
-            Err(_) => [None, None],
+        let [a, b] = if a == b {
+            [self.pods.get_mut(a as usize), None]
+        } else {
+            self.pods
+                .get_disjoint_mut([a as usize, b as usize])
+                .map_or([None, None], |[a, b]| [Some(a), Some(b)])
         };
         [a, b, pair, Some(&mut self.all)]
     }

@@ -52,7 +52,7 @@ impl Live {
         let mut sums = vec![(0, 0); scenario.pods as usize];
         let all = pairs.values().fold((0, 0), |(old, new), pair| (old + pair.old, new + pair.new));
         for (&(i, j), pair) in pairs {
-            for pod in [i, j] {
+            for pod in ends_of((i, j)) {
                 if let Some((old, new)) = sums.get_mut(pod as usize) {
                     *old += pair.old;
                     *new += pair.new;
@@ -71,12 +71,17 @@ impl Live {
         self.all.live = step(self.all.live);
         let service = self.pairs.entry(pair).or_default();
         service.live = step(service.live);
-        for pod in [pair.0, pair.1] {
+        for pod in ends_of(pair) {
             if let Some(service) = self.pods.get_mut(pod as usize) {
                 service.live = step(service.live);
             }
         }
     }
+}
+
+/// The pods of a pair; a circuit of a pod to itself is one circuit of that pod.
+fn ends_of((i, j): (u32, u32)) -> impl Iterator<Item = u32> {
+    std::iter::once(i).chain((i != j).then_some(j))
 }
 
 /// Walks through the batches. `None` if they do not name every change once: then nothing can be said about what is

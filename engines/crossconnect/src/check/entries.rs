@@ -118,7 +118,7 @@ pub(super) fn of(
                 (far_side(scenario.wiring), entry.pod_b, entry.port_b_index),
             ];
             let place = named(ocs, index);
-            if entry.pod_a == entry.pod_b {
+            if entry.pod_a == entry.pod_b && (!scenario.is_placed() || ends[0] == ends[1]) {
                 found.add(code::PORT, format!("{place} joins pod {} to itself", entry.pod_a));
                 sound = false;
             }

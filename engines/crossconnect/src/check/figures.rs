@@ -7,7 +7,7 @@ use super::states::Pairs;
 use super::{EXACT, Envelope, Findings, code};
 use crate::kind::Crossconnect;
 use crate::plan::{Action, Changes, Totals};
-use crate::scenario::CrossconnectScenario;
+use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
 use lightbay_core::kind::Depth;
 
@@ -28,9 +28,32 @@ pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
     }
 }
 
-/// Every pair of pods has exactly the circuits that are wanted.
-pub(super) fn demand(scenario: &CrossconnectScenario, pairs: &Pairs, found: &mut Findings) {
+/// Every pair of pods has exactly the circuits that are wanted; fewer only where ports are out of order, and only if no
+/// switch has a free port for one more at both ends.
+pub(super) fn demand(
+    scenario: &CrossconnectScenario,
+    switches: &[Vec<Judged>],
+    pairs: &Pairs,
+    found: &mut Findings,
+) {
+    let free = Free::of(scenario, switches);
     for (&(i, j), pair) in pairs.iter().filter(|(_, pair)| pair.new != pair.wanted) {
+        if pair.new < pair.wanted && !scenario.failed_ports.is_empty() {
+            // Circuits that are given port by port are compared port by port.
+            if let Some(ocs) = free.switch_for(i, j).filter(|_| !scenario.is_placed()) {
+                found.add(
+                    code::DEMAND,
+                    format!(
+                        "{} and {} get {} circuits, {} are wanted, and switch {ocs} has ports in order for one more",
+                        scenario.pod_name(i as usize),
+                        scenario.pod_name(j as usize),
+                        pair.new,
+                        pair.wanted
+                    ),
+                );
+            }
+            continue;
+        }
         found.add(
             code::DEMAND,
             format!(
@@ -44,11 +67,92 @@ pub(super) fn demand(scenario: &CrossconnectScenario, pairs: &Pairs, found: &mut
     }
 }
 
+/// Ports in order that the new state leaves free.
+struct Free {
+    /// `ports[switch][pod]`: on side A and on side B; all on side A if ports have no sides.
+    ports: Vec<Vec<[i64; 2]>>,
+    single_sided: bool,
+}
+
+impl Free {
+    fn of(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> Self {
+        let pods = scenario.pods as usize;
+        let there =
+            |ocs: usize, pod: usize| [Side::A, Side::B].map(|side| i64::from(scenario.ports(side, pod, ocs)));
+        let mut ports: Vec<Vec<[i64; 2]>> =
+            (0..switches.len()).map(|ocs| (0..pods).map(|pod| there(ocs, pod)).collect()).collect();
+        let mut take = |ocs: usize, side: Side, pod: u32| {
+            if let Some(free) = ports.get_mut(ocs).and_then(|row| row.get_mut(pod as usize)) {
+                free[usize::from(side == Side::B)] -= 1;
+            }
+        };
+        for port in &scenario.failed_ports {
+            take(port.ocs_id as usize, port.side, port.pod);
+        }
+        for (ocs, switch) in switches.iter().enumerate() {
+            for judged in switch.iter().filter(|judged| judged.will_be()) {
+                for (side, pod, _) in judged.ends {
+                    take(ocs, side, pod);
+                }
+            }
+        }
+        Self { ports, single_sided: scenario.wiring == Wiring::SingleSided }
+    }
+
+    /// A switch that could carry one more circuit of a pair.
+    fn switch_for(&self, i: u32, j: u32) -> Option<usize> {
+        let fits = |row: &Vec<[i64; 2]>| {
+            let (one, other) = (row.get(i as usize), row.get(j as usize));
+            one.zip(other).is_some_and(|(one, other)| {
+                if self.single_sided {
+                    one[0] > 0 && other[0] > 0
+                } else {
+                    (one[0] > 0 && other[1] > 0) || (one[1] > 0 && other[0] > 0)
+                }
+            })
+        };
+        self.ports.iter().position(fits)
+    }
+}
+
+/// Most wanted circuits for which there are ports in order, counted pod by pod and switch by switch.
+fn most_by_ports(scenario: &CrossconnectScenario, pairs: &Pairs) -> u64 {
+    let empty: Vec<Vec<Judged>> = vec![Vec::new(); scenario.ocs_count as usize];
+    let free = Free::of(scenario, &empty);
+    let sides = |rows: &mut dyn Iterator<Item = &[i64; 2]>| -> [u64; 2] {
+        rows.fold([0, 0], |sum, row| [0, 1].map(|side| sum[side] + row[side].max(0) as u64))
+    };
+    let on_switches: u64 = free
+        .ports
+        .iter()
+        .map(|row| {
+            let [a, b] = sides(&mut row.iter());
+            if free.single_sided { a / 2 } else { a.min(b) }
+        })
+        .sum();
+    let ends: u64 = (0..scenario.pods)
+        .map(|pod| {
+            let [a, b] = sides(&mut free.ports.iter().filter_map(|row| row.get(pod as usize)));
+            let wanted: u64 = pairs
+                .iter()
+                .map(|(&(i, j), pair)| pair.wanted * (u64::from(i == pod) + u64::from(j == pod)))
+                .sum();
+            wanted.min(a + b)
+        })
+        .sum();
+    on_switches.min(ends / 2)
+}
+
 /// The sums that the entries give.
 pub(super) fn totals(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], pairs: &Pairs) -> Totals {
     let count = |test: &dyn Fn(&Judged) -> bool| {
         switches.iter().flatten().filter(|judged| test(judged)).count() as u64
     };
+    let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();
+    let short: u64 = pairs.values().map(|pair| pair.wanted.saturating_sub(pair.new)).sum();
+    // With all ports in order every wanted circuit has to be set, which is a rule of its own.
+    let unmet = if scenario.failed_ports.is_empty() { 0 } else { short };
+    let least_unmet = || wanted.saturating_sub(most_by_ports(scenario, pairs));
     let action = |action: Action| count(&move |judged| judged.entry.action == action && !judged.is_forced());
     Totals {
         kept_circuits: action(Action::Keep),
@@ -56,6 +160,8 @@ pub(super) fn totals(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], 
         removed_circuits: action(Action::Remove),
         lower_bound_removed_circuits: pairs.values().map(|pair| pair.old.saturating_sub(pair.wanted)).sum(),
         forced_removed_circuits: (!scenario.failed_ports.is_empty()).then(|| count(&Judged::is_forced)),
+        unmet_circuits: (unmet > 0).then_some(unmet),
+        lower_bound_unmet_circuits: (unmet > 0).then(least_unmet),
     }
 }
 
@@ -94,6 +200,37 @@ pub(super) fn compare_totals(
         }
         (None, None) => {}
     }
+    for (name, claimed, exact) in [
+        ("totals.unmet_circuits", claimed.unmet_circuits, exact.unmet_circuits),
+        (
+            "totals.lower_bound_unmet_circuits",
+            claimed.lower_bound_unmet_circuits,
+            exact.lower_bound_unmet_circuits,
+        ),
+    ] {
+        if claimed != exact {
+            let shown = |count: Option<u64>| count.map_or("missing".to_owned(), |count| count.to_string());
+            found.add(
+                code::TOTALS,
+                format!("'{name}' is {}, the entries give {}", shown(claimed), shown(exact)),
+            );
+        }
+    }
+}
+
+/// What has to be said of wanted circuits that are not set.
+pub(super) fn unmet(exact: &Totals, pairs: &Pairs, remarks: &mut Vec<String>) {
+    if let (Some(unmet), Some(least)) = (exact.unmet_circuits, exact.lower_bound_unmet_circuits) {
+        let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();
+        let word = if unmet == least {
+            "counting ports in order proves that no plan sets more"
+        } else {
+            "counting ports in order proves only that"
+        };
+        let rest = if unmet == least { String::new() } else { format!(" {least} cannot be set") };
+        remarks.push(format!("{unmet} of {wanted} wanted circuits are not set: {word}{rest}"));
+        remarks.push("the bound is about plans that set the same circuits".to_owned());
+    }
 }
 
 /// The objective is what the plan removes; what failed ports force does not count.
@@ -123,6 +260,8 @@ pub(super) fn metrics(
         count("batches", changes.batches.len() as u64),
     ];
     figures.extend(exact.forced_removed_circuits.map(|forced| count("forced_removed_circuits", forced)));
+    figures.extend(exact.unmet_circuits.map(|unmet| count("unmet_circuits", unmet)));
+    figures.extend(exact.lower_bound_unmet_circuits.map(|least| count("lower_bound_unmet_circuits", least)));
     figures.extend(
         scenario
             .predicted_makespan_s

@@ -87,7 +87,49 @@ pub(super) fn compare(scenario: &CrossconnectScenario, switches: &[Vec<Judged>],
                 );
             }
         }
-        moved(scenario, ocs, switch, found);
+        if scenario.is_placed() {
+            placed(scenario, ocs, switch, found);
+        } else {
+            moved(scenario, ocs, switch, found);
+        }
+    }
+}
+
+/// The new state of a switch is what the scenario gives port by port, but for circuits at ports out of order.
+fn placed(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: &mut Findings) {
+    let failed: HashSet<End> = scenario
+        .failed_ports
+        .iter()
+        .filter(|port| port.ocs_id as usize == ocs)
+        .map(|port| (port.side, port.pod, port.port_index))
+        .collect();
+    let mut missing: HashSet<[End; 2]> = scenario
+        .placed
+        .iter()
+        .filter(|placed| placed.ocs_id as usize == ocs)
+        .map(|placed| ends_of(placed.circuit, scenario.wiring))
+        .filter(|ends| !ends.iter().any(|end| failed.contains(end)))
+        .collect();
+    for (index, judged) in switch.iter().enumerate().filter(|(_, judged)| judged.will_be()) {
+        let ends = ends(judged, scenario.wiring);
+        if !missing.remove(&ends) {
+            found.add(
+                code::PLACED,
+                format!(
+                    "{} sets {}, which the scenario does not place there",
+                    named(ocs, index),
+                    shown(ends)
+                ),
+            );
+        }
+    }
+    let mut missing: Vec<_> = missing.into_iter().collect();
+    missing.sort_unstable();
+    for circuit in missing {
+        found.add(
+            code::PLACED,
+            format!("ocs[{ocs}] lacks {}, which the scenario places there", shown(circuit)),
+        );
     }
 }
 
@@ -128,10 +170,8 @@ pub(super) fn pairs(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -
         pair.old += u64::from(judged.was() && !judged.at_failed_port);
         pair.new += u64::from(judged.will_be());
     }
-    for (i, row) in scenario.logical_circuits.iter().enumerate() {
-        for (j, &wanted) in row.iter().enumerate().skip(i + 1).filter(|&(_, &wanted)| wanted > 0) {
-            pairs.entry((i as u32, j as u32)).or_default().wanted = u64::from(wanted);
-        }
+    for (pair, wanted) in scenario.wanted_pairs() {
+        pairs.entry(pair).or_default().wanted = u64::from(wanted);
     }
     pairs
 }

@@ -3,31 +3,37 @@
 
 use super::File;
 use crate::plan::{Action, Changes, Entry};
+use crate::scenario::{CrossconnectScenario, Wiring};
+use lightbay_core::cells;
 use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = "csv";
 /// What it is.
-pub const HELP: &str = "The changes of all switches as one table in the order of execution, for people and spreadsheets; pods and ports count from 0.";
+pub const HELP: &str = "The changes of all switches as one table in the order of execution, for people and spreadsheets; pods and ports count from 0, panel ports from 1 on each side of a switch.";
 
-/// The columns.
+/// The columns that are read back: pods and ports count from 0.
 pub const COLUMNS: [&str; 6] = ["ocs_id", "action", "pod_a", "port_a", "pod_b", "port_b"];
+/// The columns for people behind them: sides, numbers of the ports on their side of the switch from 1, names of the pods, and the
+/// batch from 1, of the way back in its own order (empty for what stays).
+pub const MORE_COLUMNS: [&str; 7] =
+    ["side_a", "panel_a", "pod_name_a", "side_b", "panel_b", "pod_name_b", "batch"];
 
-pub(super) fn files(changes: &Changes, full: bool) -> Vec<File> {
-    let table = |rollback| table(changes, full, rollback);
+pub(super) fn files(scenario: &CrossconnectScenario, changes: &Changes, full: bool) -> Vec<File> {
+    let table = |rollback| table(scenario, changes, full, rollback);
     vec![
         File { name: "changes.csv".to_owned(), text: table(false), beside: None },
         File { name: "changes.rollback.csv".to_owned(), text: table(true), beside: Some(".rollback.csv") },
     ]
 }
 
-fn table(changes: &Changes, full: bool, rollback: bool) -> String {
-    let mut text = COLUMNS.join(",");
+fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollback: bool) -> String {
+    let mut text = [&COLUMNS[..], &MORE_COLUMNS[..]].concat().join(",");
     text.push('\n');
     if full {
         for ocs in &changes.ocs {
             for entry in ocs.cross_connects.iter().filter(|entry| entry.action == Action::Keep) {
-                row(&mut text, ocs.ocs_id, Action::Keep, entry);
+                row(&mut text, scenario, ocs.ocs_id, (Action::Keep, None), entry);
             }
         }
     }
@@ -49,7 +55,7 @@ fn table(changes: &Changes, full: bool, rollback: bool) -> String {
                 let listed = changes.ocs.get(reference.ocs_id as usize);
                 let entry = listed.and_then(|ocs| ocs.cross_connects.get(reference.entry as usize));
                 if let Some(entry) = entry.filter(|entry| entry.action == planned) {
-                    row(&mut text, reference.ocs_id, done, entry);
+                    row(&mut text, scenario, reference.ocs_id, (done, Some(step + 1)), entry);
                 }
             }
         }
@@ -57,7 +63,22 @@ fn table(changes: &Changes, full: bool, rollback: bool) -> String {
     text
 }
 
-fn row(text: &mut String, ocs: u32, action: Action, entry: &Entry) {
-    let Entry { pod_a, port_a_index, pod_b, port_b_index, .. } = entry;
-    let _ = writeln!(text, "{ocs},{},{pod_a},{port_a_index},{pod_b},{port_b_index}", action.word());
+fn row(
+    text: &mut String,
+    scenario: &CrossconnectScenario,
+    ocs: u32,
+    (action, batch): (Action, Option<usize>),
+    entry: &Entry,
+) {
+    let Entry { pod_a, port_a_index, switch_port_a, pod_b, port_b_index, switch_port_b, .. } = entry;
+    let name = |pod: u32| cells::csv(&scenario.pod_name(pod as usize));
+    let far = if scenario.wiring == Wiring::SingleSided { 'a' } else { 'b' };
+    let batch = batch.map_or_else(String::new, |batch| batch.to_string());
+    let _ = writeln!(
+        text,
+        "{ocs},{},{pod_a},{port_a_index},{pod_b},{port_b_index},a,{switch_port_a},{},{far},{switch_port_b},{},{batch}",
+        action.word(),
+        name(*pod_a),
+        name(*pod_b)
+    );
 }

@@ -1,8 +1,12 @@
 //! What every box has to do, batch by batch, and what takes it back.
 
 use crate::devices::{Device, Ends, Lane};
+use crate::exports::port_list;
 use crate::plan::{Action, Batch, Changes, Entry};
+use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::{counted, printable};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// What the whole state of a switch is to a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +36,23 @@ pub(super) struct Job {
     pub adds: Vec<Lane>,
     /// The whole state afterwards, where it replaces what is there.
     pub whole: Option<Vec<Lane>>,
+    /// The circuits of the connections by pod, side, index and panel port, safe for a comment.
+    pub labels: Rc<HashMap<Lane, String>>,
+    /// What has to be told of the plan, safe for a comment.
+    remarks: Rc<Vec<String>>,
     /// What the plan is called, safe for a comment.
     name: String,
+}
+
+/// What all files of a plan say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told<'a> {
+    /// The input, for names of pods.
+    pub scenario: &'a CrossconnectScenario,
+    /// What the plan is called.
+    pub name: &'a str,
+    /// What has to be told of it, one sentence each.
+    pub remarks: &'a [String],
 }
 
 impl Job {
@@ -56,13 +75,22 @@ impl Job {
     }
 
     /// What an operator should know, in lines for a comment.
-    pub fn advice(&self) -> Vec<&'static str> {
+    pub fn advice(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.batches > 1 {
-            lines.push("Finish a batch on all switches before the next one begins.");
+            lines.push("Finish a batch on all switches before the next one begins.".to_owned());
         }
-        lines.push("The last command reads the state back: compare it with the plan before anything else is changed.");
+        lines.push(
+            "The last command reads the state back: compare it with the plan before anything else is changed."
+                .to_owned(),
+        );
+        lines.extend(self.remarks.iter().cloned());
         lines
+    }
+
+    /// The circuit of a connection, for a comment.
+    pub fn label(&self, lane: &Lane) -> &str {
+        self.labels.get(lane).map_or("", String::as_str)
     }
 }
 
@@ -82,17 +110,21 @@ fn plain(name: &str) -> String {
 }
 
 /// The jobs of all boxes: forward batch by batch, then back, the last batch first.
-pub(super) fn of(name: &str, changes: &Changes, devices: &[Device], full: Option<Whole>) -> Vec<Job> {
-    let name = plain(name);
+pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Option<Whole>) -> Vec<Job> {
+    let name = plain(told.name);
+    let remarks = told.remarks.iter().map(|remark| commentable(remark)).collect();
+    let remarks = Rc::new(remarks);
     if let Some(whole) = full {
-        return all_at_once(&name, changes, devices, whole);
+        return all_at_once((told, &name, &remarks), changes, devices, whole);
     }
+    let labels: Vec<Rc<HashMap<Lane, String>>> =
+        devices.iter().map(|device| Rc::new(labels(told.scenario, changes, device))).collect();
     let batches = changes.batches.len();
     let mut forward = Vec::new();
     let mut back = Vec::new();
     for (number, batch) in changes.batches.iter().enumerate() {
         let mut step = Vec::new();
-        for device in devices {
+        for (device, labels) in devices.iter().zip(&labels) {
             let lanes = |action| -> Vec<Lane> {
                 let entries = referred(changes, batch, device.ocs).filter(|entry| entry.action == action);
                 entries.flat_map(|entry| device.lanes(ends(entry))).collect()
@@ -110,6 +142,8 @@ pub(super) fn of(name: &str, changes: &Changes, devices: &[Device], full: Option
                 removes,
                 adds,
                 whole: None,
+                labels: Rc::clone(labels),
+                remarks: Rc::clone(&remarks),
                 name: name.clone(),
             };
             step.push(Job {
@@ -127,7 +161,12 @@ pub(super) fn of(name: &str, changes: &Changes, devices: &[Device], full: Option
     forward
 }
 
-fn all_at_once(name: &str, changes: &Changes, devices: &[Device], whole: Whole) -> Vec<Job> {
+fn all_at_once(
+    (told, name, remarks): (Told<'_>, &str, &Rc<Vec<String>>),
+    changes: &Changes,
+    devices: &[Device],
+    whole: Whole,
+) -> Vec<Job> {
     let state = |device: &Device, gone: Action| -> Vec<Lane> {
         let listed =
             changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
@@ -150,6 +189,8 @@ fn all_at_once(name: &str, changes: &Changes, devices: &[Device], whole: Whole) 
             removes,
             adds,
             whole,
+            labels: Rc::new(labels(told.scenario, changes, device)),
+            remarks: Rc::clone(remarks),
             name: name.to_owned(),
         }
     };
@@ -158,6 +199,23 @@ fn all_at_once(name: &str, changes: &Changes, devices: &[Device], whole: Whole) 
         .map(|device| job(device, false))
         .chain(with_ports().map(|device| job(device, true)))
         .collect()
+}
+
+/// What every connection of a box is, by pod, side, index and panel port.
+fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
+    let listed =
+        changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
+    listed
+        .flat_map(|entry| {
+            let label = port_list::label(scenario, entry);
+            device.lanes(ends(entry)).map(move |lane| (lane, label.clone()))
+        })
+        .collect()
+}
+
+/// A sentence without signs that would end a comment.
+fn commentable(text: &str) -> String {
+    printable(text).replace("--", "- -")
 }
 
 /// Entries of a switch that a batch changes.

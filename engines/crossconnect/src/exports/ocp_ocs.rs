@@ -57,6 +57,10 @@ pub(super) fn text(job: &Job, naming: &Naming, modules: &Modules) -> String {
     );
     let login = "gnmic --address <switch> --username <user> --password <password>";
     let _ = writeln!(text, "# {login} set --request-file <this file>");
+    let listed = job.whole.iter().flatten().chain(&job.removes).chain(&job.adds);
+    for lane in listed {
+        let _ = writeln!(text, "# {}: {}", named(lane).0, job.label(lane));
+    }
     let _ = writeln!(text, "{:#}", Value::Object(request));
     let _ = writeln!(text, "# {login} get --path '{list}'");
     text

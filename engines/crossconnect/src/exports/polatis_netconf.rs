@@ -31,7 +31,7 @@ pub(super) fn text(job: &Job, list: &str) -> String {
         text.push_str("  <edit-config><target><running/></target><config>\n");
         let _ = writeln!(text, "    <cross-connects xmlns=\"{MODEL}\" xmlns:nc=\"{BASE}\"{attribute}>");
         for lane in lanes {
-            let _ = writeln!(text, "      {}", item(lane));
+            let _ = writeln!(text, "      {} <!-- {} -->", item(lane), job.label(lane));
         }
         let _ = writeln!(text, "    </cross-connects>\n  </config></edit-config>\n</rpc>\n{END}");
     };

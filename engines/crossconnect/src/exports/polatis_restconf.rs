@@ -37,15 +37,20 @@ pub(super) fn text(job: &Job) -> String {
     }
     text.push_str(REQUEST);
     if let Some(whole) = &job.whole {
+        for lane in whole {
+            let _ = writeln!(text, "# {} to {}: {}", lane.ingress, lane.egress, job.label(lane));
+        }
         let body = json!({ LIST: { "pair": pairs(whole) } });
         // The whole list may be longer than an argument.
         let _ = writeln!(text, "request PUT '{LIST}' @- <<'LIST'\n{body}\nLIST");
     }
     for lane in &job.removes {
+        let _ = writeln!(text, "# {}", job.label(lane));
         let _ = writeln!(text, "request DELETE '{LIST}/pair={}'", lane.ingress);
     }
     for lane in &job.adds {
         let body = json!({ "optical-switch:pair": pairs(std::slice::from_ref(lane)) });
+        let _ = writeln!(text, "# {}", job.label(lane));
         let _ = writeln!(text, "request POST '{LIST}' '{body}'");
     }
     let _ = writeln!(text, "request GET '{LIST}'");

@@ -23,10 +23,12 @@ pub(super) fn text(job: &Job, naming: &Naming) -> String {
     text.push_str("set -eu\n");
     for lane in &job.removes {
         let (a, b) = sides(lane);
+        let _ = writeln!(text, "# {}", job.label(lane));
         let _ = writeln!(text, "config ocs-cross-connect delete {a}-{b}");
     }
     for lane in &job.adds {
         let (a, b) = sides(lane);
+        let _ = writeln!(text, "# {}", job.label(lane));
         let _ = writeln!(text, "config ocs-cross-connect add {a}-{b} --a-side {a} --b-side {b}");
     }
     text.push_str("show ocs-cross-connect\n");

@@ -118,7 +118,8 @@ fn is_rollback(file: &File) -> bool {
 
 /// Sends files to toy switches in the order of their names.
 fn send(switches: &mut Switches, numbering: Numbering, files: &[File], back: bool) {
-    let mut files: Vec<&File> = files.iter().filter(|file| is_rollback(file) == back).collect();
+    let own = files.iter().filter(|file| file.beside.is_none());
+    let mut files: Vec<&File> = own.filter(|file| is_rollback(file) == back).collect();
     files.sort_by(|one, other| one.name.cmp(&other.name));
     for file in files {
         let id: u32 = file.name.split("ocs-").last().unwrap().split('.').next().unwrap().parse().unwrap();

@@ -44,6 +44,7 @@ fn the_worked_split_takes_the_forced_removal_only() {
         ocs_count: 2,
         ports_a: vec![vec![2; 3]; 2],
         ports_b: vec![vec![2; 3]; 2],
+        lost: Vec::new(),
         wanted: Vec::new(),
         installed: Assignment {
             ocs: vec![table([[0, 2, 0], [0, 0, 1], [1, 0, 0]]), table([[0, 1, 1], [1, 0, 0], [0, 1, 0]])],
@@ -257,6 +258,7 @@ fn uniform(pods: usize, ocs_count: usize, ports: u32, fill: f64, stream: &mut St
         ocs_count,
         ports_a: vec![a; ocs_count],
         ports_b: vec![b; ocs_count],
+        lost: Vec::new(),
         wanted: merged(circuits),
         installed,
         pinned: Assignment { ocs: vec![Vec::new(); ocs_count] },

@@ -6,6 +6,7 @@ fn matrix(ports: &[u32], circuits: &[(u32, u32, u32)]) -> CircuitMatrix {
         pods: (0..ports.len()).map(|pod| format!("stage {pod}")).collect(),
         ports_per_pod: ports.to_vec(),
         circuits: circuits.to_vec(),
+        ..CircuitMatrix::default()
     }
 }
 

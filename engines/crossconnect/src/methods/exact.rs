@@ -17,7 +17,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
-use lightbay_core::problem::Problem;
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Model;
@@ -237,6 +237,13 @@ impl Modelled<Crossconnect> for Written {
 }
 
 fn written(ground: &Ground, params: &Params) -> Result<Program, MethodError> {
+    if ground.scenario.is_placed() {
+        return Err(MethodError::Invalid(Problems::one(Problem::new(
+            "placed",
+            "gives the circuits port by port, so that there is no model to solve",
+            "solve the scenario by any method, or make it with keep_ports=false",
+        ))));
+    }
     let task = &ground.task;
     if knobs::joint(params) || task.single_sided {
         return Ok(Program::new(task, Orientation::Joint));

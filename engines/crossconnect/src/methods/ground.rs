@@ -15,6 +15,7 @@ use lightbay_core::event::{HotStartFate, Severity};
 use lightbay_core::kind::Kind;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::{Limit, Status};
+use lightbay_core::problem::counted;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
@@ -42,6 +43,17 @@ impl Ground {
     /// The ground of a run, which states the bound by counting.
     pub(super) fn open(scenario: &Scenario<Crossconnect>, cx: &mut Context<'_, Crossconnect>) -> Arc<Self> {
         let ground = Self::of(scenario);
+        let lost: u64 = ground.task.lost.iter().map(|cell| u64::from(cell.count)).sum();
+        if lost > 0 {
+            cx.note(
+                Severity::Warning,
+                format!(
+                    "{lost} of {} wanted circuits cannot be set with {} out of order; the plan sets the others",
+                    ground.scenario.wanted_circuits(),
+                    counted(ground.scenario.failed_ports.len() as u64, "port", "ports")
+                ),
+            );
+        }
         cx.bound(ground.task.count_bound() as f64);
         ground
     }

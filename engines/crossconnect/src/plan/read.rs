@@ -87,16 +87,21 @@ fn totals(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Totals> {
     let added = count(fields, "added_circuits", problems);
     let removed = count(fields, "removed_circuits", problems);
     let bound = count(fields, "lower_bound_removed_circuits", problems);
-    let forced = match fields.optional("forced_removed_circuits") {
+    let mut optional = |key: &'static str| match fields.optional(key) {
         None => Some(None),
-        Some(_) => count(fields, "forced_removed_circuits", problems).map(Some),
+        Some(_) => count(fields, key, problems).map(Some),
     };
+    let forced = optional("forced_removed_circuits");
+    let unmet = optional("unmet_circuits");
+    let least_unmet = optional("lower_bound_unmet_circuits");
     Some(Totals {
         kept_circuits: kept?,
         added_circuits: added?,
         removed_circuits: removed?,
         lower_bound_removed_circuits: bound?,
         forced_removed_circuits: forced?,
+        unmet_circuits: unmet?,
+        lower_bound_unmet_circuits: least_unmet?,
     })
 }
 

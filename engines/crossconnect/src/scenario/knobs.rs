@@ -168,6 +168,13 @@ impl CrossconnectScenario {
                     self.join_sides();
                 }
             }
+            "circuits" if self.is_placed() => {
+                return Err(Problem::new(
+                    name,
+                    "has no effect: the wanted circuits are given port by port",
+                    "edit 'placed' and 'logical_circuits' in the file, or make the scenario again with keep_ports=false",
+                ));
+            }
             "circuits" => self.set_circuits(&text())?,
             "ports_a" => set_per_pod(&mut self.ports_a, name, &value)?,
             "ports_b" => set_per_pod(&mut self.ports_b, name, &value)?,
@@ -202,6 +209,9 @@ impl CrossconnectScenario {
         }
         for pin in &mut self.pinned {
             pin.circuit.port_b_index += shift(pin.circuit.pod_b, pin.ocs_id);
+        }
+        for placed in &mut self.placed {
+            placed.circuit.port_b_index += shift(placed.circuit.pod_b, placed.ocs_id);
         }
         for port in self.failed_ports.iter_mut().filter(|port| port.side == Side::B) {
             port.port_index += shift(port.pod, port.ocs_id);

@@ -2,7 +2,7 @@
 
 use super::{
     Circuit, CrossconnectScenario, Family, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Pinned,
-    Port, Rollout, Side, Wiring,
+    Placed, Port, Rollout, Side, Wiring,
 };
 use lightbay_core::exchange::DerivedFrom;
 use lightbay_core::problem::Problems;
@@ -37,6 +37,7 @@ impl CrossconnectScenario {
                 ocs.map(|ocs| Installed { ocs })
             }
         };
+        let placed = optional_list(fields, "placed", problems, placed);
         let failed_ports = optional_list(fields, "failed_ports", problems, port);
         let pinned = optional_list(fields, "pinned", problems, pinned);
         let rollout = match fields.optional_object("rollout", problems) {
@@ -84,6 +85,7 @@ impl CrossconnectScenario {
             ports_b: ports_b?,
             logical_circuits: logical_circuits?,
             installed: installed?,
+            placed: placed?,
             failed_ports: failed_ports?,
             pinned: pinned?,
             rollout: rollout?,
@@ -180,6 +182,11 @@ fn pinned(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Pinned> {
     let ocs_id = fields.int("ocs_id", 0..=MAX_OCS as i64 - 1, problems);
     let circuit = circuit(fields, problems);
     Some(Pinned { ocs_id: ocs_id? as u32, circuit: circuit? })
+}
+
+fn placed(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Placed> {
+    let Pinned { ocs_id, circuit } = pinned(fields, problems)?;
+    Some(Placed { ocs_id, circuit })
 }
 
 /// Names of all pods, if there are any. What is wrong with them is among the problems.

@@ -1,8 +1,8 @@
 //! What a reader of single fields cannot see: contradictions between them.
 
-use super::{Circuit, CrossconnectScenario, Side, Wiring};
+use super::{Circuit, CrossconnectScenario, Placed, Side, Wiring};
 use lightbay_core::problem::Problems;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 impl CrossconnectScenario {
     /// Everything that is wrong with it, degrees above ports included.
@@ -17,6 +17,7 @@ impl CrossconnectScenario {
         }
         self.validate_demand(&mut problems);
         self.validate_installed(&mut problems);
+        self.validate_placed(&mut problems);
         self.validate_failed(&mut problems);
         self.validate_pinned(&mut problems);
         if problems.is_empty() {
@@ -108,6 +109,51 @@ impl CrossconnectScenario {
         }
     }
 
+    /// Circuits that are given port by port: at ports that exist, each port once, and as many as are wanted of every pair.
+    fn validate_placed(&self, problems: &mut Problems) {
+        if !self.is_placed() {
+            return;
+        }
+        let mut taken: HashMap<(u32, Side, u32, u32), usize> = HashMap::new();
+        let mut pairs: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        for (index, placed) in self.placed.iter().enumerate() {
+            let path = format!("placed[{index}]");
+            let Placed { ocs_id, circuit } = *placed;
+            if ocs_id >= self.ocs_count {
+                let remedy = format!("switches are 0 to {}", self.ocs_count - 1);
+                problems.add(path, format!("names switch {ocs_id}"), remedy);
+                continue;
+            }
+            self.validate_circuit(circuit, ocs_id as usize, &path, problems);
+            for (side, pod, port) in self.ends(circuit) {
+                if let Some(first) = taken.insert((ocs_id, side, pod, port), index) {
+                    let port = named(side, port, self.wiring);
+                    problems.add(
+                        path.clone(),
+                        format!(
+                            "uses {port} of pod {pod} on switch {ocs_id} again, which placed[{first}] has"
+                        ),
+                        "a port holds one circuit",
+                    );
+                }
+            }
+            let (a, b) = (circuit.pod_a.min(circuit.pod_b), circuit.pod_a.max(circuit.pod_b));
+            *pairs.entry((a, b)).or_default() += 1;
+        }
+        let wanted = self.wanted_pairs();
+        for &(i, j) in pairs.keys().chain(wanted.keys().filter(|pair| !pairs.contains_key(pair))) {
+            let (here, there) =
+                (pairs.get(&(i, j)).copied().unwrap_or(0), wanted.get(&(i, j)).copied().unwrap_or(0));
+            if here != there && i != j {
+                problems.add(
+                    format!("logical_circuits[{i}][{j}]"),
+                    format!("is {there}, but 'placed' has {here} of this pair"),
+                    "give the same number in both, or leave 'placed' out",
+                );
+            }
+        }
+    }
+
     /// The ports at both ends of a circuit: side, pod, index.
     pub(crate) fn ends(&self, circuit: Circuit) -> [(Side, u32, u32); 2] {
         let far = if self.wiring == Wiring::SingleSided { Side::A } else { Side::B };
@@ -115,8 +161,14 @@ impl CrossconnectScenario {
     }
 
     fn validate_circuit(&self, circuit: Circuit, ocs: usize, path: &str, problems: &mut Problems) {
-        if circuit.pod_a == circuit.pod_b {
-            problems.add(path, format!("joins pod {} to itself", circuit.pod_a), "give two pods");
+        let [near, far] = self.ends(circuit);
+        if circuit.pod_a == circuit.pod_b && (!self.is_placed() || near == far) {
+            let remedy = if near == far {
+                "give two ports"
+            } else {
+                "give two pods, or all wanted circuits port by port in 'placed'"
+            };
+            problems.add(path, format!("joins pod {} to itself", circuit.pod_a), remedy);
         }
         for (side, pod, port) in self.ends(circuit) {
             self.validate_port(side, pod, port, ocs, path, problems);
@@ -195,6 +247,20 @@ impl CrossconnectScenario {
                 problems.add(path, "ends at a failed port", "unpin it, or repair the port");
                 continue;
             }
+            if self.is_placed() {
+                if !self
+                    .placed
+                    .iter()
+                    .any(|placed| (placed.ocs_id, placed.circuit) == (pin.ocs_id, pin.circuit))
+                {
+                    problems.add(
+                        path,
+                        "is not among the circuits of 'placed'",
+                        "unpin it, or place it there",
+                    );
+                }
+                continue;
+            }
             let (a, b) = (pin.circuit.pod_a, pin.circuit.pod_b);
             let count = pairs.entry((a.min(b), a.max(b))).or_default();
             *count += 1;
@@ -209,15 +275,20 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Degrees against healthy ports: no assignment can exist for a pod with more circuits than ports.
+    /// Degrees against ports: no assignment can exist for a pod with more circuits than ports. Where ports have failed and
+    /// have sides, plans keep what the rest can carry.
     fn validate_degrees(&self, problems: &mut Problems) {
+        if self.is_placed() {
+            return;
+        }
+        let degrades = self.wiring != Wiring::SingleSided;
         let mut healthy: Vec<i64> = (0..self.pods as usize)
             .map(|pod| {
                 let sum = |row: &[u32]| row.iter().map(|&ports| i64::from(ports)).sum::<i64>();
                 sum(&self.ports_a[pod]) + sum(&self.ports_b[pod])
             })
             .collect();
-        for port in &self.failed_ports {
+        for port in self.failed_ports.iter().filter(|_| !degrades) {
             healthy[port.pod as usize] -= 1;
         }
         for (pod, &ports) in healthy.iter().enumerate() {
@@ -226,10 +297,15 @@ impl CrossconnectScenario {
                 problems.add(
                     format!("logical_circuits[{pod}]"),
                     format!(
-                        "pod_degree_exceeds_ports: {} wants {degree} circuits and has {ports} ports in order",
-                        self.pod_name(pod)
+                        "pod_degree_exceeds_ports: {} wants {degree} circuits and has {ports} ports{}",
+                        self.pod_name(pod),
+                        if degrades { "" } else { " in order" }
                     ),
-                    "want fewer circuits, or give it more ports",
+                    if degrades || self.failed_ports.is_empty() {
+                        "want fewer circuits, or give it more ports"
+                    } else {
+                        "want fewer circuits: with single_sided wiring no plan leaves wanted circuits out"
+                    },
                 );
             }
         }

@@ -71,6 +71,7 @@ fn uneven(pods: usize, ocs_count: usize, stream: &mut Stream) -> Task {
         ocs_count,
         ports_a,
         ports_b,
+        lost: Vec::new(),
         wanted: merged(wanted),
         installed: nothing.clone(),
         pinned: nothing,

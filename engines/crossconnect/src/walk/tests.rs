@@ -44,6 +44,7 @@ fn task_of(pods: usize, start: &Assignment, installed: Assignment) -> Task {
         ocs_count,
         ports_a,
         ports_b,
+        lost: Vec::new(),
         wanted,
         installed,
         pinned: Assignment { ocs: vec![Vec::new(); ocs_count] },

@@ -22,6 +22,10 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             name: INSTANCE,
             help: "The explicit inputs a scenario or plan stands for: pods, links, tasks and edges of the reduced DAG.",
             of: SubjectSort::Either,
+            leaves_out: &[
+                "the job's parameters that the inputs were worked out from",
+                "the plan, if one is given",
+            ],
             against: None,
             extension: "json",
             params: vec![ParamInfo::bool(
@@ -34,6 +38,10 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             name: EXPANDED,
             help: "The scenario or plan over all replicas, with real pods instead of mirrors.",
             of: SubjectSort::Either,
+            leaves_out: &[
+                "the job's parameters that the inputs were worked out from",
+                "the bound of a plan, which was for one replica",
+            ],
             against: None,
             extension: "json",
             params: Vec::new(),

@@ -23,13 +23,18 @@ fn result(pod: &crate::topology::Topology) -> TpuResult {
 #[test]
 fn circuits_between_cubes_are_counted_once() {
     let pod = baselines::pdtt([4, 8, 8]).unwrap();
-    let matrix = circuits(&result(&pod)).unwrap();
+    let scenario = presets::scenario("tpu-256").unwrap();
+    let matrix = circuits(&scenario, &result(&pod)).unwrap();
     // Cubes 0 to 3 at (y, z): X joins the diagonal, Y and Z the sides, both ways over 16 switches each.
     assert_eq!(matrix.circuits, [(0, 1, 32), (0, 2, 32), (0, 3, 32), (1, 2, 32), (1, 3, 32), (2, 3, 32)]);
     assert_eq!(matrix.ports_used(), [96; 4]);
     // The plain torus wraps X inside every cube: those ports are used, but by no link between cubes.
-    let matrix = circuits(&result(&baselines::pt([4, 8, 8]).unwrap())).unwrap();
+    let matrix = circuits(&scenario, &result(&baselines::pt([4, 8, 8]).unwrap())).unwrap();
     assert_eq!(matrix.ports_used(), [64; 4]);
+    // The places name them all the same, one on every switch for every cube.
+    let places = matrix.places.unwrap();
+    let inside = places.circuits.iter().filter(|circuit| circuit.pod_a == circuit.pod_b).count();
+    assert_eq!((places.circuits.len(), inside), (4 * 48, 4 * 16));
 }
 
 #[test]

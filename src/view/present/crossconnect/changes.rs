@@ -154,8 +154,7 @@ impl ChangesPane {
             let room = if batch.changes.len() > places { places.saturating_sub(1) } else { places };
             let entries = batch.changes.iter().filter_map(|at| Some((*at, facts::entry(changes, *at)?)));
             self.lines.clear();
-            self.lines
-                .extend(entries.take(room).map(|(at, entry)| change(scenario, at, entry, plan.several)));
+            self.lines.extend(entries.take(room).map(|(at, entry)| change(scenario, at, entry)));
             let more = batch.changes.len().saturating_sub(self.lines.len());
             if more > 0 {
                 self.lines.push(vec![Piece::muted(format!("and {more} more; i lists them"))]);
@@ -163,7 +162,9 @@ impl ChangesPane {
         }
         let heading = [
             Piece::answer(format!("batch {}", chosen + 1)),
-            Piece::muted(", removals first; panel ports in brackets"),
+            Piece::muted(
+                ", removals first; in brackets the port among those of its side of the OCS; i names it for every vendor",
+            ),
         ];
         line(theme, &heading, row(area, 0), buf);
         for (column, lines) in columns(from(area, 1), across as u16, 2).zip(self.lines.chunks(rows.max(1))) {
@@ -191,6 +192,9 @@ fn title(input: &PaneInput<'_>, plan: &Explained, width: u16) -> Title {
     } else if !batches.is_empty() {
         value.push(Piece::muted(", no pod misses any"));
     }
+    for warning in &plan.warnings {
+        value.push(Piece::new(format!(", {}", warning.short), Tone::Bad));
+    }
     let limit = plan.scenario().map_or(0, |scenario| scenario.rollout.max_dark_per_pod);
     if limit > 0 {
         let broken = most.is_some_and(|most| most > u64::from(limit));
@@ -204,16 +208,16 @@ fn title(input: &PaneInput<'_>, plan: &Explained, width: u16) -> Title {
 }
 
 /// `− OCS 4  A 0 (1) → B 1 (18)`.
-fn change(scenario: &CrossconnectScenario, at: EntryRef, entry: &Entry, several: bool) -> Vec<Piece> {
+fn change(scenario: &CrossconnectScenario, at: EntryRef, entry: &Entry) -> Vec<Piece> {
     let (a, b) = words::sides(scenario.wiring);
     let (sign, tone) = if entry.action == Deed::Remove { ("−", Tone::Bad) } else { ("+", Tone::Good) };
     vec![
         Piece::new(format!("{sign} "), tone).bold(),
         Piece::muted(format!("OCS {:<3} ", at.ocs_id)),
-        Piece::text(words::port(a, entry.pod_a, entry.port_a_index, several)),
+        Piece::text(words::port(a, entry.pod_a, entry.port_a_index)),
         Piece::muted(format!(" ({})", entry.switch_port_a)),
         Piece::new(" → ", tone),
-        Piece::text(words::port(b, entry.pod_b, entry.port_b_index, several)),
+        Piece::text(words::port(b, entry.pod_b, entry.port_b_index)),
         Piece::muted(format!(" ({})", entry.switch_port_b)),
     ]
 }
@@ -239,10 +243,16 @@ fn details(plan: &Explained, chosen: usize) -> Vec<String> {
     let (Some(scenario), Some(changes)) = (plan.scenario(), plan.changes()) else { return Vec::new() };
     let Some(batch) = changes.batches.get(chosen) else { return Vec::new() };
     let mut lines = vec![plain(&sentence(plan, chosen, &plan.facts.batches[chosen]))];
+    lines.extend(plan.warnings.iter().map(|warning| warning.text.clone()));
+    let first = batch.changes.first().map_or(0, |at| at.ocs_id);
+    lines.push(format!("Ports, as on OCS {first}:"));
+    lines.extend(words::port_legend(scenario, first));
     let entries = batch.changes.iter().filter_map(|at| Some((at, facts::entry(changes, *at)?)));
-    lines.extend(entries.take(MOST_LINES).map(|(at, entry)| {
-        format!("OCS {:<3} {}", at.ocs_id, words::entry(entry, scenario.wiring, plan.several))
-    }));
+    lines.extend(
+        entries
+            .take(MOST_LINES)
+            .map(|(at, entry)| format!("OCS {:<3} {}", at.ocs_id, words::entry(scenario, entry))),
+    );
     let rest = batch.changes.len().saturating_sub(MOST_LINES);
     if rest > 0 {
         lines.push(format!("and {} more; export csv lists all", number::count(rest as u64)));

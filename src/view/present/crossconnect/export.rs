@@ -145,6 +145,7 @@ impl ExportPane {
         }
         drawn.items = Arc::clone(&self.items);
         drawn.sentence = plain(&sentence);
+        drawn.format = Some(files.format.name);
         step_through_switches(drawn, &plan.facts, switch);
         if input.focused {
             drawn.details = shown.map_or_else(Vec::new, |file| file.first.clone());
@@ -276,6 +277,14 @@ fn sentence(plan: &Explained, files: &Files, switch: usize, shown: Option<&Previ
     if let Some(file) = shown.filter(|file| file.switch.is_some()) {
         pieces.push(Piece::muted(format!(", commands −{} +{} in this file", file.removals, file.additions)));
     }
-    pieces.push(Piece::muted(format!("; w writes all files of {}", files.format.name)));
+    let back = files.files.iter().filter(|file| file.name.contains("rollback")).count();
+    pieces.push(Piece::muted(format!(
+        "; w writes all {} files of {}, {back} of them lead back",
+        files.files.len(),
+        files.format.name
+    )));
+    for warning in &plan.warnings {
+        pieces.push(Piece::new(format!("; {}", warning.short), Tone::Bad));
+    }
     pieces
 }

@@ -67,7 +67,8 @@ const fn pair_index(pods: usize, a: usize, b: usize) -> usize {
 /// How wanted circuits are edited, the pair that changes most first. Nothing where there are too many pods.
 pub fn cell_editing(scenario: &CrossconnectScenario, facts: &Facts) -> Option<CellEditing> {
     let pods = scenario.pods as usize;
-    if !(2..=EDITED_PODS).contains(&pods) {
+    // Circuits that are given port by port are no numbers to be changed.
+    if !(2..=EDITED_PODS).contains(&pods) || scenario.is_placed() {
         return None;
     }
     let pairs = || (0..pods).flat_map(move |a| (a + 1..pods).map(move |b| (a, b)));

@@ -306,12 +306,12 @@ impl MatrixPane {
         let end = |side: char| format!("{side} port");
         self.columns = vec![
             Column::left(end(a), 8),
-            Column::right("panel", 5).gap(1),
+            Column::right("port", 5).gap(1),
             Column::left("", 1),
             Column::left(end(b), 8),
-            Column::right("panel", 5).gap(1),
+            Column::right("port", 5).gap(1),
             Column::left("was", 8).priority(1),
-            Column::right("panel", 5).gap(1).priority(2),
+            Column::right("port", 5).gap(1).priority(2),
             Column::left("", 8).priority(3),
         ];
         let entries = changes.ocs.get(chosen).map_or(&[][..], |ocs| ocs.cross_connects.as_slice());
@@ -341,7 +341,7 @@ impl MatrixPane {
             };
             let far = |entry: Option<&Entry>, tone: Tone| match entry {
                 Some(entry) => [
-                    Piece::new(words::port(b, entry.pod_b, entry.port_b_index, plan.several), tone),
+                    Piece::new(words::port(b, entry.pod_b, entry.port_b_index), tone),
                     Piece::muted(entry.switch_port_b.to_string()),
                 ],
                 None => [Piece::new("dark", Tone::Muted), Piece::muted("")],
@@ -356,7 +356,7 @@ impl MatrixPane {
             self.ports.push(TableRow::item(
                 id,
                 vec![
-                    Piece::text(words::port(a, first.pod_a, first.port_a_index, plan.several)),
+                    Piece::text(words::port(a, first.pod_a, first.port_a_index)),
                     Piece::muted(first.switch_port_a.to_string()),
                     Piece::new("→", tone),
                     to,
@@ -387,13 +387,13 @@ impl MatrixPane {
             };
             let mut pieces = vec![Piece::answer("> ")];
             for entry in at.iter().flatten().filter_map(|at| entries.get(*at as usize)) {
-                let text = words::entry(entry, scenario.wiring, plan.several);
+                let text = words::entry(scenario, entry);
                 pieces.push(Piece::new(format!("{text}  "), tone(entry.action)));
             }
             return pieces;
         }
         let Some((pod, _)) = selected else { return none() };
-        sentence_of_pod(scenario, entries, pod as u32, plan.several)
+        sentence_of_pod(scenario, entries, pod as u32)
     }
 }
 
@@ -484,22 +484,18 @@ fn sentence_of_switch(chosen: usize, switch: Option<&Switch>) -> Vec<Piece> {
     pieces
 }
 
-/// `> A pod 3, panel 4: remove B 11  add B 1`.
-fn sentence_of_pod(
-    scenario: &CrossconnectScenario,
-    entries: &[Entry],
-    pod: u32,
-    several: bool,
-) -> Vec<Piece> {
+/// `> A pod 3, index 0 port 4: remove B 11.0 (12) add B 1.0 (2)`.
+fn sentence_of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32) -> Vec<Piece> {
     let (a, b) = words::sides(scenario.wiring);
     let mut pieces = vec![Piece::answer(format!("> {a} {}", scenario.pod_name(pod as usize)))];
     let mut panel = None;
     for entry in entries.iter().filter(|entry| entry.pod_a == pod).take(12) {
         if panel != Some(entry.switch_port_a) {
             panel = Some(entry.switch_port_a);
-            pieces.push(Piece::muted(format!(", panel {}:", entry.switch_port_a)));
+            pieces
+                .push(Piece::muted(format!(", index {} port {}:", entry.port_a_index, entry.switch_port_a)));
         }
-        let far = words::port(b, entry.pod_b, entry.port_b_index, several);
+        let far = words::port(b, entry.pod_b, entry.port_b_index);
         pieces.push(Piece::new(format!(" {} {far}", entry.action.word()), tone(entry.action)));
         pieces.push(Piece::muted(format!(" ({})", entry.switch_port_b)));
     }
@@ -517,7 +513,8 @@ fn details(plan: &Explained, chosen: usize, choosing: bool, selected: Option<(us
     };
     let all = entries.iter().filter(wanted);
     let mut lines = vec![plain(&sentence_of_switch(chosen, plan.facts.switches.get(chosen)))];
-    lines.extend(all.clone().take(MOST).map(|entry| words::entry(entry, scenario.wiring, plan.several)));
+    lines.extend(words::port_legend(scenario, chosen as u32));
+    lines.extend(all.clone().take(MOST).map(|entry| words::entry(scenario, entry)));
     let rest = all.count().saturating_sub(MOST);
     if rest > 0 {
         lines.push(format!("and {rest} more; export csv lists all"));

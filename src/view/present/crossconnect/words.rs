@@ -1,14 +1,50 @@
 //! Names of pods, ports and circuits as panes write them: one set of words everywhere.
 
+use lightbay_engines::crossconnect::exports::port_list::{Called, called as called_on};
 use lightbay_engines::crossconnect::plan::Entry;
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 
 /// Switches named one by one before the rest is only counted.
 const NAMED: usize = 24;
 
-/// `A 3` or, where a pod has several ports there, `A 3.1`.
-pub fn port(side: char, pod: u32, index: u32, several: bool) -> String {
-    if several { format!("{side} {pod}.{index}") } else { format!("{side} {pod}") }
+/// `A 3.1`: side, pod and index of a port.
+pub fn port(side: char, pod: u32, index: u32) -> String {
+    format!("{side} {pod}.{index}")
+}
+
+/// `Polatis A in 1-48 out 97-144, B in 49-96 out 145-192`: what the commands of a vendor call the ports of a switch.
+pub fn called(called: &Called) -> String {
+    let mut sides = Vec::new();
+    for (side, names) in [('A', &called.a), ('B', &called.b)] {
+        let mut words = Vec::new();
+        for (way, series) in ["in", "out"].into_iter().zip(names) {
+            if let Some((first, last)) = series {
+                words.push(if first == last {
+                    format!("{way} {first}")
+                } else {
+                    format!("{way} {first}-{last}")
+                });
+            }
+        }
+        if !words.is_empty() {
+            sides.push(format!("{side} {}", words.join(" ")));
+        }
+    }
+    format!("{} {}", called.vendor, sides.join(", "))
+}
+
+/// What the numbers of ports are, and what the commands of every vendor call them, one line each.
+pub fn port_legend(scenario: &CrossconnectScenario, ocs: u32) -> Vec<String> {
+    let (a, b) = sides(scenario.wiring);
+    let ports =
+        if a == b { "the ports of the switch" } else { "the A ports and the B ports of the switch, each" };
+    let mut lines = vec![
+        format!("{a} 3.0 is index 0 of pod 3 on side {a}; in brackets its number among {ports} from 1."),
+        "Names of ports in commands (export; the .ports.csv beside them lists every port):".to_owned(),
+    ];
+    let of = called_on(scenario, ocs);
+    lines.extend(of.iter().map(|one| format!("  {}", called(one))));
+    lines
 }
 
 /// Letters of the two ends of a circuit.
@@ -19,21 +55,18 @@ pub const fn sides(wiring: Wiring) -> (char, char) {
     }
 }
 
-/// Whether some pod has more than one port on a side of a switch, so that a pod alone does not name a port.
-pub fn several_ports(scenario: &CrossconnectScenario) -> bool {
-    scenario.ports_a.iter().chain(&scenario.ports_b).flatten().any(|&ports| ports > 1)
-}
-
-/// `remove  A 3 (4) -> B 11 (12)`: an entry with the numbers on the panel.
-pub fn entry(entry: &Entry, wiring: Wiring, several: bool) -> String {
-    let (a, b) = sides(wiring);
+/// `remove  A 3.0 (4) r0p3 to B 11.0 (12) r0p11`: an entry with the numbers on the switch and the names of the pods.
+pub fn entry(scenario: &CrossconnectScenario, entry: &Entry) -> String {
+    let (a, b) = sides(scenario.wiring);
     format!(
-        "{:<6}  {} panel {} to {} panel {}",
+        "{:<6}  {} ({}) {} to {} ({}) {}",
         entry.action.word(),
-        port(a, entry.pod_a, entry.port_a_index, several),
+        port(a, entry.pod_a, entry.port_a_index),
         entry.switch_port_a,
-        port(b, entry.pod_b, entry.port_b_index, several),
+        scenario.pod_name(entry.pod_a as usize),
+        port(b, entry.pod_b, entry.port_b_index),
         entry.switch_port_b,
+        scenario.pod_name(entry.pod_b as usize),
     )
 }
 
@@ -65,7 +98,7 @@ mod tests {
     use lightbay_engines::crossconnect::plan::Action;
 
     #[test]
-    fn ports_carry_their_number_only_where_a_pod_has_several() {
+    fn ports_carry_side_pod_index_and_their_number_on_the_switch() {
         let listed = Entry {
             action: Action::Remove,
             pod_a: 3,
@@ -75,8 +108,17 @@ mod tests {
             port_b_index: 0,
             switch_port_b: 23,
         };
-        assert_eq!(entry(&listed, Wiring::TwoSided, true), "remove  A 3.1 panel 8 to B 11.0 panel 23");
-        assert_eq!(entry(&listed, Wiring::SingleSided, false), "remove  A 3 panel 8 to A 11 panel 23");
+        let lightbay_engines::AnyScenario::Crossconnect(example) =
+            lightbay_engines::preset("crossconnect-example").unwrap()
+        else {
+            panic!("another kind")
+        };
+        let mut body = example.body.clone();
+        assert_eq!(entry(&body, &listed), "remove  A 3.1 (8) pod 3 to B 11.0 (23) pod 11");
+        let legend = port_legend(&body, 0).join("\n");
+        assert!(legend.contains("Polatis A in 1-4 out 9-12, B in 5-8 out 13-16"), "{legend}");
+        body.wiring = Wiring::SingleSided;
+        assert_eq!(entry(&body, &listed), "remove  A 3.1 (8) pod 3 to A 11.0 (23) pod 11");
     }
 
     #[test]

@@ -25,7 +25,8 @@ fn words(text: &str) -> ParamValue {
 #[test]
 fn only_switches_that_change_get_files() {
     let names = |settings: &[(&str, ParamValue)]| -> Vec<String> {
-        example("polatis_tl1", settings).unwrap().into_iter().map(|file| file.name).collect()
+        let files = example("polatis_tl1", settings).unwrap().into_iter();
+        files.filter(|file| file.beside.is_none()).map(|file| file.name).collect()
     };
     assert_eq!(names(&[]), ["polatis_tl1.ocs-1.tl1", "polatis_tl1.rollback.ocs-1.tl1"]);
     let all = names(&[("full", ParamValue::Bool(true))]);
@@ -49,7 +50,8 @@ fn files_of_a_batch_sort_together_and_before_the_next() {
     let subject = Subject { name: "", scenario: &scenario, result: &result };
     let known = formats().into_iter().find(|known| known.name == "sonic_ocs").unwrap();
     let files = write("sonic_ocs", &subject, &defaults(&known)).unwrap();
-    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let names: Vec<&str> =
+        files.iter().filter(|file| file.beside.is_none()).map(|file| file.name.as_str()).collect();
     let mut sorted = names.clone();
     sorted.sort_unstable();
     assert_eq!(names, sorted);
@@ -90,6 +92,8 @@ fn commands_are_written_as_the_switches_want_them() {
          RTRV-CRS:::10::ALL;\n"
     );
     let sonic = first("sonic_ocs", &[("bidirectional", ParamValue::Bool(true))]);
+    let sonic: String =
+        sonic.lines().filter(|line| !line.starts_with('#')).flat_map(|line| [line, "\n"]).collect();
     assert!(sonic.ends_with(
         "config ocs-cross-connect delete 3A-1B\nconfig ocs-cross-connect delete 4A-2B\n\
          config ocs-cross-connect add 3A-2B --a-side 3A --b-side 2B\n\
@@ -98,10 +102,48 @@ fn commands_are_written_as_the_switches_want_them() {
     let table = example("csv", &[]).unwrap();
     assert_eq!(
         table[0].text,
-        "ocs_id,action,pod_a,port_a,pod_b,port_b\n\
-         1,remove,2,0,0,0\n1,remove,3,0,1,0\n1,add,2,0,1,0\n1,add,3,0,0,0\n"
+        "ocs_id,action,pod_a,port_a,pod_b,port_b,side_a,panel_a,pod_name_a,side_b,panel_b,pod_name_b,batch\n\
+         1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n1,remove,3,0,1,0,a,4,pod 3,b,2,pod 1,1\n\
+         1,add,2,0,1,0,a,3,pod 2,b,2,pod 1,1\n1,add,3,0,0,0,a,4,pod 3,b,1,pod 0,1\n"
     );
     assert_eq!(table[1].beside, Some(".rollback.csv"));
+}
+
+/// A person who patches by any listing finds pod, side and index beside what the switch calls the port.
+#[test]
+fn every_listing_names_pod_side_and_index_of_every_port() {
+    for format in formats() {
+        let files = example(format.name, &[]).unwrap();
+        let name = format.name;
+        if name == csv::NAME {
+            assert!(
+                files[0].text.contains("\n1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n"),
+                "{}",
+                files[0].text
+            );
+            continue;
+        }
+        // TL1 has no comments: there the list beside the commands has to do.
+        if !name.ends_with("tl1") {
+            let label = "A 2.0 (pod 2, port 3 of side A) to B 0.0 (pod 0, port 1 of side B)";
+            assert!(files[0].text.contains(label), "{name}: {}", files[0].text);
+            assert!(files[0].text.contains(&format!("NAME.{name}.ports.csv")), "{name}");
+        }
+        let list = files.iter().find(|file| file.beside == Some(port_list::ENDING)).unwrap();
+        let mut rows = list.text.lines();
+        assert_eq!(rows.next().unwrap(), port_list::COLUMNS.join(","), "{name}");
+        // Two switches with 4 A and 4 B ports.
+        assert_eq!(rows.clone().count(), 16, "{name}");
+        // The B port of pod 0 on switch 1, as the commands call it.
+        let row = rows.find(|row| row.starts_with("1,1,0,pod 0,b,0,1,")).unwrap();
+        let called: Vec<&str> = row.split(',').skip(7).collect();
+        let (ingress, egress) = (called[0], called[1]);
+        let commands: String =
+            files.iter().filter(|file| file.beside.is_none()).map(|file| &*file.text).collect();
+        for end in [ingress, egress].into_iter().filter(|end| !end.is_empty()) {
+            assert!(commands.contains(end), "{name}: {end} is in no command");
+        }
+    }
 }
 
 #[test]

@@ -137,7 +137,8 @@ impl Switches {
     fn restconf(&mut self, id: u32, text: &str) -> Outcome {
         const LIST: &str = "'optical-switch:cross-connects'";
         let mut last = Reply::Done;
-        let mut lines = text.lines().skip_while(|line| *line != "}").skip(1);
+        let commands = text.lines().skip_while(|line| *line != "}").skip(1);
+        let mut lines = commands.filter(|line| !line.starts_with('#'));
         while let Some(line) = lines.next() {
             last = Reply::Done;
             let request = expect(line.strip_prefix("request "), "a request")?;
@@ -284,7 +285,9 @@ pub(super) type Table = BTreeSet<(u32, Circuit)>;
 /// Follows the rows of a table from a state on; a port that is in use is refused.
 pub(super) fn table(text: &str, mut state: Table) -> Result<Table, String> {
     let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("ocs_id,action,pod_a,port_a,pod_b,port_b"));
+    assert!(
+        lines.next().is_some_and(|header| header.starts_with("ocs_id,action,pod_a,port_a,pod_b,port_b,"))
+    );
     let mut ports: BTreeMap<(u32, u32, u32, bool), u32> = BTreeMap::new();
     let mut used = |(ocs, circuit): &(u32, Circuit), change: i32| -> Result<(), String> {
         for (pod, port, far) in
