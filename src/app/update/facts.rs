@@ -52,15 +52,15 @@ impl App {
                 for remark in remarks {
                     self.say(Severity::Info, remark);
                 }
-                let what = match (files, rollbacks) {
-                    (1, _) => size(bytes),
-                    (files, 0) => format!("{files} files, {}", size(bytes)),
-                    (files, rollbacks) => {
-                        let lead = if rollbacks == 1 { "leads" } else { "lead" };
-                        format!("{files} files, {rollbacks} of them {lead} back, {}", size(bytes))
-                    }
+                let size = size(bytes);
+                let path = path.display();
+                let lead = if rollbacks == 1 { "leads" } else { "lead" };
+                let text = match (files, rollbacks) {
+                    (1, _) => format!("written: {path} ({size})"),
+                    (_, 0) => format!("written {files} files ({size}): {path}"),
+                    _ => format!("written {files} files, {rollbacks} of them {lead} back ({size}): {path}"),
                 };
-                self.say(Severity::Info, format!("written: {} ({what})", path.display()));
+                self.say(Severity::Info, text);
                 self.touch();
             }
             Fact::InTheWay(job) => {

@@ -162,9 +162,7 @@ impl ChangesPane {
         }
         let heading = [
             Piece::answer(format!("batch {}", chosen + 1)),
-            Piece::muted(
-                ", removals first; in brackets the port among those of its side of the OCS; i names it for every vendor",
-            ),
+            Piece::muted(", removals first; (n): port on its OCS side; i: names by vendor"),
         ];
         line(theme, &heading, row(area, 0), buf);
         for (column, lines) in columns(from(area, 1), across as u16, 2).zip(self.lines.chunks(rows.max(1))) {
@@ -183,6 +181,13 @@ fn title(input: &PaneInput<'_>, plan: &Explained, width: u16) -> Title {
         1 => "1 batch".to_owned(),
         count => format!("{count} batches"),
     })];
+    for warning in &plan.warnings {
+        value.push(Piece::new(format!(", {}", warning.short), Tone::Bad));
+    }
+    // Warnings go first where there is no room for both.
+    if !plan.warnings.is_empty() && width < 100 {
+        return Title { context, value };
+    }
     if let Some(most) = most {
         value.push(Piece::muted(if width < 60 { ", at worst " } else { ", a pod misses at most " }));
         value.push(Piece::answer(most.to_string()));
@@ -191,9 +196,6 @@ fn title(input: &PaneInput<'_>, plan: &Explained, width: u16) -> Title {
         }
     } else if !batches.is_empty() {
         value.push(Piece::muted(", no pod misses any"));
-    }
-    for warning in &plan.warnings {
-        value.push(Piece::new(format!(", {}", warning.short), Tone::Bad));
     }
     let limit = plan.scenario().map_or(0, |scenario| scenario.rollout.max_dark_per_pod);
     if limit > 0 {
