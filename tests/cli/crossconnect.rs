@@ -325,7 +325,7 @@ fn a_pod_is_carried_to_its_switches_port_by_port() {
     place
         .run(&["solve", "hall.json", "--set", "circuits=0-1:3"])
         .exit(2)
-        .says(&["has no effect: the wanted circuits are given port by port"]);
+        .says(&["circuits: has no effect where the wanted circuits are given port by port"]);
     place
         .run(&["solve", "hall.json", "--set", "anneal_rounds=1"])
         .exit(2)

@@ -3,13 +3,13 @@
 use crate::assemble;
 use crate::assignment::Assignment;
 use crate::kind::Crossconnect;
-use crate::scenario::CrossconnectScenario;
+use crate::scenario::{CrossconnectScenario, GIVEN};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
-use lightbay_core::problem::{Problems, counted};
+use lightbay_core::problem::{Problem, counted};
 use lightbay_core::scenario::Scenario;
 
 /// A method of choice: where nothing is left to choose it hands over what is given.
@@ -18,6 +18,16 @@ pub(super) struct UnlessGiven<M>(pub(super) M);
 impl<M: Method<Crossconnect>> Method<Crossconnect> for UnlessGiven<M> {
     fn info(&self) -> MethodInfo {
         self.0.info()
+    }
+
+    fn idle(&self, scenario: &CrossconnectScenario, params: &Params) -> Vec<Problem> {
+        if !scenario.is_placed() {
+            return self.0.idle(scenario, params);
+        }
+        let info = self.0.info();
+        let names = info.params.iter().map(|knob| &*knob.name);
+        let remedy = "leave it out, or make the scenario with keep_ports=false";
+        without_effect(names, GIVEN, remedy).collect()
     }
 
     fn solve(
@@ -29,25 +39,8 @@ impl<M: Method<Crossconnect>> Method<Crossconnect> for UnlessGiven<M> {
         if !scenario.body.is_placed() {
             return self.0.solve(scenario, params, cx);
         }
-        let info = self.0.info();
-        idle(&info, params)?;
-        given(&info, &scenario.body, cx)
+        given(&self.0.info(), &scenario.body, cx)
     }
-}
-
-/// Refuses knobs of a method that has nothing to choose.
-fn idle(info: &MethodInfo, params: &Params) -> Result<(), Problems> {
-    let mut problems = Problems::new();
-    for knob in &info.params {
-        if params.get(&knob.name) != knob.default.as_ref() {
-            problems.add(
-                knob.name.to_string(),
-                "has no effect: the scenario gives its circuits port by port, so that nothing is left to choose",
-                "leave it out, or make the scenario with keep_ports=false",
-            );
-        }
-    }
-    problems.into_result(())
 }
 
 fn given(

@@ -1,12 +1,15 @@
 //! The knobs of a scenario: what forms, flags and help are made from.
 
-use super::{Circuit, CrossconnectScenario, MAX_PORTS, Pinned, Port, Side, Wiring};
+use super::{Circuit, CrossconnectScenario, GIVEN, MAX_PORTS, Pinned, Port, Side, Wiring};
 use crate::presets;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};
 use std::collections::BTreeSet;
 
+/// What to do where circuits are given port by port.
+const ANEW: &str =
+    "edit 'placed' and 'logical_circuits' in the file, or make the scenario with keep_ports=false";
 /// What to write for an empty list.
 const NONE: &str = "none";
 /// Pairs of pods up to which the knob of their circuits lists them.
@@ -100,6 +103,9 @@ impl CrossconnectScenario {
             let remedy = "take a random instance, such as preset:crossconnect-16-16-25, or change `circuits`";
             idle.extend(without_effect(DRAWN, "on a scenario that was not drawn at random", remedy));
         }
+        if self.is_placed() {
+            idle.extend(without_effect(["circuits"], GIVEN, ANEW));
+        }
         if self.wiring == Wiring::SingleSided {
             let why = "with single_sided wiring, where ports have no sides";
             idle.extend(without_effect(["ports_b"], why, "count all ports in `ports_a`"));
@@ -169,11 +175,7 @@ impl CrossconnectScenario {
                 }
             }
             "circuits" if self.is_placed() => {
-                return Err(Problem::new(
-                    name,
-                    "has no effect: the wanted circuits are given port by port",
-                    "edit 'placed' and 'logical_circuits' in the file, or make the scenario again with keep_ports=false",
-                ));
+                return Err(Problem::new(name, format!("has no effect {GIVEN}"), ANEW));
             }
             "circuits" => self.set_circuits(&text())?,
             "ports_a" => set_per_pod(&mut self.ports_a, name, &value)?,
