@@ -32,6 +32,8 @@ impl Kind for Crossconnect {
         MetricInfo::restated("added_circuits", Sense::Min),
         MetricInfo::bound("lower_bound_removed_circuits"),
         MetricInfo::input("forced_removed_circuits"),
+        MetricInfo::cost("unmet_circuits"),
+        MetricInfo::input("lower_bound_unmet_circuits"),
         MetricInfo::cost("batches"),
         MetricInfo::cost("max_dark_circuits"),
         MetricInfo::cost("max_dark_per_pod"),
