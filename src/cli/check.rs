@@ -3,14 +3,15 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::quantity;
 use super::source::Source;
+use super::value;
 use clap::{Args, ValueHint};
-use lightbay_core::checked::BoundTrust;
+use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Depth;
-use lightbay_core::plan::Header;
 use lightbay_core::problem::{counted, printable};
+use lightbay_engines::files::EXACT_LIMIT;
 use std::io::Write as _;
+use std::time::Duration;
 
 /// Arguments of `check`.
 #[derive(Args, Debug)]
@@ -23,11 +24,19 @@ pub struct Arguments {
     /// Also what may take long, such as proving optimality again by other means
     #[arg(long)]
     exact: bool,
+
+    /// Time for --exact, after which what is left is reported as not verified: 90, 90s, 5m; 0 is no limit
+    #[arg(long, value_name = "TIME", default_value_t = EXACT_LIMIT.as_secs_f64(), requires = "exact", value_parser = value::duration_s)]
+    time_limit: f64,
 }
 
 /// Checks the plan.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let depth = if arguments.exact { Depth::EXACT } else { Depth::Usual };
+    let deadline = match arguments.time_limit {
+        0.0 => Deadline::NEVER,
+        limit_s => Deadline::after(Duration::from_secs_f64(limit_s)),
+    };
+    let depth = if arguments.exact { Depth::Exact(deadline) } else { Depth::Usual };
     let file = arguments.plan.plan_file()?;
     let report = file.check(depth);
     for warning in &report.warnings {
@@ -38,29 +47,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         writeln!(out, "{violation}")?;
     }
     writeln!(out, "{}", counted(report.violations.len() as u64, "violation", "violations"))?;
-    if report.violations.is_empty()
-        && let Some(header) = &report.header
-    {
-        writeln!(out, "{}", bound_sentence(header, report.bound))?;
+    if let Some(bound) = report.bound_words(true) {
+        writeln!(out, "{bound}")?;
     }
     for remark in &report.remarks {
         writeln!(out, "{}", printable(remark))?;
     }
     Ok(if report.violations.is_empty() { Exit::Done } else { Exit::Failure })
-}
-
-/// What is known about the bound of a sound plan.
-fn bound_sentence(header: &Header, trust: BoundTrust) -> String {
-    let objective = &header.objective;
-    let Some(bound) = objective.bound else {
-        return format!("no bound is claimed by {}", printable(&header.method));
-    };
-    let what = quantity::phrase(&objective.name, bound);
-    let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
-    match trust {
-        BoundTrust::Verified => format!("bound on {what} is verified{gap}"),
-        BoundTrust::Claimed | BoundTrust::None => {
-            format!("bound on {what} is claimed by {}{gap}", printable(&header.method))
-        }
-    }
 }

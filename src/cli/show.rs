@@ -7,10 +7,10 @@ use super::quantity;
 use super::source::Source;
 use super::table::Table;
 use clap::{Args, ValueHint};
-use lightbay_core::checked::BoundTrust;
+use lightbay_core::checked::{BoundTrust, VerifiedBound};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
-use lightbay_core::plan::Header;
+use lightbay_core::plan::{Header, Status};
 use lightbay_core::problem::{Problems, counted, printable};
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
@@ -36,8 +36,8 @@ pub struct Arguments {
     #[arg(long)]
     thorough: bool,
 
-    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations", "claimed"} and
-    /// an object named after the kind with its figures
+    /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations", "claimed",
+    /// "bound_trust", "verified_bound"} and an object named after the kind with its figures
     #[arg(long)]
     json: bool,
 }
@@ -49,6 +49,8 @@ struct Shown {
     plan: Option<AnyPlan>,
     violations: usize,
     bound: BoundTrust,
+    bound_words: Option<String>,
+    verified: Option<VerifiedBound>,
 }
 
 /// Shows it.
@@ -172,9 +174,15 @@ fn figures(shown: &Shown, thorough: bool) -> Result<Figures<'_>, Problems> {
 
 fn read(source: &Source) -> Result<Shown, Failure> {
     match source.read()? {
-        AnyFile::Scenario(scenario) => {
-            Ok(Shown { scenario, header: None, plan: None, violations: 0, bound: BoundTrust::None })
-        }
+        AnyFile::Scenario(scenario) => Ok(Shown {
+            scenario,
+            header: None,
+            plan: None,
+            violations: 0,
+            bound: BoundTrust::None,
+            bound_words: None,
+            verified: None,
+        }),
         AnyFile::Plan(file) => {
             let Some(scenario) = file.scenario() else {
                 return Err(Failure::input(
@@ -186,6 +194,8 @@ fn read(source: &Source) -> Result<Shown, Failure> {
             let report = file.check(Depth::Usual);
             Ok(Shown {
                 scenario,
+                bound_words: report.bound_words(false),
+                verified: report.verified,
                 header: report.header,
                 plan: report.plan,
                 violations: report.violations.len(),
@@ -201,14 +211,26 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     let mut row = |name: &str, value: String| table.row([format!("{name:<16}"), value]);
     let title = match &shown.header {
         None => format!("{} scenario '{}'\n", scenario.kind(), printable(scenario.name())),
-        Some(header) => format!("{} plan '{}'\n", scenario.kind(), printable(&header.name)),
+        Some(header) => {
+            let unchecked = match shown.violations {
+                0 => String::new(),
+                count => format!(
+                    ", which breaks {}: its figures are not confirmed",
+                    counted(count as u64, "rule", "rules")
+                ),
+            };
+            format!("{} plan '{}'{unchecked}\n", scenario.kind(), printable(&header.name))
+        }
     };
     if let Some(header) = &shown.header {
         let objective = &header.objective;
         row("  method", printable(&header.method));
         let limit =
             header.limit.map_or_else(String::new, |limit| format!(", {limit:?} limit").to_lowercase());
-        row("  status", format!("{}{limit}", header.status.word().replace('_', " ")));
+        let proven = matches!(header.status, Status::Optimal | Status::GapReached);
+        let doubt =
+            if proven && shown.bound != BoundTrust::Verified { ", claimed and not verified" } else { "" };
+        row("  status", format!("{}{limit}{doubt}", header.status.word().replace('_', " ")));
         // Figures that nobody worked out again stand among those that somebody did.
         let claimed = shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default();
         let figure = |name: &str, value: f64| {
@@ -219,8 +241,8 @@ fn head(shown: &Shown) -> Result<String, Failure> {
             &format!("  {}", printable(&quantity::label(&objective.name))),
             figure(&objective.name, objective.value),
         );
-        if shown.violations == 0 {
-            row("  bound", bound(header, shown.bound));
+        if let Some(bound) = &shown.bound_words {
+            row("  bound", bound.clone());
         }
         for (name, value) in &header.metrics {
             row(&format!("  {}", printable(&quantity::label(name))), figure(name, *value));
@@ -241,24 +263,6 @@ fn head(shown: &Shown) -> Result<String, Failure> {
     }
     row("  scenario", scenario.sha256()?);
     Ok(format!("{title}{table}"))
-}
-
-/// Value and trust; the row is named already.
-fn bound(header: &Header, trust: BoundTrust) -> String {
-    let objective = &header.objective;
-    let Some(bound) = objective.bound else {
-        return format!("none: {} proves nothing", printable(&header.method));
-    };
-    let who = match trust {
-        BoundTrust::Verified => "verified".to_owned(),
-        BoundTrust::Claimed | BoundTrust::None => format!("claimed by {}", printable(&header.method)),
-    };
-    let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
-    let covers = match header.provenance.bound_covers() {
-        Some(covers) => format!(" for {}", printable(covers)),
-        None => String::new(),
-    };
-    format!("{}{covers}, {who}{gap}", quantity::value(&objective.name, bound))
 }
 
 /// The parameters that are not as the method has them by itself.
@@ -292,5 +296,7 @@ fn document(shown: &Shown) -> Result<Value, Failure> {
         "plan": shown.header,
         "violations": shown.violations,
         "claimed": shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default(),
+        "bound_trust": shown.header.as_ref().map(|_| shown.bound),
+        "verified_bound": shown.verified,
     }))
 }

@@ -6,6 +6,7 @@ use crate::app::drawn::{JobKey, JobResult, ViewJob};
 use crate::app::effect::{ExportJob, Subject};
 use crate::app::plans::PlanRef;
 use crate::runtime::open::Bundle;
+use lightbay_core::clock::Deadline;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Depth;
 use lightbay_engines::formats::{self, Input};
@@ -235,7 +236,7 @@ fn remarks(subject: formats::Subject<'_>, format: &str) -> Vec<String> {
 
 /// Verifies a plan from its file content, as `lightbay check` does.
 pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
-    let depth = if exact { Depth::EXACT } else { Depth::Usual };
+    let depth = if exact { Depth::Exact(Deadline::after(files::EXACT_LIMIT)) } else { Depth::Usual };
     let failed = |text: String| Fact::Checked { number, passed: false, lines: vec![text] };
     let value = match plan.0.shared().to_value() {
         Ok(value) => value,
@@ -249,11 +250,7 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     let passed = report.violations.is_empty();
     let mut lines = Vec::new();
     if passed {
-        let bound = match report.bound {
-            lightbay_core::checked::BoundTrust::None => "it proves no bound",
-            lightbay_core::checked::BoundTrust::Verified => "its bound was verified",
-            lightbay_core::checked::BoundTrust::Claimed => "its bound is claimed by the method, not verified",
-        };
+        let bound = report.bound_words(true).unwrap_or_default();
         let thorough = if exact { "every rule holds, also the exact ones" } else { "every rule holds" };
         lines.push(format!("{thorough}; {bound}"));
     } else {

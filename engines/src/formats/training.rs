@@ -9,8 +9,10 @@
 //! | `trace` | ui.perfetto.dev, chrome://tracing |
 
 use super::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem};
+use crate::files::EXACT_LIMIT;
 use facts::Facts;
 use lightbay_core::checked::{BoundTrust, Checked};
+use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Depth;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problems;
@@ -165,7 +167,7 @@ fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Pr
     if plan.bound_trust() != BoundTrust::Claimed {
         return Ok(Arc::clone(plan));
     }
-    again::verified(plan.plan().clone(), Depth::EXACT, "the plan").map(Arc::new)
+    again::verified(plan.plan().clone(), Depth::Exact(Deadline::after(EXACT_LIMIT)), "the plan").map(Arc::new)
 }
 
 fn all(params: &Params) -> bool {

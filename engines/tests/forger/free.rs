@@ -128,45 +128,7 @@ pub fn known_gaps(kind: &str) -> &'static [&'static str] {
     }
 }
 
-const TRAINING: &[&str] = &[
-    "/provenance/bound_covers",
-    "a better value",
-    "a better value that is optimal",
-    "metrics.comm_ideal_s",
-    "metrics.ideal_makespan_s",
-    "metrics.makespan_alone_s",
-    "metrics.nct",
-    "metrics.nct_alone",
-    "metrics.port_ratio",
-    "metrics.ports_taken",
-    "metrics.total_ports",
-    "metrics.worst_nct",
-    "objective.value",
-    "provenance.bound_covers",
-    "result.ideal_makespan_s",
-    "result.jobs[].alone.makespan_s",
-    "result.jobs[].alone.result.ideal_makespan_s",
-    "result.jobs[].alone.result.nct",
-    "result.jobs[].alone.result.tasks[].finish_s",
-    "result.jobs[].alone.result.tasks[].segments[].end_s",
-    "result.jobs[].alone.result.tasks[].segments[].start_s",
-    "result.jobs[].alone.result.tasks[].segments[].volume_bytes",
-    "result.jobs[].alone.result.tasks[].start_s",
-    "result.jobs[].shared.makespan_s",
-    "result.jobs[].shared.result.ideal_makespan_s",
-    "result.jobs[].shared.result.nct",
-    "result.jobs[].shared.result.tasks[].finish_s",
-    "result.jobs[].shared.result.tasks[].segments[].end_s",
-    "result.jobs[].shared.result.tasks[].segments[].start_s",
-    "result.jobs[].shared.result.tasks[].segments[].volume_bytes",
-    "result.jobs[].shared.result.tasks[].start_s",
-    "result.nct",
-    "result.tasks[].finish_s",
-    "result.tasks[].segments[].end_s",
-    "result.tasks[].segments[].start_s",
-    "result.tasks[].segments[].volume_bytes",
-    "result.tasks[].start_s",
-];
+const TRAINING: &[&str] = &[];
 
 const TPU: &[&str] = &[];
 

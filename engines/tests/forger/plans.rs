@@ -4,10 +4,11 @@ use lightbay_core::clock::SystemClock;
 use lightbay_core::event::{EventBody, Recorder, RunId};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::Setting;
+use lightbay_core::plan::not_reproducible;
 use lightbay_core::run::Runs;
-use lightbay_engines::files::read_value;
-use lightbay_engines::{AnyFile, AnyPlan, Ask, apply, job, preset};
-use serde_json::Value;
+use lightbay_engines::files::{read_file, read_value};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Ask, Subject, apply, export, job, preset};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,13 +23,16 @@ const SIMULATED: &str = "cubes=1 steps=300 chains=2 rounds=0 with_faults=true fa
 const GENERAL: &str =
     "routing=none symmetry=free steps=300 chains=2 rounds=0 general_steps=50 certificate_rounds=5";
 
-/// Kind, preset, method and settings.
+/// Kind, preset (or the instance that it stands for), method and settings.
 const CASES: &[(&str, &str, &str, &str)] = &[
     ("training", "tiny4", "prop-alloc", ""),
     ("training", "tiny4", "delta-fast", SHORT),
     ("training", "tiny4", "delta-topo", SHORT),
     ("training", "tiny4", "delta-joint", SHORT),
     ("training", "tiny4", "delta-joint", "robust=seq=2048,4096"),
+    ("training", "tiny4/instance", "delta-topo", SHORT),
+    ("training", "tiny4/instance", "auto", ""),
+    ("training", "tiny4", "delta-select", ""),
     ("training", "tiny_interleaved", "delta-joint", SHORT),
     ("training", "one_stage_per_pod", "delta-level", SHORT),
     ("training", "tiny4_pair", "reallocate", ""),
@@ -48,14 +52,40 @@ const CASES: &[(&str, &str, &str, &str)] = &[
 /// The plans of a kind, each with a name.
 pub fn of(kind: &str) -> Vec<(String, AnyPlan)> {
     let cases = CASES.iter().filter(|(of, ..)| *of == kind);
-    cases
+    let mut plans: Vec<(String, AnyPlan)> = cases
         .map(|(_, name, method, text)| (format!("{name} {method} {text}"), solve(name, method, text)))
-        .collect()
+        .collect();
+    let (name, first) = &plans[0];
+    let cut_off = (format!("{name}, cut off by the clock"), cut_off(first));
+    plans.push(cut_off);
+    plans
+}
+
+/// The same plan as a run writes it that its time limit ended before anything was proven.
+fn cut_off(plan: &AnyPlan) -> AnyPlan {
+    let mut value: Value = serde_json::from_slice(&plan.to_json().unwrap()).unwrap();
+    value["status"] = json!("stopped");
+    value["limit"] = json!("time");
+    value["provenance"]["reproducible"] = json!(false);
+    value["provenance"]["not_reproducible_because"] = json!(not_reproducible::CLOCK);
+    let AnyFile::Plan(file) = read_value(&value).unwrap() else { panic!("a plan") };
+    let report = file.check(Depth::Usual);
+    assert_eq!(report.violations, []);
+    report.plan.unwrap()
+}
+
+fn scenario(name: &str) -> AnyScenario {
+    let Some(of) = name.strip_suffix("/instance") else { return preset(name).unwrap() };
+    let files = export(Subject::Scenario(&preset(of).unwrap()), "instance", &[]).unwrap();
+    match read_file(files[0].bytes.as_slice(), name).unwrap() {
+        AnyFile::Scenario(scenario) => scenario,
+        AnyFile::Plan(_) => panic!("{name} is a plan"),
+    }
 }
 
 fn solve(name: &str, method: &str, text: &str) -> AnyPlan {
     let settings: Vec<Setting> = text.split_whitespace().map(|setting| setting.parse().unwrap()).collect();
-    let (scenario, given) = apply(&preset(name).unwrap(), method, &settings)
+    let (scenario, given) = apply(&scenario(name), method, &settings)
         .unwrap_or_else(|problems| panic!("{name} {method}: {problems}"));
     let recorder = Arc::new(Recorder::default());
     let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
@@ -64,7 +94,7 @@ fn solve(name: &str, method: &str, text: &str) -> AnyPlan {
     let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
         panic!("the last event is not done")
     };
-    let plan = done.plan.unwrap_or_else(|| panic!("{name} {method}: {}", done.message));
+    let plan = done.plan.unwrap_or_else(|| panic!("{name} {method}: {} {:?}", done.message, done.violations));
     with_few_faults(AnyPlan::of(&plan).unwrap())
 }
 

@@ -24,12 +24,11 @@ mod tests;
 
 use crate::instance::Instance;
 use crate::plan::{RateControl, TrainingResult};
+use crate::scenario::TrainingScenario;
 use crate::scenario::job::Job;
 use case::Case;
-use lightbay_core::checked::{Verdict, Violation};
+use lightbay_core::checked::{Figure, Verdict, Violation, compare_metrics};
 use lightbay_core::kind::Depth;
-pub use robust::check_robust;
-pub use shared::check_shared;
 use std::collections::BTreeMap;
 
 /// Rules that a plan can break.
@@ -84,10 +83,11 @@ pub mod code {
     pub const BOUND: &str = "bound";
 }
 
-/// Tolerance of times, seconds.
-const CHECK_S: f64 = 1e-6;
 /// Relative tolerance of times, volumes and rates.
-const CHECK_RELATIVE: f64 = 1e-6;
+///
+/// Scaling all times of a schedule by 1 + 1e-9 mends every rate and volume that is too high by this share, so it cannot
+/// help the makespan by more.
+const CHECK_RELATIVE: f64 = 1e-9;
 
 /// What a plan claims outside its result.
 #[derive(Clone, Copy, Debug)]
@@ -96,15 +96,48 @@ pub struct Claims<'a> {
     pub makespan_s: f64,
     /// Claimed lower bound of the makespan.
     pub bound_s: Option<f64>,
+    /// The plans that the bound covers, if not all of the scenario.
+    pub bound_covers: Option<&'a str>,
     /// Who claims it.
     pub method: &'a str,
-    /// Figures of the envelope; those that can be recomputed are compared, all others ignored.
-    pub metrics: &'a BTreeMap<String, f64>,
+    /// Figures of the envelope, all of which have to be there and right; `None` for a part of a plan, which has no
+    /// envelope.
+    pub metrics: Option<&'a BTreeMap<String, f64>>,
+    /// Configurations that the plan is said to serve best in the worst case.
+    pub robust: Option<&'a str>,
 }
 
-impl Claims<'_> {
-    fn metric(&self, name: &str) -> Option<f64> {
-        self.metrics.get(name).copied()
+/// What the checker forgives a time for rounding, seconds.
+///
+/// A schedule of N pieces could use it N times one after the other, so all of them share 1e-9 of the makespan, but never
+/// less than a few units in the last place: subtracting times that long ago leaves no better numbers.
+#[derive(Clone, Copy, Debug)]
+struct Slack {
+    /// Of one time.
+    time_s: f64,
+    /// Of figures that depend on the whole schedule.
+    makespan_s: f64,
+}
+
+impl Slack {
+    fn of(result: &TrainingResult, claims: &Claims<'_>) -> Self {
+        let pieces: usize = result.tasks.iter().map(|task| 1 + task.segments.len()).sum();
+        let makespan_s = claims.makespan_s.abs();
+        let share_s = CHECK_RELATIVE * makespan_s / (8.0 * pieces.max(1) as f64);
+        Self {
+            time_s: share_s.max(16.0 * f64::EPSILON * makespan_s),
+            makespan_s: CHECK_RELATIVE * makespan_s,
+        }
+    }
+
+    /// Whether two times of one moment are equal.
+    fn same_time(self, a: f64, b: f64) -> bool {
+        (a - b).abs() <= self.time_s
+    }
+
+    /// Whether two ends of the iteration, or times worked out along all of it, are equal.
+    fn same_end(self, a: f64, b: f64) -> bool {
+        (a - b).abs() <= self.makespan_s
     }
 }
 
@@ -126,13 +159,59 @@ impl Findings {
     }
 }
 
+/// A plan that was looked at: the verdict, and every figure that its envelope has to carry if nothing is wrong.
+struct Examined {
+    verdict: Verdict,
+    figures: Vec<Figure>,
+}
+
+impl Examined {
+    fn refused(found: Findings) -> Self {
+        Self { verdict: Verdict::refused(found.list), figures: Vec::new() }
+    }
+
+    /// The verdict with the figures of the envelope compared. Of a plan that is wrong anyway some may not be known.
+    fn compared(mut self, claims: &Claims<'_>) -> Verdict {
+        let Some(metrics) = claims.metrics else { return self.verdict };
+        if self.verdict.violations.is_empty() {
+            self.verdict.violations = compare_metrics(metrics, &self.figures);
+        } else {
+            let known = |name: &str| self.figures.iter().any(|figure| figure.name == name);
+            let metrics = metrics.iter().filter(|(name, _)| known(name));
+            let metrics = metrics.map(|(name, value)| (name.clone(), *value)).collect();
+            self.verdict.violations.extend(compare_metrics(&metrics, &self.figures));
+        }
+        self.verdict
+    }
+}
+
+/// Checks a plan for any scenario of the kind, with everything that its envelope claims of it.
+pub fn check_plan(
+    scenario: &TrainingScenario,
+    result: &TrainingResult,
+    claims: &Claims<'_>,
+    depth: Depth,
+) -> Verdict {
+    let mut examined = match scenario {
+        TrainingScenario::Job(job) => examine_job(job, result, claims, depth),
+        TrainingScenario::Instance(instance) => examine_instance(instance, result, claims, depth),
+        TrainingScenario::Shared(shared) => shared::examine(shared, result, claims, depth),
+    };
+    if let Some(text) = claims.robust.filter(|_| examined.verdict.violations.is_empty()) {
+        match robust::worst_nct(scenario, text, result, claims) {
+            Ok((figure, remark)) => {
+                examined.figures.push(figure);
+                examined.verdict.remarks.extend(remark);
+            }
+            Err(violation) => examined.verdict.violations.push(violation),
+        }
+    }
+    examined.compared(claims)
+}
+
 /// Checks a plan for a job: derives pods, links, tasks and the full 1F1B graph and compares the plan with them.
 pub fn check_job(job: &Job, result: &TrainingResult, claims: &Claims<'_>, depth: Depth) -> Verdict {
-    let mut found = Findings::default();
-    match job::case(job, &mut found) {
-        Some(case) => check(&case, result, claims, depth, found),
-        None => refused(found),
-    }
+    examine_job(job, result, claims, depth).compared(claims)
 }
 
 /// Checks a plan for an explicit instance.
@@ -142,32 +221,45 @@ pub fn check_instance(
     claims: &Claims<'_>,
     depth: Depth,
 ) -> Verdict {
+    examine_instance(instance, result, claims, depth).compared(claims)
+}
+
+fn examine_job(job: &Job, result: &TrainingResult, claims: &Claims<'_>, depth: Depth) -> Examined {
+    let mut found = Findings::default();
+    match job::case(job, &mut found) {
+        Some(case) => examine(&case, result, claims, depth, found),
+        None => Examined::refused(found),
+    }
+}
+
+fn examine_instance(
+    instance: &Instance,
+    result: &TrainingResult,
+    claims: &Claims<'_>,
+    depth: Depth,
+) -> Examined {
     let mut found = Findings::default();
     sanity::instance(instance, &mut found);
     if !found.is_empty() {
-        return refused(found);
+        return Examined::refused(found);
     }
     match Case::from_instance(instance) {
-        Ok(case) => check(&case, result, claims, depth, found),
+        Ok(case) => examine(&case, result, claims, depth, found),
         Err(cycle) => {
             let ids: Vec<String> = cycle.iter().map(ToString::to_string).collect();
             found.add(code::SCENARIO, format!("tasks {} wait for each other in a circle", ids.join(", ")));
-            refused(found)
+            Examined::refused(found)
         }
     }
 }
 
-fn refused(found: Findings) -> Verdict {
-    Verdict::refused(found.list)
-}
-
-fn check(
+fn examine(
     case: &Case<'_>,
     result: &TrainingResult,
     claims: &Claims<'_>,
     depth: Depth,
     mut found: Findings,
-) -> Verdict {
+) -> Examined {
     sanity::instance(&case.net, &mut found);
     if !result.jobs.is_empty() {
         found.add(code::JOBS, format!("{} jobs are listed, the scenario is one", result.jobs.len()));
@@ -176,33 +268,35 @@ fn check(
         finite(result, claims, &mut found);
     }
     if !found.is_empty() {
-        return refused(found);
+        return Examined::refused(found);
     }
+    let slack = Slack::of(result, claims);
+    let mut figures = Vec::new();
     let circuits = circuits::topology(case, result, &mut found);
     if let Some(circuits) = &circuits {
-        circuits::ports(case, circuits, result, claims, &mut found);
+        circuits::ports(case, circuits, result, &mut figures, &mut found);
     }
     let nics = nics::nic_groups(case);
     let schedules = schedule::tasks(case, result, &mut found);
     let mut end_s = None;
     if let Some(schedules) = &schedules {
         for (task, schedule) in schedules.iter().enumerate() {
-            schedule::task(case, task, schedule, &mut found);
+            schedule::task(case, task, schedule, slack, &mut found);
         }
-        end_s = Some(timing::precedence(case, schedules, claims, &mut found));
+        end_s = Some(timing::precedence(case, schedules, claims, slack, &mut found));
         if let Some(circuits) = &circuits {
-            capacity::links(case, circuits, schedules, &mut found);
+            capacity::links(case, circuits, schedules, slack, &mut found);
             if result.rate_control == RateControl::Fair {
-                timing::fair(case, &nics, circuits, schedules, claims, &mut found);
+                timing::fair(case, &nics, circuits, schedules, claims, slack, &mut found);
             }
         }
-        capacity::nics(case, &nics, schedules, &mut found);
+        capacity::nics(case, &nics, schedules, slack, &mut found);
     }
-    figures::ideal(case, &nics, result, claims, end_s, &mut found);
+    figures::ideal(case, &nics, result, end_s, slack, &mut figures, &mut found);
     let mut remarks = Vec::new();
-    let bound =
-        exact::bound(case, &nics, result.rate_control, claims, end_s, depth, &mut found, &mut remarks);
-    Verdict { violations: found.list, bound, verified: None, remarks }
+    let ask = exact::Ask { case, nics: &nics, rates: result.rate_control, depth };
+    let (bound, verified) = exact::bound(&ask, claims, end_s, &mut found, &mut remarks);
+    Examined { verdict: Verdict { violations: found.list, bound, verified, remarks }, figures }
 }
 
 /// Every number of the plan must be one.
@@ -216,7 +310,7 @@ fn finite(result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
     number("objective.bound", claims.bound_s.unwrap_or(0.0));
     number("ideal_makespan_s", result.ideal_makespan_s);
     number("nct", result.nct.unwrap_or(0.0));
-    for (name, value) in claims.metrics {
+    for (name, value) in claims.metrics.into_iter().flatten() {
         number(&format!("metrics.{name}"), *value);
     }
     for (index, task) in result.tasks.iter().enumerate() {
@@ -228,9 +322,4 @@ fn finite(result: &TrainingResult, claims: &Claims<'_>, found: &mut Findings) {
             number(&format!("tasks[{index}].segments[{piece}].volume_bytes"), segment.volume_bytes);
         }
     }
-}
-
-/// Whether two times are equal as far as a check can tell.
-fn nearly(a: f64, b: f64) -> bool {
-    (a - b).abs() <= CHECK_S.max(CHECK_RELATIVE * a.abs().max(b.abs()))
 }

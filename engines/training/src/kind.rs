@@ -84,24 +84,16 @@ impl Kind for Training {
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
+        let robust = plan.parameters.text("robust").map(str::trim).filter(|text| !text.is_empty());
         let claims = Claims {
             makespan_s: plan.objective.value,
             bound_s: plan.objective.bound,
+            bound_covers: plan.provenance.bound_covers(),
             method: &plan.method,
-            metrics: &plan.metrics,
+            metrics: Some(&plan.metrics),
+            robust,
         };
-        let scenario = &plan.scenario.body;
-        let mut verdict = match scenario {
-            TrainingScenario::Job(job) => check::check_job(job, &plan.result, &claims, depth),
-            TrainingScenario::Instance(instance) => {
-                check::check_instance(instance, &plan.result, &claims, depth)
-            }
-            TrainingScenario::Shared(shared) => check::check_shared(shared, &plan.result, &claims, depth),
-        };
-        if let Some(text) = plan.parameters.text("robust").filter(|_| verdict.violations.is_empty()) {
-            verdict.violations = check::check_robust(scenario, text, &plan.result, &claims);
-        }
-        verdict
+        check::check_plan(&plan.scenario.body, &plan.result, &claims, depth)
     }
 
     fn carry(

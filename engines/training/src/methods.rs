@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 pub use carry::carry;
 pub(crate) use carry::{circuits as listed, fit, translate as translated};
-pub use session::{candidate, planned};
+pub use session::{candidate, figures, planned};
 
 /// All methods, in the order in which they are listed.
 pub fn all() -> Vec<Arc<dyn Method<Training>>> {

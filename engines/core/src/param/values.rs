@@ -129,6 +129,11 @@ impl Params {
             .collect()
     }
 
+    /// Takes one value away.
+    pub fn remove(&mut self, name: &str) -> Option<ParamValue> {
+        self.0.remove(name)
+    }
+
     /// A yes-or-no value; absent is no.
     pub fn bool(&self, name: &str) -> bool {
         matches!(self.get(name), Some(ParamValue::Bool(true)))

@@ -9,6 +9,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::collapse::{expand_plan, expanded};
+use lightbay_training::methods::figures;
 use lightbay_training::reduced_dag::Dominance;
 use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
@@ -93,8 +94,9 @@ pub(super) fn export_plan(
     let mut wide = Plan { scenario, result, ..original.clone() };
     wide.provenance.scenario_sha256 = wide.scenario.sha256().map_err(write_problem)?;
     recount(&mut wide);
-    // Port counts of one replica say nothing about all of them; the result carries the new ones.
-    wide.metrics.retain(|name, _| !name.contains("port"));
+    // Figures of one replica are not those of all, and other configurations of the job are none of its instance.
+    wide.metrics = figures(&wide.scenario.body, &wide.result)?;
+    wide.parameters.remove("robust");
     // Nothing leaves without having passed the checker, copies included.
     let wide = verified(wide, Depth::Usual, "the expanded plan")?;
     let bytes = crate::subject::AnyPlan::Training(Arc::new(wide)).to_json().map_err(write_problem)?;
@@ -136,7 +138,4 @@ fn recount(wide: &mut Plan<Training>) {
         return;
     }
     wide.set_unproven(makespan);
-    if let Some(nct) = wide.result.nct {
-        wide.metrics.insert("nct".to_owned(), nct);
-    }
 }

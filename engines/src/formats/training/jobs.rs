@@ -8,10 +8,10 @@ use lightbay_core::param::Params;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
+use lightbay_training::methods::figures;
 use lightbay_training::parts::parts;
 use lightbay_training::scenario::shared::SharedPods;
 use lightbay_training::{Training, TrainingScenario};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Every job on the ports that it brought.
@@ -35,13 +35,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
     let mut files = Vec::new();
     for part in parts(&plan.scenario.body, &plan.result, plan.objective.value) {
         let name = format!("{} {}", plan.name, part.name);
-        let figures = [
-            ("total_ports", Some(part.result.ports_used as f64)),
-            ("ideal_makespan_s", Some(part.result.ideal_makespan_s)),
-            ("nct", part.result.nct),
-        ];
-        let metrics: BTreeMap<String, f64> =
-            figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+        let metrics = figures(&part.scenario, &part.result)?;
         let mut single = Plan {
             scenario: Arc::new(Scenario { name: name.clone(), body: part.scenario }),
             name,

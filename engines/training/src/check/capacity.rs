@@ -2,12 +2,8 @@
 
 use super::case::Case;
 use super::nics::NicGroup;
-use super::schedule::FORGIVEN_S;
-use super::{CHECK_RELATIVE, Findings, code};
+use super::{CHECK_RELATIVE, Findings, Slack, code};
 use crate::plan::TaskSchedule;
-
-/// Boundaries closer than this are one, seconds.
-const SAME_BOUNDARY_S: f64 = 1e-9;
 
 /// A stretch of constant rate on a resource.
 struct Piece {
@@ -26,7 +22,13 @@ struct Overload {
 }
 
 /// Checks every directed link against its circuits.
-pub(super) fn links(case: &Case<'_>, circuits: &[u32], schedules: &[&TaskSchedule], found: &mut Findings) {
+pub(super) fn links(
+    case: &Case<'_>,
+    circuits: &[u32],
+    schedules: &[&TaskSchedule],
+    slack: Slack,
+    found: &mut Findings,
+) {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); 2 * case.net.links.len()];
     for (task, directed) in case.directed_links().into_iter().enumerate() {
         users[directed].push(task);
@@ -35,7 +37,7 @@ pub(super) fn links(case: &Case<'_>, circuits: &[u32], schedules: &[&TaskSchedul
         let link = directed / 2;
         let capacity = f64::from(circuits[link]) * case.nic_rate();
         let pieces: Vec<Piece> = users.iter().flat_map(|task| pieces(*task, schedules[*task], 1.0)).collect();
-        if let Some(worst) = overload(&pieces, capacity) {
+        if let Some(worst) = overload(&pieces, capacity, slack) {
             let pods = &case.net.links[link];
             let (from, to) =
                 if directed % 2 == 0 { (pods.pod_a, pods.pod_b) } else { (pods.pod_b, pods.pod_a) };
@@ -58,7 +60,13 @@ pub(super) fn links(case: &Case<'_>, circuits: &[u32], schedules: &[&TaskSchedul
 }
 
 /// Checks every network card that more than one flow may use.
-pub(super) fn nics(case: &Case<'_>, groups: &[NicGroup], schedules: &[&TaskSchedule], found: &mut Findings) {
+pub(super) fn nics(
+    case: &Case<'_>,
+    groups: &[NicGroup],
+    schedules: &[&TaskSchedule],
+    slack: Slack,
+    found: &mut Findings,
+) {
     let capacity = case.nic_rate();
     for group in groups {
         let pieces: Vec<Piece> = group
@@ -69,7 +77,7 @@ pub(super) fn nics(case: &Case<'_>, groups: &[NicGroup], schedules: &[&TaskSched
                 pieces(*task, schedules[*task], share)
             })
             .collect();
-        if let Some(worst) = overload(&pieces, capacity) {
+        if let Some(worst) = overload(&pieces, capacity, slack) {
             let (code, verb) =
                 if group.sends { (code::NIC_OUT, "sends") } else { (code::NIC_IN, "receives") };
             found.add(
@@ -103,10 +111,10 @@ fn pieces(task: usize, schedule: &TaskSchedule, share: f64) -> impl Iterator<Ite
 }
 
 /// The worst interval in which the rates exceed `capacity`, if there is one.
-fn overload(pieces: &[Piece], capacity: f64) -> Option<Overload> {
+fn overload(pieces: &[Piece], capacity: f64, slack: Slack) -> Option<Overload> {
     let mut bounds: Vec<f64> = pieces.iter().flat_map(|piece| [piece.start_s, piece.end_s]).collect();
     bounds.sort_by(f64::total_cmp);
-    bounds.dedup_by(|later, kept| *later - *kept <= SAME_BOUNDARY_S);
+    bounds.dedup_by(|later, kept| *later - *kept <= slack.time_s);
     // The kept bound of a cluster is its first, so the cluster of a time is the last bound not after it.
     let interval = |time_s: f64| bounds.partition_point(|bound| *bound <= time_s).saturating_sub(1);
     let mut change = vec![0.0; bounds.len()];
@@ -118,7 +126,7 @@ fn overload(pieces: &[Piece], capacity: f64) -> Option<Overload> {
     let mut worst: Option<(usize, f64)> = None;
     for (index, length_s) in bounds.windows(2).map(|pair| pair[1] - pair[0]).enumerate() {
         rate += change[index];
-        let over = rate > capacity * (1.0 + CHECK_RELATIVE + FORGIVEN_S / length_s);
+        let over = rate > capacity * (1.0 + CHECK_RELATIVE + slack.time_s / length_s);
         if over && worst.is_none_or(|(_, highest)| rate > highest) {
             worst = Some((index, rate));
         }

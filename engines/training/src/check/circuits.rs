@@ -2,8 +2,9 @@
 
 use super::case::Case;
 use super::sanity::port_use;
-use super::{Claims, Findings, code};
+use super::{Findings, code};
 use crate::plan::TrainingResult;
+use lightbay_core::checked::Figure;
 
 /// Circuits per link in link order, if every link has exactly one entry and at least one circuit.
 pub(super) fn topology(case: &Case<'_>, result: &TrainingResult, found: &mut Findings) -> Option<Vec<u32>> {
@@ -52,7 +53,7 @@ pub(super) fn ports(
     case: &Case<'_>,
     circuits: &[u32],
     result: &TrainingResult,
-    claims: &Claims<'_>,
+    figures: &mut Vec<Figure>,
     found: &mut Findings,
 ) {
     let used = port_use(&case.net, circuits);
@@ -74,16 +75,8 @@ pub(super) fn ports(
             format!("'ports_used' is {}, the circuits use {total}", result.ports_used),
         );
     }
-    for name in ["total_ports", "ports_used"] {
-        if let Some(claimed) = claims.metric(name).filter(|claimed| *claimed != total as f64) {
-            found.add(code::PORTS_CLAIM, format!("metric '{name}' is {claimed}, the circuits use {total}"));
-        }
-    }
-    let ratio = if available == 0 { 0.0 } else { total as f64 / available as f64 };
-    if let Some(claimed) = claims.metric("port_ratio").filter(|claimed| (claimed - ratio).abs() > 1e-6) {
-        found.add(
-            code::PORTS_CLAIM,
-            format!("metric 'port_ratio' is {claimed}, {total} of {available} ports are {ratio:.6}"),
-        );
+    figures.push(Figure::exactly("total_ports", code::PORTS_CLAIM, total as f64));
+    if available > 0 {
+        figures.push(Figure::exactly("port_ratio", code::PORTS_CLAIM, total as f64 / available as f64));
     }
 }

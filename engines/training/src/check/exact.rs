@@ -8,11 +8,12 @@ use super::case::Case;
 use super::nics::NicGroup;
 use super::replay::replay;
 use super::walk::walk;
-use super::{CHECK_RELATIVE, CHECK_S, Claims, Findings, code};
+use super::{CHECK_RELATIVE, Claims, Findings, code};
 use crate::plan::RateControl;
-use lightbay_core::checked::BoundTrust;
+use lightbay_core::checked::{BoundTrust, VerifiedBound};
 use lightbay_core::kind::Depth;
-use lightbay_core::problem::counted;
+use lightbay_core::plan::gap;
+use lightbay_core::problem::{counted, printable};
 
 mod contention;
 mod vectors;
@@ -38,37 +39,52 @@ struct Best {
     tried: usize,
 }
 
-/// Judges the claimed bound.
-#[expect(clippy::too_many_arguments, reason = "the parts of one check, each used once")]
+/// What is asked of a search over circuit vectors.
+#[derive(Clone, Copy)]
+pub(super) struct Ask<'a> {
+    pub case: &'a Case<'a>,
+    pub nics: &'a [NicGroup],
+    pub rates: RateControl,
+    pub depth: Depth,
+}
+
+/// What no plan that it covers can beat.
+pub(super) struct Floor {
+    pub value_s: f64,
+    pub covers: Option<&'static str>,
+}
+
+/// Judges the claimed bound. Returns how far it is confirmed, and the bound that the checker itself reached.
 pub(super) fn bound(
-    case: &Case<'_>,
-    nics: &[NicGroup],
-    rate_control: RateControl,
+    ask: &Ask<'_>,
     claims: &Claims<'_>,
     end_s: Option<f64>,
-    depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> BoundTrust {
+) -> (BoundTrust, Option<VerifiedBound>) {
+    const NONE: (BoundTrust, Option<VerifiedBound>) = (BoundTrust::None, None);
     if let (Some(bound_s), Some(end_s)) = (claims.bound_s, end_s)
         && exceeds(bound_s, end_s)
     {
         found
             .add(code::BOUND, format!("bound {bound_s:.9} s is above the end of the schedule, {end_s:.9} s"));
     }
-    if !found.is_empty() || (claims.bound_s.is_none() && depth == Depth::Usual) {
-        return BoundTrust::None;
+    covers(ask.rates, claims, found);
+    if !found.is_empty() || (claims.bound_s.is_none() && !ask.depth.is_exact()) {
+        return NONE;
     }
-    let best = best(case, nics, depth);
-    if depth.is_exact() {
-        remarks.push(search_remark(best.as_ref(), end_s));
+    let best = best(ask);
+    if ask.depth.is_exact() {
+        remarks.push(search_remark(&best, ask.depth, end_s));
     }
-    let Some(bound_s) = claims.bound_s else { return BoundTrust::None };
-    let floor_s = best.as_ref().map_or_else(|| full_speed_s(case), |best| best.value_s);
-    if !exceeds(bound_s, floor_s) {
-        return BoundTrust::Verified;
-    }
-    if let Some(best) = best.filter(|best| best.reached && rate_control == RateControl::Joint) {
+    let best = best.ok();
+    let mut floor = Floor {
+        value_s: best.as_ref().map_or_else(|| full_speed_s(ask.case), |best| best.value_s),
+        covers: None,
+    };
+    if let Some(bound_s) = claims.bound_s.filter(|bound_s| exceeds(*bound_s, floor.value_s))
+        && let Some(best) = best.filter(|best| best.reached && claims.bound_covers.is_none())
+    {
         found.add(
             code::BOUND,
             format!(
@@ -76,49 +92,117 @@ pub(super) fn bound(
                 best.circuits, best.value_s
             ),
         );
-        return BoundTrust::None;
+        return NONE;
     }
-    if rate_control == RateControl::Fair
-        && depth.is_exact()
-        && let Some((fair_s, circuits)) = best_fair(case, nics)
-    {
-        if exceeds(bound_s, fair_s) {
-            found.add(
-                code::BOUND,
-                format!(
-                    "bound {bound_s:.9} s is wrong: circuits {circuits:?} give {fair_s:.9} s at fair rates"
-                ),
-            );
-            return BoundTrust::None;
+    // Fair rates are slower than decided ones, so a bound on plans at fair rates can be higher.
+    let open =
+        claims.bound_s.is_none_or(|bound_s| claims.bound_covers.is_some() && exceeds(bound_s, floor.value_s));
+    if open && ask.rates == RateControl::Fair && ask.depth.is_exact() {
+        match best_fair(ask) {
+            Ok((fair_s, circuits)) => {
+                if let Some(bound_s) = claims.bound_s.filter(|bound_s| exceeds(*bound_s, fair_s)) {
+                    found.add(
+                        code::BOUND,
+                        format!(
+                            "bound {bound_s:.9} s is wrong: circuits {circuits:?} give {fair_s:.9} s at fair rates"
+                        ),
+                    );
+                    return NONE;
+                }
+                floor = Floor { value_s: fair_s, covers: ask.rates.bound_covers() };
+            }
+            Err(why) => remarks.extend(why.remark("the best plan at fair rates", ask.depth)),
         }
-        return BoundTrust::Verified;
     }
-    remarks.push(format!(
-        "bound {bound_s:.9} s is claimed by '{}'; the checker itself proves {floor_s:.9} s",
-        claims.method
-    ));
-    BoundTrust::Claimed
+    judge(&floor, claims, remarks)
+}
+
+/// Compares the claimed bound with what the checker proves.
+pub(super) fn judge(
+    floor: &Floor,
+    claims: &Claims<'_>,
+    remarks: &mut Vec<String>,
+) -> (BoundTrust, Option<VerifiedBound>) {
+    let floor_s = floor.value_s;
+    // A bound that rounding alone keeps from the plan is met by it.
+    let met = (floor_s - claims.makespan_s).abs() <= CHECK_RELATIVE * claims.makespan_s.abs();
+    let value = if met { claims.makespan_s } else { floor_s };
+    let covers = floor.covers.map(str::to_owned);
+    let verified = Some(VerifiedBound { value, covers, gap: gap(claims.makespan_s, value) });
+    match claims.bound_s {
+        None => (BoundTrust::None, verified),
+        Some(bound_s) if !exceeds(bound_s, floor_s) => (BoundTrust::Verified, verified),
+        Some(bound_s) => {
+            remarks.push(format!(
+                "bound {bound_s:.9} s is claimed by '{}'; the checker itself proves {floor_s:.9} s",
+                claims.method
+            ));
+            (BoundTrust::Claimed, verified)
+        }
+    }
+}
+
+/// A bound covers all plans or, of a plan at fair rates, those at fair rates.
+pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findings) {
+    let Some(given) = claims.bound_covers else { return };
+    let valid = match rates.bound_covers() {
+        Some(text) if text == given => return,
+        Some(text) => format!("say '{text}', or nothing if it covers all plans"),
+        None => "a plan with decided rates needs a bound on all plans".to_owned(),
+    };
+    found.add(code::BOUND, format!("'provenance.bound_covers' is '{}'; {valid}", printable(given)));
 }
 
 /// What no plan of a scenario can beat, as far as a check of this depth can tell.
-pub(super) fn floor_s(case: &Case<'_>, nics: &[NicGroup], rate_control: RateControl, depth: Depth) -> f64 {
-    if rate_control == RateControl::Fair
-        && depth.is_exact()
-        && let Some((fair_s, _)) = best_fair(case, nics)
-    {
-        return fair_s;
+pub(super) fn floor(ask: &Ask<'_>, remarks: &mut Vec<String>) -> Floor {
+    if ask.rates == RateControl::Fair && ask.depth.is_exact() {
+        match best_fair(ask) {
+            Ok((value_s, _)) => return Floor { value_s, covers: ask.rates.bound_covers() },
+            Err(why) => remarks.extend(why.remark("the best plan at fair rates", ask.depth)),
+        }
     }
-    best(case, nics, depth).map_or_else(|| full_speed_s(case), |best| best.value_s)
+    match best(ask) {
+        Ok(best) => Floor { value_s: best.value_s, covers: None },
+        Err(why) => {
+            remarks.extend(why.remark("the least possible makespan", ask.depth));
+            Floor { value_s: full_speed_s(ask.case), covers: None }
+        }
+    }
 }
 
 pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
-    bound_s > value_s + CHECK_S.min(CHECK_RELATIVE * value_s.abs())
+    bound_s > value_s + CHECK_RELATIVE * value_s.abs()
 }
 
-fn search_remark(best: Option<&Best>, end_s: Option<f64>) -> String {
+/// Why a search over circuit vectors was given up.
+#[derive(Clone, Copy, Debug)]
+enum GivenUp {
+    /// The vectors, or the transfers that may meet, are too many.
+    TooMany,
+    /// The time was over.
+    OutOfTime,
+}
+
+impl GivenUp {
+    /// What a thorough check says of it.
+    fn remark(self, what: &str, depth: Depth) -> Option<String> {
+        match self {
+            Self::OutOfTime => depth.not_within(what),
+            Self::TooMany if depth.is_exact() => {
+                Some(format!("{what} is not verified: more than {MOST_VECTORS} circuit vectors"))
+            }
+            Self::TooMany => None,
+        }
+    }
+}
+
+fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>) -> String {
     match best {
-        None => format!("optimality was not examined: more than {MOST_VECTORS} circuit vectors"),
-        Some(best) if best.reached => {
+        Err(GivenUp::TooMany) => {
+            format!("optimality was not examined: more than {MOST_VECTORS} circuit vectors")
+        }
+        Err(why) => why.remark("the least possible makespan", depth).unwrap_or_default(),
+        Ok(best) if best.reached => {
             let above = end_s.map_or(0.0, |end_s| (end_s - best.value_s).max(0.0));
             format!(
                 "{} tried: {:.9} s is the least possible, this plan takes {above:.9} s more",
@@ -126,7 +210,7 @@ fn search_remark(best: Option<&Best>, end_s: Option<f64>) -> String {
                 best.value_s
             )
         }
-        Some(best) => format!(
+        Ok(best) => format!(
             "{} tried: no plan takes less than {:.9} s; contention inside the graph keeps this from being exact",
             tried(best),
             best.value_s
@@ -143,21 +227,25 @@ fn full_speed_s(case: &Case<'_>) -> f64 {
     walk(&case.dag, |task, earliest| earliest.at_s + case.net.tasks[task].volume_bytes / case.full_rate(task))
 }
 
-/// Tries all circuit vectors worth trying; `None` if they are too many.
-fn best(case: &Case<'_>, nics: &[NicGroup], depth: Depth) -> Option<Best> {
-    let visits = if depth.is_exact() { MOST_VISITS } else { QUICK_VISITS };
+/// Tries all circuit vectors worth trying.
+fn best(ask: &Ask<'_>) -> Result<Best, GivenUp> {
+    let case = ask.case;
+    let visits = if ask.depth.is_exact() { MOST_VISITS } else { QUICK_VISITS };
     let most = (visits / case.dag.nodes().len().max(1)).min(MOST_VECTORS);
-    let contention = Contention::of(case, nics, visits)?;
-    let vectors = Space::of(case, &contention.useful).maximal(most)?;
+    let contention = Contention::of(case, ask.nics, visits).ok_or(GivenUp::TooMany)?;
+    let vectors = Space::of(case, &contention.useful).maximal(most).ok_or(GivenUp::TooMany)?;
     let mut best: Option<Best> = None;
     let tried = vectors.len();
     for circuits in vectors {
+        if ask.depth.is_exact() && ask.depth.is_over() {
+            return Err(GivenUp::OutOfTime);
+        }
         let value_s = with_circuits_s(case, &contention, &circuits);
         if best.as_ref().is_none_or(|best| value_s < best.value_s) {
             best = Some(Best { value_s, circuits, reached: contention.exact, tried });
         }
     }
-    best
+    best.ok_or(GivenUp::TooMany)
 }
 
 /// The least makespan with given circuits, and whether a plan reaches it; `None` if the graph is too large to tell.
@@ -225,9 +313,10 @@ fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     }
 }
 
-/// The best fair plan of all circuit vectors; `None` if they are too many.
-fn best_fair(case: &Case<'_>, nics: &[NicGroup]) -> Option<(f64, Vec<u32>)> {
-    let contention = Contention::of(case, nics, MOST_VISITS)?;
+/// The best fair plan of all circuit vectors.
+fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
+    let (case, nics) = (ask.case, ask.nics);
+    let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooMany)?;
     // Beyond the useful number circuits change nothing only where contention is fully understood.
     let space = if contention.exact {
         Space::of(case, &contention.useful)
@@ -235,16 +324,23 @@ fn best_fair(case: &Case<'_>, nics: &[NicGroup]) -> Option<(f64, Vec<u32>)> {
         Space::of(case, &vec![u32::MAX; case.net.links.len()])
     };
     let most = (MOST_VISITS / 10 / case.dag.nodes().len().max(1)).min(MOST_VECTORS);
-    let runs = space.all(most)?.into_iter().filter_map(|circuits| {
-        let run = replay(case, nics, Some(&circuits))?;
-        Some((run.makespan_s, circuits))
-    });
-    runs.min_by(|a, b| a.0.total_cmp(&b.0))
+    let mut best: Option<(f64, Vec<u32>)> = None;
+    for circuits in space.all(most).ok_or(GivenUp::TooMany)? {
+        if ask.depth.is_over() {
+            return Err(GivenUp::OutOfTime);
+        }
+        let Some(run) = replay(case, nics, Some(&circuits)) else { continue };
+        if best.as_ref().is_none_or(|(best_s, _)| run.makespan_s < *best_s) {
+            best = Some((run.makespan_s, circuits));
+        }
+    }
+    best.ok_or(GivenUp::TooMany)
 }
 
 /// The best value over all circuit vectors and whether a plan reaches it.
 #[cfg(test)]
 pub(super) fn optimum(case: &Case<'_>) -> Option<(f64, bool)> {
     let nics = super::nics::nic_groups(case);
-    best(case, &nics, Depth::EXACT).map(|best| (best.value_s, best.reached))
+    let ask = Ask { case, nics: &nics, rates: RateControl::Joint, depth: Depth::EXACT };
+    best(&ask).ok().map(|best| (best.value_s, best.reached))
 }

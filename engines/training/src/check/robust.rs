@@ -5,35 +5,33 @@
 
 use super::case::Case;
 use super::exact::least_s;
-use super::figures::CHECK_NCT;
 use super::nics::nic_groups;
 use super::replay::replay;
 use super::walk::critical_communication_s;
-use super::{Claims, Findings, code, job};
+use super::{CHECK_RELATIVE, Claims, Findings, code, job};
 use crate::plan::TrainingResult;
 use crate::scenario::TrainingScenario;
-use lightbay_core::checked::Violation;
+use lightbay_core::checked::{Figure, Violation};
 
 /// Name of the metric.
 const WORST_NCT: &str = "worst_nct";
 
-/// Checks the worst NCT over the configurations that `text` names.
-pub fn check_robust(
+/// The worst NCT over the configurations that `text` names, with a remark if the checker knows it only within a range.
+///
+/// # Errors
+/// Configurations that are none of the scenario, or circuits that cannot be simulated with one of them.
+pub(super) fn worst_nct(
     scenario: &TrainingScenario,
     text: &str,
     result: &TrainingResult,
     claims: &Claims<'_>,
-) -> Vec<Violation> {
-    let mut found = Findings::default();
-    let Some(claimed) = claims.metric(WORST_NCT) else { return found.list };
-    let variants = match scenario.variants(text) {
-        Ok(variants) => variants,
-        Err(problem) => {
-            found.add(code::NCT, format!("metric '{WORST_NCT}' is of no configurations: {problem}"));
-            return found.list;
-        }
-    };
+) -> Result<(Figure, Option<String>), Violation> {
+    let wrong = |message: String| Violation::new(code::NCT, message);
+    let variants = scenario
+        .variants(text)
+        .map_err(|problem| wrong(format!("parameter 'robust' names no configurations: {problem}")))?;
     let circuits = result.circuits();
+    let mut found = Findings::default();
     let (mut least, mut most) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
     for variant in &variants {
         let case = match &variant.scenario {
@@ -46,20 +44,18 @@ pub fn check_robust(
             .filter(|case| case.net.links.len() == circuits.len())
             .and_then(|case| range(&case, &circuits));
         let Some((low, high)) = range else {
-            found.add(code::NCT, format!("the circuits cannot be simulated with {}", variant.name));
-            return found.list;
+            return Err(wrong(format!("the circuits cannot be simulated with {}", variant.name)));
         };
         (least, most) = (least.max(low), most.max(high));
     }
-    if !(least - CHECK_NCT..=most + CHECK_NCT).contains(&claimed) {
-        let has = if most - least <= CHECK_NCT {
-            format!("the configurations have {least:.6}")
-        } else {
-            format!("the configurations have {least:.6} to {most:.6}")
-        };
-        found.add(code::NCT, format!("metric '{WORST_NCT}' is {claimed:.6}, {has}"));
-    }
-    found.list
+    let figure = Figure { name: WORST_NCT, code: code::NCT, least, most };
+    let remark = (most - least > 2.0 * CHECK_RELATIVE * most).then(|| {
+        format!(
+            "metric '{WORST_NCT}' is claimed by '{}'; the checker itself finds {least:.6} to {most:.6}",
+            claims.method
+        )
+    });
+    Ok((figure, remark))
 }
 
 /// Least and largest NCT that decided rates can have on the circuits.
@@ -70,5 +66,7 @@ fn range(case: &Case<'_>, circuits: &[u32]) -> Option<(f64, f64)> {
     let nct = |end_s: f64| 1.0 + (end_s - ideal.makespan_s) / communication_s;
     let fair_s = replay(case, &nics, Some(circuits))?.makespan_s;
     let (least_s, exact) = least_s(case, &nics, circuits)?;
-    Some((nct(least_s), nct(if exact { least_s } else { fair_s })))
+    let most_s = if exact { least_s } else { fair_s };
+    let rounding = CHECK_RELATIVE * most_s / communication_s;
+    Some((nct(least_s) - rounding, nct(most_s) + rounding))
 }

@@ -1,13 +1,8 @@
 //! Each task by itself: is it there, does its schedule hang together, does it carry the right bytes.
 
 use super::case::Case;
-use super::{CHECK_RELATIVE, CHECK_S, Findings, code, nearly};
+use super::{CHECK_RELATIVE, Findings, Slack, code};
 use crate::plan::{TaskSchedule, TrainingResult};
-
-/// Bytes that rounding may lose or gain.
-const CHECK_BYTES: f64 = 1.0;
-/// What capacity checks forgive per piece of time, seconds.
-pub(super) const FORGIVEN_S: f64 = 1e-9;
 
 /// The schedule of every task if the list is complete and in order.
 pub(super) fn tasks<'a>(
@@ -53,10 +48,16 @@ pub(super) fn tasks<'a>(
 }
 
 /// Order, segments, flow cap and volume of one task.
-pub(super) fn task(case: &Case<'_>, task: usize, schedule: &TaskSchedule, found: &mut Findings) {
+pub(super) fn task(
+    case: &Case<'_>,
+    task: usize,
+    schedule: &TaskSchedule,
+    slack: Slack,
+    found: &mut Findings,
+) {
     let label = case.task_label(task);
     let (start_s, finish_s) = (schedule.start_s, schedule.finish_s);
-    if start_s < -CHECK_S {
+    if start_s < -slack.time_s {
         found.add(code::ORDER, format!("{label} starts at {start_s:.9} s, before the iteration"));
     }
     if finish_s < start_s {
@@ -65,17 +66,17 @@ pub(super) fn task(case: &Case<'_>, task: usize, schedule: &TaskSchedule, found:
             format!("{label} finishes at {finish_s:.9} s, before its start at {start_s:.9} s"),
         );
     }
-    segments(&label, schedule, found);
-    rates(case, task, &label, schedule, found);
+    segments(&label, schedule, slack, found);
+    rates(case, task, &label, schedule, slack, found);
     let volume = case.net.tasks[task].volume_bytes;
     let sent: f64 = schedule.segments.iter().map(|segment| segment.volume_bytes).sum();
-    if (sent - volume).abs() > CHECK_RELATIVE * volume + CHECK_BYTES {
-        found.add(code::CONSERVATION, format!("{label} sends {sent:.0} bytes, its volume is {volume:.0}"));
+    if (sent - volume).abs() > CHECK_RELATIVE * volume {
+        found.add(code::CONSERVATION, format!("{label} sends {sent} bytes, its volume is {volume}"));
     }
 }
 
 /// Segments go forward in time, touch each other and cover the task.
-fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
+fn segments(label: &str, schedule: &TaskSchedule, slack: Slack, found: &mut Findings) {
     let segments = &schedule.segments;
     for (index, segment) in segments.iter().enumerate() {
         let (from_s, to_s) = (segment.start_s, segment.end_s);
@@ -94,7 +95,7 @@ fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
     }
     for (index, pair) in segments.windows(2).enumerate() {
         let (end_s, next_s) = (pair[0].end_s, pair[1].start_s);
-        if next_s < end_s - CHECK_S {
+        if next_s < end_s - slack.time_s {
             found.add(
                 code::SEGMENTS,
                 format!(
@@ -102,7 +103,7 @@ fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
                     index + 1
                 ),
             );
-        } else if next_s > end_s + CHECK_S {
+        } else if next_s > end_s + slack.time_s {
             found.add(
                 code::CONTIGUITY,
                 format!(
@@ -115,7 +116,7 @@ fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
         found.add(code::SEGMENTS, format!("{label} has no segments"));
         return;
     };
-    if !nearly(first.start_s, schedule.start_s) {
+    if !slack.same_time(first.start_s, schedule.start_s) {
         found.add(
             code::CONTIGUITY,
             format!(
@@ -124,7 +125,7 @@ fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
             ),
         );
     }
-    if !nearly(last.end_s, schedule.finish_s) {
+    if !slack.same_time(last.end_s, schedule.finish_s) {
         found.add(
             code::CONTIGUITY,
             format!(
@@ -135,37 +136,29 @@ fn segments(label: &str, schedule: &TaskSchedule, found: &mut Findings) {
     }
 }
 
-/// No segment, and not the whole, is faster than all flows at full NIC rate.
-fn rates(case: &Case<'_>, task: usize, label: &str, schedule: &TaskSchedule, found: &mut Findings) {
+/// No segment is faster than all flows at full NIC rate.
+fn rates(
+    case: &Case<'_>,
+    task: usize,
+    label: &str,
+    schedule: &TaskSchedule,
+    slack: Slack,
+    found: &mut Findings,
+) {
     let cap = case.full_rate(task);
-    let most =
-        |length_s: f64, forgiven_s: f64| cap * (length_s.max(0.0) * (1.0 + CHECK_RELATIVE) + forgiven_s);
     for (index, segment) in schedule.segments.iter().enumerate() {
-        let length_s = segment.end_s - segment.start_s;
-        if segment.volume_bytes > most(length_s, FORGIVEN_S) {
+        let length_s = (segment.end_s - segment.start_s).max(0.0);
+        if segment.volume_bytes > cap * (length_s * (1.0 + CHECK_RELATIVE) + slack.time_s) {
             found.add(
                 code::FLOW_CAP,
                 format!(
-                    "{label}: segment {index} sends {:.0} bytes in {length_s:.9} s, {} flows can send {:.0}",
+                    "{label}: segment {index} sends {} bytes in {length_s:.9} s, {} flows can send {}",
                     segment.volume_bytes,
                     case.net.tasks[task].flows,
-                    cap * length_s.max(0.0)
+                    cap * length_s
                 ),
             );
             return;
         }
-    }
-    // Many segments of no length could each use what is forgiven to one.
-    let sent: f64 = schedule.segments.iter().map(|segment| segment.volume_bytes.max(0.0)).sum();
-    let length_s = schedule.finish_s - schedule.start_s;
-    if schedule.segments.len() > 1 && length_s >= 0.0 && sent > most(length_s, CHECK_S) {
-        found.add(
-            code::FLOW_CAP,
-            format!(
-                "{label} sends {sent:.0} bytes in {length_s:.9} s, {} flows can send {:.0}",
-                case.net.tasks[task].flows,
-                cap * length_s
-            ),
-        );
     }
 }

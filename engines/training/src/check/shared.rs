@@ -2,16 +2,17 @@
 
 use super::job::{self, shape};
 use super::sanity::port_use;
-use super::{CHECK_RELATIVE, Claims, Findings, check_job, code, exact, nearly, nics, refused};
+use super::{Claims, Examined, Findings, check_job, code, exact, nics};
 use crate::plan::{JobPlan, JobResult, RateControl, TrainingResult};
 use crate::scenario::job::{Job, PortsPerPod};
 use crate::scenario::shared::SharedPods;
-use lightbay_core::checked::{BoundTrust, Verdict};
+use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, same};
 use lightbay_core::kind::Depth;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// Tolerance of a mean NCT.
-const CHECK_NCT: f64 = 1e-4;
+/// Relative difference up to which a job takes as long as alone: what `min_ports` may give up for fewer ports. It loosens
+/// a promise of the method, no figure: every makespan is that of its schedule to 1e-9.
+const SAME_LENGTH: f64 = 1e-7;
 
 /// The shared pods as the checker sees them.
 struct Pods {
@@ -25,17 +26,17 @@ struct Pods {
 
 /// Checks a plan for several jobs: each job on its own ports and on those that the plan allots it, the ports that
 /// change hands, and the figures of all together.
-pub fn check_shared(
+pub(super) fn examine(
     shared: &SharedPods,
     result: &TrainingResult,
     claims: &Claims<'_>,
     depth: Depth,
-) -> Verdict {
+) -> Examined {
     let mut found = Findings::default();
-    let Some(pods) = pods(shared, &mut found) else { return refused(found) };
+    let Some(pods) = pods(shared, &mut found) else { return Examined::refused(found) };
     listed(shared, result, claims, &mut found);
     if !found.is_empty() {
-        return refused(found);
+        return Examined::refused(found);
     }
     let sums: Vec<bool> =
         result.jobs.iter().zip(&pods.own).map(|(job, own)| account(job, own, &mut found)).collect();
@@ -48,17 +49,18 @@ pub fn check_shared(
             part(&placed.job, &job.ports_per_pod, &job.shared, (&job.name, "shared"), claims, &mut found);
         }
         let (before, after) = (job.alone.makespan_s, job.shared.makespan_s);
-        if after > before * (1.0 + CHECK_RELATIVE) {
+        if after > before * (1.0 + SAME_LENGTH) {
             found.add(
                 code::WORSE,
                 format!("job '{}' takes {after:.9} s, {before:.9} s on the ports that it brought", job.name),
             );
         }
     }
-    figures(shared, &pods, result, claims, &mut found);
+    let figures = figures(shared, &pods, result, claims, &mut found);
     let mut remarks = Vec::new();
-    let bound = bound(shared, &pods, result.rate_control, claims, depth, &mut found, &mut remarks);
-    Verdict { violations: found.list, bound, verified: None, remarks }
+    let (bound, verified) =
+        bound(shared, &pods, result.rate_control, claims, depth, &mut found, &mut remarks);
+    Examined { verdict: Verdict { violations: found.list, bound, verified, remarks }, figures }
 }
 
 /// Budgets and places, from the jobs' own numbers; `None` with `scenario` violations if they contradict each other.
@@ -140,7 +142,7 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
         ("ideal_makespan_s", result.ideal_makespan_s),
         ("nct", result.nct.unwrap_or(0.0)),
     ];
-    let metrics = claims.metrics.iter().map(|(name, value)| (name.as_str(), *value));
+    let metrics = claims.metrics.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
     for (name, value) in figures.into_iter().chain(metrics).filter(|(_, value)| !value.is_finite()) {
         found.add(code::SCHEMA, format!("'{name}' is {value}, must be a finite number"));
     }
@@ -206,8 +208,8 @@ fn part(
     claims: &Claims<'_>,
     found: &mut Findings,
 ) {
-    let metrics = BTreeMap::new();
-    let own = Claims { makespan_s: plan.makespan_s, bound_s: None, method: claims.method, metrics: &metrics };
+    let own =
+        Claims { makespan_s: plan.makespan_s, bound_s: None, bound_covers: None, metrics: None, ..*claims };
     let verdict = check_job(&with_ports(job, ports), &plan.result, &own, Depth::Usual);
     for violation in verdict.violations {
         found.add(violation.code, format!("job '{name}', {which}: {}", violation.message));
@@ -232,17 +234,17 @@ fn mean(
     Some(sum / weights)
 }
 
-/// Sums and means of all jobs, as the plan claims them.
+/// Sums and means of all jobs, as the plan claims them. Returns those that the envelope has to carry.
 fn figures(
     shared: &SharedPods,
     pods: &Pods,
     result: &TrainingResult,
     claims: &Claims<'_>,
     found: &mut Findings,
-) {
+) -> Vec<Figure> {
     let of = |figure: &dyn Fn(&JobResult) -> Option<f64>| mean(shared, result, figure);
     let value = of(&|job| Some(job.shared.makespan_s)).unwrap_or(f64::NAN);
-    if !nearly(claims.makespan_s, value) {
+    if !same(claims.makespan_s, value) {
         let text = format!("the objective is {:.9}, the jobs take {value:.9} s by weight", claims.makespan_s);
         found.add(code::MAKESPAN, text);
     }
@@ -252,12 +254,11 @@ fn figures(
         found.add(code::PORTS_CLAIM, text);
     }
     let ideal = of(&|job| Some(job.shared.result.ideal_makespan_s)).unwrap_or(f64::NAN);
-    if !nearly(result.ideal_makespan_s, ideal) {
+    if !same(result.ideal_makespan_s, ideal) {
         let text = format!("'ideal_makespan_s' is {:.9}, the jobs have {ideal:.9}", result.ideal_makespan_s);
         found.add(code::NCT, text);
     }
     let nct = of(&|job| job.shared.result.nct);
-    let same = |claimed: f64, right: f64| (claimed - right).abs() <= CHECK_NCT;
     let agrees = match (result.nct, nct) {
         (Some(claimed), Some(right)) => same(claimed, right),
         (claimed, right) => claimed.is_none() && right.is_none(),
@@ -271,21 +272,13 @@ fn figures(
         ("total_ports", code::PORTS_CLAIM, Some(ports as f64)),
         ("port_ratio", code::PORTS_CLAIM, (capacity > 0).then(|| ports as f64 / capacity as f64)),
         ("ports_taken", code::PORTS_CLAIM, Some(taken as f64)),
-        ("makespan_s", code::MAKESPAN, Some(value)),
         ("makespan_alone_s", code::MAKESPAN, of(&|job| Some(job.alone.makespan_s))),
         ("ideal_makespan_s", code::NCT, Some(ideal)),
         ("nct", code::NCT, nct),
         ("nct_alone", code::NCT, of(&|job| job.alone.result.nct)),
     ];
-    for (name, code, right) in expected {
-        let Some(claimed) = claims.metric(name) else { continue };
-        let agrees = right.is_some_and(|right| {
-            if name.starts_with("nct") { same(claimed, right) } else { nearly(claimed, right) }
-        });
-        if !agrees {
-            found.add(code, format!("metric '{name}' is {claimed}, the jobs have {right:?}"));
-        }
-    }
+    let figure = |(name, code, right): (_, _, Option<f64>)| Some(Figure::exactly(name, code, right?));
+    expected.into_iter().filter_map(figure).collect()
 }
 
 /// What a claimed bound is worth: no job can beat what it would reach if the others kept one circuit on each link.
@@ -297,19 +290,21 @@ fn bound(
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,
-) -> BoundTrust {
-    let Some(bound_s) = claims.bound_s else { return BoundTrust::None };
+) -> (BoundTrust, Option<VerifiedBound>) {
+    const NONE: (BoundTrust, Option<VerifiedBound>) = (BoundTrust::None, None);
+    exact::covers(rates, claims, found);
+    let Some(bound_s) = claims.bound_s else { return NONE };
     if exact::exceeds(bound_s, claims.makespan_s) {
         let text = format!("bound {bound_s:.9} s is above the objective, {:.9} s", claims.makespan_s);
         found.add(code::BOUND, text);
     }
     if !found.is_empty() {
-        return BoundTrust::None;
+        return NONE;
     }
     let mut needed = vec![0_u64; pods.budget.len()];
     let mut fewest: Vec<Vec<u64>> = Vec::new();
     for ((placed, first), own) in shared.jobs.iter().zip(&pods.first).zip(&pods.own) {
-        let Some(case) = job::case(&placed.job, found) else { return BoundTrust::None };
+        let Some(case) = job::case(&placed.job, found) else { return NONE };
         let least = port_use(&case.net, &vec![1; case.net.links.len()]);
         fewest.push(least.into_iter().take(own.len()).collect());
         for (needed, least) in needed.iter_mut().skip(*first).zip(&fewest[fewest.len() - 1]) {
@@ -317,6 +312,7 @@ fn bound(
         }
     }
     let (mut floor_s, mut weights) = (0.0, 0.0);
+    let mut covers = None;
     for ((placed, first), least) in shared.jobs.iter().zip(&pods.first).zip(&fewest) {
         let open = pods.budget.iter().zip(&needed).skip(*first).zip(least);
         let ports: Vec<u32> = open
@@ -325,18 +321,15 @@ fn bound(
                 u32::try_from(budget.saturating_sub(others)).unwrap_or(u32::MAX)
             })
             .collect();
-        let Some(case) = job::case(&with_ports(&placed.job, &ports), found) else { return BoundTrust::None };
+        let Some(case) = job::case(&with_ports(&placed.job, &ports), found) else { return NONE };
         let cards = nics::nic_groups(&case);
-        floor_s += f64::from(placed.weight) * exact::floor_s(&case, &cards, rates, depth);
+        // The best plan at fair rates says nothing about a bound on all plans.
+        let rates = if claims.bound_covers.is_some() { rates } else { RateControl::Joint };
+        let ask = exact::Ask { case: &case, nics: &cards, rates, depth };
+        let floor = exact::floor(&ask, remarks);
+        floor_s += f64::from(placed.weight) * floor.value_s;
         weights += f64::from(placed.weight);
+        covers = covers.or(floor.covers);
     }
-    floor_s /= weights;
-    if !exact::exceeds(bound_s, floor_s) {
-        return BoundTrust::Verified;
-    }
-    remarks.push(format!(
-        "bound {bound_s:.9} s is claimed by '{}'; the checker itself proves {floor_s:.9} s",
-        claims.method
-    ));
-    BoundTrust::Claimed
+    exact::judge(&exact::Floor { value_s: floor_s / weights, covers }, claims, remarks)
 }

@@ -4,7 +4,7 @@ use super::case::Case;
 use super::nics::NicGroup;
 use super::replay::replay;
 use super::walk::{Earliest, walk};
-use super::{CHECK_S, Claims, Findings, code, nearly};
+use super::{Claims, Findings, Slack, code};
 use crate::plan::TaskSchedule;
 
 /// Walks the graph with the planned ends of all transfers. Returns the end of the iteration.
@@ -12,11 +12,12 @@ pub(super) fn precedence(
     case: &Case<'_>,
     schedules: &[&TaskSchedule],
     claims: &Claims<'_>,
+    slack: Slack,
     found: &mut Findings,
 ) -> f64 {
     let end_s = walk(&case.dag, |task, earliest| {
         let start_s = schedules[task].start_s;
-        if start_s < earliest.rigid_s - CHECK_S {
+        if start_s < earliest.rigid_s - slack.time_s {
             found.add(
                 code::RELEASE,
                 format!(
@@ -25,21 +26,15 @@ pub(super) fn precedence(
                     earliest.rigid_s
                 ),
             );
-        } else if start_s < earliest.at_s - CHECK_S {
+        } else if start_s < earliest.at_s - slack.time_s {
             found.add(code::PRECEDENCE, too_early(case, schedules, task, earliest));
         }
         schedules[task].finish_s
     });
-    if !nearly(claims.makespan_s, end_s) {
+    if !slack.same_end(claims.makespan_s, end_s) {
         found.add(
             code::MAKESPAN,
             format!("the makespan is given as {:.9} s, the schedule ends at {end_s:.9} s", claims.makespan_s),
-        );
-    }
-    if let Some(claimed) = claims.metric("makespan_s").filter(|claimed| !nearly(*claimed, end_s)) {
-        found.add(
-            code::MAKESPAN,
-            format!("metric 'makespan_s' is {claimed:.9}, the schedule ends at {end_s:.9} s"),
         );
     }
     end_s
@@ -72,13 +67,14 @@ pub(super) fn fair(
     circuits: &[u32],
     schedules: &[&TaskSchedule],
     claims: &Claims<'_>,
+    slack: Slack,
     found: &mut Findings,
 ) {
     let Some(run) = replay(case, nics, Some(circuits)) else {
         found.add(code::RESIM, "the plan cannot be replayed: times leave the range of numbers");
         return;
     };
-    if !nearly(claims.makespan_s, run.makespan_s) {
+    if !slack.same_end(claims.makespan_s, run.makespan_s) {
         found.add(
             code::RESIM,
             format!(
@@ -88,8 +84,8 @@ pub(super) fn fair(
         );
     }
     let differs = |task: &usize| {
-        !nearly(schedules[*task].start_s, run.start_s[*task])
-            || !nearly(schedules[*task].finish_s, run.finish_s[*task])
+        !slack.same_end(schedules[*task].start_s, run.start_s[*task])
+            || !slack.same_end(schedules[*task].finish_s, run.finish_s[*task])
     };
     let others: Vec<usize> = (0..schedules.len()).filter(differs).collect();
     // One difference moves everything after it, so only the first in time is told.

@@ -21,7 +21,7 @@ use lightbay_core::event::{EventBody, Severity};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::Status;
-use lightbay_core::problem::Problems;
+use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl<'c, 'a> Session<'c, 'a> {
                 let mut result =
                     schedule::result(&evaluator, &x, rates.control(), &crate::sim::Trace::default());
                 result.ideal_makespan_s = makespan;
-                let metrics = metrics(&evaluator, &result, makespan);
+                let metrics = metrics(&evaluator, &result);
                 Candidate { value: makespan, metrics, result }
             })?;
             if proves {
@@ -197,11 +197,25 @@ pub fn planned(
     trace: &Trace,
 ) -> Candidate<TrainingResult> {
     let result = schedule::result(evaluator, x, rates, trace);
-    let metrics = metrics(evaluator, &result, trace.makespan);
+    let metrics = metrics(evaluator, &result);
     Candidate { value: trace.makespan, metrics, result }
 }
 
-fn metrics(evaluator: &Evaluator, result: &TrainingResult, makespan: f64) -> BTreeMap<String, f64> {
+/// The figures that a plan of one job or instance carries beside its makespan.
+///
+/// # Errors
+/// A scenario that no plan can be for.
+pub fn figures(
+    scenario: &TrainingScenario,
+    result: &TrainingResult,
+) -> Result<BTreeMap<String, f64>, Problems> {
+    let built = scenario.build()?;
+    let evaluator = Evaluator::new(&built.instance)
+        .map_err(|error| Problem::new("scenario", error.to_string(), "mend the scenario"))?;
+    Ok(metrics(&evaluator, result))
+}
+
+fn metrics(evaluator: &Evaluator, result: &TrainingResult) -> BTreeMap<String, f64> {
     let mut metrics = BTreeMap::new();
     let mut put = |name: &str, value: f64| {
         metrics.insert(name.to_owned(), value);
@@ -216,7 +230,6 @@ fn metrics(evaluator: &Evaluator, result: &TrainingResult, makespan: f64) -> BTr
         put("nct", nct);
         put("comm_ideal_s", evaluator.ideal.path.comm);
     }
-    debug_assert!(makespan.is_finite());
     metrics
 }
 

@@ -1,19 +1,56 @@
 //! What a claimed bound is worth.
 
-use super::support::{job_case, preset, runs, simulated, toy_a_fair, toy_a_idle, toy_a_joint};
+use super::support::{Scenario, job_case, preset, runs, simulated, toy_a_fair, toy_a_idle, toy_a_joint};
 use super::worked::tiny4_level_first;
-use crate::check::code;
 use crate::check::exact::optimum;
-use lightbay_core::checked::BoundTrust;
+use crate::check::{Claims, check_instance, code};
+use lightbay_core::checked::{BoundTrust, VerifiedBound};
+use lightbay_core::clock::Deadline;
 use lightbay_core::kind::Depth;
+use std::time::Duration;
 
 #[test]
 fn small_bounds_are_proven_at_once() {
     let mut plan = tiny4_level_first();
     assert_eq!(plan.check().bound, BoundTrust::None);
-    for bound_s in [0.0, 0.449082051, 0.450424228] {
+    for bound_s in [0.0, 0.449082051, plan.makespan_s] {
         plan.bound_s = Some(bound_s);
-        assert_eq!(plan.check().bound, BoundTrust::Verified, "{bound_s}");
+        let verdict = plan.check();
+        assert_eq!(verdict.bound, BoundTrust::Verified, "{bound_s}");
+        // The checker proves more than a weak claim.
+        let verified = VerifiedBound { value: plan.makespan_s, covers: None, gap: 0.0 };
+        assert_eq!(verdict.verified, Some(verified), "{bound_s}");
+    }
+}
+
+#[test]
+fn what_the_time_does_not_suffice_for_is_said() {
+    let mut plan = toy_a_fair();
+    plan.bound_s = Some(0.0333);
+    let verdict = plan.check_at(Depth::Exact(Deadline::after(Duration::ZERO)));
+    assert_eq!((verdict.bound, verdict.violations.len()), (BoundTrust::Claimed, 0));
+    assert_eq!(
+        verdict.remarks,
+        [
+            "the least possible makespan is not verified within 0 s",
+            "the best plan at fair rates is not verified within 0 s",
+            "bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves 0.030000000 s"
+        ]
+    );
+}
+
+#[test]
+fn a_bound_says_what_it_covers() {
+    // At fair rates no plan takes less than 33.3 ms, with decided ones 30.
+    let fair = toy_a_fair().result.rate_control.bound_covers();
+    let fair_s = toy_a_fair().makespan_s;
+    for (plan, covers, bound_s) in
+        [(toy_a_fair(), None, fair_s), (toy_a_fair(), Some("all plans"), 0.01), (toy_a_joint(), fair, 0.01)]
+    {
+        let claims = Claims { bound_covers: covers, bound_s: Some(bound_s), ..plan.claims() };
+        let Scenario::Instance(instance) = &plan.scenario else { panic!("an instance") };
+        let verdict = check_instance(instance, &plan.result, &claims, Depth::Usual);
+        assert_eq!(verdict.violations[0].code, code::BOUND, "{covers:?}");
     }
 }
 

@@ -36,16 +36,16 @@ fn changed(value: f64, how: u32, amount: f64) -> f64 {
 fn corrupt_number(plan: &mut Whole, place: usize, how: u32, amount: f64) -> bool {
     let metric = "nct".to_owned();
     let mut numbers: Vec<(&mut f64, f64)> =
-        vec![(&mut plan.makespan_s, 1e-5), (&mut plan.result.ideal_makespan_s, 1e-5)];
-    numbers.extend(plan.result.nct.as_mut().map(|nct| (nct, 2e-4)));
-    numbers.extend(plan.metrics.get_mut(&metric).map(|nct| (nct, 2e-4)));
+        vec![(&mut plan.makespan_s, 1e-8), (&mut plan.result.ideal_makespan_s, 1e-8)];
+    numbers.extend(plan.result.nct.as_mut().map(|nct| (nct, 1e-6)));
+    numbers.extend(plan.metrics.get_mut(&metric).map(|nct| (nct, 1e-6)));
     for task in &mut plan.result.tasks {
-        numbers.push((&mut task.start_s, 5e-6));
-        numbers.push((&mut task.finish_s, 5e-6));
+        numbers.push((&mut task.start_s, 1e-8));
+        numbers.push((&mut task.finish_s, 1e-8));
         for segment in &mut task.segments {
-            numbers.push((&mut segment.start_s, 5e-6));
-            numbers.push((&mut segment.end_s, 5e-6));
-            numbers.push((&mut segment.volume_bytes, 1e5));
+            numbers.push((&mut segment.start_s, 1e-8));
+            numbers.push((&mut segment.end_s, 1e-8));
+            numbers.push((&mut segment.volume_bytes, 1e2));
         }
     }
     let count = numbers.len();

@@ -64,7 +64,6 @@ fn more_circuits_than_ports() {
     let mut plan = toy_b_plan(RateControl::Joint);
     plan.result.topology[1].circuits = 2;
     plan.result.ports_used = 6;
-    plan.metrics.insert("total_ports".to_owned(), 6.0);
     plan.assert_codes(&[code::PORTS]);
     assert_eq!(message(&plan, code::PORTS), "pod 1 'p1' uses 4 ports of 3");
     // The largest count does not overflow.
@@ -77,14 +76,14 @@ fn claimed_ports_are_counted() {
     let mut plan = toy_b_plan(RateControl::Joint);
     plan.result.ports_used = 6;
     plan.assert_codes(&[code::PORTS_CLAIM]);
-    let mut plan = toy_b_plan(RateControl::Joint);
-    plan.metrics.insert("total_ports".to_owned(), 4.0);
-    plan.assert_codes(&[code::PORTS_CLAIM]);
-    let mut plan = toy_b_plan(RateControl::Joint);
-    plan.metrics.insert("port_ratio".to_owned(), 5.0 / 6.0);
+    let plan = toy_b_plan(RateControl::Joint).with_metrics();
     plan.assert_passes();
-    plan.metrics.insert("port_ratio".to_owned(), 1.0);
-    plan.assert_codes(&[code::PORTS_CLAIM]);
+    assert_eq!(plan.metrics["port_ratio"], 5.0 / 6.0);
+    for (name, wrong) in [("total_ports", 4.0), ("port_ratio", 1.0)] {
+        let mut plan = plan.clone();
+        plan.metrics.insert(name.to_owned(), wrong);
+        plan.assert_codes(&[code::PORTS_CLAIM]);
+    }
 }
 
 #[test]
@@ -132,7 +131,6 @@ fn before_the_predecessor_allows() {
     *plan.task(2) = runs(2, 0.0, &[(1.0, 0.03)]);
     plan.makespan_s = 0.03;
     plan.result.nct = Some(1.0);
-    plan.metrics.insert("nct".to_owned(), 1.0);
     plan.assert_codes(&[code::PRECEDENCE]);
     assert_eq!(
         message(&plan, code::PRECEDENCE),
@@ -237,7 +235,6 @@ fn faster_than_all_flows() {
     *plan.instance() = toy_a(8);
     plan.result.topology[0].circuits = 8;
     plan.result.ports_used = 16;
-    plan.metrics.insert("total_ports".to_owned(), 16.0);
     plan.assert_passes();
     *plan.task(0) = runs(0, 0.0, &[(8.0 / 3.0, 0.015)]);
     plan.assert_codes(&[code::FLOW_CAP]);
@@ -304,9 +301,6 @@ fn a_makespan_too_good_or_too_bad() {
         fair.makespan_s *= factor;
         fair.assert_codes(&[code::MAKESPAN, code::RESIM]);
     }
-    let mut plan = toy_a_joint();
-    plan.metrics.insert("makespan_s".to_owned(), 0.031);
-    plan.assert_codes(&[code::MAKESPAN]);
 }
 
 #[test]
@@ -331,16 +325,23 @@ fn normalised_times_that_do_not_fit() {
     plan.result.nct = None;
     plan.assert_codes(&[code::NCT]);
     let mut plan = toy_a_fair();
-    plan.metrics.insert("nct".to_owned(), 1.2);
-    plan.assert_codes(&[code::NCT]);
-    let mut plan = toy_a_fair();
     plan.result.ideal_makespan_s = 0.029;
     plan.assert_codes(&[code::NCT]);
-    let mut plan = toy_a_fair();
-    plan.metrics.insert("comm_ideal_s".to_owned(), 0.02);
+    let plan = toy_a_fair().with_metrics();
     plan.assert_passes();
-    plan.metrics.insert("comm_ideal_s".to_owned(), 0.03);
-    plan.assert_codes(&[code::NCT]);
+    for name in ["nct", "comm_ideal_s", "ideal_makespan_s"] {
+        for factor in [1.0 - 1e-6, 1.0 + 1e-6, 2.0] {
+            let mut plan = plan.clone();
+            *plan.metrics.get_mut(name).unwrap() *= factor;
+            plan.assert_codes(&[code::NCT]);
+        }
+        let mut plan = plan.clone();
+        plan.metrics.remove(name);
+        plan.assert_codes(&[code::NCT]);
+    }
+    let mut plan = plan.clone();
+    plan.metrics.insert("makespan_s".to_owned(), plan.makespan_s);
+    plan.assert_codes(&["metrics"]);
 }
 
 #[test]
@@ -355,7 +356,6 @@ fn nothing_at_all_does_not_panic() {
     let mut plan = toy_a_fair();
     plan.result.tasks.clear();
     plan.result.topology.clear();
-    plan.metrics.clear();
     plan.assert_codes(&[code::TASK, code::TOPOLOGY]);
     let mut plan = toy_a_fair();
     plan.instance().tasks.clear();

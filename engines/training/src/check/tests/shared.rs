@@ -1,6 +1,6 @@
 //! Plans for several jobs: one that passes, and what breaks it.
 
-use crate::check::{Claims, check_shared, code};
+use crate::check::{Claims, check_plan, code};
 use crate::evaluate::Rates;
 use crate::plan::{LinkCircuits, RateControl, TrainingResult};
 use crate::presets;
@@ -30,10 +30,12 @@ impl Whole {
         let claims = Claims {
             makespan_s: self.makespan_s,
             bound_s: self.bound_s,
+            bound_covers: None,
             method: "by-hand",
-            metrics: &self.metrics,
+            metrics: (!self.metrics.is_empty()).then_some(&self.metrics),
+            robust: None,
         };
-        check_shared(&self.shared, &self.result, &claims, depth)
+        check_plan(&TrainingScenario::Shared(self.shared.clone()), &self.result, &claims, depth)
     }
 
     fn codes(&self) -> BTreeSet<&'static str> {

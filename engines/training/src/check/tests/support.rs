@@ -24,6 +24,7 @@ pub struct Whole {
     pub result: TrainingResult,
     pub makespan_s: f64,
     pub bound_s: Option<f64>,
+    /// Figures of the envelope; none if empty.
     pub metrics: BTreeMap<String, f64>,
 }
 
@@ -34,13 +35,19 @@ pub enum Scenario {
 }
 
 impl Whole {
-    pub fn check_at(&self, depth: Depth) -> Verdict {
-        let claims = Claims {
+    pub fn claims(&self) -> Claims<'_> {
+        Claims {
             makespan_s: self.makespan_s,
             bound_s: self.bound_s,
+            bound_covers: self.result.rate_control.bound_covers().filter(|_| self.bound_s.is_some()),
             method: "by-hand",
-            metrics: &self.metrics,
-        };
+            metrics: (!self.metrics.is_empty()).then_some(&self.metrics),
+            robust: None,
+        }
+    }
+
+    pub fn check_at(&self, depth: Depth) -> Verdict {
+        let claims = self.claims();
         match &self.scenario {
             Scenario::Instance(instance) => check_instance(instance, &self.result, &claims, depth),
             Scenario::Job(job) => check_job(job, &self.result, &claims, depth),
@@ -64,6 +71,27 @@ impl Whole {
     pub fn assert_codes(&self, expected: &[&'static str]) {
         let expected: BTreeSet<&str> = expected.iter().copied().collect();
         assert_eq!(self.codes(), expected, "{:#?}", self.check().violations);
+    }
+
+    /// The same with all figures that an envelope carries.
+    pub fn with_metrics(mut self) -> Self {
+        let case = match &self.scenario {
+            Scenario::Job(job) => job_case(job),
+            Scenario::Instance(instance) => Case::from_instance(instance).expect("no cycle"),
+        };
+        let ideal = replay(&case, &nic_groups(&case), None).expect("finite times");
+        let ports: u32 = case.net.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.ports).sum();
+        let used = self.result.ports_used as f64;
+        let figures = [
+            ("total_ports", Some(used)),
+            ("port_ratio", Some(used / f64::from(ports))),
+            ("ideal_makespan_s", Some(self.result.ideal_makespan_s)),
+            ("nct", self.result.nct),
+            ("comm_ideal_s", critical_communication_s(&case, &ideal)),
+        ];
+        let figures = figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        self.metrics = figures.collect();
+        self
     }
 
     pub fn instance(&mut self) -> &mut Instance {
@@ -153,7 +181,7 @@ pub fn runs(task: u32, start_s: f64, pieces: &[(f64, f64)]) -> TaskSchedule {
     TaskSchedule { task: TaskId(task), start_s, finish_s: from_s, segments }
 }
 
-/// A plan from its parts; metrics repeat the result.
+/// A plan from its parts.
 pub fn whole(
     scenario: Scenario,
     rate_control: RateControl,
@@ -176,12 +204,7 @@ pub fn whole(
         tasks,
         jobs: Vec::new(),
     };
-    let metrics = BTreeMap::from([
-        ("nct".to_owned(), nct),
-        ("total_ports".to_owned(), ports_used as f64),
-        ("ideal_makespan_s".to_owned(), ideal_makespan_s),
-    ]);
-    Whole { scenario, result, makespan_s, bound_s: None, metrics }
+    Whole { scenario, result, makespan_s, bound_s: None, metrics: BTreeMap::new() }
 }
 
 /// toy_a with 3 circuits at fair rates: 2, then 1.5 each, then 2 NICs.
@@ -285,7 +308,6 @@ pub fn simulated(scenario: &Scenario, circuits: &[u32]) -> Whole {
     let mut plan = whole(scenario.clone(), RateControl::Fair, circuits, ports_used, figures, tasks);
     if nct.is_none() {
         plan.result.nct = None;
-        plan.metrics.remove("nct");
     }
     plan
 }

@@ -1,11 +1,13 @@
 //! Worked examples: plans computed by hand.
 
 use super::support::{
-    NIC, Scenario, Whole, runs, tiny4, toy_a, toy_a_fair, toy_a_idle, toy_a_joint, toy_b_plan, whole,
+    NIC, Scenario, Whole, job_case, runs, tiny4, toy_a, toy_a_fair, toy_a_idle, toy_a_joint, toy_b_plan,
+    whole,
 };
 use crate::check::case::Case;
 use crate::check::nics::nic_groups;
 use crate::check::replay::replay;
+use crate::check::walk::{critical_communication_s, walk};
 use crate::plan::{RateControl, TaskSchedule};
 
 #[test]
@@ -40,64 +42,79 @@ fn s(ms: f64) -> f64 {
     ms * 1e-3
 }
 
-/// The pipeline part of tiny4 with one circuit between the pods: every transfer at one NIC.
-fn tiny4_pipeline() -> Vec<TaskSchedule> {
-    let times = [
-        (37.552804, 38.223893),
-        (56.832522, 57.503611),
-        (76.112241, 76.783329),
-        (150.546760, 151.217849),
-        (207.379282, 208.050371),
-        (207.379282, 208.050371),
-        (264.211805, 264.882893),
-        (320.373238, 321.044327),
-    ];
-    let mut tasks: Vec<TaskSchedule> = times
-        .iter()
-        .enumerate()
-        .map(|(task, (from, to))| runs(task as u32, s(*from), &[(1.0, s(*to))]))
-        .collect();
-    for task in &mut tasks {
-        task.segments[0].volume_bytes = 33_554_432.0;
-    }
-    tasks
+/// The exact time for one that was printed with nine digits.
+fn near(exact_s: f64, printed_ms: f64) -> f64 {
+    assert!((exact_s - s(printed_ms)).abs() < 1e-9, "{exact_s} s is not {printed_ms} ms");
+    exact_s
 }
 
-/// Makes the last piece carry what is left: the printed times have nine digits.
-fn fill_up(mut task: TaskSchedule, volume: f64) -> TaskSchedule {
-    let last = task.segments.len() - 1;
-    let before: f64 = task.segments[..last].iter().map(|segment| segment.volume_bytes).sum();
-    let left = volume - before;
-    let planned = task.segments[last].volume_bytes;
-    assert!((left - planned).abs() < 300.0, "{left} {planned}: more than printed digits explain");
-    task.segments[last].volume_bytes = left;
-    task
+/// The moments at which the transfers of tiny4 may start, with every transfer of the pipeline at one NIC.
+fn tiny4_starts() -> Vec<f64> {
+    let printed = [
+        37.552804, 56.832522, 76.112241, 150.546760, 207.379282, 207.379282, 264.211805, 320.373238,
+        283.155979, 321.044327, 358.597131, 395.814390,
+    ];
+    let case = job_case(&tiny4());
+    let mut starts = vec![0.0; case.net.tasks.len()];
+    walk(&case.dag, |task, earliest| {
+        starts[task] = earliest.at_s;
+        earliest.at_s + case.net.tasks[task].volume_bytes / NIC
+    });
+    starts.iter().zip(printed).map(|(exact_s, printed_ms)| near(*exact_s, printed_ms)).collect()
+}
+
+/// The pipeline part of tiny4 with one circuit between the pods.
+fn tiny4_pipeline(starts: &[f64]) -> Vec<TaskSchedule> {
+    let transfer = |task: usize| runs(task as u32, starts[task], &[(1.0, starts[task] + 33_554_432.0 / NIC)]);
+    (0..8).map(transfer).collect()
 }
 
 const DP_OUTER: f64 = 5_460_983_808.0;
 const DP_INNER: f64 = 4_831_838_208.0;
 
+/// The end of a transfer that sends at two NICs from `start_s` and at `nics` from `from_s` on.
+fn end_s(volume: f64, start_s: f64, from_s: f64, nics: f64) -> f64 {
+    from_s + (volume - 2.0 * NIC * (from_s - start_s)) / (nics * NIC)
+}
+
+/// Makespan, ideal makespan and NCT of tiny4 for an end of the iteration.
+fn tiny4_figures(makespan_s: f64) -> [f64; 3] {
+    let case = job_case(&tiny4());
+    let ideal = replay(&case, &nic_groups(&case), None).unwrap();
+    let communication_s = near(critical_communication_s(&case, &ideal).unwrap(), 55.952015);
+    let ideal_s = near(ideal.makespan_s, 449.082051);
+    [makespan_s, ideal_s, 1.0 + (makespan_s - ideal_s) / communication_s]
+}
+
 fn tiny4_fair() -> Whole {
-    let mut tasks = tiny4_pipeline();
-    let (s4, s3) = ((283.155979, 343.339647), (321.044327, 374.936539));
-    let (s2, s1) = ((358.597131, 410.615887), (395.814390, 454.124603));
+    let starts = tiny4_starts();
+    let mut tasks = tiny4_pipeline(&starts);
+    let (s4, s3, s2, s1) = (starts[8], starts[9], starts[10], starts[11]);
     // Two exchanges meet on three circuits: 1.5 NICs each while both run.
-    tasks.push(fill_up(runs(8, s(s4.0), &[(2.0, s(s3.0)), (1.5, s(s4.1))]), DP_OUTER));
-    tasks.push(fill_up(runs(9, s(s3.0), &[(1.5, s(s4.1)), (2.0, s(s3.1))]), DP_INNER));
-    tasks.push(fill_up(runs(10, s(s2.0), &[(2.0, s(s1.0)), (1.5, s(s2.1))]), DP_INNER));
-    tasks.push(fill_up(runs(11, s(s1.0), &[(1.5, s(s2.1)), (2.0, s(s1.1))]), DP_OUTER));
-    let figures = [s(454.124603), s(449.082051), 1.0 + (454.124603 - 449.082051) / 55.952015];
-    whole(Scenario::Job(tiny4()), RateControl::Fair, &[1, 3, 3], 8, figures, tasks)
+    let pair = |first: u32, volumes: [f64; 2], [a, b]: [f64; 2], printed: [f64; 2]| {
+        let a_end = near(end_s(volumes[0], a, b, 1.5), printed[0]);
+        let b_end = near(a_end + (volumes[1] - 1.5 * NIC * (a_end - b)) / (2.0 * NIC), printed[1]);
+        [runs(first, a, &[(2.0, b), (1.5, a_end)]), runs(first + 1, b, &[(1.5, a_end), (2.0, b_end)])]
+    };
+    tasks.extend(pair(8, [DP_OUTER, DP_INNER], [s4, s3], [343.339647, 374.936539]));
+    tasks.extend(pair(10, [DP_INNER, DP_OUTER], [s2, s1], [410.615887, 454.124603]));
+    let makespan_s = tasks[11].finish_s;
+    whole(Scenario::Job(tiny4()), RateControl::Fair, &[1, 3, 3], 8, tiny4_figures(makespan_s), tasks)
 }
 
 pub fn tiny4_level_first() -> Whole {
-    let mut tasks = tiny4_pipeline();
-    tasks.push(fill_up(runs(8, s(283.155979), &[(2.0, s(321.044327)), (1.0, s(354.487307))]), DP_OUTER));
-    tasks.push(fill_up(runs(9, s(321.044327), &[(2.0, s(369.362709))]), DP_INNER));
-    tasks.push(fill_up(runs(10, s(358.597131), &[(2.0, s(395.814390)), (1.0, s(418.016635))]), DP_INNER));
-    tasks.push(fill_up(runs(11, s(395.814390), &[(2.0, s(450.424228))]), DP_OUTER));
-    let figures = [s(450.424228), s(449.082051), 1.0 + (450.424228 - 449.082051) / 55.952015];
-    whole(Scenario::Job(tiny4()), RateControl::Joint, &[1, 3, 3], 8, figures, tasks)
+    let starts = tiny4_starts();
+    let mut tasks = tiny4_pipeline(&starts);
+    // The second of two exchanges decides the end and keeps its two NICs; the first has what is left.
+    let pair = |first: u32, volumes: [f64; 2], [a, b]: [f64; 2], printed: [f64; 2]| {
+        let a_end = near(end_s(volumes[0], a, b, 1.0), printed[0]);
+        let b_end = near(b + volumes[1] / (2.0 * NIC), printed[1]);
+        [runs(first, a, &[(2.0, b), (1.0, a_end)]), runs(first + 1, b, &[(2.0, b_end)])]
+    };
+    tasks.extend(pair(8, [DP_OUTER, DP_INNER], [starts[8], starts[9]], [354.487307, 369.362709]));
+    tasks.extend(pair(10, [DP_INNER, DP_OUTER], [starts[10], starts[11]], [418.016635, 450.424228]));
+    let makespan_s = tasks[11].finish_s;
+    whole(Scenario::Job(tiny4()), RateControl::Joint, &[1, 3, 3], 8, tiny4_figures(makespan_s), tasks)
 }
 
 #[test]
@@ -106,13 +123,12 @@ fn one_port_of_tiny4_is_spare() {
     let mut plan = tiny4_level_first();
     plan.result.topology[2].circuits = 2;
     plan.result.ports_used = 7;
-    plan.metrics.insert("total_ports".to_owned(), 7.0);
-    let meet_s = s(321.044327);
-    let first_sent = 2.0 * NIC * (meet_s - s(283.155979));
+    let (start_s, meet_s) = (plan.result.tasks[8].start_s, plan.result.tasks[9].start_s);
+    let first_sent = 2.0 * NIC * (meet_s - start_s);
     // From then on both share two NICs; the order of their ends does not matter to the iteration.
     let both_s = meet_s + (DP_OUTER - first_sent) / NIC;
     let end_s = both_s + (DP_INNER - NIC * (both_s - meet_s)) / (2.0 * NIC);
-    plan.result.tasks[8] = runs(8, s(283.155979), &[(2.0, meet_s), (1.0, both_s)]);
+    plan.result.tasks[8] = runs(8, start_s, &[(2.0, meet_s), (1.0, both_s)]);
     plan.result.tasks[9] = runs(9, meet_s, &[(1.0, both_s), (2.0, end_s)]);
     assert!(end_s < plan.makespan_s);
     plan.assert_passes();
