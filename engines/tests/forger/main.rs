@@ -88,6 +88,9 @@ fn forge(kind: &str) {
         for (claim, forged) in claims::of(&value) {
             passed.tried += 1;
             match judge(&forged, &original, Depth::Usual) {
+                // What the checker proves itself is no forgery, whoever did not claim it before.
+                Judged::Passed(report) if report.bound == BoundTrust::Verified && claim == claims::PROVEN => {
+                }
                 Judged::Passed(report) if report.bound != BoundTrust::Claimed => {
                     passed.add(claim, format!("{case}: {claim}"));
                 }

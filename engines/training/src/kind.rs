@@ -16,6 +16,18 @@ use lightbay_core::read::Fields;
 #[derive(Debug)]
 pub struct Training;
 
+/// What a plan claims outside its result.
+fn claims(plan: &Plan<Training>) -> Claims<'_> {
+    Claims {
+        makespan_s: plan.objective.value,
+        bound_s: plan.objective.bound,
+        bound_covers: plan.provenance.bound_covers(),
+        method: &plan.method,
+        metrics: Some(&plan.metrics),
+        robust: plan.parameters.text("robust").map(str::trim).filter(|text| !text.is_empty()),
+    }
+}
+
 impl Kind for Training {
     const NAME: &'static str = "training";
     const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "makespan_s", sense: Sense::Min };
@@ -84,16 +96,11 @@ impl Kind for Training {
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
-        let robust = plan.parameters.text("robust").map(str::trim).filter(|text| !text.is_empty());
-        let claims = Claims {
-            makespan_s: plan.objective.value,
-            bound_s: plan.objective.bound,
-            bound_covers: plan.provenance.bound_covers(),
-            method: &plan.method,
-            metrics: Some(&plan.metrics),
-            robust,
-        };
-        check::check_plan(&plan.scenario.body, &plan.result, &claims, depth)
+        check::check_plan(&plan.scenario.body, &plan.result, &claims(plan), depth)
+    }
+
+    fn claimed(plan: &Plan<Self>) -> Vec<&'static str> {
+        check::claimed(&plan.scenario.body, &plan.result, &claims(plan))
     }
 
     fn carry(

@@ -131,7 +131,7 @@ impl Params {
 
     /// Takes one value away.
     pub fn remove(&mut self, name: &str) -> Option<ParamValue> {
-        self.0.remove(name)
+        self.0.remove(name).map(|entry| entry.value)
     }
 
     /// A yes-or-no value; absent is no.
