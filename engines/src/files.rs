@@ -66,43 +66,51 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// What is known about the bound of a plan that passed: first what the checker confirms, then what the plan claims
-    /// beyond that. `named` adds the name of the objective.
+    /// What is known about the bound of a plan that passed; `named` adds the name of the objective.
     pub fn bound_words(&self, named: bool) -> Option<String> {
         let header = self.header.as_ref().filter(|_| self.violations.is_empty())?;
-        let objective = &header.objective;
-        let figure = |value: f64| match named {
-            true => quantity::phrase(&objective.name, value),
-            false => quantity::value(&objective.name, value),
-        };
-        let over = |covers: Option<&str>| {
-            covers.map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
-        };
-        let on = if named { " on" } else { "" };
-        let verified = self.verified.as_ref().map(|bound| {
-            let (value, covers) = (figure(bound.value), over(bound.covers.as_deref()));
-            format!("verified bound{on} {value}{covers}, gap {}", quantity::percent(bound.gap))
-        });
-        let Some(claimed) = objective.bound else {
-            let nothing = format!("no bound is claimed by {}", printable(&header.method));
-            return Some(
-                verified.map_or_else(|| nothing.clone(), |verified| format!("{verified}; {nothing}")),
-            );
-        };
-        let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
-        let covers = over(header.provenance.bound_covers());
-        let method = printable(&header.method);
-        Some(match (self.bound, verified) {
-            (BoundTrust::Verified, Some(verified)) => verified,
-            (BoundTrust::Verified, None) => format!("verified bound{on} {}{covers}{gap}", figure(claimed)),
-            (_, Some(verified)) => {
-                let claimed = quantity::value(&objective.name, claimed);
-                format!("{verified}; claimed by {method}, not verified: {claimed}{covers}{gap}")
-            }
-            (_, None) => {
-                format!("no bound is verified; claimed by {method}: {}{covers}{gap}", figure(claimed))
-            }
-        })
+        Some(bound_words(header, self.bound, self.verified.as_ref(), named))
+    }
+}
+
+/// What is known about the bound of a plan that passed: first what the checker confirms, then what the plan claims beyond
+/// that. `named` adds the name of the objective.
+pub fn bound_words(
+    header: &Header,
+    trust: BoundTrust,
+    verified: Option<&VerifiedBound>,
+    named: bool,
+) -> String {
+    let objective = &header.objective;
+    let figure = |value: f64| match named {
+        true => quantity::phrase(&objective.name, value),
+        false => quantity::value(&objective.name, value),
+    };
+    let over = |covers: Option<&str>| {
+        covers.map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
+    };
+    let on = if named { " on" } else { "" };
+    let verified = verified.map(|bound| {
+        let (value, covers) = (figure(bound.value), over(bound.covers.as_deref()));
+        format!("verified bound{on} {value}{covers}, gap {}", quantity::percent(bound.gap))
+    });
+    let Some(claimed) = objective.bound else {
+        let nothing = format!("no bound is claimed by {}", printable(&header.method));
+        return verified.map_or_else(|| nothing.clone(), |verified| format!("{verified}; {nothing}"));
+    };
+    let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));
+    let covers = over(header.provenance.bound_covers());
+    let method = printable(&header.method);
+    match (trust, verified) {
+        (BoundTrust::Verified, Some(verified)) => verified,
+        (BoundTrust::Verified, None) => format!("verified bound{on} {}{covers}{gap}", figure(claimed)),
+        (_, Some(verified)) => {
+            let claimed = quantity::value(&objective.name, claimed);
+            format!("{verified}; claimed by {method}, not verified: {claimed}{covers}{gap}")
+        }
+        (_, None) => {
+            format!("no bound is verified; claimed by {method}: {}{covers}{gap}", figure(claimed))
+        }
     }
 }
 

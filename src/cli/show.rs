@@ -12,6 +12,7 @@ use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Header, Status};
 use lightbay_core::problem::{Problems, counted, printable};
+use lightbay_engines::files::bound_words;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
 use serde_json::{Value, json};
@@ -101,9 +102,13 @@ fn has_long_figures(shown: &Shown) -> Result<(), Failure> {
 
 /// What is said of every plan before the figures of its kind, as text.
 pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
+    let (header, checked) = (plan.header(), plan.shared());
+    let verified = checked.verified_bound();
     let shown = Shown {
         scenario: plan.scenario(),
-        header: Some(plan.header()),
+        bound_words: Some(bound_words(&header, plan.bound_trust(), verified, false)),
+        verified: verified.cloned(),
+        header: Some(header),
         plan: Some(plan.clone()),
         violations: 0,
         bound: plan.bound_trust(),
