@@ -20,8 +20,7 @@ const SIMULATED: &str = "cubes=1 steps=300 chains=2 rounds=0 with_faults=true fa
                          warmup_cycles=50 measure_cycles=50 rate_step=0.5";
 
 /// A pod without symmetry.
-const GENERAL: &str =
-    "routing=none symmetry=free steps=300 chains=2 rounds=0 general_steps=50 certificate_rounds=5";
+const GENERAL: &str = "routing=none symmetry=free steps=300 chains=2 rounds=0 certificate_rounds=5";
 
 /// Kind, preset (or the instance that it stands for), method and settings.
 const CASES: &[(&str, &str, &str, &str)] = &[
