@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Time for what may take long in a check, if none is given.
-pub const EXACT_LIMIT: Duration = Duration::from_secs(60);
+pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 
 mod foreign;
 
