@@ -82,10 +82,8 @@ pub fn bound_words(
     named: bool,
 ) -> String {
     let objective = &header.objective;
-    let figure = |value: f64| match named {
-        true => quantity::phrase(&objective.name, value),
-        false => quantity::value(&objective.name, value),
-    };
+    let phrase = if named { quantity::phrase } else { quantity::value };
+    let figure = |value: f64| phrase(&objective.name, value);
     let over = |covers: Option<&str>| {
         covers.map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
     };

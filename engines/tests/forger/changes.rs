@@ -1,6 +1,7 @@
 //! Every single change of a plan file that could profit whoever hands it over.
 
 use serde_json::{Number, Value, json};
+use std::fmt::Write as _;
 
 /// One field changed.
 pub struct Change {
@@ -74,7 +75,7 @@ fn names(path: &[Step]) -> (String, String) {
             }
             Step::Entry(index) => {
                 rule.push_str("[]");
-                at.push_str(&format!("[{index}]"));
+                let _ = write!(at, "[{index}]");
             }
         }
     }
