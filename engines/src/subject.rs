@@ -174,7 +174,8 @@ impl AnyScenario {
         if let Some(question) = changed.question() {
             for (name, _, _) in changes {
                 let (before, after) = (self.knob(name), changed.knob(name));
-                if before == after || changed.is_usual(name) {
+                // A value given for one that is derived pins it: it acts as soon as what it is derived from changes.
+                if before.is_none() || before == after || changed.is_usual(name) {
                     continue;
                 }
                 let others: Vec<_> = changes.iter().filter(|(other, _, _)| other != name).copied().collect();

@@ -62,7 +62,7 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
         ],
     ),
     ("zero_flows.json", &["tasks[0].flows: is '0'; give at least 1"]),
-    ("zero_volume.json", &["tasks[0].volume_bytes: is '0'; give a number above 0"]),
+    ("zero_volume.json", &["tasks[0].volume_bytes: is '0'; give a number from 1 to"]),
 ];
 
 #[test]

@@ -59,7 +59,7 @@ fn the_worked_example_is_solved_checked_shown_compared_and_exported() {
         .prints(&["order.json is not ranked: all-to-all-order answers another question"]);
     let compared = place.run(&["compare", "auto.json", "order.json", "scratch.json", "--json"]).done().json();
     let verdict = |plan: usize| &compared["figures"][0]["changes"][plan]["verdict"];
-    assert_eq!((verdict(0), verdict(1)), (&json!("different"), &json!("worse")));
+    assert_eq!((verdict(0), verdict(1)), (&json!("different"), &json!("tie")));
     let judged = compared["figures"].as_array().unwrap().iter().filter(|figure| figure["sense"].is_string());
     for figure in judged {
         assert!(figure["role"] == "result" || figure["role"] == "restated", "{figure}");

@@ -138,11 +138,13 @@ fn a_second_window_looks_and_does_not_write() {
     let pid = first.pid().as_raw_nonzero();
 
     let mut second = place.open(&[&name]);
-    second.until_shown(&["plan 2 delta-fast", "read only", "not saved"]);
+    let beside = format!("{SESSION}-2");
+    let said = format!("what is found here is saved in session '{beside}'");
+    second.until_shown(&["plan 2 delta-fast", &said]);
     second.keys("L");
-    second.until_shown(&[&format!("read only: the session is open in process {pid} on ")]);
+    second.until_shown(&[&format!("the session is open in process {pid} on ")]);
     second.escape();
-    // It may try things of its own; they stay its own.
+    // What it tries by itself is saved beside.
     let runs = || Replay::read(&folder.join("run.log"), ReplayLimits::ALL).unwrap().runs.len();
     second.command("solve prop-alloc");
     second.until("a run of its own", |view| {
@@ -152,6 +154,7 @@ fn a_second_window_looks_and_does_not_write() {
     let ended = second.end().tidy();
     assert_eq!(ended.code, 0);
     assert_eq!(runs(), 1, "the second window wrote into the log");
+    assert!(sessions_of(&place).join(&beside).join("plans").exists(), "what the second window found is lost");
 
     first.until("the first at work", |view| view.rows[0].contains("RUNNING"));
     first.keys("\x03\x03");
@@ -159,5 +162,5 @@ fn a_second_window_looks_and_does_not_write() {
     // Free again.
     let third = place.open(&[&name]);
     let view = third.until_shown(&["is open with"]);
-    assert!(!view.has("read only"), "{}", view.text());
+    assert!(!view.has(&said), "{}", view.text());
 }

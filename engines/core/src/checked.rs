@@ -1,7 +1,7 @@
 //! The seal: a [`Checked`] plan has passed the independent checker of its kind. Only this module makes one.
 
 use crate::json::{self, WriteError};
-use crate::kind::{Depth, Kind};
+use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,8 +63,8 @@ pub struct VerifiedBound {
 impl VerifiedBound {
     /// A bound on all plans of the scenario, or on those that `covers` names. One that passes the objective by rounding
     /// alone is met by it.
-    pub fn of<K: Kind>(objective: f64, bound: f64, covers: Option<&str>) -> Self {
-        let value = if K::OBJECTIVE.sense.better(objective, bound) { objective } else { bound };
+    pub fn of(sense: Sense, objective: f64, bound: f64, covers: Option<&str>) -> Self {
+        let value = if sense.better(objective, bound) { objective } else { bound };
         Self { value, covers: covers.map(str::to_owned), gap: gap(objective, value) }
     }
 }

@@ -89,8 +89,7 @@ const SHORT: &str = "warmup_cycles=200 measure_cycles=200 rate_step=0.1";
 const SMALL: &str = "SMALLEST routing=at route_passes=1 warmup_cycles=200 measure_cycles=200 rate_step=0.1";
 
 /// The same for 48 pods without a switch.
-const SWEPT: &str =
-    "SMALLEST route_passes=1 tolerated_ocs_faults=1 warmup_cycles=50 measure_cycles=50 rate_step=0.5";
+const SWEPT: &str = "SMALLEST routing=at route_passes=1 tolerated_ocs_faults=1 warmup_cycles=50 measure_cycles=50 rate_step=0.5";
 
 const ALL: &[&str] =
     &["tons-fast", "tons-lp-greedy", "tons-lp", "tons-milp", "random", "pt", "pdtt", "evaluate"];
@@ -120,7 +119,8 @@ const SHARED: &[(&[&str], &str, &str, &str, Shows)] = &[
     (ALL, "route_selection", "SMALLEST routing=at route_passes=1 slack_hops=2", "ilp", Shows::Refused),
     (ALL, "balance", "SMALLEST routing=at", "false", Shows::Plan),
     (ALL, "with_routes", "SMALLEST", "false", Shows::Plan),
-    (ALL, "with_faults", "SMALLEST route_passes=1", "true", Shows::Plan),
+    (DRAWN, "with_faults", "SMALLEST route_passes=1", "true", Shows::Plan),
+    (TORI, "with_faults", "SMALLEST", "true", Shows::Plan),
     (
         ALL,
         "fault_turns",

@@ -36,7 +36,8 @@ pub(super) const CASES: &[Case] = &[
     tiny(SLOTS, "dt_ms", "", "40", Shows::Log),
     tiny(SLOTS, "max_columns", "", "100", Shows::Refused),
     tiny(BOTH, "solver_process", "", "own", Shows::Log),
-    tiny(BOTH, "presolve", "", "off", Shows::Log),
+    tiny(INTERVAL, "presolve", "formulation=strong relaxation=false", "off", Shows::Log),
+    tiny(SLOTS, "presolve", "", "off", Shows::Log),
 ];
 
 #[test]

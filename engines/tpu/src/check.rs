@@ -20,7 +20,6 @@ mod wiring;
 #[cfg(test)]
 mod tests;
 
-use crate::kind::Tpu;
 use crate::plan::{Routing, Simulation, TpuResult};
 use crate::scenario::TpuScenario;
 use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
@@ -205,7 +204,7 @@ pub fn check(
     Verdict {
         violations,
         bound,
-        verified: Some(VerifiedBound::of::<Tpu>(envelope.value, proven, None)),
+        verified: Some(VerifiedBound::of(Sense::Max, envelope.value, proven, None)),
         remarks,
     }
 }

@@ -5,11 +5,10 @@ use super::entries::Judged;
 use super::program::{Covers, Proof};
 use super::states::Pairs;
 use super::{EXACT, Envelope, Findings, code};
-use crate::kind::Crossconnect;
 use crate::plan::{Action, Changes, Totals};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::checked::{BoundTrust, Figure, VerifiedBound};
-use lightbay_core::kind::Depth;
+use lightbay_core::kind::{Depth, Sense};
 
 /// Plans that a bound covers which was proven after orientations had been chosen.
 const SAME_ORIENTATION: &str = "plans with the orientation that was chosen first";
@@ -316,7 +315,7 @@ pub(super) fn bound(
     let covers = covers(envelope, found);
     let verified = |bound: u64, covers: Covers| {
         let covers = (covers == Covers::SameOrientation).then_some(SAME_ORIENTATION);
-        VerifiedBound::of::<Crossconnect>(envelope.value, bound as f64, covers)
+        VerifiedBound::of(Sense::Min, envelope.value, bound as f64, covers)
     };
     let of_all = verified(counted, Covers::All);
     if let Some(claimed) = envelope.bound

@@ -152,8 +152,11 @@ fn other_answers_are_refused() {
 fn deep_answers_do_not_exhaust_the_stack() {
     let xml = "<a>".repeat(200_000);
     let json = "[".repeat(200_000);
-    for (format, text) in [("polatis_netconf", &xml), ("ocp_ocs", &json)] {
-        assert!(problems(format, &[("ocs-0", text), ("ocs-1", text)], &[]).contains("is not valid"));
+    for (format, text, expected) in
+        [("polatis_netconf", &xml, "is not valid"), ("ocp_ocs", &json, "is nested deeper than")]
+    {
+        let message = problems(format, &[("ocs-0", text), ("ocs-1", text)], &[]);
+        assert!(message.contains(expected), "{format}: {message}");
     }
 }
 
