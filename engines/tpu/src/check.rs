@@ -23,7 +23,7 @@ mod tests;
 use crate::plan::{Routing, Simulation, TpuResult};
 use crate::scenario::TpuScenario;
 use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
-use lightbay_core::kind::Depth;
+use lightbay_core::kind::{Depth, Sense};
 use std::collections::BTreeMap;
 
 /// Rules that a plan can break.
