@@ -64,7 +64,8 @@ struct There {
     folder: Folder,
     path: PathBuf,
     // Only held.
-    _lock: Arc<Lock>,
+    #[allow(dead_code, reason = "held until the folder is left")]
+    lock: Arc<Lock>,
 }
 
 /// A session's folder, or the wish for one.
@@ -91,7 +92,7 @@ impl Home {
             name: session.name().to_owned(),
             kind: session.file().kind.clone(),
             scenario: read_scenario(&path),
-            there: Some(There { folder, path, _lock: lock }),
+            there: Some(There { folder, path, lock }),
             clock,
             made_again: 0,
         };
@@ -131,7 +132,7 @@ impl Home {
                 let _ = fs::remove_file(path.join(SCENARIO_FILE));
             }
             let (folder, _) = Folder::open(&path)?;
-            Ok(There { folder, path: path.clone(), _lock: session.writable()? })
+            Ok(There { folder, path: path.clone(), lock: session.writable()? })
         })();
         if made.is_err() {
             // Half a session would be taken for a whole one.
@@ -148,7 +149,7 @@ impl Home {
         private::make_folders(&plans).map_err(|error| SessionError::writing(&plans, error))?;
         let lock_path = there.path.join(LOCK_FILE);
         if !lock_path.exists() {
-            there._lock = match try_lock(&lock_path, &date)? {
+            there.lock = match try_lock(&lock_path, &date)? {
                 Locked::Here(lock) | Locked::Unsupported(lock) => Arc::new(lock),
                 Locked::Elsewhere(holder) => {
                     let holder = lock::describe(holder.as_ref());

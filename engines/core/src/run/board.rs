@@ -295,7 +295,9 @@ impl Shared {
         if job.is_warm()
             && let Some(known) = lock(&shared.bounds).get(job.scenario_sha256())
         {
-            known.iter().for_each(|bound| control.offer_bound(bound.clone()));
+            for bound in known {
+                control.offer_bound(bound.clone());
+            }
         }
         let active =
             Active { run, scenario_sha256: job.scenario_sha256().to_owned(), control: Arc::clone(&control) };

@@ -86,9 +86,9 @@ fn only_a_part_removed_is_made_again_too() {
         saved.flush().unwrap();
         let path = saved.session.folder().join(part);
         if path.is_dir() {
-            fs::remove_dir_all(&path).unwrap()
+            fs::remove_dir_all(&path).unwrap();
         } else {
-            fs::remove_file(&path).unwrap()
+            fs::remove_file(&path).unwrap();
         }
         saved.plan(2, 0.4);
         saved.flush().unwrap();
