@@ -193,7 +193,7 @@ impl CrossconnectScenario {
             }
             "max_dark_per_pod" => self.rollout.max_dark_per_pod = whole() as u32,
             "min_pair_share" => self.rollout.min_pair_share = value.as_f64().unwrap_or_default(),
-            _ => self.redraw(name, whole()),
+            _ => self.redraw(name, whole())?,
         }
         Ok(())
     }
@@ -326,9 +326,17 @@ impl CrossconnectScenario {
         Ok(())
     }
 
-    /// Draws another instance of the random family. What was set by hand stays, if it is no part of the instance.
-    fn redraw(&mut self, name: &str, value: i64) {
-        let Some(mut family) = self.family else { return };
+    /// Draws another instance of the random family. Circuits that were set by hand would be lost, so it refuses then.
+    fn redraw(&mut self, name: &str, value: i64) -> Result<(), Problem> {
+        let Some(mut family) = self.family else { return Ok(()) };
+        let drawn = presets::random(self.pods as usize, self.ocs_count as usize, family);
+        if drawn.logical_circuits != self.logical_circuits || drawn.installed != self.installed {
+            return Err(Problem::new(
+                name.to_owned(),
+                format!("{value} draws other circuits, and those that were set by hand would be lost"),
+                "set it first and the circuits after it, or start from the preset again",
+            ));
+        }
         if name == "changed_percent" {
             family.changed_percent = value as u32;
         } else {
@@ -338,6 +346,7 @@ impl CrossconnectScenario {
         self.logical_circuits = drawn.logical_circuits;
         self.installed = drawn.installed;
         self.family = drawn.family;
+        Ok(())
     }
 }
 
