@@ -396,7 +396,7 @@ fn pairs_that_a_change_cuts_off_are_said() {
     place.run(&["export", "rough.json", "--to", "csv", "-o", "rough.csv"]).done().says(&[SAID]);
     std::fs::create_dir(place.path("files")).unwrap();
     place.run(&["export", "rough.json", "--to", "sonic_ocs", "-o", "files"]).done();
-    let script = std::fs::read_dir(place.path("files")).unwrap().map(|file| file.unwrap().path());
-    let script = script.filter(|path| path.extension().is_some_and(|ending| ending == "sh")).next().unwrap();
+    let mut script = std::fs::read_dir(place.path("files")).unwrap().map(|file| file.unwrap().path());
+    let script = script.find(|path| path.extension().is_some_and(|ending| ending == "sh")).unwrap();
     assert!(std::fs::read_to_string(script).unwrap().contains(SAID));
 }

@@ -84,7 +84,7 @@ fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Op
     let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Taste::none(), watch))? else {
         return Ok(None);
     };
-    let mut wanted = fair(task, &all, &oriented, watch)?;
+    let mut wanted = fair(task, &all, &oriented, watch);
     second_chances(task, &all, &mut wanted, watch)?;
     let reduced = Task { wanted: wanted.clone(), ..task.clone() };
     let Some(demand) = feasible(orient(&reduced, &all, &wanted, Taste::none(), watch))? else {
@@ -107,12 +107,7 @@ fn unordered(cell: &Cell) -> Cell {
 
 /// The most circuits of an orientation that the ports of all switches together can carry, losses in proportion:
 /// unordered cells.
-fn fair(
-    task: &Task,
-    switches: &[usize],
-    oriented: &[Cell],
-    watch: &mut impl Watch,
-) -> Result<Vec<Cell>, MethodError> {
+fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
     let pods = task.pods as u32;
     let hub = 2 * pods;
@@ -137,11 +132,11 @@ fn fair(
     }
     let flow = network.minimize(&mut || watch.checkpoint());
     // Without lower bounds and supplies, no flow at all is a flow.
-    let Ok(flow) = flow else { return Ok(Vec::new()) };
-    Ok(merged(
+    let Ok(flow) = flow else { return Vec::new() };
+    merged(
         arcs.into_iter()
             .map(|(number, arc)| Cell { count: flow.flow[arc] as u32, ..unordered(&oriented[number]) }),
-    ))
+    )
 }
 
 /// Takes lost circuits back that fit in another orientation of the rest, pairs that keep the least first.
