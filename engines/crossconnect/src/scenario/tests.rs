@@ -124,7 +124,8 @@ fn another_instance_is_drawn_by_its_seed() {
     assert_ne!(scenario.installed, before.installed);
     scenario.set("instance_seed", None, &ParamValue::Int(1)).unwrap();
     assert_eq!(scenario, before);
-    scenario.set("circuits", None, &ParamValue::Text("0-1:0".into())).unwrap();
+    let more = format!("0-1:{}", scenario.logical_circuits[0][1] + 1);
+    scenario.set("circuits", None, &ParamValue::Text(more)).unwrap();
     let by_hand = scenario.clone();
     assert!(
         scenario.set("instance_seed", None, &ParamValue::Int(2)).unwrap_err().to_string().contains("by hand")
