@@ -107,14 +107,20 @@ fn signals_rescue_too_and_keep_their_codes() {
     }
 }
 
-#[test]
-fn a_session_folder_that_somebody_removes_is_made_again() {
-    let place = Place::new();
+/// A workbench that has saved its plan in a folder which is gone now.
+fn saved_and_removed(place: &Place) -> Terminal {
     let mut terminal = place.open(&["preset:tiny4", "--solve"]);
     terminal.until_shown(&["OPTIMAL"]);
     terminal.keys("s");
     terminal.until_shown(&["everything is saved in session 'tiny4'"]);
-    fs::remove_dir_all(sessions_of(&place).join("tiny4")).unwrap();
+    fs::remove_dir_all(sessions_of(place).join("tiny4")).unwrap();
+    terminal
+}
+
+#[test]
+fn a_session_folder_that_somebody_removes_is_made_again() {
+    let place = Place::new();
+    let mut terminal = saved_and_removed(&place);
     // Anything that is to be written finds it out.
     terminal.keys("m");
     terminal.until_shown(&["was removed; it is made again"]);
@@ -128,11 +134,7 @@ fn a_session_folder_that_somebody_removes_is_made_again() {
 #[test]
 fn a_folder_removed_just_before_leaving_is_made_again_too() {
     let place = Place::new();
-    let mut terminal = place.open(&["preset:tiny4", "--solve"]);
-    terminal.until_shown(&["OPTIMAL"]);
-    terminal.keys("s");
-    terminal.until_shown(&["everything is saved in session 'tiny4'"]);
-    fs::remove_dir_all(sessions_of(&place).join("tiny4")).unwrap();
+    let mut terminal = saved_and_removed(&place);
     terminal.keys("q");
     let ended = terminal.end().tidy();
     assert_eq!(ended.code, 0, "{}", ended.view.text());
