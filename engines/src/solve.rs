@@ -4,6 +4,7 @@ use crate::catalogue::{implementation, method, methods};
 use crate::listed::Listed;
 use crate::subject::AnyScenario;
 use lightbay_core::checked::SharedPlan;
+use lightbay_core::method::without_effect;
 use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::run::{Job, Request, TypedJob, common_params};
@@ -21,9 +22,9 @@ pub struct Ask {
     pub seed: u64,
     /// Seconds after which to return the best plan.
     pub time_limit_s: Option<f64>,
-    /// Relative gap at which to stop.
+    /// Relative gap at which to stop; [`job`] refuses it for a method that has no bound to compare with.
     pub gap: Option<f64>,
-    /// A plan to start from, of this or a similar scenario.
+    /// A plan to start from, of this or a similar scenario; [`job`] refuses it for a method that starts from none.
     pub hot_start: Option<SharedPlan>,
 }
 
@@ -231,7 +232,8 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
 /// A job for the run board.
 ///
 /// # Errors
-/// An unknown method, or parameters that are not valid for it.
+/// An unknown method, parameters that are not valid for it, and what it would leave without effect: parameters, a gap or
+/// a plan to start from.
 pub fn job(scenario: &AnyScenario, ask: &Ask) -> Result<Box<dyn Job>, Problems> {
     each_kind!(scenario, AnyScenario, scenario => typed(scenario, ask))
 }
@@ -244,11 +246,20 @@ fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Jo
     // The parameters of a plan name every default too; a default does nothing that would not be done anyway.
     let given = |name: &str| {
         let default = find(&info.params, name).and_then(|param| param.default.as_ref());
-        ask.settings.iter().any(|(set, _)| set == name) && params.get(name) != default
+        let own = ask.settings.iter().any(|(set, _)| set == name) && params.get(name) != default;
+        own || (name == "gap" && ask.gap.is_some())
     };
     let mut problems = Problems::new();
     for problem in method.idle(&scenario.body, &params) {
         if given(&problem.path) {
+            problems.push(problem);
+        }
+    }
+    if ask.hot_start.is_some() && !info.hot_start {
+        let why = format!("on {}, which starts from no plan", info.name);
+        let remedy =
+            format!("leave it out, or take a method that starts from one, such as {}", K::DEFAULT_METHOD);
+        for problem in without_effect(["hot_start"], &why, &remedy) {
             problems.push(problem);
         }
     }

@@ -5,7 +5,7 @@
 //! where the method starts from plans and the knob says that a changed value starts from what is known.
 
 use crate::catalogue::{kind, method, methods};
-use crate::solve::{job, parse_entry, parse_param, unknown_method};
+use crate::solve::{idle, job, parse_entry, parse_param, unknown_method};
 use crate::subject::AnyScenario;
 use crate::{Ask, KindInfo};
 use lightbay_core::checked::SharedPlan;
@@ -163,6 +163,12 @@ impl Sweep {
         self
     }
 
+    /// Whether a gap acts on any of its methods. Cells of the others are solved without it.
+    pub fn heeds_gap(&self) -> bool {
+        let acts = |ask: &Ask| self.scenarios.first().is_some_and(|scenario| acts_on(scenario, ask));
+        self.asks.iter().any(acts)
+    }
+
     /// The same without plans handed on from cell to cell.
     #[must_use]
     pub fn cold(mut self, cold: bool) -> Self {
@@ -260,7 +266,8 @@ impl Sweep {
         let Some(ask) = self.ask_at(cell) else {
             return Err(Problem::new("", "there is no such cell", "").into());
         };
-        let ask = Ask { hot_start: start, ..ask };
+        let gap = ask.gap.filter(|_| acts_on(&scenario, &ask));
+        let ask = Ask { hot_start: start, gap, ..ask };
         self.check_cell(cell, &scenario, &ask)?;
         job(&scenario, &ask)
     }
@@ -323,6 +330,11 @@ impl Sweep {
             suggestion(name, &names),
         )
     }
+}
+
+/// Whether a gap acts on a method as it is asked.
+fn acts_on(scenario: &AnyScenario, ask: &Ask) -> bool {
+    idle(scenario, &ask.method, &ask.settings).iter().all(|problem| problem.path != "gap")
 }
 
 fn parameters(info: &MethodInfo) -> Vec<ParamInfo> {

@@ -226,11 +226,14 @@ fn a_hot_start_is_used_repaired_and_reported() {
         .run(&["solve", "preset:small", "--hot-start", "bad.json"])
         .exit(2)
         .says(&["--hot-start", "lightbay check"]);
-    // What a method does not heed is said, not swallowed.
+    // What a method does not heed is refused.
     place
         .run(&["solve", "preset:small", "--method", "prop-alloc", "--hot-start", "plan.json", "--gap", "1%"])
-        .done()
-        .says(&["prop-alloc starts from no plan, so --hot-start has no effect", "--gap has no effect"]);
+        .exit(2)
+        .says(&[
+            "hot_start: has no effect on prop-alloc, which starts from no plan; leave it out",
+            "gap: has no effect on prop-alloc, which proves no bound; leave it out",
+        ]);
     place.scenario("small", "scenario.json");
     place
         .run(&["solve", "preset:small", "--hot-start", "scenario.json"])

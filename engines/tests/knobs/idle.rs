@@ -349,3 +349,44 @@ fn what_a_method_leaves_without_effect_is_refused_by_settings_sweeps_and_jobs_al
     }
     assert!(refused > 100, "{refused}");
 }
+
+#[test]
+fn a_gap_and_a_plan_to_start_from_are_refused_by_jobs_for_methods_that_do_not_heed_them() {
+    let plan = super::runs::solve("tiny4", "prop-alloc", "").done.plan;
+    let (mut gaps, mut starts) = (0, 0);
+    for (form, scenario, _) in forms() {
+        for method in methods(scenario.kind()) {
+            let plain = Ask::of(method.name);
+            // What the method refuses anyway tells nothing.
+            if job(&scenario, &plain).is_err() {
+                continue;
+            }
+            let of_gap = idle(&scenario, method.name, &[]).into_iter().find(|problem| problem.path == "gap");
+            let said = job(&scenario, &Ask { gap: Some(0.5), ..plain.clone() }).err();
+            assert_eq!(said.map(|said| said.to_string()), of_gap.as_ref().map(ToString::to_string), "{form}");
+            gaps += u32::from(of_gap.is_some());
+
+            let said = job(&scenario, &Ask { hot_start: plan.clone(), ..plain }).err();
+            let said = said.map(|said| said.to_string()).unwrap_or_default();
+            assert_eq!(
+                said.contains("starts from no plan; leave it out"),
+                !method.hot_start,
+                "{form}: {said}"
+            );
+            starts += u32::from(!method.hot_start);
+        }
+    }
+    assert!(gaps > 0 && starts > 0);
+    // A sweep solves the methods that do not heed the gap without it.
+    let sweep = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let sweep = Sweep::of(vec![preset("tiny4").unwrap()]).unwrap().methods(&names).unwrap();
+        sweep.limited(None, Some(0.5), None)
+    };
+    let both = sweep(&["prop-alloc", "delta-joint"]);
+    assert!(both.heeds_gap() && !sweep(&["prop-alloc"]).heeds_gap());
+    for number in 1..=both.len() {
+        let limits = both.job(&both.cell(number), None).unwrap().limits();
+        assert_eq!(limits.1.is_some(), number == 2, "{limits:?}");
+    }
+}

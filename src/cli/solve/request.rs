@@ -78,14 +78,6 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
         return Err(Failure::Input(wrong));
     };
 
-    for (given, heeded, flag, why) in [
-        (hot_start.is_some(), chosen.hot_start, "--hot-start", "starts from no plan"),
-        (arguments.limits.gap.is_some(), chosen.proves, "--gap", "proves no bound"),
-    ] {
-        if given && !heeded {
-            console.warn(&format!("{name} {why}, so {flag} has no effect"));
-        }
-    }
     let mut ask = Ask::of(name).with(settings);
     ask.time_limit_s = arguments.limits.time_limit.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
     ask.gap = arguments.limits.gap.or(ask.gap).filter(|gap| *gap > 0.0);

@@ -7,7 +7,6 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
 use lightbay_core::problem::Problems;
-use lightbay_engines::method;
 use lightbay_engines::sweep::{FoundRow, Starts, Sweep};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,9 +33,9 @@ pub struct Prepared {
 pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared, Failure> {
     stdin_at_most_once(&arguments.scenarios)?;
     let sweep = Arc::new(sweep(arguments)?);
-    let proves = |name: &str| method(sweep.kind().name, name).is_some_and(|info| info.proves);
-    if arguments.limits.gap.is_some() && !sweep.method_names().any(proves) {
-        console.warn("none of the methods proves a bound, so --gap has no effect");
+    if arguments.limits.gap.is_some() && !sweep.heeds_gap() {
+        let message = "has no effect, as none of the methods proves a bound";
+        return Err(Failure::input("--gap", message, "leave it out, or add a method that proves"));
     }
     let threads = arguments.limits.thread_budget(console)?;
     let (resume, force) = (arguments.resume, arguments.force);

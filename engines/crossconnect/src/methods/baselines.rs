@@ -3,11 +3,13 @@
 use super::finish;
 use crate::baselines::{relabel, scratch};
 use crate::kind::Crossconnect;
+use crate::scenario::CrossconnectScenario;
 use crate::start::NoStart;
 use lightbay_core::context::Context;
-use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// Halving that ignores what is installed.
@@ -29,6 +31,13 @@ impl Method<Crossconnect> for Baseline {
         // Without a look at what is installed, another bipartition only names the switches in another way.
         let params = if self.renamed { Vec::new() } else { vec![finish::bipartition()] };
         MethodInfo { name, help, proves: false, hot_start: false, params }
+    }
+
+    fn idle(&self, _scenario: &CrossconnectScenario, _params: &Params) -> Vec<Problem> {
+        // Renaming begins from a plan, and is left out where that plan is good enough.
+        let names = (!self.renamed).then_some("gap");
+        let why = "on lumos-scratch, which makes one plan";
+        without_effect(names, why, "leave it out, or take a method that proves, such as auto").collect()
     }
 
     fn solve(

@@ -25,7 +25,7 @@ impl<M: Method<Crossconnect>> Method<Crossconnect> for UnlessGiven<M> {
             return self.0.idle(scenario, params);
         }
         let info = self.0.info();
-        let names = info.params.iter().map(|knob| &*knob.name);
+        let names = info.params.iter().map(|knob| &*knob.name).chain(["gap"]);
         let remedy = "leave it out, or make the scenario with keep_ports=false";
         without_effect(names, GIVEN, remedy).collect()
     }
