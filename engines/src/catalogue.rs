@@ -6,7 +6,9 @@ use lightbay_core::kind::{Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::ParamInfo;
-use lightbay_core::problem::{Problem, suggestion};
+use lightbay_core::problem::{Problem, printable, suggestion};
+use lightbay_core::quantity;
+use lightbay_core::report::{SectionInfo, Unit};
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::Crossconnect;
 use lightbay_highs::options::has_hipo;
@@ -15,7 +17,7 @@ use lightbay_training::Training;
 use std::sync::Arc;
 
 /// A kind of scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindInfo {
     /// Name in files and on the command line.
     pub name: &'static str,
@@ -90,8 +92,8 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
     named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
-/// Every figure that plans of a kind may carry beside the objective, in the order in which tables show them; none for an
-/// unknown kind.
+/// Every figure that plans of a kind may carry beside the objective, and those that follow from them, in the order in which
+/// tables show them; none for an unknown kind.
 pub fn metrics(kind: &str) -> &'static [MetricInfo] {
     named_kind!(kind, K => K::METRICS, &[])
 }
@@ -99,6 +101,46 @@ pub fn metrics(kind: &str) -> &'static [MetricInfo] {
 /// One figure of a kind by name.
 pub fn metric(kind: &str, name: &str) -> Option<MetricInfo> {
     metrics(kind).iter().find(|metric| metric.name == name).copied()
+}
+
+/// Every section that explains scenarios and plans of a kind, in the order of an overview; none for an unknown kind.
+pub fn sections(kind: &str) -> &'static [SectionInfo] {
+    named_kind!(kind, K => K::SECTIONS, &[])
+}
+
+/// A figure of a plan: its objective or one of its metrics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureInfo {
+    /// Name with unit, as in files.
+    pub name: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// Unit of the number.
+    pub unit: Unit,
+    /// What it is, in one sentence.
+    pub definition: &'static str,
+}
+
+/// The objective or a metric of a kind by name.
+pub fn figure(kind: &str, name: &str) -> Option<FigureInfo> {
+    let objective = self::kind(kind)?.objective;
+    if objective.name == name {
+        let ObjectiveInfo { name, label, unit, definition, .. } = objective;
+        return Some(FigureInfo { name, label, unit, definition });
+    }
+    let MetricInfo { name, label, unit, definition, .. } = metric(kind, name)?;
+    Some(FigureInfo { name, label, unit, definition })
+}
+
+/// Name of a figure for people; the name in the file where the kind does not declare it.
+pub fn figure_label(kind: &str, name: &str) -> String {
+    figure(kind, name).map_or_else(|| printable(name), |figure| figure.label.to_owned())
+}
+
+/// A value of a figure with its unit; a bare number where the kind does not declare it.
+pub fn figure_text(kind: &str, name: &str, value: f64) -> String {
+    figure(kind, name)
+        .map_or_else(|| quantity::number(value), |figure| quantity::with_unit(value, figure.unit))
 }
 
 /// The question that a method answers if it is another one than that of the objective of its kind.

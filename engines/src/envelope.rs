@@ -13,7 +13,8 @@ use lightbay_core::run::common_params;
 /// Rules that the method, its parameters and the names of the figures break.
 pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
     let mut found = Vec::new();
-    let figures: Vec<&str> = K::METRICS.iter().map(|metric| metric.name).collect();
+    let figures: Vec<&str> =
+        K::METRICS.iter().filter(|metric| metric.is_carried()).map(|metric| metric.name).collect();
     for name in plan.metrics.keys().filter(|name| !figures.contains(&name.as_str())) {
         let text =
             format!("'{}' is no figure of kind {}; {}", printable(name), K::NAME, suggestion(name, &figures));

@@ -1,5 +1,6 @@
 //! Reading scenario and plan files of any kind, and checking plans.
 
+use crate::catalogue::{figure_label, figure_text};
 use crate::envelope;
 use crate::listed::Listed;
 use crate::subject::{AnyPlan, AnyScenario, unknown_kind};
@@ -82,8 +83,12 @@ pub fn bound_words(
     named: bool,
 ) -> String {
     let objective = &header.objective;
-    let phrase = if named { quantity::phrase } else { quantity::value };
-    let figure = |value: f64| phrase(&objective.name, value);
+    let text = |value: f64| figure_text(&header.kind, &objective.name, value);
+    let figure = |value: f64| {
+        let label =
+            if named { format!("{} ", figure_label(&header.kind, &objective.name)) } else { String::new() };
+        format!("{label}{}", text(value))
+    };
     let over = |covers: Option<&str>| {
         covers.map_or_else(String::new, |covers| format!(" for {}", printable(covers)))
     };
@@ -103,7 +108,7 @@ pub fn bound_words(
         (BoundTrust::Verified, Some(verified)) => verified,
         (BoundTrust::Verified, None) => format!("verified bound{on} {}{covers}{gap}", figure(claimed)),
         (_, Some(verified)) => {
-            let claimed = quantity::value(&objective.name, claimed);
+            let claimed = text(claimed);
             format!("{verified}; claimed by {method}, not verified: {claimed}{covers}{gap}")
         }
         (_, None) => {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 pub(crate) mod crossconnect;
 mod import;
+mod report;
 mod switches;
 pub(crate) mod tpu;
 pub(crate) mod training;
@@ -139,9 +140,16 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
         extension: "json",
         params: Vec::new(),
     }];
-    formats.extend(named_kind!(kind, K => K::exporters(), Vec::new()));
+    let mut own = own_exporters(kind);
+    report::exporters(kind, &mut own);
+    formats.extend(own);
     formats.extend(models::exporters(kind));
     formats
+}
+
+/// The formats that a kind writes itself.
+fn own_exporters(kind: &str) -> Vec<FormatInfo> {
+    named_kind!(kind, K => K::exporters(), Vec::new())
 }
 
 /// Writes a subject in a format.
@@ -186,6 +194,10 @@ pub fn export_against(
         return written;
     }
     let params = parse_settings(&info.params, settings, format)?;
+    if let Some(written) = report::export(subject, &own_exporters(subject.kind()), format, &params, settings)
+    {
+        return written;
+    }
     let remarks = remarks(subject, info);
     let bytes = match (format, subject) {
         ("json", Subject::Scenario(scenario)) => scenario.to_json().map_err(write_problem)?,

@@ -63,8 +63,8 @@ pub mod subject;
 pub mod sweep;
 
 pub use catalogue::{
-    KindInfo, PresetInfo, kind, kinds, knobs, method, methods, metric, metrics, other_question, preset,
-    presets, solver,
+    FigureInfo, KindInfo, PresetInfo, figure, figure_label, figure_text, kind, kinds, knobs, method, methods,
+    metric, metrics, other_question, preset, presets, sections, solver,
 };
 pub use convert::{Conversion, Converted, conversion, convert};
 pub use files::{AnyFile, CheckReport, PlanFile, read_file};

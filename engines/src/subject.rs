@@ -7,6 +7,7 @@ use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Header;
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::report::Report;
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::Crossconnect;
 use lightbay_tpu::Tpu;
@@ -145,6 +146,17 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => question_of(scenario))
     }
 
+    /// Its sections, to be worked out one by one.
+    ///
+    /// # Errors
+    /// A scenario that cannot be built.
+    pub fn report(&self) -> Result<Box<dyn Report + '_>, Problems> {
+        fn of<K: Kind>(scenario: &Scenario<K>) -> Result<Box<dyn Report + '_>, Problems> {
+            K::report(scenario, None)
+        }
+        each_kind!(self, Self, scenario => of(scenario))
+    }
+
     /// The method to use when none is named.
     pub fn suited_method(&self) -> &'static str {
         each_kind!(self, Self, scenario => suited_to(scenario))
@@ -279,6 +291,17 @@ impl AnyPlan {
     pub fn claimed(&self) -> Vec<&'static str> {
         fn of<K: Listed>(plan: &Checked<K>) -> Vec<&'static str> {
             K::claimed(plan.plan())
+        }
+        each_kind!(self, Self, plan => of(plan))
+    }
+
+    /// Its sections and those of its scenario, to be worked out one by one.
+    ///
+    /// # Errors
+    /// A scenario that cannot be built.
+    pub fn report(&self) -> Result<Box<dyn Report + '_>, Problems> {
+        fn of<K: Kind>(plan: &Checked<K>) -> Result<Box<dyn Report + '_>, Problems> {
+            K::report(&plan.plan().scenario, Some(plan.plan()))
         }
         each_kind!(self, Self, plan => of(plan))
     }

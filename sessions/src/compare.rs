@@ -6,9 +6,9 @@
 
 use crate::error::SessionError;
 use lightbay_core::kind::Sense;
-use lightbay_core::metric::{MetricInfo, Role};
+use lightbay_core::metric::{self, MetricInfo, Role};
 use lightbay_core::param::ParamValue;
-use lightbay_core::plan::Header;
+use lightbay_core::plan::{Header, Objective};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -147,13 +147,13 @@ pub struct Table {
     pub not_ranked: Vec<NotRanked>,
     /// Settings that differ.
     pub settings: Vec<Setting>,
-    /// The objective, its bound and gap, then the metrics by name.
+    /// The objective, its bound and gap, then the metrics in the order in which the kind declares them.
     pub figures: Vec<Figure>,
     /// Relative tolerance of ties.
     pub tolerance: f64,
 }
 
-/// Puts plans side by side. `metric` says what a figure is, where its kind declares it. Bounds, inputs and effort are
+/// Puts plans side by side. `metrics` are the figures that their kind declares. Bounds, inputs and effort are
 /// listed and not judged, and so is a plan whose method answers another question.
 ///
 /// # Errors
@@ -161,7 +161,7 @@ pub struct Table {
 pub fn compare(
     subjects: &[Subject<'_>],
     tolerance: f64,
-    metric: impl Fn(&str) -> Option<MetricInfo>,
+    metrics: &[MetricInfo],
 ) -> Result<Table, SessionError> {
     let [first, rest @ ..] = subjects else { return Err(SessionError::TooFew { count: 0 }) };
     if rest.is_empty() {
@@ -180,7 +180,7 @@ pub fn compare(
         labels: subjects.iter().map(|subject| subject.label.to_owned()).collect(),
         not_ranked: subjects.iter().filter_map(not_ranked).collect(),
         settings: settings(subjects),
-        figures: figures(subjects, tolerance, metric),
+        figures: figures(subjects, tolerance, metrics),
         tolerance,
     })
 }
@@ -242,11 +242,7 @@ fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
     }
 }
 
-fn figures(
-    subjects: &[Subject<'_>],
-    tolerance: f64,
-    metric: impl Fn(&str) -> Option<MetricInfo>,
-) -> Vec<Figure> {
+fn figures(subjects: &[Subject<'_>], tolerance: f64, metrics: &[MetricInfo]) -> Vec<Figure> {
     let mut rows = Vec::new();
     let mut row = |name: &str, role: Role, sense: Option<Sense>, values: Vec<Option<f64>>| {
         if values.iter().all(Option::is_none) {
@@ -274,11 +270,17 @@ fn figures(
     row("gap", Role::Bound, None, each(&|header| header.objective.gap));
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
-    for name in names {
-        let info = metric(name);
-        // Of a figure that nobody declares nothing is known.
-        let (role, sense) = info.map_or((Role::Result, None), |info| (info.role, info.sense));
-        row(name, role, sense, each(&|header| header.metrics.get(name).copied()));
+    // What the kind declares stands in its order. A figure that follows from others is listed where a comparison names it.
+    for info in metrics.iter().filter(|info| info.is_carried() || info.comparison.is_some()) {
+        let of = |header: &Header| {
+            let Objective { value, bound, .. } = header.objective;
+            info.of(&metric::Figures { value, bound, metrics: &header.metrics })
+        };
+        row(info.name, info.role, info.sense, each(&of));
+    }
+    // Of a figure that nobody declares nothing is known.
+    for name in names.into_iter().filter(|name| metrics.iter().all(|info| info.name != name.as_str())) {
+        row(name, Role::Result, None, each(&|header| header.metrics.get(name).copied()));
     }
     row("elapsed_s", Role::Effort, None, each(&|header| Some(header.provenance.elapsed_s)));
     rows

@@ -4,11 +4,12 @@ use lightbay_core::checked::{Checked, SharedPlan, Verdict};
 use lightbay_core::event::{
     Bound, Done, EndStatus, Event, EventBody, GenerationStats, Incumbent, RunId, SeriesPoint,
 };
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Objective, Plan, Provenance, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::report::Unit;
 use lightbay_core::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,7 +31,7 @@ pub(crate) struct ToyResult {
 
 impl Kind for Toy {
     const NAME: &'static str = "toy";
-    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "cost", sense: Sense::Min };
+    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min("cost", "cost", Unit::NUMBER, "What the toy counts.");
     const DEFAULT_METHOD: &'static str = "guess";
     type Scenario = ToyScenario;
     type Result = ToyResult;

@@ -8,7 +8,7 @@ use super::source::{Source, sound, stdin_at_most_once};
 use super::table::Table;
 use clap::{Args, ValueHint};
 use lightbay_core::problem::printable;
-use lightbay_engines::{AnyPlan, metric, other_question};
+use lightbay_engines::{AnyPlan, figure_label, figure_text, metrics, other_question};
 use lightbay_sessions::compare::{Subject, TOLERANCE, Table as Comparison, Verdict, compare};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         })
         .collect();
     let kind = headers.first().map_or("", |header| header.kind.as_str());
-    let table = compare(&subjects, TOLERANCE, |name| metric(kind, name))?;
+    let table = compare(&subjects, TOLERANCE, metrics(kind))?;
     if arguments.json {
         console.out().write_all(&table.to_json()?)?;
     } else if arguments.md {
@@ -121,14 +121,19 @@ fn text(comparison: &Comparison) -> String {
     let objective = comparison.figures.first().map_or_else(String::new, |figure| figure.name.clone());
     for figure in &comparison.figures {
         let name = printable(&figure.name);
+        let kind = &comparison.kind;
         let value = |value: &Option<f64>| match (value, name.as_str()) {
             (None, _) => "-".to_owned(),
-            (Some(value), "bound") => quantity::value(&objective, *value),
+            (Some(value), "bound") => figure_text(kind, &objective, *value),
             (Some(value), "gap") => quantity::percent(*value),
             (Some(value), "elapsed_s") => quantity::elapsed(*value),
-            (Some(value), _) => quantity::value(&name, *value),
+            (Some(value), _) => figure_text(kind, &name, *value),
         };
-        let mut cells = vec![quantity::label(&name), value(figure.values.first().unwrap_or(&None))];
+        let label = match name.as_str() {
+            "elapsed_s" => "elapsed".to_owned(),
+            _ => figure_label(kind, &name),
+        };
+        let mut cells = vec![label, value(figure.values.first().unwrap_or(&None))];
         for (number, change) in figure.values.iter().skip(1).zip(&figure.changes) {
             cells.push(value(number));
             match change {

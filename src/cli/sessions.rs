@@ -8,6 +8,7 @@ use super::table::Table;
 use clap::{Args, Subcommand};
 use lightbay_core::clock::{Clock as _, SystemClock};
 use lightbay_core::problem::printable;
+use lightbay_engines::figure_text;
 use lightbay_sessions::{SessionSummary, Store, resume};
 use std::io::Write as _;
 
@@ -109,7 +110,7 @@ fn show(store: &Store, name: &str, console: &mut Console) -> Result<(), Failure>
                     entry.plan.to_string(),
                     printable(&header.method),
                     header.status.word().to_owned(),
-                    printable(&quantity::value(&objective.name, objective.value)),
+                    figure_text(&header.kind, &objective.name, objective.value),
                     objective.gap.map_or_else(|| "-".to_owned(), quantity::percent),
                     size(entry.bytes),
                     file,

@@ -11,16 +11,15 @@ use lightbay_core::checked::{BoundTrust, VerifiedBound};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Header, Status};
-use lightbay_core::problem::{Problems, counted, printable};
+use lightbay_core::problem::{counted, printable};
+use lightbay_core::report::json;
 use lightbay_engines::files::bound_words;
-use lightbay_engines::training::TrainingScenario;
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, methods};
-use serde_json::{Value, json};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, figure_label, figure_text, methods, metric, metrics};
+use sections::Sections;
+use serde_json::Value;
 use std::io::Write as _;
 
-mod crossconnect;
-mod tpu;
-mod training;
+mod sections;
 
 /// Arguments of `show`.
 #[derive(Args, Debug)]
@@ -32,13 +31,17 @@ pub struct Arguments {
     #[arg(value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     file: Source,
 
-    /// Work out everything, also what takes longer than a second: prices and robustness of training plans whose
-    /// transfers compete before the end
-    #[arg(long)]
+    /// Work out every section, also those that take longer than a second
+    #[arg(long, conflicts_with = "section")]
     thorough: bool,
 
+    /// Print one section with all of its rows; an unknown name lists those that there are
+    #[arg(long, value_name = "NAME")]
+    section: Option<String>,
+
     /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations", "claimed",
-    /// "bound_trust", "verified_bound"} and an object named after the kind with its figures
+    /// "bound_trust", "verified_bound"} and an object named after the kind with its sections; with `--section` that
+    /// section alone
     #[arg(long)]
     json: bool,
 }
@@ -57,18 +60,52 @@ struct Shown {
 /// Shows it.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let shown = read(&arguments.file)?;
-    if arguments.thorough {
-        has_long_figures(&shown)?;
+    let report = match &shown.plan {
+        Some(plan) => plan.report(),
+        None => shown.scenario.report(),
+    };
+    let is_plan = shown.plan.is_some();
+    let sections = Sections::new(shown.scenario.kind(), report, is_plan, arguments.thorough)
+        .map_err(|problems| problems.named(arguments.file.to_string()))?;
+    if arguments.thorough && sections.slow().is_empty() {
+        return Err(Failure::input(
+            "--thorough",
+            "has no effect here: every section of this file is worked out within a second".to_owned(),
+            "leave it out",
+        ));
     }
-    let figures =
-        figures(&shown, arguments.thorough).map_err(|problems| problems.named(arguments.file.to_string()))?;
-    if arguments.json {
-        let mut document = document(&shown)?;
-        document[shown.scenario.kind()] = figures.json();
-        console.write_json(&document)?;
-    } else {
-        write!(console.out(), "{}{}", head(&shown)?, figures.text())?;
+    let failed = match (&arguments.section, arguments.json) {
+        (Some(name), json) => {
+            let section = sections.one(name)?;
+            if json {
+                console.write_json(&json::section(&section))?;
+            } else {
+                write!(console.out(), "{}", sections::whole(&section))?;
+            }
+            Vec::new()
+        }
+        (None, true) => {
+            let mut document = document(&shown)?;
+            let (value, failed) = sections.json();
+            document[shown.scenario.kind()] = value;
+            console.write_json(&document)?;
+            failed
+        }
+        (None, false) => {
+            let (text, failed) = sections.text();
+            write!(console.out(), "{}{text}", head(&shown)?)?;
+            failed
+        }
+    };
+    for why in failed {
+        console.warn(&why);
     }
+    warn(&shown, arguments, console);
+    Ok(Exit::Done)
+}
+
+/// Says what a person has to be told of the plan.
+fn warn(shown: &Shown, arguments: &Arguments, console: &mut Console) {
     if let Some(caveat) = shown.plan.as_ref().and_then(AnyPlan::caveat) {
         console.warn(&caveat);
     }
@@ -79,25 +116,6 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             arguments.file
         ));
     }
-    Ok(Exit::Done)
-}
-
-/// Refuses `--thorough` where there are no figures that take long.
-fn has_long_figures(shown: &Shown) -> Result<(), Failure> {
-    let one_job = match &shown.scenario {
-        AnyScenario::Training(scenario) => !matches!(scenario.body, TrainingScenario::Shared(_)),
-        AnyScenario::Tpu(_) | AnyScenario::Crossconnect(_) => false,
-    };
-    let (what, remedy) = match (one_job, &shown.header) {
-        (true, Some(_)) => return Ok(()),
-        (true, None) => {
-            ("a scenario: prices and robustness are figures of a plan", "solve it first and show the plan")
-        }
-        (false, _) => {
-            ("this: prices and robustness are worked out for plans of one training job only", "leave it out")
-        }
-    };
-    Err(Failure::input("--thorough", format!("has no effect on {what}"), remedy))
 }
 
 /// What is said of every plan before the figures of its kind, as text.
@@ -114,67 +132,6 @@ pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
         bound: plan.bound_trust(),
     };
     head(&shown)
-}
-
-/// What is shown beyond the head, by kind.
-enum Figures<'a> {
-    Training(Box<training::Figures<'a>>),
-    SharedPods(Box<training::shared::Figures<'a>>),
-    Tpu(Box<tpu::Figures<'a>>),
-    Crossconnect(Box<crossconnect::Figures<'a>>),
-}
-
-impl Figures<'_> {
-    fn text(&self) -> String {
-        match self {
-            Self::Training(figures) => figures.text(),
-            Self::SharedPods(figures) => figures.text(),
-            Self::Tpu(figures) => figures.text(),
-            Self::Crossconnect(figures) => figures.text(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        match self {
-            Self::Training(figures) => figures.json(),
-            Self::SharedPods(figures) => figures.json(),
-            Self::Tpu(figures) => figures.json(),
-            Self::Crossconnect(figures) => figures.json(),
-        }
-    }
-}
-
-fn figures(shown: &Shown, thorough: bool) -> Result<Figures<'_>, Problems> {
-    match &shown.scenario {
-        AnyScenario::Training(scenario) => {
-            let plan = match &shown.plan {
-                Some(AnyPlan::Training(plan)) => Some(plan.plan()),
-                _ => None,
-            };
-            match &scenario.body {
-                TrainingScenario::Shared(shared) => training::shared::Figures::of(shared, plan)
-                    .map(|figures| Figures::SharedPods(Box::new(figures))),
-                TrainingScenario::Job(_) | TrainingScenario::Instance(_) => {
-                    training::Figures::of(scenario, plan, thorough)
-                        .map(|figures| Figures::Training(Box::new(figures)))
-                }
-            }
-        }
-        AnyScenario::Tpu(scenario) => {
-            let plan = match &shown.plan {
-                Some(AnyPlan::Tpu(plan)) => Some(plan.plan()),
-                _ => None,
-            };
-            tpu::Figures::of(scenario, plan).map(|figures| Figures::Tpu(Box::new(figures)))
-        }
-        AnyScenario::Crossconnect(scenario) => {
-            let plan = match &shown.plan {
-                Some(AnyPlan::Crossconnect(plan)) => Some(plan.plan()),
-                _ => None,
-            };
-            Ok(Figures::Crossconnect(Box::new(crossconnect::Figures::of(scenario, plan))))
-        }
-    }
 }
 
 fn read(source: &Source) -> Result<Shown, Failure> {
@@ -240,17 +197,21 @@ fn head(shown: &Shown) -> Result<String, Failure> {
         let claimed = shown.plan.as_ref().map(AnyPlan::claimed).unwrap_or_default();
         let figure = |name: &str, value: f64| {
             let mark = if claimed.contains(&name) { ", claimed" } else { "" };
-            format!("{}{mark}", quantity::value(name, value))
+            format!("{}{mark}", figure_text(&header.kind, name, value))
         };
         row(
-            &format!("  {}", printable(&quantity::label(&objective.name))),
+            &format!("  {}", figure_label(&header.kind, &objective.name)),
             figure(&objective.name, objective.value),
         );
         if let Some(bound) = &shown.bound_words {
             row("  bound", bound.clone());
         }
-        for (name, value) in &header.metrics {
-            row(&format!("  {}", printable(&quantity::label(name))), figure(name, *value));
+        // What the kind declares stands in its order.
+        let declared = metrics(&header.kind).iter().map(|info| info.name);
+        let known = declared.filter_map(|name| Some((name, *header.metrics.get(name)?)));
+        let unknown = header.metrics.iter().filter(|(name, _)| metric(&header.kind, name).is_none());
+        for (name, value) in known.chain(unknown.map(|(name, value)| (name.as_str(), *value))) {
+            row(&format!("  {}", figure_label(&header.kind, name)), figure(name, value));
         }
         row("  parameters", parameters(header));
         row(
@@ -292,7 +253,7 @@ fn parameters(header: &Header) -> String {
 }
 
 fn document(shown: &Shown) -> Result<Value, Failure> {
-    Ok(json!({
+    Ok(serde_json::json!({
         "schema": "lightbay.show/1",
         "what": if shown.header.is_some() { "plan" } else { "scenario" },
         "kind": shown.scenario.kind(),

@@ -83,7 +83,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let request = request::prepare(arguments, console)?;
     let progress = Progress::or_usual(arguments.progress, console);
-    let printer = progress::start(progress, request.objective, request.defaults, console)?;
+    let printer = progress::start(progress, request.kind, request.defaults, console)?;
     let wire = Arc::new(Wire::new(printer.as_ref().map(Printer::inbox)));
     let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(Group::Shared));
     let runs = Runs::new(request.threads, RunId(1), wire.clone(), clock, launcher).map_err(|error| {

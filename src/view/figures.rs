@@ -1,55 +1,21 @@
 //! Objective, gap, loss and ports as numbers and words: one set of rules for header, table, strip and layers.
 //!
-//! Nothing here knows a kind. The objective's name carries its unit; the figures `comm_ideal_s` and
-//! `ideal_makespan_s` are used by name where a plan has them. Which figures else are shown is said by the kind, in
-//! [`crate::view::present::figures`].
+//! Nothing here knows a kind: what figures are called, their units and their places are declared by the kind
+//! ([`MetricInfo`]).
 
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::kind::{ObjectiveInfo, Sense};
+use lightbay_core::metric::{Figures, InHeader, MetricInfo, Relation};
+use lightbay_core::report::Unit;
+use lightbay_engines::metrics;
 use lightbay_sessions::compare::{Change, Verdict};
 use lightbay_widgets::number::{self, Num};
 use lightbay_widgets::{Piece, Tone};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Figures of a plan by name with unit.
 pub type Metrics = BTreeMap<String, f64>;
-
-/// Endings of names that are units.
-const UNITS: [(&str, &str); 9] = [
-    ("_s", "s"),
-    ("_ms", "ms"),
-    ("_us", "µs"),
-    ("_bytes", "B"),
-    ("_gbps", "Gb/s"),
-    ("_gbit_s", "Gb/s"),
-    ("_gb_s", "GB/s"),
-    ("_percent", "%"),
-    ("_usd", "USD"),
-];
-
-/// A name as it is read: `makespan_s` is `makespan` in `s`.
-pub fn quantity(name: &str) -> (Cow<'_, str>, &'static str) {
-    let (stem, unit) = UNITS
-        .iter()
-        // The longest ending wins: `_ms` before `_s`.
-        .filter_map(|(ending, unit)| Some((name.strip_suffix(ending)?, *unit)))
-        .min_by_key(|(stem, _)| stem.len())
-        .unwrap_or((name, ""));
-    let stem = match stem {
-        "nct" => Cow::Borrowed("NCT"),
-        // What a plan is proven to reach is what it is judged by; the other end of its certificate says so.
-        "mcf_lower" => Cow::Borrowed("MCF"),
-        "mcf_upper" => Cow::Borrowed("MCF upper"),
-        "n_mcf" => Cow::Borrowed("n x MCF"),
-        "vc_ratio" => Cow::Borrowed("VC ratio"),
-        "removed_circuits" => Cow::Borrowed("removed"),
-        _ if stem.contains('_') => Cow::Owned(stem.replace('_', " ")),
-        _ => Cow::Borrowed(stem),
-    };
-    (stem, unit)
-}
 
 /// Below this a number without unit is shown by its first four digits, not by a fixed number of decimals.
 const SMALL: f64 = 0.1;
@@ -68,36 +34,40 @@ pub enum Room {
     Short,
 }
 
-/// A value in a unit: seconds with six or three decimals, counts with none.
-pub fn in_unit(value: f64, unit: &str, room: Room) -> Num {
-    match (unit, room) {
-        ("s", Room::Long) => number::seconds6(value),
-        ("s", Room::Short) => number::seconds3(value),
-        ("ms" | "µs", Room::Long) => number::fixed(value, 3),
-        ("ms" | "µs", Room::Short) => number::fixed(value, 1),
-        _ if value.fract() == 0.0 => number::fixed(value, 0),
-        _ if value.abs() < SMALL => number::fixed(value, small_decimals(value)),
-        (_, Room::Long) => number::fixed(value, 4),
-        (_, Room::Short) => number::fixed(value, 3),
+/// A value in its unit, with the decimals of the unit, or half of them where room is short.
+pub fn in_unit(value: f64, unit: Unit, room: Room) -> Num {
+    let scaled = value * unit.scale;
+    match (unit.decimals, room) {
+        (None, _) if scaled.fract() == 0.0 => number::fixed(scaled, 0),
+        (None, _) if scaled.abs() < SMALL => number::fixed(scaled, small_decimals(scaled)),
+        (None, Room::Long) => number::fixed(scaled, 4),
+        (None, Room::Short) => number::fixed(scaled, 3),
+        (Some(decimals), Room::Long) => number::fixed(scaled, usize::from(decimals)),
+        (Some(decimals), Room::Short) => number::fixed(scaled, usize::from(decimals).div_ceil(2)),
     }
 }
 
+/// A value in its unit, as text with the unit behind it.
+pub fn with_unit(value: f64, unit: Unit, room: Room) -> String {
+    let number = in_unit(value, unit, room);
+    if unit.symbol.is_empty() { number.into() } else { format!("{number} {}", unit.symbol) }
+}
+
 /// What is optimised.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Goal {
-    /// Name without unit.
-    pub name: Cow<'static, str>,
-    /// Unit; may be empty.
-    pub unit: &'static str,
+    /// Name for people.
+    pub name: &'static str,
+    /// Unit of values.
+    pub unit: Unit,
     /// Which way is better.
     pub sense: Sense,
 }
 
 impl Goal {
     /// From the description of a kind.
-    pub fn of(info: ObjectiveInfo) -> Self {
-        let (name, unit) = quantity(info.name);
-        Self { name, unit, sense: info.sense }
+    pub const fn of(info: ObjectiveInfo) -> Self {
+        Self { name: info.label, unit: info.unit, sense: info.sense }
     }
 
     /// A value without unit.
@@ -107,21 +77,20 @@ impl Goal {
 
     /// A value with unit.
     pub fn with_unit(&self, value: f64, room: Room) -> String {
-        let value = self.value(value, room);
-        if self.unit.is_empty() { value.into() } else { format!("{value} {}", self.unit) }
+        with_unit(value, self.unit, room)
     }
 
     /// `makespan s`: the head of a column.
     pub fn column(&self) -> String {
-        if self.unit.is_empty() { self.name.to_string() } else { format!("{} {}", self.name, self.unit) }
+        format!("{} {}", self.name, self.unit.symbol).trim_end().to_owned()
     }
 
     /// A difference: of seconds in milliseconds.
     pub fn difference(&self, value: f64) -> String {
-        match self.unit {
-            "s" => format!("{} ms", number::millis(value, 2)),
-            "" => in_unit(value, "", Room::Short).into(),
-            unit => format!("{} {unit}", number::fixed(value, 3)),
+        if self.unit == Unit::SECONDS {
+            with_unit(value, Unit::MILLISECONDS.with_decimals(2), Room::Long)
+        } else {
+            with_unit(value, self.unit, Room::Short)
         }
     }
 }
@@ -137,6 +106,8 @@ pub struct Headline {
     pub metrics: Metrics,
     /// Best bound that holds for every plan of the scenario.
     pub bound: Option<f64>,
+    /// Figures that its kind declares.
+    pub declared: &'static [MetricInfo],
     /// Whether it is the preview of an edit.
     pub preview: bool,
 }
@@ -146,6 +117,7 @@ impl Headline {
     pub fn of(app: &App) -> Option<Self> {
         let entry = app.plans.shown()?;
         let bound = bound_for(app, entry);
+        let declared = metrics(app.work.as_ref().map_or("", |work| work.kind));
         let preview = app.cell_edit().filter(|edit| edit.is_changed()).and_then(|edit| edit.plan());
         Some(match preview {
             Some(plan) => {
@@ -155,6 +127,7 @@ impl Headline {
                     value: header.objective.value,
                     metrics: header.metrics,
                     bound,
+                    declared,
                     preview: true,
                 }
             }
@@ -163,6 +136,7 @@ impl Headline {
                 value: entry.value,
                 metrics: entry.metrics.clone(),
                 bound,
+                declared,
                 preview: false,
             },
         })
@@ -170,7 +144,16 @@ impl Headline {
 
     /// How far the value is from the bound.
     pub fn gap(&self) -> Option<Gap> {
-        Gap::of(self.value, self.bound?, &self.metrics)
+        Gap::of(self.value, self.bound?, self.declared, &self.metrics)
+    }
+
+    /// Figures of the header, those before the gap or those behind it, with their place and text.
+    pub fn in_header(&self, early: bool) -> impl Iterator<Item = (&'static MetricInfo, InHeader, String)> {
+        let figures = Figures { value: self.value, bound: self.bound, metrics: &self.metrics };
+        self.declared.iter().filter_map(move |info| {
+            let place = info.header.filter(|place| place.early == early)?;
+            Some((info, place, header_text(info, place, &figures)?))
+        })
     }
 }
 
@@ -179,26 +162,38 @@ pub fn bound_for(app: &App, entry: &PlanEntry) -> Option<f64> {
     app.bound_of(entry)
 }
 
-/// A gap: of the objective, as everywhere, and beside it the same seconds in units of communication.
+/// A figure as the header has it: `42/48`, `0.21 %`.
+fn header_text(info: &MetricInfo, place: InHeader, figures: &Figures<'_>) -> Option<String> {
+    let value = info.of(figures)?;
+    let text = if info.unit == Unit::PERCENT {
+        format!("{} %", open_percent(value.max(0.0), 2))
+    } else if info.unit == Unit::COUNT && info.out_of.is_none() && value >= 0.0 {
+        number::count(value as u64).into()
+    } else {
+        with_unit(value, info.unit, Room::Long)
+    };
+    let all = info.out_of.and_then(|all| all(figures)).map(|all| in_unit(all, info.unit, Room::Long));
+    let text = all.map_or_else(|| text.clone(), |all| format!("{text}/{all}"));
+    Some(if place.warning { format!("! {text}") } else { text })
+}
+
+/// A gap: of the objective, as everywhere, and beside it the same difference in units of a part of the objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// In units of the communication time of the ideal network, if the plan knows it.
-    pub nct: Option<f64>,
+    /// As a share of the yardstick of the kind, with its name, if the plan knows it.
+    pub second: Option<(f64, &'static str)>,
     /// As a share of the value.
     pub share: f64,
 }
 
 impl Gap {
     /// |value - bound| in both units.
-    pub fn of(value: f64, bound: f64, metrics: &Metrics) -> Option<Self> {
+    pub fn of(value: f64, bound: f64, declared: &[MetricInfo], metrics: &Metrics) -> Option<Self> {
         if !value.is_finite() || !bound.is_finite() {
             return None;
         }
-        let nct = metrics
-            .get("comm_ideal_s")
-            .filter(|ideal| **ideal > 0.0)
-            .map(|ideal| (value - bound).abs() / ideal);
-        Some(Self { nct, share: lightbay_core::plan::gap(value, bound) })
+        let second = yardstick(declared, metrics).map(|(part, name)| ((value - bound).abs() / part, name));
+        Some(Self { second, share: lightbay_core::plan::gap(value, bound) })
     }
 
     /// `0.07 %`: what files call the gap, the share of the value.
@@ -206,11 +201,24 @@ impl Gap {
         format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
     }
 
-    /// `2.1 % of ideal comm.`: the same difference beside the communication time of the ideal network; `None` if the plan
-    /// does not know it.
+    /// `2.1 % of ideal comm.`: the same difference beside the yardstick of the kind; `None` if the plan does not know it.
     pub fn second(self) -> Option<String> {
-        self.nct.map(|nct| format!("{} % of ideal comm.", open_percent(nct, 1)))
+        self.second.map(|(share, name)| format!("{} % {name}", open_percent(share, 1)))
     }
+}
+
+/// The part of the objective that differences are also told in, with its name, if the plan knows it and it is not 0.
+pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'static str)> {
+    declared.iter().find_map(|info| match info.relation {
+        Some(Relation::Yardstick(name)) => Some((*metrics.get(info.name).filter(|part| **part > 0.0)?, name)),
+        _ => None,
+    })
+}
+
+/// The objective of the ideal network, if the plan knows it.
+pub fn ideal_objective(declared: &[MetricInfo], metrics: &Metrics) -> Option<f64> {
+    let info = declared.iter().find(|info| info.relation == Some(Relation::IdealObjective))?;
+    metrics.get(info.name).copied()
 }
 
 /// A gap in per cent. One that is not closed never reads as zero: that is said only of what is proven.
@@ -221,16 +229,6 @@ pub fn open_percent(share: f64, decimals: usize) -> String {
     } else {
         number::percent(share, decimals).into()
     }
-}
-
-/// `42/48`: ports used and there, if the plan knows them.
-pub fn ports(metrics: &Metrics) -> Option<String> {
-    let used = metrics.get("total_ports")?;
-    let all = metrics.get("port_ratio").filter(|ratio| **ratio > 0.0).map(|ratio| used / ratio);
-    Some(match all {
-        Some(all) => format!("{}/{}", number::fixed(*used, 0), number::fixed(all.round(), 0)),
-        None => number::fixed(*used, 0).into(),
-    })
 }
 
 /// A percentage with sign: two decimals below one, else one.
@@ -263,54 +261,61 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_carry_their_units() {
-        let cases = [
-            ("makespan_s", "makespan", "s"),
-            ("iteration_ms", "iteration", "ms"),
-            ("removed_circuits", "removed", ""),
-            ("kept_circuits", "kept circuits", ""),
-            ("nct", "NCT", ""),
-            ("mcf_lower", "MCF", ""),
-            ("total_ports", "total ports", ""),
-        ];
-        for (name, stem, unit) in cases {
-            let (found, found_unit) = quantity(name);
-            assert_eq!((found.as_ref(), found_unit), (stem, unit), "{name}");
-        }
-    }
-
-    #[test]
     fn values_have_the_decimals_of_their_unit() {
-        let goal = |name| Goal::of(ObjectiveInfo { name, sense: Sense::Min });
-        assert_eq!(goal("makespan_s").with_unit(12.829_851_9, Room::Long), "12.829852 s");
-        assert_eq!(goal("makespan_s").with_unit(12.829_851_9, Room::Short), "12.830 s");
-        assert_eq!(goal("removed_circuits").with_unit(17.0, Room::Long), "17");
-        assert_eq!(goal("mcf_lower").with_unit(0.006_326_4, Room::Long), "0.006326");
-        assert_eq!(goal("mcf_lower").with_unit(0.000_108_73, Room::Short), "0.0001087");
-        assert_eq!(goal("mcf_lower").difference(-0.000_891_5), "-0.0008915");
-        assert_eq!(goal("makespan_s").difference(0.028_61), "28.61 ms");
+        let goal = |kind| Goal::of(lightbay_engines::kind(kind).unwrap().objective);
+        assert_eq!(goal("training").with_unit(12.829_851_9, Room::Long), "12.829852 s");
+        assert_eq!(goal("training").with_unit(12.829_851_9, Room::Short), "12.830 s");
+        assert_eq!(goal("crossconnect").with_unit(17.0, Room::Long), "17");
+        assert_eq!(goal("tpu").with_unit(0.006_326_4, Room::Long), "0.006326");
+        assert_eq!(goal("tpu").with_unit(0.000_108_73, Room::Short), "0.0001087");
+        assert_eq!(goal("tpu").difference(-0.000_891_5), "-0.0008915");
+        assert_eq!(goal("training").difference(0.028_61), "28.61 ms");
     }
 
     #[test]
     fn the_gap_is_of_the_objective_and_communication_stands_beside() {
         let metrics = Metrics::from([("comm_ideal_s".to_owned(), 0.4146)]);
-        let gap = Gap::of(12.829_852, 12.821_14, &metrics).unwrap();
+        let declared = lightbay_engines::metrics("training");
+        let gap = Gap::of(12.829_852, 12.821_14, declared, &metrics).unwrap();
         assert_eq!(gap.words(), "0.07 %");
         assert_eq!(gap.second().unwrap(), "2.1 % of ideal comm.");
-        let plain = Gap::of(100.0, 95.0, &Metrics::new()).unwrap();
+        let plain = Gap::of(100.0, 95.0, declared, &Metrics::new()).unwrap();
         assert_eq!((plain.words(), plain.second()), ("5.00 %".to_owned(), None));
-        assert_eq!(Gap::of(f64::NAN, 1.0, &metrics), None);
-        let almost = Gap::of(12.821_15, 12.821_14, &metrics).unwrap();
+        assert_eq!(Gap::of(f64::NAN, 1.0, declared, &metrics), None);
+        let almost = Gap::of(12.821_15, 12.821_14, declared, &metrics).unwrap();
         assert_eq!(almost.words(), "<0.01 %");
         assert_eq!(almost.second().unwrap(), "<0.1 % of ideal comm.");
-        let closed = Gap::of(12.821_14, 12.821_14, &metrics).unwrap();
+        let closed = Gap::of(12.821_14, 12.821_14, declared, &metrics).unwrap();
         assert_eq!(closed.words(), "0.00 %");
+    }
+
+    fn header(kind: &str, value: f64, metrics: &[(&str, f64)]) -> Vec<(&'static str, String)> {
+        let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let declared = lightbay_engines::metrics(kind);
+        let headline =
+            Headline { name: String::new(), value, metrics, bound: None, declared, preview: false };
+        let all: Vec<_> = headline.in_header(true).chain(headline.in_header(false)).collect();
+        all.into_iter().map(|(info, _, text)| (info.label, text)).collect()
     }
 
     #[test]
     fn ports_are_used_of_all() {
-        let metrics = Metrics::from([("total_ports".to_owned(), 42.0), ("port_ratio".to_owned(), 0.875)]);
-        assert_eq!(ports(&metrics).unwrap(), "42/48");
-        assert_eq!(ports(&Metrics::new()), None);
+        let all = header("training", 12.8, &[("total_ports", 42.0), ("port_ratio", 0.875)]);
+        assert_eq!(all, [("ports", "42/48".to_owned())]);
+        assert_eq!(header("training", 12.8, &[("total_ports", 42.0)]), [("ports", "42".to_owned())]);
+    }
+
+    #[test]
+    fn routes_that_lose_much_stand_in_the_header() {
+        let said = |load: f64| header("tpu", 0.006332, &[("max_channel_load", load)]);
+        assert_eq!((said(161.0), said(197.0)), (Vec::new(), Vec::new()));
+        assert_eq!(said(338.0), [("routes", "! 2.14 x ideal load".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_certified_is_never_wider_than_it_is() {
+        let said = |upper: f64| header("tpu", 0.01, &[("mcf_upper", upper)]);
+        assert_eq!(said(0.010021), [("certified to", "0.21 %".to_owned())]);
+        assert_eq!(said(0.0100000101), [("certified to", "<0.01 %".to_owned())]);
     }
 }

@@ -8,7 +8,6 @@ mod compared;
 mod crossconnect;
 mod desk;
 mod explained;
-pub mod figures;
 mod rows;
 mod tpu;
 mod training;
@@ -20,7 +19,6 @@ use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 pub use compared::{CompareBlocks, CompareRow};
 use explained::{Explain, Explanations};
-use figures::KindFigures;
 use lightbay_widgets::{Pane, PaneState as Shown, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -37,8 +35,6 @@ struct KindScreens {
     kind: &'static str,
     /// Its panes, in the order of their numbers.
     panes: &'static [PaneInfo],
-    /// Figures of its plans in header, table and comparison.
-    figures: KindFigures,
     /// Makes what draws them, with nothing kept yet.
     make: fn() -> Box<dyn KindPanes>,
 }
@@ -69,11 +65,6 @@ fn screens(kind: &str) -> Option<&'static KindScreens> {
 /// The panes of a kind; empty for an unknown one.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
     screens(kind).map_or(&[], |screens| screens.panes)
-}
-
-/// The figures of a kind's plans that the shell shows; none for an unknown one.
-pub fn figures(kind: &str) -> KindFigures {
-    screens(kind).map_or(KindFigures::NONE, |screens| screens.figures)
 }
 
 /// What a pane is drawn from.

@@ -59,12 +59,12 @@ fn presets_are_listed_and_every_one_can_be_shown_and_written() {
         let shown = place.run(&["show", &format!("preset:{name}"), "--json"]).done().json();
         assert_eq!(shown["schema"], "lightbay.show/1");
         let kind = preset["kind"].as_str().unwrap();
-        let size = match kind {
-            "training" => "tasks",
-            "tpu" => "chips",
-            _ => "pods",
+        let (section, size) = match kind {
+            "training" => ("job", "tasks"),
+            "tpu" => ("pod", "chips"),
+            _ => ("hall", "pods"),
         };
-        assert!(shown[kind][size].as_u64().unwrap() > 0, "{name}");
+        assert!(shown[kind][section][size].as_u64().unwrap() > 0, "{name}");
     }
 }
 
@@ -133,12 +133,12 @@ fn show_summarises_scenarios_and_plans() {
     let place = Place::new();
     place.run(&["show", "preset:tiny8"]).done().prints(&[
         "training scenario 'tiny8'",
-        "tail-exact      yes",
+        "tail-exact           yes",
         "Pods",
         "Links",
         "tp 2, pp 4",
     ]);
-    place.run(&["show", "preset:one_stage_per_pod"]).done().prints(&["tail-exact      no"]);
+    place.run(&["show", "preset:one_stage_per_pod"]).done().prints(&["tail-exact           no"]);
     place.plan("tiny8", "delta-joint", "plan.json");
     place.run(&["show", "plan.json"]).done().prints(&[
         "training plan 'tiny8'",
@@ -163,39 +163,32 @@ fn show_says_why_a_plan_is_not_ideal() {
     place.plan("small", "prop-alloc", "plan.json");
     place.run(&["show", "plan.json"]).done().prints(&[
         "Critical path",
-        "too few",
-        "contention",
-        "leaves ideal",
+        "capacity loss",
+        "contention delay",
+        "leaves the ideal path",
         "second chain",
-        "donors",
-        "What costs most",
+        "Links with circuits to spare",
+        "adds to makespan",
     ]);
     let plan = place.json("plan.json");
     let shown = place.run(&["show", "plan.json", "--json"]).done().json();
-    let path = &shown["training"]["loss"]["critical_path"];
+    let path = &shown["training"]["path"];
+    let summary = &path["summary"];
     let number = |value: &Value| value.as_f64().unwrap();
     let loss = number(&plan["objective"]["value"]) - number(&plan["result"]["ideal_makespan_s"]);
-    let costs = |value: &Value| {
-        ["too_few_s", "contention_s", "held_s"]
-            .iter()
-            .map(|cause| number(&value["costs"][cause]))
-            .sum::<f64>()
-    };
-    assert!((costs(path) - number(&path["spare_s"]) - loss).abs() < 1e-9, "{path}");
+    assert!((number(&summary["loss_s"]) - loss).abs() < 1e-9, "{summary}");
+    let causes = ["capacity_loss_s", "contention_delay_s", "paused_s"];
+    let costs: f64 = causes.iter().map(|cause| number(&summary[cause])).sum();
     let tasks = path["tasks"].as_array().unwrap();
-    assert!((tasks.iter().map(costs).sum::<f64>() - costs(path)).abs() < 1e-9);
-    for task in tasks {
-        let own = &plan["result"]["tasks"][task["task"].as_u64().unwrap() as usize];
-        assert!(
-            (number(&own["finish_s"]) - number(&own["start_s"]) - number(&task["takes_s"])).abs() < 1e-12
-        );
+    let adds: f64 = tasks.iter().map(|task| number(&task["adds_s"])).sum();
+    assert!((adds - costs).abs() < 1e-9, "{adds} {costs}");
+    for pair in tasks.windows(2) {
+        assert!(number(&pair[0]["adds_s"]) >= number(&pair[1]["adds_s"]), "those that add most come first");
     }
-    let behind = number(&shown["training"]["loss"]["second_chain_behind_s"]);
-    let makespan = number(&plan["objective"]["value"]);
-    assert!((number(&shown["training"]["loss"]["second_chain"]["end_s"]) + behind - makespan).abs() < 1e-9);
-    for link in shown["training"]["loss"]["donor_links"].as_array().unwrap() {
-        let circuits = &shown["training"]["links"][link.as_u64().unwrap() as usize]["circuits"];
-        assert!(circuits.as_u64().unwrap() > 1);
+    for link in path["spare"].as_array().unwrap() {
+        let own = &shown["training"]["links"][link["link"].as_u64().unwrap() as usize]["circuits"];
+        assert_eq!(&link["circuits"], own);
+        assert!(own.as_u64().unwrap() > 1);
     }
 }
 
@@ -204,28 +197,32 @@ fn show_prices_ports_and_circuits_and_tries_failures() {
     let place = Place::new();
     place.plan("tiny8", "delta-joint", "plan.json");
     place.run(&["show", "plan.json"]).done().prints(&[
-        "Prices, proven",
-        "one more port",
-        "one circuit less",
-        "Robustness",
+        "Every figure is the difference of two proven optima.",
+        "Sensitivity: One port more",
+        "Sensitivity: One circuit less",
+        "Robustness: One failed circuit",
         "as planned",
     ]);
     let shown = place.run(&["show", "plan.json", "--json"]).done().json();
-    let (prices, tried) = (&shown["training"]["prices"], &shown["training"]["robustness"]);
+    let (prices, tried) = (&shown["training"]["sensitivity"], &shown["training"]["robustness"]);
     let makespan = &place.json("plan.json")["objective"]["value"];
-    assert_eq!((&prices["plan_makespan_s"], &prices["best_is_proven"]), (makespan, &true.into()));
+    let base = &prices["base"];
+    assert_eq!((&base["plan_makespan_s"], &base["best_is_proven"]), (makespan, &true.into()));
     assert_eq!(prices["one_port_more"].as_array().unwrap().len(), 2);
     assert_eq!(prices["one_circuit_less"].as_array().unwrap().len(), 3);
-    assert_eq!(&tried["as_planned"]["joint_s"], makespan);
+    assert_eq!(&tried["cases"][0]["joint_s"], makespan);
     assert_eq!(tried["failed_circuit"].as_array().unwrap().len(), 3);
     assert_eq!(tried["one_slow"].as_array().unwrap().len(), 4);
     // Where transfers compete before the end it takes long, so it has to be asked for.
     place.plan("one_stage_per_pod", "iter-halve", "loose.json");
     let quick = place.run(&["show", "loose.json", "--json"]).done().json();
-    assert!(quick["training"]["prices"].is_null());
+    assert!(quick["training"]["sensitivity"].is_null());
+    place.run(&["show", "loose.json"]).done().prints(&["sensitivity, robustness", "--thorough"]);
     let thorough = place.run(&["show", "loose.json", "--json", "--thorough"]).done().json();
-    assert_eq!(thorough["training"]["prices"]["rates"], "fair");
-    assert!(thorough["training"]["robustness"]["compute_jitter"]["p95"]["joint_s"].is_number());
+    assert_eq!(thorough["training"]["sensitivity"]["base"]["rates"], "max-min fair");
+    assert!(thorough["training"]["robustness"]["cases"][2]["joint_s"].is_number());
+    let one = place.run(&["show", "loose.json", "--section", "robustness", "--json"]).done().json();
+    assert_eq!(one, thorough["training"]["robustness"], "a section asked for by name is worked out");
 }
 
 #[test]

@@ -19,25 +19,25 @@ fn a_pair_is_solved_checked_shown_compared_and_exported() {
     assert_eq!(names, ["megatron_177b", "megatron_177b_reversed"]);
     place.run(&["check", "pair.json"]).done().prints(&["0 violations"]);
     place.run(&["show", "pair.json"]).done().prints(&[
-        "2 jobs on 3 pods, in each of 8 replicas",
+        "Jobs on the same pods",
         "NCT alone",
         "megatron_177b_reversed",
         "p0 to p2",
-        "uses",
+        "used",
     ]);
     let shown = place.run(&["show", "pair.json", "--json"]).done().json();
     let figures = &shown["training"];
-    assert_eq!(figures["jobs"][1]["shared"]["nct"], jobs[1]["shared"]["result"]["nct"]);
-    assert_eq!(figures["pods"][0]["ports"], 32);
+    assert_eq!(figures["jobs"][1]["shared_nct"], jobs[1]["shared"]["result"]["nct"]);
+    assert_eq!(figures["ports"][0]["ports"], 32);
     let taken = |job: usize| -> u64 {
-        (0..3).map(|pod| figures["pods"][pod]["jobs"][job]["taken"].as_u64().unwrap()).sum()
+        (0..3).map(|pod| figures["ports"][pod][format!("job_{job}_in")].as_u64().unwrap()).sum()
     };
     assert_eq!(Some((taken(0) + taken(1)) as f64), plan["metrics"]["ports_taken"].as_f64());
     assert!(taken(1) > 0);
 
     let alone = solve(&place, &["preset:megatron_177b_pair", "--set", "trades=0"], "alone.json");
     assert!(alone["objective"]["value"].as_f64() > plan["objective"]["value"].as_f64());
-    place.run(&["compare", "pair.json", "alone.json"]).done().prints(&["NCT alone", "ports taken"]);
+    place.run(&["compare", "pair.json", "alone.json"]).done().prints(&["NCT alone", "ports in"]);
 
     // Every job goes to a file of its own, with its plan where there is one.
     for (subject, format) in [("preset:small_pair", "instance"), ("pair.json", "expanded")] {

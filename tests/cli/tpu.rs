@@ -59,24 +59,28 @@ fn a_plan_is_shown_beside_its_yardsticks_and_compared() {
     solve(&place, &["preset:tpu-128", "--method", "random", "--set", "samples=3"], "random.json");
     solve(&place, &["preset:tpu-128", "--method", "pdtt"], "pdtt.json");
     place.run(&["show", "random.json"]).done().prints(&[
-        "128 chips in 2 cubes, numbered by Z2",
+        "Pod of 128 chips",
+        "Z2",
         "this pod, at least",
         "PT 4x4x8",
         "PDTT 4x4x8",
-        "any pod (cover)",
+        "any pod (cover bound)",
         "before balancing",
-        "Hottest of 384 arc classes",
+        "Fullest of 384 classes of directed links",
     ]);
     let shown = place.run(&["show", "random.json", "--json"]).done().json();
     let tpu = &shown["tpu"];
-    assert_eq!(tpu["chips"], 128);
-    assert!((tpu["pt"]["mcf"].as_f64().unwrap() - 0.0078125).abs() < 1e-12);
-    assert_eq!(tpu["pdtt"]["diameter"], 6);
-    assert_eq!(tpu["routing"]["listed_routes"], 64 * 127);
-    let claimed = tpu["routing"]["claims"]["max_channel_load"].as_u64();
-    assert_eq!(tpu["routing"]["hottest"][0]["routes"].as_u64(), claimed);
+    assert_eq!(tpu["pod"]["chips"], 128);
+    let network = |name: &str| {
+        let rows = tpu["throughput"].as_array().unwrap();
+        rows.iter().find(|row| row["network"].as_str().unwrap().starts_with(name)).unwrap()
+    };
+    assert!((network("PT")["mcf"].as_f64().unwrap() - 0.0078125).abs() < 1e-12);
+    assert_eq!(network("PDTT")["diameter"], 6);
+    let claimed = shown["plan"]["metrics"]["max_channel_load"].as_f64();
+    assert_eq!(tpu["hottest"][0]["routes"].as_f64(), claimed);
     place.run(&["show", "preset:tpu-384"]).done().prints(&[
-        "384 chips in 6 cubes",
+        "Pod of 384 chips",
         "to be designed",
         "PT 4x8x12",
     ]);
@@ -109,11 +113,10 @@ fn failed_switches_are_avoided_and_swept() {
     let cases = plan["result"]["faults"].as_array().unwrap();
     assert_eq!(cases.len(), 48);
     place.run(&["check", "plan.json"]).done().prints(&["their routes are not in the plan"]);
-    place.run(&["show", "plan.json"]).done().prints(&[
-        "out of order",
-        "switch 9",
-        "Failed switches, 6 of 48",
-    ]);
+    place
+        .run(&["show", "plan.json"])
+        .done()
+        .prints(&["failed switches", "Failed switches, 6 of 48 switches"]);
     let mut moved = plan;
     moved["scenario"]["failed_ocs"] = json!([9, 10]);
     moved["provenance"]["scenario_sha256"] = json!("");
@@ -130,7 +133,7 @@ fn the_simulator_runs_on_the_routes() {
     let plan = solve(&place, &arguments, "plan.json");
     let saturation = plan["result"]["simulation"]["saturation_flits_per_cycle_per_node"].as_f64().unwrap();
     assert!((0.8..=1.9).contains(&saturation), "{saturation}");
-    place.run(&["show", "plan.json"]).done().prints(&["Simulated, flits per cycle and chip", "claimed"]);
+    place.run(&["show", "plan.json"]).done().prints(&["Simulation: Load and latency", "Claimed;"]);
     place.run(&["check", "plan.json"]).done().prints(&["figures of the simulator are claimed"]);
     let exact = place.run(&["check", "plan.json", "--exact"]).done();
     exact.prints(&["0 violations", "the simulator was run again and found the same figures"]);
@@ -151,7 +154,7 @@ fn routes_that_were_left_out_are_spoken_of() {
     assert_eq!(plan["result"]["routing"]["routes"], json!([]));
     place.run(&["check", "plan.json"]).done().prints(&["0 violations", "the routes are not in the plan"]);
     let shown = place.run(&["show", "plan.json"]).done();
-    shown.prints(&["all routes (claimed, not checked: the routes are not in the plan)"]);
+    shown.prints(&["Claimed, not checked: the routes are not in the plan."]);
     let claimed = place.run(&["show", "plan.json", "--json"]).done().json()["claimed"].clone();
     assert_eq!(claimed, json!(["mcf_lower", "n_mcf", "max_channel_load", "vc_ratio"]));
     // They cannot be taken out of a plan that was told to list them.

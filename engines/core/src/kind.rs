@@ -8,6 +8,8 @@ use crate::param::{ParamInfo, ParamValue};
 use crate::plan::Plan;
 use crate::problem::{Problem, Problems};
 use crate::read::Fields;
+use crate::report::{NoSections, Report, SectionInfo, Unit};
+use crate::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,12 +44,40 @@ impl Sense {
 }
 
 /// The objective of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectiveInfo {
     /// Name with unit, such as `makespan_s`.
     pub name: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// Unit of the number.
+    pub unit: Unit,
     /// Which way is better.
     pub sense: Sense,
+    /// What it is, in one sentence.
+    pub definition: &'static str,
+}
+
+impl ObjectiveInfo {
+    /// An objective of which less is better.
+    pub const fn min(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
+        Self { name, label, unit, sense: Sense::Min, definition }
+    }
+
+    /// An objective of which more is better.
+    pub const fn max(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
+        Self { name, label, unit, sense: Sense::Max, definition }
+    }
+
+    /// A value with its unit.
+    pub fn with_unit(&self, value: f64) -> String {
+        crate::quantity::with_unit(value, self.unit)
+    }
+
+    /// Name and value in one phrase: `makespan 12.829852 s`.
+    pub fn phrase(&self, value: f64) -> String {
+        format!("{} {}", self.label, self.with_unit(value))
+    }
 }
 
 /// How thoroughly to check.
@@ -117,6 +147,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const DEFAULT_METHOD: &'static str;
     /// Every figure that plans may carry beside the objective, in the order in which tables show them.
     const METRICS: &'static [MetricInfo] = &[];
+    /// Every section that explains a scenario or a plan, in the order in which an overview shows them.
+    const SECTIONS: &'static [SectionInfo] = &[];
 
     /// Fields of a scenario file beside the envelope.
     type Scenario: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;
@@ -197,6 +229,17 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// it knows ranges for them, but cannot work them out. They are shown as claimed.
     fn claimed(_plan: &Plan<Self>) -> Vec<&'static str> {
         Vec::new()
+    }
+
+    /// The sections of a scenario, or of a plan of it, to be worked out one by one.
+    ///
+    /// # Errors
+    /// A scenario that cannot be built.
+    fn report<'a>(
+        _scenario: &'a Scenario<Self>,
+        _plan: Option<&'a Plan<Self>>,
+    ) -> Result<Box<dyn Report + 'a>, Problems> {
+        Ok(Box::new(NoSections))
     }
 
     /// The circuits of a plan, for kinds that lay circuits.

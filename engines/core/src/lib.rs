@@ -11,6 +11,7 @@
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
 //! | [`event`], [`run`] | what a run says, and who runs it |
 //! | [`exchange`] | records that kinds hand to each other |
+//! | [`report`] | scenarios and plans explained as sections |
 //! | [`quantity`], [`cells`] | figures and names for people, and in tables of other programs |
 //! | [`random`], [`clock`], [`worker`] | seeded streams, time, helper processes |
 #![forbid(unsafe_code)]
@@ -32,6 +33,7 @@ pub mod problem;
 pub mod quantity;
 pub mod random;
 pub mod read;
+pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod units;

@@ -1,8 +1,10 @@
-//! Figures of plans as data: what each says, which way it is better, and with that what two plans may be judged by.
+//! Figures of plans as data: what each says, in which unit, which way it is better, and where it is shown.
 
 use crate::kind::Sense;
+use crate::report::Unit;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a figure of a plan says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
@@ -43,45 +45,249 @@ impl Role {
     }
 }
 
-/// A figure that plans of a kind may carry beside their objective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Objective, bound and metrics of a plan: what derived figures are worked out from.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures<'a> {
+    /// Objective value.
+    pub value: f64,
+    /// Best bound on the objective that is known.
+    pub bound: Option<f64>,
+    /// Metrics by name.
+    pub metrics: &'a BTreeMap<String, f64>,
+}
+
+impl Figures<'_> {
+    /// A metric by name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.metrics.get(name).copied()
+    }
+}
+
+/// A figure of a plan that no file carries: it follows from the others.
+pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
+
+/// Place of a figure in the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InHeader {
+    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    pub priority: u8,
+    /// Stands before the gap, else behind it.
+    pub early: bool,
+    /// Marked as something that needs attention.
+    pub warning: bool,
+}
+
+/// Column of a figure in a table of plans, shown as soon as one plan has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InTable {
+    /// Heading, a few letters.
+    pub title: &'static str,
+    /// Columns it takes; 0 for as many as the numbers need.
+    pub width: u16,
+    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    pub priority: u8,
+    /// What a network without limits would have.
+    pub ideal: Option<f64>,
+}
+
+/// Row of a figure where two plans are compared below the table of plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InComparison {
+    /// Name, at most ten columns.
+    pub title: &'static str,
+    /// Decimals with room and without.
+    pub decimals: [u8; 2],
+}
+
+/// A figure that plans of a kind may carry beside their objective, or that follows from those that they carry.
+#[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
-    /// Name with unit.
+    /// Name with unit, as in files.
     pub name: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// Unit of the number.
+    pub unit: Unit,
     /// What it says.
     pub role: Role,
     /// Which way is better, where one way is.
     pub sense: Option<Sense>,
+    /// What it is, in one sentence.
+    pub definition: &'static str,
+    /// How it follows from other figures; `None` for one that files carry.
+    pub derivation: Option<Derivation>,
+    /// Of how many it is a part, such as the ports that there are; `None` for most.
+    pub out_of: Option<Derivation>,
+    /// Place in the header.
+    pub header: Option<InHeader>,
+    /// Column in tables of plans.
+    pub table: Option<InTable>,
+    /// Row in comparisons.
+    pub comparison: Option<InComparison>,
+    /// What it is to the objective, beyond its own meaning.
+    pub relation: Option<Relation>,
+}
+
+/// What a figure is to the objective of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// The objective of an ideal network, which no plan can beat: a row of its own in tables of plans.
+    IdealObjective,
+    /// A part of the objective that differences are also told in: `2.1 % of ideal comm.` with these words.
+    Yardstick(&'static str),
 }
 
 impl MetricInfo {
+    const fn new(
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        role: Role,
+        sense: Option<Sense>,
+        definition: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            label,
+            unit,
+            role,
+            sense,
+            definition,
+            derivation: None,
+            out_of: None,
+            header: None,
+            table: None,
+            comparison: None,
+            relation: None,
+        }
+    }
+
     /// An outcome of which less is better.
-    pub const fn cost(name: &'static str) -> Self {
-        Self { name, role: Role::Result, sense: Some(Sense::Min) }
+    pub const fn cost(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
+        Self::new(name, label, unit, Role::Result, Some(Sense::Min), definition)
     }
 
     /// An outcome of which more is better.
-    pub const fn gain(name: &'static str) -> Self {
-        Self { name, role: Role::Result, sense: Some(Sense::Max) }
+    pub const fn gain(name: &'static str, label: &'static str, unit: Unit, definition: &'static str) -> Self {
+        Self::new(name, label, unit, Role::Result, Some(Sense::Max), definition)
     }
 
     /// An outcome of which neither less nor more is better.
-    pub const fn neutral(name: &'static str) -> Self {
-        Self { name, role: Role::Result, sense: None }
+    pub const fn neutral(
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        definition: &'static str,
+    ) -> Self {
+        Self::new(name, label, unit, Role::Result, None, definition)
     }
 
     /// A figure that says what another one says.
-    pub const fn restated(name: &'static str, sense: Sense) -> Self {
-        Self { name, role: Role::Restated, sense: Some(sense) }
+    pub const fn restated(
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        sense: Sense,
+        definition: &'static str,
+    ) -> Self {
+        Self::new(name, label, unit, Role::Restated, Some(sense), definition)
     }
 
     /// A limit that is proven.
-    pub const fn bound(name: &'static str) -> Self {
-        Self { name, role: Role::Bound, sense: None }
+    pub const fn bound(
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        definition: &'static str,
+    ) -> Self {
+        Self::new(name, label, unit, Role::Bound, None, definition)
     }
 
     /// A figure of the scenario.
-    pub const fn input(name: &'static str) -> Self {
-        Self { name, role: Role::Input, sense: None }
+    pub const fn input(
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        definition: &'static str,
+    ) -> Self {
+        Self::new(name, label, unit, Role::Input, None, definition)
+    }
+
+    /// Follows from other figures; no file carries it.
+    #[must_use]
+    pub const fn derived(self, from: Derivation) -> Self {
+        Self { derivation: Some(from), ..self }
+    }
+
+    /// Is a part of something: `42/48`.
+    #[must_use]
+    pub const fn out_of(self, all: Derivation) -> Self {
+        Self { out_of: Some(all), ..self }
+    }
+
+    /// Stands in the header before the gap.
+    #[must_use]
+    pub const fn early_in_header(self, priority: u8) -> Self {
+        Self { header: Some(InHeader { priority, early: true, warning: false }), ..self }
+    }
+
+    /// Stands in the header behind the gap.
+    #[must_use]
+    pub const fn in_header(self, priority: u8) -> Self {
+        Self { header: Some(InHeader { priority, early: false, warning: false }), ..self }
+    }
+
+    /// Stands in the header behind the gap, as a warning.
+    #[must_use]
+    pub const fn warning_in_header(self, priority: u8) -> Self {
+        Self { header: Some(InHeader { priority, early: false, warning: true }), ..self }
+    }
+
+    /// Has a column in tables of plans.
+    #[must_use]
+    pub const fn in_table(self, title: &'static str, width: u16, priority: u8) -> Self {
+        Self { table: Some(InTable { title, width, priority, ideal: None }), ..self }
+    }
+
+    /// What a network without limits would have in the column of a table of plans.
+    #[must_use]
+    pub const fn ideal(self, ideal: f64) -> Self {
+        let Some(table) = self.table else { return self };
+        Self { table: Some(InTable { ideal: Some(ideal), ..table }), ..self }
+    }
+
+    /// Has a row in comparisons.
+    #[must_use]
+    pub const fn in_comparison(self, title: &'static str, decimals: [u8; 2]) -> Self {
+        Self { comparison: Some(InComparison { title, decimals }), ..self }
+    }
+
+    /// What it is to the objective.
+    #[must_use]
+    pub const fn relation(self, relation: Relation) -> Self {
+        Self { relation: Some(relation), ..self }
+    }
+
+    /// Is carried by files.
+    pub const fn is_carried(&self) -> bool {
+        self.derivation.is_none()
+    }
+
+    /// A value with its unit.
+    pub fn with_unit(&self, value: f64) -> String {
+        crate::quantity::with_unit(value, self.unit)
+    }
+
+    /// Name and value in one phrase: `ports 42`.
+    pub fn phrase(&self, value: f64) -> String {
+        format!("{} {}", self.label, self.with_unit(value))
+    }
+
+    /// The figure of a plan.
+    pub fn of(&self, figures: &Figures<'_>) -> Option<f64> {
+        match self.derivation {
+            Some(derive) => derive(figures),
+            None => figures.get(self.name),
+        }
     }
 }

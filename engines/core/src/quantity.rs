@@ -1,46 +1,12 @@
-//! Named figures for people: `makespan_s` 12.5 becomes "makespan" "12.5 s".
+//! Numbers for people.
 
-/// Endings of names that are units, with what is written behind the number.
-const UNITS: [(&str, &str); 9] = [
-    ("_flits_per_cycle_per_node", "flits/cycle/node"),
-    ("_s", "s"),
-    ("_ms", "ms"),
-    ("_us", "us"),
-    ("_bytes", "B"),
-    ("_gb", "GB"),
-    ("_gbps", "Gb/s"),
-    ("_percent", "%"),
-    ("_usd", "USD"),
-];
+use crate::report::Unit;
+use crate::report::text;
 
-/// The name in words, without its unit.
-pub fn label(name: &str) -> String {
-    let bare = UNITS.iter().find_map(|(ending, _)| name.strip_suffix(ending)).unwrap_or(name);
-    // Letters are an abbreviation only where the field says so.
-    let words = bare.split('_').map(|word| match word {
-        "nct" | "mcf" | "vc" => word.to_uppercase(),
-        _ => word.to_owned(),
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// The unit that a name ends with, empty if it has none.
-pub fn unit(name: &str) -> &'static str {
-    UNITS.iter().find(|(ending, _)| name.ends_with(ending)).map_or("", |(_, unit)| unit)
-}
-
-/// A value with the unit of its name.
-pub fn value(name: &str, value: f64) -> String {
-    let number = number(value);
-    match unit(name) {
-        "" => number,
-        unit => format!("{number} {unit}"),
-    }
-}
-
-/// Name and value in one phrase.
-pub fn phrase(name: &str, amount: f64) -> String {
-    format!("{} {}", label(name), value(name, amount))
+/// A value in base units with its unit, as a person reads it.
+pub fn with_unit(value: f64, unit: Unit) -> String {
+    let number = text::number(value, unit);
+    if unit.symbol.is_empty() { number } else { format!("{number} {}", unit.symbol) }
 }
 
 /// At most eight significant digits, no exponent where it can be avoided, no trailing zeros.
@@ -87,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_come_from_names() {
-        assert_eq!(phrase("makespan_s", 12.829852), "makespan 12.829852 s");
-        assert_eq!(phrase("total_ports", 96.0), "total ports 96");
-        assert_eq!(phrase("nct", 1.0234), "NCT 1.0234");
-        assert_eq!(phrase("iteration_ms", 0.5), "iteration 0.5 ms");
-        assert_eq!(phrase("mcf_lower", 0.014), "MCF lower 0.014");
-        assert_eq!(phrase("saturation_flits_per_cycle_per_node", 1.25), "saturation 1.25 flits/cycle/node");
+    fn values_are_scaled_to_their_unit() {
+        assert_eq!(with_unit(12.829852, Unit::SECONDS), "12.829852 s");
+        assert_eq!(with_unit(0.028_61, Unit::MILLISECONDS), "28.610 ms");
+        assert_eq!(with_unit(96.0, Unit::COUNT), "96");
+        assert_eq!(with_unit(0.0255, Unit::PERCENT), "2.55 %");
+        assert_eq!(with_unit(-0.0000001, Unit::MILLISECONDS), "0.000 ms", "nothing has no sign");
+        assert_eq!(with_unit(0.0003371, Unit::NUMBER), "0.0003371");
     }
 
     #[test]

@@ -1,20 +1,25 @@
 //! The kind `crossconnect`: ties scenario, result, checker and hot starts to the contract of the core.
 
+mod metrics;
+
 use crate::assemble;
 use crate::assignment::Assignment;
 use crate::check::{self, Envelope};
 use crate::plan::{Action, Changes, CrossconnectResult};
+use crate::report::CrossconnectReport;
 use crate::scenario::{self, CrossconnectScenario, Side, Wiring};
 use crate::start::fitted;
 use crate::task::Task;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::Fields;
+use lightbay_core::report::{Report, SectionInfo};
+use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
 use std::collections::BTreeMap;
 
@@ -24,28 +29,12 @@ pub struct Crossconnect;
 
 impl Kind for Crossconnect {
     const NAME: &'static str = "crossconnect";
-    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "removed_circuits", sense: Sense::Min };
+    const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "auto";
 
-    const METRICS: &'static [MetricInfo] = &[
-        MetricInfo::restated("kept_circuits", Sense::Max),
-        MetricInfo::restated("added_circuits", Sense::Min),
-        MetricInfo::bound("lower_bound_removed_circuits"),
-        MetricInfo::input("forced_removed_circuits"),
-        MetricInfo::cost("unmet_circuits"),
-        MetricInfo::input("lower_bound_unmet_circuits"),
-        MetricInfo::cost("batches"),
-        MetricInfo::cost("max_dark_circuits"),
-        MetricInfo::cost("max_dark_per_pod"),
-        MetricInfo::gain("least_pair_share"),
-        MetricInfo::gain("dark_limit_kept"),
-        MetricInfo::gain("pair_share_kept"),
-        MetricInfo::input("predicted_makespan_s"),
-        MetricInfo::input("phases"),
-        MetricInfo::cost("max_flows_per_pod_pair"),
-        MetricInfo::cost("contended_phases"),
-        MetricInfo::cost("pod_pairs_short_of_circuits"),
-    ];
+    const METRICS: &'static [MetricInfo] = metrics::METRICS;
+
+    const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
 
     type Scenario = CrossconnectScenario;
     type Result = CrossconnectResult;
@@ -109,6 +98,13 @@ impl Kind for Crossconnect {
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
         crate::caveat::of(&plan.scenario.body, plan.result.changes()?, &plan.metrics)
+    }
+
+    fn report<'a>(
+        scenario: &'a Scenario<Self>,
+        plan: Option<&'a Plan<Self>>,
+    ) -> Result<Box<dyn Report + 'a>, Problems> {
+        Ok(Box::new(CrossconnectReport::new(scenario, plan)))
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {

@@ -25,6 +25,7 @@
 //! | [`devices`] | the boxes behind the switches, and how their ports are numbered |
 //! | [`exports`] | commands and tables for the controllers of switches |
 //! | [`import`] | what switches answer, as installed state |
+//! | `report` | scenarios and plans explained as sections |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -56,6 +57,7 @@ pub mod polish;
 pub mod ports;
 pub mod presets;
 pub mod repair;
+mod report;
 pub mod scenario;
 pub mod start;
 pub mod task;

@@ -20,6 +20,7 @@ mod lines;
 pub mod markdown;
 pub mod msccl;
 mod number;
+pub mod sections;
 pub mod solutions;
 pub mod svg;
 mod value;

@@ -140,7 +140,7 @@ impl Row {
             json!(self.bound),
             json!(self.gap),
         ]);
-        let figures = catalogue::metrics(sweep.kind().name).iter();
+        let figures = catalogue::metrics(sweep.kind().name).iter().filter(|metric| metric.is_carried());
         cells.extend(figures.map(|metric| json!(self.metrics.get(metric.name))));
         cells.extend([
             json!(self.started_from),
@@ -183,8 +183,11 @@ impl Sweep {
         let (ended, origin) = rest.split_at(7);
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let axes = self.axes().iter().map(super::Axis::label).collect();
-        let figures =
-            catalogue::metrics(self.kind().name).iter().map(|metric| metric.name.to_owned()).collect();
+        let figures = catalogue::metrics(self.kind().name)
+            .iter()
+            .filter(|metric| metric.is_carried())
+            .map(|metric| metric.name.to_owned())
+            .collect();
         [owned(asked), axes, owned(ended), figures, owned(origin)].concat()
     }
 }

@@ -1,5 +1,7 @@
 //! The kind `tpu`: ties scenario, result, checker and hot starts to the contract of the core.
 
+mod metrics;
+
 use crate::assemble::{Parts, candidate};
 use crate::baselines;
 use crate::check::{self, Envelope};
@@ -8,13 +10,14 @@ use crate::methods::finish;
 use crate::metrics::Hops;
 use crate::plan::{FaultCase, Routing, Simulation, TpuResult};
 use crate::pod::{self, CHIPS, PORTS};
+use crate::report::TpuReport;
 use crate::scenario::{self, SimulationSettings, TopologyChoice, TpuScenario};
 use crate::simulator;
 use lightbay_core::checked::Verdict;
 use lightbay_core::context;
 use lightbay_core::event::EventBody;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, PlacedPort};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::method::MethodError;
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
@@ -22,6 +25,8 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Streams;
 use lightbay_core::read::Fields;
+use lightbay_core::report::{Report, SectionInfo};
+use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 
@@ -31,19 +36,11 @@ pub struct Tpu;
 
 impl Kind for Tpu {
     const NAME: &'static str = "tpu";
-    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "mcf_lower", sense: Sense::Max };
+    const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "tons-fast";
 
-    const METRICS: &'static [MetricInfo] = &[
-        MetricInfo::bound("mcf_upper"),
-        MetricInfo::restated("n_mcf", Sense::Max),
-        MetricInfo::cost("avg_hops"),
-        MetricInfo::cost("diameter"),
-        MetricInfo::cost("max_channel_load"),
-        MetricInfo::gain("vc_ratio"),
-        MetricInfo::cost("worst_fault_load"),
-        MetricInfo::gain("saturation_flits_per_cycle_per_node"),
-    ];
+    const METRICS: &'static [MetricInfo] = metrics::METRICS;
+    const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
 
     type Scenario = TpuScenario;
     type Result = TpuResult;
@@ -115,6 +112,13 @@ impl Kind for Tpu {
 
     fn claimed(plan: &Plan<Self>) -> Vec<&'static str> {
         claimed(&plan.result)
+    }
+
+    fn report<'a>(
+        scenario: &'a Scenario<Self>,
+        plan: Option<&'a Plan<Self>>,
+    ) -> Result<Box<dyn Report + 'a>, Problems> {
+        Ok(Box::new(TpuReport::new(scenario, plan)?))
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {

@@ -9,6 +9,7 @@
 //! | [`plan`] | the result: topology, claims, certificates, routes, faults |
 //! | [`baselines`] | the tori that designs are measured against |
 //! | [`analysis`] | figures for people: yardsticks of a size, loads behind a routing |
+//! | `report` | scenarios and plans explained as sections |
 //! | [`assemble`] | from parts to what plans hold, and back |
 //! | [`check`] | the independent checker |
 //! | [`kind`] | all of it behind the contract of the core |
@@ -44,6 +45,7 @@ pub mod plan;
 pub mod pod;
 pub mod presets;
 pub mod radix4;
+mod report;
 pub mod routing;
 pub mod scenario;
 pub mod simulator;

@@ -1,16 +1,20 @@
 //! The kind `training`: ties scenario, result, checker and hot starts to the contract of the core.
 
+mod metrics;
+
 use crate::check::{self, Claims};
 use crate::plan::TrainingResult;
 use crate::scenario::{TrainingScenario, knobs};
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
-use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::report::{Report, SectionInfo};
+use lightbay_core::scenario::Scenario;
 
 /// Circuits between the pods of one LLM training job (DELTA).
 #[derive(Debug)]
@@ -30,20 +34,11 @@ fn claims(plan: &Plan<Training>) -> Claims<'_> {
 
 impl Kind for Training {
     const NAME: &'static str = "training";
-    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "makespan_s", sense: Sense::Min };
+    const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
     const DEFAULT_METHOD: &'static str = "auto";
 
-    const METRICS: &'static [MetricInfo] = &[
-        MetricInfo::restated("nct", Sense::Min),
-        MetricInfo::cost("total_ports"),
-        MetricInfo::restated("port_ratio", Sense::Min),
-        MetricInfo::input("ideal_makespan_s"),
-        MetricInfo::input("comm_ideal_s"),
-        MetricInfo::cost("worst_nct"),
-        MetricInfo::input("makespan_alone_s"),
-        MetricInfo::input("nct_alone"),
-        MetricInfo::cost("ports_taken"),
-    ];
+    const METRICS: &'static [MetricInfo] = metrics::METRICS;
+    const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
 
     type Scenario = TrainingScenario;
     type Result = TrainingResult;
@@ -93,6 +88,13 @@ impl Kind for Training {
         value: &ParamValue,
     ) -> Result<(), Problem> {
         scenario.set(name, index, value)
+    }
+
+    fn report<'a>(
+        scenario: &'a Scenario<Self>,
+        plan: Option<&'a Plan<Self>>,
+    ) -> Result<Box<dyn Report + 'a>, Problems> {
+        crate::report::report(scenario, plan)
     }
 
     fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {

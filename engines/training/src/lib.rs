@@ -33,6 +33,7 @@ pub mod prices;
 pub mod reallocate;
 pub mod reduced_dag;
 pub mod repair;
+mod report;
 pub mod robustness;
 #[cfg(test)]
 mod samples;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::toy;
 use lightbay_core::problem::printable;
+use lightbay_core::report::Unit;
 use proptest::prelude::*;
 
 fn header(value: f64) -> Header {
@@ -12,6 +13,8 @@ fn header(value: f64) -> Header {
 fn subject<'a>(label: &'a str, header: &'a Header, knobs: &'a [(String, ParamValue)]) -> Subject<'a> {
     Subject { label, header, knobs, other_question: None }
 }
+
+const WEIGHT: MetricInfo = MetricInfo::gain("weight", "weight", Unit::NUMBER, "");
 
 fn knobs(bandwidth: f64) -> Vec<(String, ParamValue)> {
     vec![("zeta".to_owned(), ParamValue::Int(4)), ("bandwidth_gbps".to_owned(), ParamValue::Float(bandwidth))]
@@ -25,10 +28,7 @@ fn what_differs_comes_first_and_figures_have_sign_percent_and_verdict() {
     b.objective.bound = Some(1.25);
     let (ka, mut kb) = (knobs(400.0), knobs(800.0));
     kb[0].1 = ParamValue::Float(4.0);
-    let table = compare(&[subject("a", &a, &ka), subject("b", &b, &kb)], TOLERANCE, |name| {
-        (name == "weight").then_some(MetricInfo::gain("weight"))
-    })
-    .unwrap();
+    let table = compare(&[subject("a", &a, &ka), subject("b", &b, &kb)], TOLERANCE, &[WEIGHT]).unwrap();
     let settings: Vec<(Scope, &str)> =
         table.settings.iter().map(|row| (row.scope, row.name.as_str())).collect();
     assert_eq!(
@@ -60,14 +60,13 @@ fn only_outcomes_are_judged() {
             .into();
     }
     let infos = [
-        MetricInfo::gain("result"),
-        MetricInfo::restated("restated", Sense::Min),
+        MetricInfo::gain("result", "result", Unit::NUMBER, ""),
+        MetricInfo::restated("restated", "restated", Unit::NUMBER, Sense::Min, ""),
         // A sense does not make a bound an outcome.
-        MetricInfo { sense: Some(Sense::Max), ..MetricInfo::bound("bound") },
-        MetricInfo { sense: Some(Sense::Min), ..MetricInfo::input("input") },
+        MetricInfo { sense: Some(Sense::Max), ..MetricInfo::bound("bound", "bound", Unit::NUMBER, "") },
+        MetricInfo { sense: Some(Sense::Min), ..MetricInfo::input("input", "input", Unit::NUMBER, "") },
     ];
-    let metric = |name: &str| infos.iter().find(|info| info.name == name).copied();
-    let table = compare(&[subject("a", &a, &[]), subject("b", &b, &[])], TOLERANCE, metric).unwrap();
+    let table = compare(&[subject("a", &a, &[]), subject("b", &b, &[])], TOLERANCE, &infos).unwrap();
     let verdict = |name: &str| {
         let figure = table.figures.iter().find(|figure| figure.name == name).unwrap();
         (figure.role, figure.changes[0].unwrap().verdict)
@@ -91,7 +90,7 @@ fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
     let (a, b, c) = (header(2.0), header(0.0), header(1.0));
     let other = Subject { other_question: Some("it moves nothing"), ..subject("b", &b, &[]) };
     let plain = [subject("a", &a, &[]), subject("c", &c, &[])];
-    let table = compare(&[plain[0], other, plain[1]], TOLERANCE, |_| None).unwrap();
+    let table = compare(&[plain[0], other, plain[1]], TOLERANCE, &[]).unwrap();
     let verdicts = |table: &Table| {
         table.figures[0].changes.iter().map(|change| change.unwrap().verdict).collect::<Vec<_>>()
     };
@@ -103,7 +102,7 @@ fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
     let json: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
     assert_eq!(json["not_ranked"][0]["label"], "b");
     // Against such a plan nothing is better or worse.
-    let table = compare(&[other, plain[0]], TOLERANCE, |_| None).unwrap();
+    let table = compare(&[other, plain[0]], TOLERANCE, &[]).unwrap();
     assert_eq!(verdicts(&table), [Verdict::Different]);
 }
 
@@ -150,7 +149,7 @@ proptest! {
         let kb = vec![("name".to_owned(), ParamValue::Text("plain".to_owned()))];
         let subjects =
             [subject(&label, &a, &ka), subject(&other, &b, &kb)];
-        let table = compare(&subjects, TOLERANCE, |_| None).unwrap();
+        let table = compare(&subjects, TOLERANCE, &[]).unwrap();
         let rows = parse_csv(&table.to_csv());
         prop_assert!(rows.iter().all(|row| row.len() == 2 + 2 + 3), "{rows:?}");
         let shown = |text: &str| {
@@ -193,7 +192,7 @@ fn markdown_stays_in_its_cells() {
     let (a, b) = (header(2.0), header(1.0));
     let (ka, kb) = (knobs(400.0), knobs(800.0));
     let table =
-        compare(&[subject("a|b", &a, &ka), subject("\u{1b}[2J`x`\n", &b, &kb)], TOLERANCE, |_| None).unwrap();
+        compare(&[subject("a|b", &a, &ka), subject("\u{1b}[2J`x`\n", &b, &kb)], TOLERANCE, &[]).unwrap();
     let text = table.to_markdown();
     assert!(
         text.starts_with("| setting | of | a\\|b | \\\\u{1b}\\[2J\\`x\\`\\\\u{a} |\n|---|---|---|---|\n"),
@@ -208,7 +207,7 @@ fn markdown_stays_in_its_cells() {
 fn json_names_its_schema_and_reads_back() {
     let (a, b) = (header(2.0), header(1.0));
     let subjects = [subject("a", &a, &[]), subject("b", &b, &[])];
-    let table = compare(&subjects, TOLERANCE, |_| None).unwrap();
+    let table = compare(&subjects, TOLERANCE, &[]).unwrap();
     let value: serde_json::Value = serde_json::from_slice(&table.to_json().unwrap()).unwrap();
     assert_eq!(value["schema"], "lightbay.compare/1");
     assert_eq!(value["figures"][0]["changes"][0]["verdict"], "better");
@@ -221,7 +220,7 @@ fn one_plan_or_two_kinds_are_refused() {
     let (a, mut b) = (header(2.0), header(1.0));
     b.kind = "tpu".to_owned();
     let (a, b) = (subject("a", &a, &[]), subject("b", &b, &[]));
-    let message = |subjects: &[Subject<'_>]| compare(subjects, TOLERANCE, |_| None).unwrap_err().to_string();
+    let message = |subjects: &[Subject<'_>]| compare(subjects, TOLERANCE, &[]).unwrap_err().to_string();
     assert_eq!(message(&[a]), "1 plan was given; give at least two plans to compare");
     assert_eq!(message(&[a, a, b]), "'a' is of kind toy, 'b' of kind tpu; compare plans of one kind");
     assert!(message(&[]).contains("at least two"));

@@ -7,7 +7,7 @@ use crate::app::state::App;
 use lightbay_core::event::Severity;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Header, gap};
-use lightbay_engines::metric;
+use lightbay_engines::metrics;
 use lightbay_sessions::compare::{Subject, TOLERANCE, Table, compare};
 
 impl App {
@@ -117,7 +117,7 @@ impl App {
         let subjects = [subject(pair.against)?, subject(pair.plan)?];
         let subjects: Vec<Subject<'_>> = subjects.iter().map(Compared::subject).collect();
         let kind = self.work.as_ref().map_or("", |work| work.kind);
-        compare(&subjects, TOLERANCE, |name| metric(kind, name)).ok()
+        compare(&subjects, TOLERANCE, metrics(kind)).ok()
     }
 
     /// Verifies the plan that is meant with the independent checker, off the loop.

@@ -7,9 +7,11 @@ use crate::cli::printer::{Printer, Ration, Said, Then, json_line};
 use crate::cli::quantity;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, Severity};
 use lightbay_core::kind::ObjectiveInfo;
+use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Limit, gap};
 use lightbay_core::problem::{printable, shortened};
+use lightbay_engines::{KindInfo, metrics};
 use std::collections::BTreeMap;
 
 /// Seconds of the run's clock between two lines about the same figures.
@@ -25,14 +27,14 @@ const LONGEST_LINE: usize = 1000;
 /// If no thread can be started.
 pub fn start(
     form: Progress,
-    objective: ObjectiveInfo,
+    kind: KindInfo,
     defaults: Vec<ParamInfo>,
     console: &Console,
 ) -> Result<Option<Printer<Event>>, Failure> {
     if form == Progress::None {
         return Ok(None);
     }
-    let mut plain = Plain::new(objective, defaults);
+    let mut plain = Plain::new(kind.objective, metrics(kind.name), defaults);
     let mut ration = Ration::default();
     let printer = Printer::start(console, move |event: Option<Event>| {
         let done = event.as_ref().is_some_and(|event| matches!(event.body, EventBody::Done(_)));
@@ -63,6 +65,8 @@ pub fn start(
 #[derive(Debug)]
 struct Plain {
     objective: ObjectiveInfo,
+    /// Figures that plans of the kind carry.
+    known: &'static [MetricInfo],
     defaults: Vec<ParamInfo>,
     metrics: BTreeMap<String, f64>,
     best: Option<f64>,
@@ -71,9 +75,9 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(objective: ObjectiveInfo, defaults: Vec<ParamInfo>) -> Self {
+    fn new(objective: ObjectiveInfo, known: &'static [MetricInfo], defaults: Vec<ParamInfo>) -> Self {
         let metrics = BTreeMap::new();
-        Self { objective, defaults, metrics, best: None, last_bound_s: None, last_figures_s: 0.0 }
+        Self { objective, known, defaults, metrics, best: None, last_bound_s: None, last_figures_s: 0.0 }
     }
 
     /// The line for an event, if it is a milestone.
@@ -83,7 +87,6 @@ impl Plain {
     }
 
     fn words(&mut self, event: &Event) -> Option<(&'static str, String)> {
-        let name = self.objective.name;
         Some(match &event.body {
             EventBody::Started(started) => {
                 let threads = if started.threads == 1 { "thread" } else { "threads" };
@@ -117,7 +120,7 @@ impl Plain {
                     (Some(best), None) => format!(", gap {}", quantity::percent(gap(best, bound.value))),
                     _ => String::new(),
                 };
-                ("bound", format!("{}{gap}{only}", quantity::phrase(name, bound.value)))
+                ("bound", format!("{}{gap}{only}", self.objective.phrase(bound.value)))
             }
             EventBody::Solver(stats) => {
                 self.figures_due(event)?;
@@ -127,7 +130,7 @@ impl Plain {
             }
             EventBody::Generation(stats) => {
                 self.figures_due(event)?;
-                let best = quantity::phrase(name, stats.best);
+                let best = self.objective.phrase(stats.best);
                 (
                     "search",
                     format!(
@@ -146,7 +149,7 @@ impl Plain {
             EventBody::Series(_) | EventBody::Line(_) => return None,
             EventBody::HotStart(report) => {
                 let value = |value: Option<f64>| {
-                    value.map_or_else(|| "?".to_owned(), |value| quantity::value(name, value))
+                    value.map_or_else(|| "?".to_owned(), |value| self.objective.with_unit(value))
                 };
                 let change = match (report.before, report.after) {
                     (None, None) => String::new(),
@@ -157,7 +160,7 @@ impl Plain {
             }
             EventBody::Offer(offer) => {
                 let fate = if offer.taken { "taken" } else { "not taken" };
-                ("offer", format!("{} from {}: {fate}", quantity::phrase(name, offer.value), offer.from))
+                ("offer", format!("{} from {}: {fate}", self.objective.phrase(offer.value), offer.from))
             }
             EventBody::Edit(edit) => ("edit", format!("{} is now {}", edit.name, edit.new)),
             EventBody::Paused(paused) => ("run", if paused.paused { "paused" } else { "resumed" }.to_owned()),
@@ -165,7 +168,7 @@ impl Plain {
                 let what = if note.severity == Severity::Info { "note" } else { "warning" };
                 (what, note.text.clone())
             }
-            EventBody::Done(done) => ("done", done_words(name, done)),
+            EventBody::Done(done) => ("done", done_words(&self.objective, done)),
         })
     }
 
@@ -175,11 +178,15 @@ impl Plain {
 
     /// Value, the figures that changed since the last plan, and where it came from.
     fn plan_words(&mut self, incumbent: &Incumbent) -> String {
-        let mut text = quantity::phrase(self.objective.name, incumbent.value);
+        let mut text = self.objective.phrase(incumbent.value);
         for (metric, value) in &incumbent.metrics {
             if self.metrics.insert(metric.clone(), *value) != Some(*value) {
                 text.push_str(", ");
-                text.push_str(&quantity::phrase(metric, *value));
+                let words = match self.known.iter().find(|info| info.name == metric) {
+                    Some(info) => info.phrase(*value),
+                    None => format!("{metric} {}", quantity::number(*value)),
+                };
+                text.push_str(&words);
             }
         }
         if !incumbent.source.is_empty() {
@@ -199,7 +206,7 @@ impl Plain {
     }
 }
 
-fn done_words(name: &str, done: &Done) -> String {
+fn done_words(objective: &ObjectiveInfo, done: &Done) -> String {
     let status = match done.status {
         EndStatus::GapReached => "gap reached",
         EndStatus::NumericalTrouble => "numerical trouble",
@@ -216,11 +223,11 @@ fn done_words(name: &str, done: &Done) -> String {
         let proof = match done.bound {
             Some(bound) => {
                 let gap = quantity::percent(gap(value, bound));
-                format!("bound {}, gap {gap}", quantity::value(name, bound))
+                format!("bound {}, gap {gap}", objective.with_unit(bound))
             }
             None => "nothing proven".to_owned(),
         };
-        format!(": {}, {proof}", quantity::phrase(name, value))
+        format!(": {}, {proof}", objective.phrase(value))
     });
     // A limit has been named already.
     let why = match done.limit {
@@ -235,6 +242,7 @@ mod tests {
     use super::*;
     use lightbay_core::event::{Bound, RunId, Started};
     use lightbay_core::kind::Sense;
+    use lightbay_core::report::Unit;
 
     fn event(elapsed_s: f64, body: EventBody) -> Event {
         Event { run: RunId(1), method: "toy".into(), seq: 0, elapsed_s, body }
@@ -242,7 +250,8 @@ mod tests {
 
     fn plain() -> Plain {
         let defaults = vec![ParamInfo::int("boxes", 1, 9, 5, "Boxes.")];
-        Plain::new(ObjectiveInfo { name: "makespan_s", sense: Sense::Min }, defaults)
+        const NCT: &[MetricInfo] = &[MetricInfo::restated("nct", "NCT", Unit::RATIO, Sense::Min, "")];
+        Plain::new(ObjectiveInfo::min("makespan_s", "makespan", Unit::SECONDS, ""), NCT, defaults)
     }
 
     fn incumbent(value: f64, source: &str) -> EventBody {
@@ -261,12 +270,12 @@ mod tests {
     fn plans_and_bounds_are_lines_with_units() {
         let mut plain = plain();
         let line = plain.line(&event(0.5, incumbent(2.0, "vector 17"))).unwrap();
-        assert_eq!(line, "    0.500 s  plan       makespan 2 s, NCT 1.25 from vector 17");
+        assert_eq!(line, "    0.500 s  plan       makespan 2.000000 s, NCT 1.2500 from vector 17");
         let line = plain.line(&event(0.5, incumbent(2.0, "vector 18"))).unwrap();
-        assert_eq!(line, "    0.500 s  plan       makespan 2 s from vector 18", "NCT is what it was");
+        assert_eq!(line, "    0.500 s  plan       makespan 2.000000 s from vector 18", "NCT is what it was");
         let bound = |value| EventBody::Bound(Bound { value, only: None });
         let line = plain.line(&event(0.6, bound(1.5))).unwrap();
-        assert_eq!(line, "    0.600 s  bound      makespan 1.5 s, gap 25 %");
+        assert_eq!(line, "    0.600 s  bound      makespan 1.500000 s, gap 25 %");
         assert_eq!(plain.line(&event(0.7, bound(1.6))), None, "too soon after the last");
         assert!(plain.line(&event(1.7, bound(1.7))).is_some());
     }
@@ -301,6 +310,6 @@ mod tests {
             plan: None,
         };
         let line = plain().line(&event(60.0, EventBody::Done(done))).unwrap();
-        assert_eq!(line, "   60.000 s  done       stopped (time limit): makespan 2 s, nothing proven");
+        assert_eq!(line, "   60.000 s  done       stopped (time limit): makespan 2.000000 s, nothing proven");
     }
 }

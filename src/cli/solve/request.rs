@@ -5,18 +5,17 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
 use crate::cli::target::Target;
-use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::run::Job;
-use lightbay_engines::{AnyPlan, Ask, apply, job, kind, method, methods};
+use lightbay_engines::{AnyPlan, Ask, KindInfo, apply, job, kind, method, methods};
 
 /// What is to be done.
 pub struct Prepared {
     /// The run.
     pub job: Box<dyn Job>,
-    /// What it optimises.
-    pub objective: ObjectiveInfo,
+    /// Kind of its scenario.
+    pub kind: KindInfo,
     /// The parameters of the method as they are if nothing is set.
     pub defaults: Vec<ParamInfo>,
     /// Where its plan goes.
@@ -85,7 +84,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     ask.hot_start = hot_start.map(|plan| plan.shared());
     let job = job(&scenario, &ask)?;
     let threads = arguments.limits.thread_budget(console)?;
-    Ok(Prepared { job, objective: info.objective, defaults: chosen.params, target, threads })
+    Ok(Prepared { job, kind: info, defaults: chosen.params, target, threads })
 }
 
 fn same_kind(plan: &AnyPlan, kind: &str) -> Result<(), Problem> {

@@ -8,6 +8,7 @@ use crate::cli::printer::{BACKLOG, Figures, Printer, Ration, Said, Then, json_li
 use crate::cli::quantity;
 use lightbay_core::event::{Event, EventSink};
 use lightbay_core::problem::printable;
+use lightbay_engines::metrics;
 use lightbay_engines::sweep::{Row, Sweep};
 use serde_json::Value;
 use std::sync::Arc;
@@ -86,8 +87,11 @@ fn words(sweep: &Sweep, row: &Row, done: usize, all: usize) -> String {
     );
     parts.push(row.method.clone());
     parts.push(row.status.word().to_owned());
-    parts.extend(row.value.map(|value| quantity::phrase(sweep.objective().name, value)));
-    parts.extend(row.metrics.get("nct").map(|nct| quantity::phrase("nct", *nct)));
+    parts.extend(row.value.map(|value| sweep.objective().phrase(value)));
+    // The figures that never leave a table of plans say what the objective says.
+    let spoken =
+        metrics(sweep.kind().name).iter().filter(|info| info.table.is_some_and(|table| table.priority == 0));
+    parts.extend(spoken.filter_map(|info| Some(info.phrase(*row.metrics.get(info.name)?))));
     if row.failed() && !row.reason.is_empty() {
         parts.push(row.reason.clone());
     }

@@ -2,10 +2,10 @@
 
 use crate::app::layer::CellEdit;
 use crate::app::state::App;
-use crate::view::figures::{Goal, Room, change};
-use crate::view::present::figures;
+use crate::view::figures::{Goal, Room, change, in_unit};
+use lightbay_engines::metrics;
 use lightbay_sessions::compare::{self, TOLERANCE};
-use lightbay_widgets::{Pen, Piece, Tone, number};
+use lightbay_widgets::{Pen, Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -77,10 +77,11 @@ fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
                 let value = header.objective.value;
                 pieces.push(Piece::answer(goal.with_unit(value, Room::Long)));
                 // What says more than the objective: the columns of the table that never go.
-                for figure in figures(work.kind).columns.iter().filter(|figure| figure.priority == 0) {
-                    if let Some(value) = header.metrics.get(figure.metric) {
-                        let value = number::fixed(*value, figure.decimals);
-                        pieces.push(Piece::muted(format!("  {} {value}", figure.title)));
+                for info in metrics(work.kind) {
+                    let place = info.table.filter(|place| place.priority == 0);
+                    if let (Some(place), Some(value)) = (place, header.metrics.get(info.name)) {
+                        let value = in_unit(*value, info.unit, Room::Long);
+                        pieces.push(Piece::muted(format!("  {} {value}", place.title)));
                     }
                 }
                 if let Some(base) = base {

@@ -26,7 +26,8 @@ impl Layers {
         self.columns.push(Column::left("method", 14));
         self.columns.push(Column::left("state", 12).cut(Cut::End));
         self.columns.push(Column::right("clock", 7).priority(2));
-        self.columns.push(Column::right(format!("best {}", goal.unit), 11).priority(1));
+        self.columns
+            .push(Column::right(format!("best {}", goal.unit.symbol).trim_end().to_owned(), 11).priority(1));
         self.columns.push(Column::left("what it did", 12).cut(Cut::End).priority(3).grow());
         self.rows.clear();
         self.rows.extend(app.runs.iter().enumerate().map(|(index, run)| {

@@ -108,7 +108,7 @@ impl Comparison {
         let name = |number: u64| app.plans.get(number).map_or("", |entry| &entry.method).to_owned();
         let heads = [format!("{plan} {}", name(plan)), format!("{base} {}", name(against))];
         let minus = format!("{plan} - {}", base.split(' ').next().unwrap_or_default());
-        let figures = rows::figures(app, key.pair, sheet);
+        let figures = rows::figures(sheet);
         self.verdict = rows::verdict(plan, sheet, &figures);
         let table = rows::table(sheet, &figures);
         let numbers = blocks.row.as_ref().map(|(title, row)| Numbers::new(title, row, key.width, theme));

@@ -6,7 +6,6 @@ mod changes;
 mod compare;
 mod export;
 mod facts;
-mod figures;
 mod logical;
 mod matrix;
 mod phases;
@@ -35,12 +34,8 @@ use std::sync::Arc;
 type Counted = Result<Arc<phases::Orders>, String>;
 
 /// What the kind shows.
-pub const SCREENS: KindScreens = KindScreens {
-    kind: "crossconnect",
-    panes: PANES,
-    figures: figures::FIGURES,
-    make: || Box::new(Crossconnects::new()),
-};
+pub const SCREENS: KindScreens =
+    KindScreens { kind: "crossconnect", panes: PANES, make: || Box::new(Crossconnects::new()) };
 
 /// The pane in which a switch is chosen.
 const SWITCHES: PaneId = PaneId::Kind(1);

@@ -6,7 +6,6 @@ mod compare;
 mod crossings;
 mod facts;
 mod faults;
-mod figures;
 mod live;
 mod loads;
 mod sizes;
@@ -31,8 +30,7 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// What the kind shows.
-pub const SCREENS: KindScreens =
-    KindScreens { kind: "tpu", panes: PANES, figures: figures::FIGURES, make: || Box::new(Tpu::new()) };
+pub const SCREENS: KindScreens = KindScreens { kind: "tpu", panes: PANES, make: || Box::new(Tpu::new()) };
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {

@@ -7,7 +7,6 @@ mod compare;
 mod contention;
 mod dag;
 mod explained;
-mod figures;
 mod ga;
 mod links;
 mod path;
@@ -35,12 +34,8 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// What the kind shows.
-pub const SCREENS: KindScreens = KindScreens {
-    kind: "training",
-    panes: PANES,
-    figures: figures::FIGURES,
-    make: || Box::<Training>::default(),
-};
+pub const SCREENS: KindScreens =
+    KindScreens { kind: "training", panes: PANES, make: || Box::<Training>::default() };
 
 /// Number of the pane of the critical path.
 const PATH: u8 = 6;

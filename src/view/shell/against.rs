@@ -3,7 +3,9 @@
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::view::figures::{self, Goal, Room};
-use crate::view::present;
+use lightbay_core::kind::Sense;
+use lightbay_core::metric::Figures;
+use lightbay_engines::metrics;
 use lightbay_sessions::compare::{TOLERANCE, change};
 use lightbay_widgets::{Cut, Pen, Piece, Tone, number};
 use ratatui::buffer::Buffer;
@@ -51,9 +53,12 @@ impl Against {
         };
         // A plan that answers another question is neither better nor worse.
         let ranked = shown.competes() && base.competes();
-        let mut row = |name: &str, pair: (Option<f64>, Option<f64>), sense, text: &dyn Fn(f64) -> String| {
+        let mut row = |name: &str,
+                       pair: (Option<f64>, Option<f64>),
+                       sense: Option<Sense>,
+                       text: &dyn Fn(f64) -> String| {
             if let (Some(new), Some(old)) = pair {
-                let change = change(old, new, Some(sense).filter(|_| ranked), TOLERANCE);
+                let change = change(old, new, sense.filter(|_| ranked), TOLERANCE);
                 self.rows.push(Row {
                     name: name.to_owned(),
                     new: text(new),
@@ -63,12 +68,17 @@ impl Against {
             }
         };
         let value = (Some(shown.value), Some(base.value));
-        row(&goal.name, value, goal.sense, &|value| goal.value(value, room).into());
-        for figure in present::figures(work.kind).against {
-            let of = |entry: &PlanEntry| (figure.of)(entry.value, &entry.metrics);
-            let decimals = figure.decimals[usize::from(!roomy)];
+        row(goal.name, value, Some(goal.sense), &|value| goal.value(value, room).into());
+        for info in metrics(work.kind) {
+            let Some(place) = info.comparison else { continue };
+            let of = |entry: &PlanEntry| {
+                let scaled =
+                    info.of(&Figures { value: entry.value, bound: None, metrics: &entry.metrics })?;
+                Some(scaled * info.unit.scale)
+            };
+            let decimals = usize::from(place.decimals[usize::from(!roomy)]);
             let text = |value: f64| number::fixed(value, decimals).into();
-            row(figure.name, (of(shown), of(base)), figure.sense, &text);
+            row(place.title, (of(shown), of(base)), info.sense, &text);
         }
         self.rows.len() as u16 + 1
     }

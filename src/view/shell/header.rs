@@ -5,8 +5,6 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
-use crate::view::present::figures;
-use crate::view::present::figures::HeaderFigure;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -95,22 +93,21 @@ impl HeaderLine {
         self.segments.push(Segment::new("plan", headline.name.clone()).plain().priority(1).suffix(stale));
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
-        self.segments.push(Segment::new(goal.name.clone(), value).label_may_go());
-        let figures = figures(work.kind);
-        self.add(figures.header.iter().filter(|figure| figure.early), &headline);
+        self.segments.push(Segment::new(goal.name, value).label_may_go());
+        self.add(true, &headline);
         let gap = headline.gap();
         let words = gap.map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
         self.segments.push(Segment::new("gap", words));
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
-        self.add(figures.header.iter().filter(|figure| !figure.early), &headline);
+        self.add(false, &headline);
     }
 
-    fn add<'a>(&mut self, figures: impl Iterator<Item = &'a HeaderFigure>, headline: &Headline) {
-        self.segments.extend(figures.filter_map(|figure| {
-            let segment = Segment::new(figure.label, (figure.of)(headline)?);
-            Some(if figure.priority > 0 { segment.priority(figure.priority) } else { segment })
+    fn add(&mut self, early: bool, headline: &Headline) {
+        self.segments.extend(headline.in_header(early).map(|(info, place, text)| {
+            let segment = Segment::new(info.label, text);
+            if place.priority > 0 { segment.priority(place.priority) } else { segment }
         }));
     }
 }

@@ -7,10 +7,10 @@ use crate::app::drawn::Drawn;
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
-use crate::view::figures::{Goal, Headline, Room, bound_for, percent};
+use crate::view::figures::{Goal, Headline, Room, bound_for, ideal_objective, percent};
 use crate::view::layout::Placed;
-use crate::view::present;
-use crate::view::present::figures::ColumnFigure;
+use lightbay_core::metric::{InTable, MetricInfo};
+use lightbay_engines::metrics;
 use lightbay_sessions::compare::{TOLERANCE, Verdict, change};
 use lightbay_widgets::{
     Column, PaneState, Piece, RowKind, Sentence, Table, TableRow, TableState, Tone, number, scroll,
@@ -18,6 +18,22 @@ use lightbay_widgets::{
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
+
+/// A column of a figure that the kind declares.
+#[derive(Clone, Copy, Debug)]
+struct MetricColumn {
+    info: &'static MetricInfo,
+    place: InTable,
+}
+
+impl MetricColumn {
+    fn text(&self, value: f64) -> String {
+        // A table has room for three decimals of numbers without fixed ones.
+        let decimals =
+            usize::from(self.info.unit.decimals.unwrap_or(3)).min(usize::from(self.place.width.max(2)) - 2);
+        number::fixed(value * self.info.unit.scale, decimals).into()
+    }
+}
 
 /// The table with its rows.
 #[derive(Debug, Default)]
@@ -101,13 +117,15 @@ impl Plans {
         let rows = app.plans.rows();
         let has = |name: &str| rows.iter().any(|entry| entry.metrics.contains_key(name));
         let kind = app.work.as_ref().map_or("", |work| work.kind);
-        let mut figures = present::figures(kind).columns.to_vec();
-        figures.retain(|figure| has(figure.metric));
-        let needed = |figure: &ColumnFigure| {
-            let values = rows.iter().filter_map(|entry| entry.metrics.get(figure.metric));
-            let widest =
-                values.map(|value| number::fixed(*value, figure.decimals).chars().count() as u16).max();
-            if figure.width > 0 { figure.width } else { widest.unwrap_or(1).max(2) }
+        let figures: Vec<MetricColumn> = metrics(kind)
+            .iter()
+            .filter(|info| has(info.name))
+            .filter_map(|info| Some(MetricColumn { info, place: info.table? }))
+            .collect();
+        let needed = |figure: &MetricColumn| {
+            let values = rows.iter().filter_map(|entry| entry.metrics.get(figure.info.name));
+            let widest = values.map(|value| figure.text(*value).chars().count() as u16).max();
+            if figure.place.width > 0 { figure.place.width } else { widest.unwrap_or(1).max(2) }
         };
         let names = rows.iter().map(|entry| entry.method.chars().count() as u16).max().unwrap_or(0);
         let digits = rows.iter().map(|entry| entry.number).max().unwrap_or(1).to_string().len() as u16;
@@ -124,13 +142,11 @@ impl Plans {
         self.columns.push(Column::right("#", digits));
         self.columns.push(Column::left("method", names.clamp(13, 14)).gap(1).grow());
         // Where a figure never goes it says what the objective says, in fewer columns.
-        let spoken = figures.iter().any(|figure| figure.priority == 0);
+        let spoken = figures.iter().any(|figure| figure.place.priority == 0);
         self.columns.push(Column::right(head, value_width).gap(1).priority(if spoken { 2 } else { 0 }));
-        self.columns.extend(
-            figures
-                .iter()
-                .map(|figure| Column::right(figure.title, needed(figure)).gap(1).priority(figure.priority)),
-        );
+        self.columns.extend(figures.iter().map(|figure| {
+            Column::right(figure.place.title, needed(figure)).gap(1).priority(figure.place.priority)
+        }));
         self.rows.clear();
         let shown = app.plans.shown().map(|entry| entry.number);
         let mut foreign = false;
@@ -139,6 +155,7 @@ impl Plans {
             if !present && !foreign {
                 foreign = true;
                 self.ideal(
+                    kind,
                     goal,
                     rows.first().copied().filter(|entry| entry.scenario_sha256 == app.plans.scenario_sha256),
                     &figures,
@@ -148,20 +165,22 @@ impl Plans {
             self.rows.push(row(app, goal, entry, &figures, present, shown == Some(entry.number)));
         }
         if !foreign {
-            self.ideal(goal, rows.first().copied(), &figures);
+            self.ideal(kind, goal, rows.first().copied(), &figures);
         }
     }
 
     /// The ideal network: what no plan can be better than.
-    fn ideal(&mut self, goal: &Goal, entry: Option<&PlanEntry>, figures: &[ColumnFigure]) {
-        let Some(ideal) = entry.and_then(|entry| entry.metrics.get("ideal_makespan_s")) else { return };
+    fn ideal(&mut self, kind: &str, goal: &Goal, entry: Option<&PlanEntry>, figures: &[MetricColumn]) {
+        let Some(ideal) = entry.and_then(|entry| ideal_objective(metrics(kind), &entry.metrics)) else {
+            return;
+        };
         let mut cells = vec![
             Piece::muted("–"),
             Piece::muted("ideal network"),
-            Piece::muted(goal.value(*ideal, Room::Long)),
+            Piece::muted(goal.value(ideal, Room::Long)),
         ];
-        cells.extend(figures.iter().map(|figure| match figure.ideal {
-            Some(ideal) => Piece::muted(number::fixed(ideal, figure.decimals)),
+        cells.extend(figures.iter().map(|figure| match figure.place.ideal {
+            Some(ideal) => Piece::muted(figure.text(ideal)),
             None => Piece::muted("–"),
         }));
         self.rows.push(TableRow::fixed(cells));
@@ -172,7 +191,7 @@ fn row(
     app: &App,
     goal: &Goal,
     entry: &PlanEntry,
-    figures: &[ColumnFigure],
+    figures: &[MetricColumn],
     present: bool,
     shown: bool,
 ) -> TableRow {
@@ -184,9 +203,7 @@ fn row(
         cell(entry.method.clone()),
         cell(goal.value(entry.value, Room::Long).into()),
     ];
-    cells.extend(
-        figures.iter().map(|figure| cell(number::fixed(metric(figure.metric), figure.decimals).into())),
-    );
+    cells.extend(figures.iter().map(|figure| cell(figure.text(metric(figure.info.name)))));
     let mark = match (app.plans.baseline == Some(entry.number), entry.marked) {
         (true, _) => "B",
         (false, true) => "m",
@@ -204,13 +221,11 @@ pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
         value: entry.value,
         metrics: entry.metrics.clone(),
         bound: bound_for(app, entry),
+        declared: metrics(app.work.as_ref().map_or("", |work| work.kind)),
         preview: false,
     };
-    let header = present::figures(app.work.as_ref().map_or("", |work| work.kind)).header;
-    let said = |early: bool| {
-        let wanted = header.iter().filter(move |figure| figure.early == early);
-        wanted.filter_map(|figure| Some(format!("{} {}", figure.label, (figure.of)(&headline)?)))
-    };
+    let said =
+        |early: bool| headline.in_header(early).map(|(info, _, text)| format!("{} {text}", info.label));
     parts.extend(said(true));
     parts.extend(headline.gap().map(|gap| format!("gap {}", gap.words())));
     parts.extend(said(false));

@@ -8,10 +8,11 @@ use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanEntry;
 use crate::app::runs::Run;
 use crate::app::state::App;
-use crate::view::figures::{Goal, Room, bound_for};
+use crate::view::figures::{Goal, Room, bound_for, ideal_objective};
 use crate::view::layout::Placed;
 use lightbay_core::event::HotStartFate;
 use lightbay_core::kind::Sense;
+use lightbay_engines::metrics;
 use lightbay_widgets::{GapBar, Hits, MethodRow, PaneState, Piece, SolveStrip, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -45,7 +46,7 @@ struct Marks {
 impl Marks {
     fn of(app: &App, goal: &Goal, entry: &PlanEntry) -> Self {
         Self {
-            ideal: entry.metrics.get("ideal_makespan_s").copied(),
+            ideal: ideal_objective(metrics(app.work.as_ref().map_or("", |work| work.kind)), &entry.metrics),
             bound: bound_for(app, entry),
             best: entry.value,
             sense: goal.sense,

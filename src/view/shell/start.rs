@@ -5,8 +5,11 @@ use crate::app::action::{Command, Recent};
 use crate::app::drawn::{Drawn, PaneDrawn};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::state::{App, Example, Start};
-use crate::view::figures::{Room, in_unit, quantity};
-use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, number, scroll, text};
+use crate::view::figures::{Room, in_unit, with_unit};
+use lightbay_core::metric::MetricInfo;
+use lightbay_core::report::Unit;
+use lightbay_engines::{figure, metrics};
+use lightbay_widgets::{Cut, HEAT_STEPS, Pane, Pen, Piece, Tone, scroll, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -215,7 +218,8 @@ struct SessionColumns {
     status: Option<i32>,
     /// Last columns of value and NCT.
     value: i32,
-    nct: i32,
+    /// End of the figure that says what the objective says, in fewer columns.
+    spoken: i32,
 }
 
 impl SessionColumns {
@@ -239,8 +243,8 @@ impl SessionColumns {
         };
         let (kind, method) = (at(kind, 14), at(method, 15));
         let value = x + 14;
-        let nct = value + 8;
-        Self { name, kind, method, status: status.then_some(nct + 3), value, nct }
+        let spoken = value + 8;
+        Self { name, kind, method, status: status.then_some(spoken + 3), value, spoken }
     }
 }
 
@@ -277,7 +281,7 @@ impl Row {
                     }
                 }
                 pen.right(columns.value, 0, "best", muted);
-                pen.right(columns.nct, 0, "NCT", muted);
+                pen.right(columns.spoken, 0, &spoken_head(app), muted);
             }
             Self::Recent(index) => {
                 if let Some(recent) = app.start.recent.as_ref().and_then(|all| all.get(*index)) {
@@ -311,6 +315,22 @@ impl Row {
     }
 }
 
+/// The figure of a session's best plan that says what the objective says, in fewer columns.
+fn spoken(recent: &Recent) -> Option<(&'static MetricInfo, f64)> {
+    let info =
+        metrics(&recent.kind).iter().find(|info| info.table.is_some_and(|table| table.priority == 0))?;
+    Some((info, *recent.metrics.get(info.name)?))
+}
+
+/// Heading of that column: its names, each once.
+fn spoken_head(app: &App) -> String {
+    let mut heads: Vec<&str> =
+        app.start.recent.iter().flatten().filter_map(|recent| Some(spoken(recent)?.0.table?.title)).collect();
+    heads.sort_unstable();
+    heads.dedup();
+    heads.join("/")
+}
+
 fn draw_recent(pen: &mut Pen<'_>, recent: &Recent, chosen: bool) {
     let theme = pen.theme();
     let width = pen.width();
@@ -323,18 +343,17 @@ fn draw_recent(pen: &mut Pen<'_>, recent: &Recent, chosen: bool) {
         pen.cut(x, 0, 14, &recent.method, Cut::Middle, theme.style(Tone::Text));
     }
     if let Some((name, value)) = &recent.objective {
-        let (_, unit) = quantity(name);
-        let text = format!("{} {unit}", in_unit(*value, unit, Room::Long));
-        pen.right(columns.value, 0, text.trim_end(), theme.style(Tone::Text));
+        let unit = figure(&recent.kind, name).map_or(Unit::NUMBER, |figure| figure.unit);
+        pen.right(columns.value, 0, &with_unit(*value, unit, Room::Long), theme.style(Tone::Text));
     }
-    if let Some(nct) = recent.metrics.get("nct") {
-        pen.right(columns.nct, 0, &number::nct(*nct), theme.ink(Tone::Text, chosen));
+    if let Some((info, value)) = spoken(recent) {
+        pen.right(columns.spoken, 0, &in_unit(value, info.unit, Room::Long), theme.ink(Tone::Text, chosen));
     }
     if let Some(x) = columns.status {
         let tone = if recent.status == "optimal" { Tone::Good } else { Tone::Text };
         pen.cut(x, 0, 12, &recent.status.replace('_', " "), Cut::End, theme.style(tone));
     }
-    let from = columns.status.map_or(columns.nct, |x| x + 12);
+    let from = columns.status.map_or(columns.spoken, |x| x + 12);
     let age = i32::from(text::width(&recent.age, pen.glyphs()));
     if from + 1 + age < width {
         pen.right(width - 1, 0, &recent.age, theme.style(Tone::Muted));

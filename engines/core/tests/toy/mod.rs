@@ -5,12 +5,13 @@ use lightbay_core::checked::{Verdict, Violation};
 use lightbay_core::clock::{Clock, ManualClock};
 use lightbay_core::context::Context;
 use lightbay_core::event::{Event, EventBody, EventSink, HotStartFate, Recorder, RunId};
-use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::report::Unit;
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
 use schemars::JsonSchema;
@@ -34,7 +35,8 @@ pub struct ToyResult {
 
 impl Kind for Toy {
     const NAME: &'static str = "toy";
-    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "number", sense: Sense::Min };
+    const OBJECTIVE: ObjectiveInfo =
+        ObjectiveInfo::min("number", "number", Unit::NUMBER, "What the toy counts.");
     const DEFAULT_METHOD: &'static str = "scan";
     type Scenario = ToyScenario;
     type Result = ToyResult;

@@ -5,12 +5,13 @@ use lightbay_core::checked::{Verdict, Violation};
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Context;
 use lightbay_core::event::{Event, EventBody, Recorder, RunId};
-use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo, Sense};
+use lightbay_core::kind::{Candidate, Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};
 use lightbay_core::plan::{Plan, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
+use lightbay_core::report::Unit;
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
@@ -37,7 +38,7 @@ pub struct Cost {
 
 impl Kind for Cover {
     const NAME: &'static str = "cover";
-    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo { name: "cost", sense: Sense::Min };
+    const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min("cost", "cost", Unit::NUMBER, "What the toy counts.");
     const DEFAULT_METHOD: &'static str = "solver";
     type Scenario = Nothing;
     type Result = Cost;

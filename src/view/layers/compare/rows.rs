@@ -1,25 +1,16 @@
 //! Rows of the comparison: settings in which the plans differ, figures with sign and verdict.
 
-use crate::app::layer::Pair;
-use crate::app::state::App;
-use crate::view::figures::{self, Room, in_unit, quantity};
-use lightbay_core::kind::Sense;
+use crate::view::figures::{self, Room, in_unit};
 use lightbay_core::metric::Role;
 use lightbay_core::param::ParamValue;
-use lightbay_sessions::compare::{Figure, Scope, TOLERANCE, Table as Sheet, Verdict, change};
+use lightbay_core::report::Unit;
+use lightbay_engines::figure_label;
+use lightbay_sessions::compare::{Figure, Scope, Table as Sheet, Verdict};
 use lightbay_widgets::{Piece, TableRow, Tone, number};
 
-/// The figures in reading order, with the loss over the ideal network.
-pub fn figures(app: &App, pair: Pair, sheet: &Sheet) -> Vec<Figure> {
-    let rank = |name: &str| match name {
-        "nct" => 1,
-        "loss_s" => 2,
-        "total_ports" => 3,
-        "gap" => 5,
-        "bound" => 6,
-        _ => 4,
-    };
-    // Outcomes first, then what is proven, what was given and what it took.
+/// The figures in reading order: outcomes first, then what is proven, what was given and what it took; within each in the
+/// order in which the kind declares them.
+pub fn figures(sheet: &Sheet) -> Vec<Figure> {
     let part = |role: Role| match role {
         Role::Result | Role::Restated => 0,
         Role::Bound => 1,
@@ -27,23 +18,9 @@ pub fn figures(app: &App, pair: Pair, sheet: &Sheet) -> Vec<Figure> {
         Role::Effort => 3,
     };
     let mut figures: Vec<Figure> = sheet.figures.clone();
-    let loss = |number: u64| {
-        let entry = app.plans.get(number)?;
-        Some(entry.value - entry.metrics.get("ideal_makespan_s")?)
-    };
-    if let (Some(new), Some(old)) = (loss(pair.plan), loss(pair.against)) {
-        let sense = Some(Sense::Min);
-        figures.push(Figure {
-            name: "loss_s".to_owned(),
-            role: Role::Restated,
-            sense,
-            values: vec![Some(old), Some(new)],
-            changes: vec![Some(change(old, new, sense.filter(|_| sheet.not_ranked.is_empty()), TOLERANCE))],
-        });
-    }
     // The objective is the first one.
     if let Some(rest) = figures.get_mut(1..) {
-        rest.sort_by_key(|figure| (part(figure.role), rank(&figure.name)));
+        rest.sort_by_key(|figure| part(figure.role));
     }
     figures
 }
@@ -129,34 +106,37 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
     for (heading, belongs) in parts {
         rows.extend([TableRow::gap(), TableRow::heading(heading)]);
         rows.extend(
-            figures.iter().filter(|figure| belongs(figure.role)).map(|figure| row(figure, objective)),
+            figures
+                .iter()
+                .filter(|figure| belongs(figure.role))
+                .map(|figure| row(&sheet.kind, figure, objective)),
         );
     }
     rows
 }
 
-fn row(figure: &Figure, objective: &str) -> TableRow {
-    let (label, scale, unit) = match figure.name.as_str() {
-        // Losses are milliseconds of a makespan of seconds.
-        "loss_s" => ("loss over ideal ms".to_owned(), 1e3, "ms"),
-        "gap" => ("gap %".to_owned(), 100.0, "%"),
+fn row(kind: &str, figure: &Figure, objective: &str) -> TableRow {
+    let (label, unit) = match figure.name.as_str() {
+        "gap" => ("gap".to_owned(), Unit::PERCENT),
+        "elapsed_s" => ("elapsed".to_owned(), Unit::SECONDS.with_decimals(3)),
         "bound" => {
-            let unit = quantity(objective).1;
-            (format!("bound {unit}"), 1.0, unit)
+            let unit = lightbay_engines::figure(kind, objective).map_or(Unit::NUMBER, |figure| figure.unit);
+            ("bound".to_owned(), unit)
         }
         name => {
-            let (stem, unit) = quantity(name);
-            (format!("{stem} {unit}").trim_end().to_owned(), 1.0, unit)
+            let unit = lightbay_engines::figure(kind, name).map_or(Unit::NUMBER, |figure| figure.unit);
+            (figure_label(kind, name), unit)
         }
     };
+    let label = format!("{label} {}", unit.symbol);
+    let label = label.trim_end();
     // Decimals are the same in a row: a fraction on one side gives them to the other.
     let fraction = figure.values.iter().flatten().any(|value| value.fract() != 0.0);
     let shown = |value: f64| -> String {
-        let room = if figure.name == "elapsed_s" { Room::Short } else { Room::Long };
-        match (figure.name.as_str(), unit) {
-            ("nct", _) => number::nct(value).into(),
-            (_, "") if fraction && value.abs() >= 0.1 => number::fixed(value, 4).into(),
-            _ => in_unit(value * scale, unit, room).into(),
+        if unit.decimals.is_none() && fraction && value.abs() >= 0.1 {
+            number::fixed(value, 4).into()
+        } else {
+            in_unit(value, unit, Room::Long).into()
         }
     };
     let value = |index: usize| {
@@ -187,7 +167,8 @@ fn row(figure: &Figure, objective: &str) -> TableRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightbay_sessions::compare::NotRanked;
+    use lightbay_core::kind::Sense;
+    use lightbay_sessions::compare::{NotRanked, TOLERANCE, change};
 
     fn figure(name: &str, role: Role, old: f64, new: f64, sense: Option<Sense>) -> Figure {
         let changes = vec![Some(change(old, new, sense, TOLERANCE))];

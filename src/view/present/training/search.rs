@@ -103,8 +103,8 @@ impl GapOf {
         }
     }
 
-    const fn gap(self) -> Gap {
-        Gap { nct: self.nct, share: self.share }
+    fn gap(self) -> Gap {
+        Gap { second: self.nct.map(|nct| (nct, "of ideal comm.")), share: self.share }
     }
 }
 

@@ -1,0 +1,84 @@
+//! A scenario or a plan explained as data: named sections of facts, tables, matrices, curves and spans.
+//!
+//! A kind works every section out once, in its own crate. The command line prints it, exports write it as Markdown or
+//! CSV, the workbench draws it; none of them knows which kind it is of.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`value`] | cells: text and numbers with units, and what they mean |
+//! | [`section`] | a section and the forms it can have |
+//! | [`json`] | sections as JSON |
+//! | [`text`] | values and tables as plain text |
+
+pub mod json;
+pub mod section;
+pub mod text;
+pub mod value;
+
+pub use section::{
+    Block, Body, Column, Curve, Curves, Fact, Facts, Lane, Matrix, Point, Row, Section, SectionInfo,
+    SectionOf, Span, Spans, Table,
+};
+pub use value::{Cell, Tone, Unit, Value};
+
+use std::fmt;
+
+/// A section that cannot be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The subject has nothing of the sort: why, and what would give it.
+    Absent {
+        /// Clause after the name of the section: `the plan has no routes`.
+        because: String,
+        /// What to do: `solve with with_routes=true`.
+        remedy: String,
+    },
+    /// It could not be worked out.
+    Failed(String),
+}
+
+impl Unavailable {
+    /// A section that the subject does not have.
+    pub fn absent(because: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Absent { because: because.into(), remedy: remedy.into() }
+    }
+
+    /// A section that could not be worked out.
+    pub fn failed(why: impl fmt::Display) -> Self {
+        Self::Failed(why.to_string())
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent { because, remedy } => write!(f, "{because}; {remedy}"),
+            Self::Failed(why) => f.write_str(why),
+        }
+    }
+}
+
+/// The sections of one scenario or plan. Implementations keep what several sections need, so that it is worked out once.
+pub trait Report {
+    /// Works a section out.
+    ///
+    /// # Errors
+    /// [`Unavailable::Absent`] for a name that the kind does not declare or a section that the subject does not have.
+    fn section(&self, name: &str) -> Result<Section, Unavailable>;
+
+    /// Tells that a section takes longer than about a second for this subject: an overview leaves it out unless
+    /// everything is asked for.
+    fn is_slow(&self, _name: &str) -> bool {
+        false
+    }
+}
+
+/// The report of a kind that declares no sections.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSections;
+
+impl Report for NoSections {
+    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+        Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out"))
+    }
+}

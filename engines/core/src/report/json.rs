@@ -1,0 +1,85 @@
+//! Sections as JSON: an object of figures, or an array of rows. Numbers are in the base units of their names.
+
+use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans, Table};
+use super::value::Value;
+use serde_json::{Map, Value as Json, json};
+
+/// A section: its only block, or an object of its blocks by name. `remarks` are added where there are some and the
+/// section is an object.
+pub fn section(section: &Section) -> Json {
+    match section.blocks.as_slice() {
+        [only] if only.name.is_empty() => body(&only.body),
+        blocks => {
+            let mut object: Map<String, Json> =
+                blocks.iter().map(|block: &Block| (block.name.to_owned(), body(&block.body))).collect();
+            if !section.remarks.is_empty() {
+                object.insert("remarks".to_owned(), json!(section.remarks));
+            }
+            Json::Object(object)
+        }
+    }
+}
+
+/// A value; numbers that are not finite are `null`.
+pub fn value(value: &Value) -> Json {
+    match value {
+        Value::None => Json::Null,
+        Value::Text(text) => json!(text),
+        Value::Int(value) => json!(value),
+        Value::Float(value) => json!(value),
+        Value::Flag(value) => json!(value),
+    }
+}
+
+fn body(body: &Body) -> Json {
+    match body {
+        Body::Facts(facts) => of_facts(facts),
+        Body::Table(table) => of_table(table),
+        Body::Matrix(matrix) => of_matrix(matrix),
+        Body::Curves(curves) => of_curves(curves),
+        Body::Spans(spans) => of_spans(spans),
+    }
+}
+
+fn of_facts(facts: &Facts) -> Json {
+    Json::Object(facts.facts.iter().map(|fact| (fact.name.to_owned(), value(&fact.cell.value))).collect())
+}
+
+fn of_table(table: &Table) -> Json {
+    let row = |row: &super::section::Row| {
+        let cells = table.columns.iter().zip(&row.cells);
+        Json::Object(cells.map(|(column, cell)| (column.name.clone(), value(&cell.value))).collect())
+    };
+    table.rows.iter().map(row).collect()
+}
+
+fn of_matrix(matrix: &Matrix) -> Json {
+    let width = matrix.columns.len().max(1);
+    let rows: Vec<Vec<Json>> = matrix
+        .cells
+        .chunks(width)
+        .map(|cells| cells.iter().map(|cell| value(&cell.value)).collect())
+        .collect();
+    json!({ "rows": matrix.rows, "columns": matrix.columns, matrix.name: rows })
+}
+
+fn of_curves(curves: &Curves) -> Json {
+    let curve = |curve: &super::section::Curve| {
+        let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [point.at, point.value]).collect();
+        json!({ "name": curve.name, "points": points })
+    };
+    json!({ "axis": curves.axis, "curves": curves.curves.iter().map(curve).collect::<Vec<_>>() })
+}
+
+fn of_spans(spans: &Spans) -> Json {
+    let rows: Vec<Json> = spans
+        .lanes
+        .iter()
+        .flat_map(|lane| {
+            lane.spans.iter().map(move |span| {
+                json!({ "lane": lane.name, "name": span.name, "start_s": span.start_s, "end_s": span.end_s })
+            })
+        })
+        .collect();
+    json!(rows)
+}

@@ -1,0 +1,208 @@
+//! Values and sections as plain text for a terminal or a log.
+
+use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans, Table};
+use super::value::{Cell, Unit, Value};
+use crate::problem::printable;
+use crate::quantity;
+use std::fmt::Write as _;
+
+/// How much of a section is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The rows that an overview shows.
+    Overview,
+    /// Every row.
+    All,
+}
+
+/// A number as it is read, without its unit.
+pub fn number(value: f64, unit: Unit) -> String {
+    let scaled = value * unit.scale;
+    match unit.decimals {
+        None => quantity::number(scaled),
+        Some(decimals) => {
+            let text = format!("{scaled:.*}", usize::from(decimals));
+            // What rounds to nothing has no sign.
+            match text.strip_prefix('-') {
+                Some(digits) if digits.chars().all(|digit| matches!(digit, '0' | '.')) => digits.to_owned(),
+                _ => text,
+            }
+        }
+    }
+}
+
+/// A value as it is read, without its unit.
+pub fn bare(value: &Value, unit: Unit) -> String {
+    match value {
+        Value::None => "-".to_owned(),
+        Value::Text(text) => printable(text),
+        Value::Int(value) if unit.scale == 1.0 => value.to_string(),
+        Value::Int(value) => number(*value as f64, unit),
+        Value::Float(value) => number(*value, unit),
+        Value::Flag(true) => "yes".to_owned(),
+        Value::Flag(false) => "no".to_owned(),
+    }
+}
+
+/// A cell as it is read: value, unit and note.
+pub fn cell(cell: &Cell, unit: Unit) -> String {
+    let mut text = bare(&cell.value, unit);
+    if matches!(cell.value, Value::Int(_) | Value::Float(_)) && !unit.symbol.is_empty() {
+        let _ = write!(text, " {}", unit.symbol);
+    }
+    with_note(text, cell)
+}
+
+/// A value of a column whose heading has the unit, with its note.
+pub fn in_column(cell: &Cell, unit: Unit) -> String {
+    with_note(bare(&cell.value, unit), cell)
+}
+
+fn with_note(mut text: String, cell: &Cell) -> String {
+    if !cell.note.is_empty() {
+        let _ = write!(text, ", {}", printable(&cell.note));
+    }
+    text
+}
+
+/// A table as it is written to any medium: headings, which columns are of numbers, rows, and how many rows there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Headings with units.
+    pub heads: Vec<String>,
+    /// Columns of numbers.
+    pub right: Vec<bool>,
+    /// Cells as text.
+    pub rows: Vec<Vec<String>>,
+    /// Rows that there are, written or not.
+    pub total: usize,
+    /// What rows are called: one and several.
+    pub of: [&'static str; 2],
+}
+
+/// A block as one table.
+pub fn grid(body: &Body, extent: Extent) -> Grid {
+    match body {
+        Body::Facts(facts) => of_facts(facts),
+        Body::Table(table) => of_table(table, extent),
+        Body::Matrix(matrix) => of_matrix(matrix),
+        Body::Curves(curves) => of_curves(curves),
+        Body::Spans(spans) => of_spans(spans),
+    }
+}
+
+fn of_facts(facts: &Facts) -> Grid {
+    let row = |fact: &super::section::Fact| {
+        let text = cell(&fact.cell, fact.unit);
+        let text =
+            if fact.sentence.is_empty() { text } else { format!("{text}; {}", printable(&fact.sentence)) };
+        vec![fact.label.to_owned(), text]
+    };
+    let rows: Vec<_> = facts.facts.iter().map(row).collect();
+    Grid {
+        heads: vec![String::new(); 2],
+        right: vec![false; 2],
+        total: rows.len(),
+        rows,
+        of: ["figure", "figures"],
+    }
+}
+
+fn of_table(table: &Table, extent: Extent) -> Grid {
+    let most = match extent {
+        Extent::Overview if table.overview > 0 => table.overview,
+        _ => usize::MAX,
+    };
+    let row = |row: &super::section::Row| {
+        row.cells.iter().zip(&table.columns).map(|(cell, column)| in_column(cell, column.unit)).collect()
+    };
+    Grid {
+        heads: table.columns.iter().map(|column| printable(&column.heading())).collect(),
+        right: table.columns.iter().map(|column| column.right).collect(),
+        rows: table.rows.iter().take(most).map(row).collect(),
+        total: table.rows.len(),
+        of: table.of,
+    }
+}
+
+fn of_matrix(matrix: &Matrix) -> Grid {
+    let mut heads = vec![String::new()];
+    heads.extend(matrix.columns.iter().map(|name| printable(name)));
+    let width = matrix.columns.len().max(1);
+    let rows: Vec<Vec<String>> = matrix
+        .rows
+        .iter()
+        .zip(matrix.cells.chunks(width))
+        .map(|(name, cells)| {
+            let mut row = vec![printable(name)];
+            row.extend(cells.iter().map(|cell| in_column(cell, matrix.unit)));
+            row
+        })
+        .collect();
+    let right = (0..heads.len()).map(|column| column > 0).collect();
+    Grid { heads, right, total: rows.len(), rows, of: ["row", "rows"] }
+}
+
+fn of_curves(curves: &Curves) -> Grid {
+    let title = |label: &str, unit: Unit| {
+        if unit.symbol.is_empty() {
+            printable(label)
+        } else {
+            format!("{} {}", printable(label), unit.symbol)
+        }
+    };
+    let mut heads = vec![title(curves.axis_label, curves.axis_unit)];
+    heads.extend(curves.curves.iter().map(|curve| title(&curve.label, curve.unit)));
+    let rows: Vec<Vec<String>> = places(curves)
+        .into_iter()
+        .map(|at| {
+            let mut row = vec![number(at, curves.axis_unit)];
+            row.extend(curves.curves.iter().map(|curve| {
+                let point = curve.points.iter().find(|point| point.at == at);
+                point.map_or_else(String::new, |point| number(point.value, curve.unit))
+            }));
+            row
+        })
+        .collect();
+    Grid { right: vec![true; heads.len()], heads, total: rows.len(), rows, of: ["point", "points"] }
+}
+
+/// Every place on the axis that a curve has a point at, in order.
+pub fn places(curves: &Curves) -> Vec<f64> {
+    let mut places: Vec<f64> =
+        curves.curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.at)).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    places
+}
+
+fn of_spans(spans: &Spans) -> Grid {
+    let heads = ["lane", "what", "start s", "end s"].map(str::to_owned).to_vec();
+    let row = |lane: &super::section::Lane, span: &super::section::Span| {
+        vec![
+            printable(&lane.name),
+            printable(&span.name),
+            number(span.start_s, Unit::SECONDS),
+            number(span.end_s, Unit::SECONDS),
+        ]
+    };
+    let rows: Vec<_> =
+        spans.lanes.iter().flat_map(|lane| lane.spans.iter().map(move |span| row(lane, span))).collect();
+    Grid { heads, right: vec![false, false, true, true], total: rows.len(), rows, of: ["span", "spans"] }
+}
+
+/// Heading of a block: its own, or that of the section for the only block, with how many rows are left out.
+pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
+    let title = match (block.title.as_str(), section.blocks.len()) {
+        ("", _) => section.title.clone(),
+        (own, 0 | 1) => own.to_owned(),
+        (own, _) if own.starts_with(&section.title) => own.to_owned(),
+        (own, _) => format!("{}: {own}", section.title),
+    };
+    let title = printable(&title);
+    if grid.rows.len() < grid.total {
+        format!("{title}, {} of {} {}", grid.rows.len(), grid.total, grid.of[1])
+    } else {
+        title
+    }
+}

@@ -1,0 +1,162 @@
+//! Cells of a report: text and numbers with units, and what they mean.
+
+/// Unit of a number: how data becomes what a person reads. Data is in the base unit that its name ends with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unit {
+    /// Written behind the number; empty for counts and ratios.
+    pub symbol: &'static str,
+    /// Factor from the data to the number that is written: 1000 for seconds read as milliseconds.
+    pub scale: f64,
+    /// Decimals; `None` for at most eight significant digits without trailing zeros.
+    pub decimals: Option<u8>,
+}
+
+impl Unit {
+    /// A number without unit, with the digits that it has.
+    pub const NUMBER: Self = Self { symbol: "", scale: 1.0, decimals: None };
+    /// A count.
+    pub const COUNT: Self = Self { symbol: "", scale: 1.0, decimals: Some(0) };
+    /// A ratio with four decimals.
+    pub const RATIO: Self = Self { symbol: "", scale: 1.0, decimals: Some(4) };
+    /// Seconds.
+    pub const SECONDS: Self = Self { symbol: "s", scale: 1.0, decimals: Some(6) };
+    /// Seconds, read as milliseconds.
+    pub const MILLISECONDS: Self = Self { symbol: "ms", scale: 1e3, decimals: Some(3) };
+    /// Seconds, read as microseconds.
+    pub const MICROSECONDS: Self = Self { symbol: "µs", scale: 1e6, decimals: Some(3) };
+    /// Bytes, read as gigabytes.
+    pub const GIGABYTES: Self = Self { symbol: "GB", scale: 1e-9, decimals: Some(2) };
+    /// Gigabits per second.
+    pub const GBPS: Self = Self { symbol: "Gb/s", scale: 1.0, decimals: None };
+    /// A share, read as per cent.
+    pub const PERCENT: Self = Self { symbol: "%", scale: 100.0, decimals: Some(2) };
+    /// Flits per cycle and chip.
+    pub const FLITS: Self = Self { symbol: "flits/cycle/chip", scale: 1.0, decimals: Some(3) };
+
+    /// The same unit with another number of decimals.
+    #[must_use]
+    pub const fn with_decimals(self, decimals: u8) -> Self {
+        Self { decimals: Some(decimals), ..self }
+    }
+}
+
+/// Content of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Nothing is known or nothing applies.
+    None,
+    /// Words. Text from files is made printable by whoever writes it out.
+    Text(String),
+    /// A whole number.
+    Int(i64),
+    /// A number in the base unit of its name.
+    Float(f64),
+    /// Yes or no.
+    Flag(bool),
+}
+
+macro_rules! value_from {
+    ($($type:ty => $variant:ident as $as:ty),* $(,)?) => {
+        $(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value as $as)
+            }
+        })*
+    };
+}
+
+value_from!(
+    i64 => Int as i64,
+    i32 => Int as i64,
+    u8 => Int as i64,
+    u16 => Int as i64,
+    u32 => Int as i64,
+    u64 => Int as i64,
+    usize => Int as i64,
+    f64 => Float as f64,
+);
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Flag(value)
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::None, Into::into)
+    }
+}
+
+/// Meaning of a cell, for colours and marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Plain.
+    #[default]
+    Text,
+    /// Of little interest.
+    Muted,
+    /// The answer that the section is about.
+    Answer,
+    /// As wanted.
+    Good,
+    /// Needs attention.
+    Warn,
+    /// Broken or lost.
+    Bad,
+}
+
+/// A value with what it means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The content.
+    pub value: Value,
+    /// What it means.
+    pub tone: Tone,
+    /// Words behind the value: `claimed, not checked`; empty for most.
+    pub note: String,
+}
+
+impl Cell {
+    /// A plain cell.
+    pub fn new(value: impl Into<Value>) -> Self {
+        Self { value: value.into(), tone: Tone::Text, note: String::new() }
+    }
+
+    /// An empty cell.
+    pub const fn none() -> Self {
+        Self { value: Value::None, tone: Tone::Muted, note: String::new() }
+    }
+
+    /// What it means.
+    #[must_use]
+    pub const fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
+    /// Words behind the value.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
+    }
+}
+
+impl<T: Into<Value>> From<T> for Cell {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}

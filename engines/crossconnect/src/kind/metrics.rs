@@ -1,0 +1,129 @@
+//! Objective and figures of changes of cross-connects.
+
+use lightbay_core::kind::{ObjectiveInfo, Sense};
+use lightbay_core::metric::MetricInfo;
+use lightbay_core::report::Unit;
+
+/// What is optimised.
+pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
+    "removed_circuits",
+    "removed",
+    Unit::COUNT,
+    "Installed circuits that the change takes away, on all switches.",
+);
+
+/// Every figure beside the objective, in the order in which tables show them.
+pub(super) const METRICS: &[MetricInfo] = &[
+    MetricInfo::input(
+        "installed_circuits",
+        "of",
+        Unit::COUNT,
+        "Circuits that are installed and in order: those that are kept and those that are removed.",
+    )
+    .derived(|figures| Some(figures.get("kept_circuits")? + figures.value))
+    .early_in_header(2),
+    MetricInfo::bound("bound", "bound", Unit::COUNT, "Removals that no plan is proven to avoid.")
+        .derived(|figures| figures.bound)
+        .early_in_header(1),
+    MetricInfo::restated(
+        "kept_circuits",
+        "kept",
+        Unit::COUNT,
+        Sense::Max,
+        "Installed circuits that stay on their ports.",
+    )
+    .in_comparison("kept", [0, 0]),
+    MetricInfo::restated(
+        "added_circuits",
+        "added",
+        Unit::COUNT,
+        Sense::Min,
+        "Circuits that the change sets.",
+    )
+    .in_comparison("added", [0, 0]),
+    MetricInfo::bound(
+        "lower_bound_removed_circuits",
+        "removed, at least",
+        Unit::COUNT,
+        "Removals that no plan avoids, by counting the circuits of every pair of pods.",
+    ),
+    MetricInfo::input(
+        "forced_removed_circuits",
+        "forced removals",
+        Unit::COUNT,
+        "Installed circuits on failed ports, which every plan removes; not counted as removed.",
+    ),
+    MetricInfo::cost(
+        "unmet_circuits",
+        "unmet",
+        Unit::COUNT,
+        "Wanted circuits that the plan does not set because ports have failed.",
+    ),
+    MetricInfo::input(
+        "lower_bound_unmet_circuits",
+        "unmet, at least",
+        Unit::COUNT,
+        "Wanted circuits that no plan sets, by counting ports in order.",
+    ),
+    MetricInfo::cost("batches", "batches", Unit::COUNT, "Steps in which the change is made.")
+        .in_header(3)
+        .in_table("bat", 3, 2)
+        .in_comparison("batches", [0, 0]),
+    MetricInfo::cost(
+        "max_dark_circuits",
+        "most dark",
+        Unit::COUNT,
+        "Circuits that carry nothing during the largest batch.",
+    ),
+    MetricInfo::cost(
+        "max_dark_per_pod",
+        "most dark in a pod",
+        Unit::COUNT,
+        "Circuits that one pod misses during a batch, at most.",
+    )
+    .in_table("dark", 4, 1)
+    .in_comparison("dark a pod", [0, 0]),
+    MetricInfo::gain(
+        "least_pair_share",
+        "least pair share",
+        Unit::RATIO,
+        "Smallest share of its circuits that a pair of pods keeps during a batch; 0 cuts a pair off.",
+    ),
+    MetricInfo::gain(
+        "dark_limit_kept",
+        "dark limit kept",
+        Unit::COUNT,
+        "1 if no pod misses more circuits in a batch than the rollout allows, 0 otherwise.",
+    ),
+    MetricInfo::gain(
+        "pair_share_kept",
+        "pair share kept",
+        Unit::COUNT,
+        "1 if every pair of pods keeps the share of its circuits that the rollout asks for, 0 otherwise.",
+    ),
+    MetricInfo::input(
+        "predicted_makespan_s",
+        "predicted makespan",
+        Unit::SECONDS,
+        "Time of one training iteration that the plan of the circuits predicts.",
+    ),
+    MetricInfo::input("phases", "phases", Unit::COUNT, "Phases of the all-to-all.").in_header(3),
+    MetricInfo::cost(
+        "max_flows_per_pod_pair",
+        "most flows of a pair",
+        Unit::COUNT,
+        "Flows between two pods in the fullest phase of the all-to-all.",
+    ),
+    MetricInfo::cost(
+        "contended_phases",
+        "contended phases",
+        Unit::COUNT,
+        "Phases of the all-to-all in which some GPU receives more than one flow.",
+    ),
+    MetricInfo::cost(
+        "pod_pairs_short_of_circuits",
+        "pairs short of circuits",
+        Unit::COUNT,
+        "Pairs of pods with fewer circuits than flows in some phase of the all-to-all.",
+    ),
+];

@@ -1,0 +1,128 @@
+//! What a plan changes: by switch, by batch, and by pair of pods.
+
+use super::OVERVIEW;
+use crate::caveat;
+use crate::plan::{Action, Changes, EntryRef, OcsChanges};
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+pub(super) fn totals(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
+    let of = |action| count(changes.ocs.iter(), action);
+    let mut facts = Facts::new();
+    facts.add("kept_circuits", "circuits kept", of(Action::Keep));
+    facts.add("added_circuits", "circuits added", of(Action::Add));
+    facts.add("removed_circuits", "circuits removed", Cell::new(of(Action::Remove)).tone(Tone::Answer));
+    let touched =
+        changes.ocs.iter().filter(|ocs| ocs.cross_connects.iter().any(|entry| entry.action != Action::Keep));
+    facts.add("changed_switches", "switches that change", touched.count());
+    facts.add("batches", "batches", changes.batches.len());
+    let warnings = [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes)];
+    warnings.into_iter().flatten().fold(Section::new("Changes", facts), Section::remark)
+}
+
+fn count<'a>(switches: impl Iterator<Item = &'a OcsChanges>, action: Action) -> usize {
+    switches.flat_map(|ocs| &ocs.cross_connects).filter(|entry| entry.action == action).count()
+}
+
+/// Every switch; those with most changes first if not all fit an overview.
+pub(super) fn switches(changes: &Changes) -> Section {
+    let mut rows: Vec<(u32, [usize; 3])> = changes
+        .ocs
+        .iter()
+        .map(|ocs| {
+            let counts =
+                [Action::Keep, Action::Add, Action::Remove].map(|action| count([ocs].into_iter(), action));
+            (ocs.ocs_id, counts)
+        })
+        .collect();
+    if rows.len() > OVERVIEW {
+        rows.sort_by_key(|&(ocs, [_, added, removed])| (Reverse(added + removed), ocs));
+    }
+    let columns = vec![
+        Column::counts("ocs_id", "switch"),
+        Column::counts("kept", "kept"),
+        Column::counts("added", "added"),
+        Column::counts("removed", "removed"),
+    ];
+    let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
+    for (ocs, counts) in rows {
+        let [kept, added, removed] = counts.map(Cell::new);
+        let row = table.row(vec![Cell::new(ocs), kept, added.tone(Tone::Good), removed.tone(Tone::Bad)]);
+        row.item = Some(ocs);
+    }
+    Section::new("Switches", table)
+}
+
+/// Every batch, in the order in which they are made.
+pub(super) fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
+    let cut = caveat::cut_pairs(scenario, changes);
+    let pairs_of =
+        |number| cut.iter().find(|(batch, _)| *batch == number).map_or(0, |(_, pairs)| pairs.len());
+    let columns = vec![
+        Column::counts("batch", "batch"),
+        Column::counts("removed", "removed"),
+        Column::counts("added", "added"),
+        Column::counts("dark_circuits", "dark meanwhile"),
+        Column::counts("pairs_cut_off", "pairs of pods cut off"),
+    ];
+    let mut table = Table::new(["batch", "batches"], columns).overview(OVERVIEW);
+    for (number, batch) in changes.batches.iter().enumerate() {
+        let removed = batch.changes.iter().filter(|at| is_removal(changes, **at)).count();
+        let cut_off = pairs_of(number);
+        let tone = if cut_off > 0 { Tone::Warn } else { Tone::Text };
+        table.row(vec![
+            Cell::new(number + 1),
+            Cell::new(removed),
+            Cell::new(batch.changes.len() - removed),
+            Cell::new(batch.dark_circuits),
+            Cell::new(cut_off).tone(tone),
+        ]);
+    }
+    Section::new("Batches", table)
+}
+
+fn is_removal(changes: &Changes, at: EntryRef) -> bool {
+    let ocs = changes.ocs.get(at.ocs_id as usize);
+    let entry = ocs.and_then(|ocs| ocs.cross_connects.get(at.entry as usize));
+    entry.is_some_and(|entry| entry.action == Action::Remove)
+}
+
+/// Every pair of pods that has circuits before or after, those with most changes first.
+pub(super) fn pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
+    let mut counts: BTreeMap<(u32, u32), [u32; 3]> = BTreeMap::new();
+    for entry in changes.ocs.iter().flat_map(|ocs| &ocs.cross_connects) {
+        let pair = (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b));
+        let place = match entry.action {
+            Action::Keep => 0,
+            Action::Add => 1,
+            Action::Remove => 2,
+        };
+        counts.entry(pair).or_default()[place] += 1;
+    }
+    let mut rows: Vec<_> = counts.into_iter().collect();
+    rows.sort_by_key(|&(pair, [_, added, removed])| (Reverse(added + removed), pair));
+    let columns = vec![
+        Column::words("pod_a", "pod"),
+        Column::words("pod_b", "pod"),
+        Column::counts("before", "before"),
+        Column::counts("kept", "kept"),
+        Column::counts("added", "added"),
+        Column::counts("removed", "removed"),
+        Column::counts("after", "after"),
+    ];
+    let mut table = Table::new(["pair", "pairs"], columns).overview(OVERVIEW);
+    for ((a, b), [kept, added, removed]) in rows {
+        table.row(vec![
+            Cell::new(scenario.pod_name(a as usize)),
+            Cell::new(scenario.pod_name(b as usize)),
+            Cell::new(kept + removed),
+            Cell::new(kept),
+            Cell::new(added).tone(Tone::Good),
+            Cell::new(removed).tone(Tone::Bad),
+            Cell::new(kept + added),
+        ]);
+    }
+    Section::new("Pairs of pods", table)
+}

@@ -1,0 +1,82 @@
+//! What is there before anything is solved: pods, switches, ports and circuits.
+
+use crate::assemble::counting_bound;
+use crate::plan::CrossconnectResult;
+use crate::scenario::{CrossconnectScenario, Side};
+use lightbay_core::problem::{counted, printable};
+use lightbay_core::report::{Cell, Facts, Section, Unit};
+
+pub(super) fn section(scenario: &CrossconnectScenario, result: Option<&CrossconnectResult>) -> Section {
+    let mut facts = Facts::new();
+    facts.add("pods", "pods", scenario.pods);
+    facts.add(
+        "ocs_count",
+        "switches",
+        Cell::new(scenario.ocs_count).note(scenario.wiring.word().replace('_', " ")),
+    );
+    let (a, b) = (ports(scenario, Side::A), ports(scenario, Side::B));
+    facts.add("ports_a", if b == 0 { "ports" } else { "ports, side A" }, a);
+    if b > 0 {
+        facts.add("ports_b", "ports, side B", b);
+    }
+    facts.add("uniform", "same on every switch", scenario.is_uniform());
+    if !scenario.failed_ports.is_empty() {
+        facts.add("failed_ports", "out of order", Cell::new(scenario.failed_ports.len()).note("ports"));
+    }
+    let wanted = Cell::new(scenario.wanted_circuits());
+    let wanted = if scenario.is_placed() { wanted.note("given port by port") } else { wanted };
+    facts.add("wanted_circuits", "circuits wanted", wanted);
+    let totals = result.and_then(CrossconnectResult::changes).map(|changes| changes.totals);
+    if let Some((unmet, least)) =
+        totals.and_then(|totals| Some((totals.unmet_circuits?, totals.lower_bound_unmet_circuits?)))
+    {
+        facts.add("unmet_circuits", "circuits not set", unmet);
+        facts.sentence(format!("at least {least} by counting ports in order"));
+        facts.add("lower_bound_unmet_circuits", "not set, at least", least);
+    }
+    let installed = scenario.installed_circuits().count();
+    facts.add("installed_circuits", "circuits installed", installed);
+    if !scenario.pinned.is_empty() {
+        facts.add("pinned_circuits", "of them pinned", scenario.pinned.len());
+    }
+    facts.add("lower_bound_removed_circuits", "circuits to remove, at least", counting_bound(scenario));
+    facts.sentence("by counting pairs of pods");
+    if !scenario.rollout.is_usual() {
+        let rollout = scenario.rollout;
+        if rollout.max_dark_per_pod > 0 {
+            let most = counted(u64::from(rollout.max_dark_per_pod), "circuit", "circuits");
+            facts.add("max_dark_per_pod", "a pod misses at most", Cell::new(rollout.max_dark_per_pod));
+            facts.sentence(format!("limit of the rollout: {most} dark in a batch"));
+        }
+        if rollout.min_pair_share > 0.0 {
+            facts.number("min_pair_share", "a pair of pods keeps", Unit::PERCENT, rollout.min_pair_share);
+            facts.sentence("limit of the rollout: share of its circuits that stay lit in every batch");
+        }
+    }
+    if let Some(predicted_s) = scenario.predicted_makespan_s {
+        facts.number("predicted_makespan_s", "for a job of", Unit::SECONDS, predicted_s);
+        facts.sentence("per iteration");
+    }
+    if let Some(from) = &scenario.derived_from {
+        facts.add("derived_from", "made from", format!("a {} plan", printable(&from.kind)));
+        facts.add("derived_from_sha256", "its SHA-256", from.plan_sha256.as_str());
+    }
+    if scenario.is_placed() {
+        facts.add("placed_circuits", "circuits with given ports", scenario.placed.len());
+    }
+    let title = format!(
+        "Hall of {} and {}",
+        counted(u64::from(scenario.pods), "pod", "pods"),
+        counted(u64::from(scenario.ocs_count), "switch", "switches")
+    );
+    Section::new(title, facts)
+}
+
+/// Ports of a side, over all pods and switches.
+fn ports(scenario: &CrossconnectScenario, side: Side) -> u64 {
+    let (pods, ocs) = (scenario.pods as usize, scenario.ocs_count as usize);
+    (0..pods)
+        .flat_map(|pod| (0..ocs).map(move |ocs| (pod, ocs)))
+        .map(|(pod, ocs)| u64::from(scenario.ports(side, pod, ocs)))
+        .sum()
+}

@@ -1,0 +1,51 @@
+use super::*;
+use crate::presets;
+use lightbay_core::report::json;
+use serde_json::json;
+
+fn scenario() -> Scenario<Crossconnect> {
+    let body = presets::scenario("crossconnect-16-16-25").unwrap();
+    Scenario { name: "hall".to_owned(), body }
+}
+
+#[test]
+fn a_hall_counts_its_ports_and_circuits() {
+    let scenario = scenario();
+    let report = CrossconnectReport::new(&scenario, None);
+    let hall = json::section(&report.section("hall").unwrap());
+    for (name, value) in [("pods", 16), ("ocs_count", 16), ("ports_a", 256), ("ports_b", 256)] {
+        assert_eq!(hall[name], json!(value), "{name}");
+    }
+    assert_eq!(hall["wanted_circuits"], json!(scenario.body.wanted_circuits()));
+}
+
+#[test]
+fn sections_of_plans_are_not_there_without_one() {
+    let scenario = scenario();
+    let report = CrossconnectReport::new(&scenario, None);
+    for info in SECTIONS.iter().filter(|info| info.name != "hall") {
+        let why = report.section(info.name).unwrap_err().to_string();
+        assert!(why.contains("section of plans"), "{}: {why}", info.name);
+    }
+}
+
+#[test]
+fn what_is_changed_adds_up_over_switches_and_pairs() {
+    let scenario = scenario();
+    let target = crate::assignment::Assignment::default();
+    let changes = crate::assemble::candidate(&scenario.body, &target).result;
+    let report = CrossconnectReport { scenario: &scenario.body, result: Some(&changes) };
+    let sum = |section: &str, column: &str| -> u64 {
+        let rows = json::section(&report.section(section).unwrap());
+        rows.as_array().unwrap().iter().map(|row| row[column].as_u64().unwrap()).sum()
+    };
+    let totals = json::section(&report.section("totals").unwrap());
+    for (column, total) in
+        [("kept", "kept_circuits"), ("added", "added_circuits"), ("removed", "removed_circuits")]
+    {
+        assert_eq!(json!(sum("switches", column)), totals[total], "{column}");
+        assert_eq!(json!(sum("pairs", column)), totals[total], "{column}");
+    }
+    assert_eq!(sum("batches", "removed"), sum("switches", "removed"));
+    assert!(sum("switches", "removed") > 0);
+}

@@ -1,0 +1,95 @@
+//! Objective and figures of pods.
+
+use super::LOSSY;
+use lightbay_core::kind::{ObjectiveInfo, Sense};
+use lightbay_core::metric::MetricInfo;
+use lightbay_core::report::Unit;
+
+/// Digits of throughputs per pair, which are small.
+const PER_PAIR: Unit = Unit { symbol: "", scale: 1.0, decimals: None };
+
+/// What is optimised.
+pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::max(
+    "mcf_lower",
+    "MCF",
+    PER_PAIR,
+    "Maximum concurrent flow: flits per cycle that every ordered pair of chips is proven to send at once over ideally \
+     split routes.",
+);
+
+/// Every figure beside the objective, in the order in which tables show them.
+pub(super) const METRICS: &[MetricInfo] = &[
+    MetricInfo::bound(
+        "bound",
+        "bound",
+        PER_PAIR,
+        "Concurrent flow that no pod of this question is proven to exceed.",
+    )
+    .derived(|figures| figures.bound)
+    .early_in_header(2),
+    MetricInfo::bound(
+        "mcf_upper",
+        "MCF upper",
+        PER_PAIR,
+        "Concurrent flow that this pod is proven not to exceed: the other end of its certificate.",
+    ),
+    MetricInfo::restated(
+        "n_mcf",
+        "n x MCF",
+        Unit::RATIO,
+        Sense::Max,
+        "Concurrent flow times the number of chips: flits per cycle that a chip sends to all others together.",
+    ),
+    MetricInfo::cost(
+        "avg_hops",
+        "average hops",
+        Unit::RATIO,
+        "Mean distance of the ordered pairs of chips, in links.",
+    )
+    .in_table("hops", 5, 2)
+    .in_comparison("avg hops", [4, 3]),
+    MetricInfo::cost("diameter", "diameter", Unit::COUNT, "Largest distance of a pair of chips, in links."),
+    MetricInfo::cost(
+        "max_channel_load",
+        "max channel load",
+        Unit::COUNT,
+        "Routes over the fullest directed link, with one route for every ordered pair of chips.",
+    )
+    .in_table("load", 5, 1)
+    .in_comparison("max load", [0, 0]),
+    MetricInfo::cost(
+        "load_over_ideal",
+        "routes",
+        Unit { symbol: "x ideal load", scale: 1.0, decimals: Some(2) },
+        "Max channel load over that of ideally split routes (1 / MCF), where it is more than 1.25 times that.",
+    )
+    .derived(|figures| Some(figures.get("max_channel_load")? * figures.value).filter(|times| *times > LOSSY))
+    .warning_in_header(1),
+    MetricInfo::gain(
+        "vc_ratio",
+        "VC ratio",
+        Unit::RATIO,
+        "Hops on the emptiest virtual channel over those on the fullest; 1 is even.",
+    )
+    .in_comparison("VC ratio", [4, 2]),
+    MetricInfo::bound(
+        "certified_gap",
+        "certified to",
+        Unit::PERCENT,
+        "Distance between both ends of the certificate of this pod, as a share of the lower one.",
+    )
+    .derived(|figures| Some(figures.get("mcf_upper")? / figures.value - 1.0).filter(|gap| gap.is_finite()))
+    .in_header(3),
+    MetricInfo::cost(
+        "worst_fault_load",
+        "worst fault load",
+        Unit::COUNT,
+        "Max channel load after the worst single failed switch, with routes around it.",
+    ),
+    MetricInfo::gain(
+        "saturation_flits_per_cycle_per_node",
+        "saturation",
+        Unit::FLITS,
+        "Largest offered load per chip that the simulated routes deliver under uniform traffic.",
+    ),
+];

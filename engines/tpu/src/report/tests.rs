@@ -1,0 +1,36 @@
+use super::*;
+use crate::presets;
+use lightbay_core::report::json;
+use serde_json::json;
+
+fn scenario() -> Scenario<Tpu> {
+    Scenario { name: "pod".to_owned(), body: presets::scenario("tpu-128").unwrap() }
+}
+
+#[test]
+fn a_scenario_has_its_size_and_what_tori_of_it_reach() {
+    let scenario = scenario();
+    let report = TpuReport::new(&scenario, None).unwrap();
+    let pod = json::section(&report.section("pod").unwrap());
+    assert_eq!((&pod["chips"], &pod["cubes"]), (&json!(128), &json!(2)));
+    let rows = json::section(&report.section("throughput").unwrap());
+    let row = |name: &str| {
+        let rows = rows.as_array().unwrap();
+        rows.iter().find(|row| row["network"].as_str().unwrap().starts_with(name)).unwrap().clone()
+    };
+    // A 4 x 4 x 8 torus halves into 2 x 16 links that all pairs of its halves cross: 32 / 64^2.
+    assert_eq!(row("PT")["mcf"], json!(0.0078125));
+    assert_eq!(row("PT")["diameter"], json!(8));
+    assert_eq!(row("any pod")["of_cover"], json!(1.0));
+    assert!(row("PDTT")["mcf"].as_f64() < row("any pod")["mcf"].as_f64());
+}
+
+#[test]
+fn sections_of_plans_are_not_there_without_one() {
+    let scenario = scenario();
+    let report = TpuReport::new(&scenario, None).unwrap();
+    for name in ["channels", "hottest", "faults", "simulation"] {
+        assert!(report.section(name).unwrap_err().to_string().contains("section of plans"), "{name}");
+    }
+    assert!(report.section("nope").is_err());
+}

@@ -1,0 +1,96 @@
+//! Objective and figures of training plans.
+
+use lightbay_core::kind::{ObjectiveInfo, Sense};
+use lightbay_core::metric::{MetricInfo, Relation};
+use lightbay_core::report::Unit;
+
+/// What is optimised.
+pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
+    "makespan_s",
+    "makespan",
+    Unit::SECONDS,
+    "Time of one training iteration, from its first computation to the end of its last computation or transfer.",
+);
+
+/// Every figure beside the objective, in the order in which tables show them.
+pub(super) const METRICS: &[MetricInfo] = &[
+    MetricInfo::restated(
+        "nct",
+        "NCT",
+        Unit::RATIO,
+        Sense::Min,
+        "Normalised completion time: 1 + (makespan - ideal makespan) / communication on the critical path of the ideal \
+         network; 1 is ideal.",
+    )
+    .early_in_header(0)
+    .in_table("NCT", 6, 0)
+    .ideal(1.0)
+    .in_comparison("NCT", [4, 4]),
+    MetricInfo::restated(
+        "loss_s",
+        "loss over ideal",
+        Unit::MILLISECONDS,
+        Sense::Min,
+        "Makespan over that of the ideal network.",
+    )
+    .derived(|figures| Some(figures.value - figures.get("ideal_makespan_s")?))
+    .in_comparison("loss ms", [3, 2]),
+    MetricInfo::cost(
+        "total_ports",
+        "ports",
+        Unit::COUNT,
+        "Ports that carry circuits, over all pods of one replica; a circuit uses one at each end.",
+    )
+    .out_of(|figures| {
+        let share = figures.get("port_ratio").filter(|share| *share > 0.0)?;
+        Some((figures.get("total_ports")? / share).round())
+    })
+    .in_header(2)
+    .in_table("P", 0, 1)
+    .in_comparison("ports", [0, 0]),
+    MetricInfo::restated(
+        "port_ratio",
+        "port ratio",
+        Unit::RATIO,
+        Sense::Min,
+        "Ports that carry circuits as a share of all ports of the pods.",
+    ),
+    MetricInfo::input(
+        "ideal_makespan_s",
+        "ideal makespan",
+        Unit::SECONDS,
+        "Makespan on the ideal network, where every transfer runs at the full rate of its NICs as soon as it may start.",
+    )
+    .relation(Relation::IdealObjective),
+    MetricInfo::input(
+        "comm_ideal_s",
+        "ideal communication",
+        Unit::SECONDS,
+        "Transfers on the critical path of the ideal network, the denominator of NCT.",
+    )
+    .relation(Relation::Yardstick("of ideal comm.")),
+    MetricInfo::cost(
+        "worst_nct",
+        "worst NCT",
+        Unit::RATIO,
+        "Largest NCT over the configurations that a robust plan is made for.",
+    ),
+    MetricInfo::input(
+        "makespan_alone_s",
+        "makespan alone",
+        Unit::SECONDS,
+        "Mean makespan of the jobs, by weight, with the ports that each brought.",
+    ),
+    MetricInfo::input(
+        "nct_alone",
+        "NCT alone",
+        Unit::RATIO,
+        "Mean NCT of the jobs, by weight, with the ports that each brought.",
+    ),
+    MetricInfo::cost(
+        "ports_taken",
+        "ports in",
+        Unit::COUNT,
+        "Ports that jobs use and others brought.",
+    ),
+];

@@ -1,0 +1,205 @@
+//! Training jobs and their plans explained as sections.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`job`] | sizes, placement, contention and the ideal network |
+//! | [`network`] | pods with their ports, links with their circuits |
+//! | [`schedule`] | start, end and mean rate of every task |
+//! | [`path`] | why the plan is not ideal |
+//! | [`sensitivity`] | what one port more and one circuit less change |
+//! | [`trials`] | what becomes of the plan if something fails |
+//! | [`several`] | several jobs on the same pods |
+
+mod job;
+mod network;
+mod path;
+mod schedule;
+mod sensitivity;
+mod several;
+#[cfg(test)]
+mod tests;
+mod trials;
+
+use crate::analysis::{Analysis, AnalysisError, Setting};
+use crate::evaluate::Rates;
+use crate::instance::Instance;
+use crate::kind::Training;
+use crate::plan::{RateControl, TrainingResult};
+use crate::prices;
+use crate::scenario::{Built, TrainingScenario};
+use lightbay_core::method::MethodError;
+use lightbay_core::plan::Plan;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::scenario::Scenario;
+use several::SeveralReport;
+use std::cell::OnceCell;
+
+/// Every section.
+pub(crate) const SECTIONS: &[SectionInfo] = &[
+    SectionInfo::of_scenario(
+        "job",
+        "Job",
+        "How large is the job, how is it placed, and what would an ideal network take?",
+    ),
+    SectionInfo::of_scenario("pods", "Pods", "How many ports does each pod have, use and leave free?"),
+    SectionInfo::of_scenario(
+        "links",
+        "Links",
+        "Which pairs of pods exchange how much, and how many circuits are useful, possible and set?",
+    ),
+    SectionInfo::of_plan(
+        "schedule",
+        "Schedule",
+        "When does each task start and end, and at which mean rate?",
+    ),
+    SectionInfo::of_plan("path", "Critical path", "Why is the plan not ideal, and which tasks cost most?"),
+    SectionInfo::of_plan(
+        "sensitivity",
+        "Sensitivity",
+        "What would one port more gain, and what would one circuit less cost?",
+    ),
+    SectionInfo::of_plan(
+        "robustness",
+        "Robustness",
+        "What becomes of the plan if compute varies or circuits fail?",
+    ),
+    SectionInfo::of_scenario(
+        "jobs",
+        "Jobs",
+        "What does each of several jobs reach alone, and with ports of the others?",
+    ),
+    SectionInfo::of_scenario("ports", "Ports", "Which job has which ports of each shared pod?"),
+];
+
+fn missing(name: &str) -> Unavailable {
+    Unavailable::absent(format!("there is no section '{name}'"), "leave it out")
+}
+
+fn no_plan() -> Unavailable {
+    Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+}
+
+fn not_several() -> Unavailable {
+    Unavailable::absent("it is a section of several jobs on the same pods", "show the job by section job")
+}
+
+/// The report of a scenario or of a plan of it.
+///
+/// # Errors
+/// A scenario that cannot be built.
+pub(crate) fn report<'a>(
+    scenario: &'a Scenario<Training>,
+    plan: Option<&'a Plan<Training>>,
+) -> Result<Box<dyn Report + 'a>, Problems> {
+    let result = plan.map(|plan| &plan.result);
+    Ok(match &scenario.body {
+        TrainingScenario::Shared(shared) => Box::new(SeveralReport::new(shared, result)?),
+        TrainingScenario::Job(_) | TrainingScenario::Instance(_) => {
+            Box::new(TrainingReport::new(&scenario.body, result)?)
+        }
+    })
+}
+
+/// The report of one job.
+struct TrainingReport<'a> {
+    scenario: &'a TrainingScenario,
+    built: Built,
+    result: Option<&'a TrainingResult>,
+    /// Known of scenarios in which tasks cross pods.
+    setting: Option<Setting>,
+    analysis: OnceCell<Result<Analysis, String>>,
+}
+
+impl<'a> TrainingReport<'a> {
+    fn new(scenario: &'a TrainingScenario, result: Option<&'a TrainingResult>) -> Result<Self, Problems> {
+        let built = scenario.build()?;
+        let setting = if built.instance.tasks.is_empty() {
+            None
+        } else {
+            Some(Setting::new(scenario).map_err(|error| match error {
+                AnalysisError::Scenario(problems) => problems,
+                other => Problem::new("", other.to_string(), "correct the scenario").into(),
+            })?)
+        };
+        Ok(Self { scenario, built, result, setting, analysis: OnceCell::new() })
+    }
+
+    fn setting(&self) -> Result<&Setting, Unavailable> {
+        self.setting.as_ref().ok_or_else(|| {
+            Unavailable::absent(
+                "no task crosses pods, so that circuits do not matter",
+                "place the job on more pods",
+            )
+        })
+    }
+
+    fn result(&self) -> Result<&'a TrainingResult, Unavailable> {
+        self.result.ok_or_else(no_plan)
+    }
+
+    fn analysis(&self) -> Result<&Analysis, Unavailable> {
+        let (setting, result) = (self.setting()?, self.result()?);
+        let made = self
+            .analysis
+            .get_or_init(|| Analysis::of(setting.clone(), result).map_err(|error| error.to_string()));
+        made.as_ref().map_err(Unavailable::failed)
+    }
+
+    /// The circuits of the plan with the rule of its rates; refused where they do not fit the ports.
+    fn circuits(&self) -> Result<(Vec<u32>, Rates), Unavailable> {
+        let (setting, result) = (self.setting()?, self.result()?);
+        let circuits = result.circuits();
+        if !setting.evaluator.network.budget.fits(&circuits) {
+            return Err(Unavailable::absent(
+                "the circuits do not fit the ports",
+                "run `lightbay check` on the plan",
+            ));
+        }
+        let rates = match result.rate_control {
+            RateControl::Fair => Rates::Fair,
+            RateControl::Joint => Rates::Best,
+        };
+        Ok((circuits, rates))
+    }
+}
+
+impl Report for TrainingReport<'_> {
+    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+        let instance = &self.built.instance;
+        match name {
+            "job" => Ok(job::section(self.scenario, &self.built, self.setting.as_ref(), self.result)),
+            "pods" => Ok(network::pods(instance, self.setting()?, self.result)),
+            "links" => Ok(network::links(instance, self.setting()?, self.result)),
+            "schedule" => Ok(schedule::section(instance, self.setting()?, self.result()?)),
+            "path" => Ok(path::section(self.analysis()?)),
+            "sensitivity" => {
+                let (circuits, rates) = self.circuits()?;
+                sensitivity::section(instance, self.setting()?, &circuits, rates)
+            }
+            "robustness" => trials::section(self.scenario, instance, self.setting()?, &self.circuits()?.0),
+            "jobs" | "ports" => Err(not_several()),
+            _ => Err(missing(name)),
+        }
+    }
+
+    fn is_slow(&self, name: &str) -> bool {
+        let long = self.setting.as_ref().is_some_and(|setting| !prices::quick(setting));
+        matches!(name, "sensitivity" | "robustness") && self.result.is_some() && long
+    }
+}
+
+/// Names of the pods of a link.
+fn link_name(instance: &Instance, link: usize) -> String {
+    let Some(found) = instance.links.get(link) else { return link.to_string() };
+    let [a, b] = [found.pod_a, found.pod_b].map(|pod| pod_name(instance, pod.index()));
+    format!("{a} - {b}")
+}
+
+fn pod_name(instance: &Instance, pod: usize) -> String {
+    instance.pods.get(pod).map_or_else(|| pod.to_string(), |pod| pod.name.clone())
+}
+
+fn failed(error: MethodError) -> Unavailable {
+    Unavailable::failed(error)
+}

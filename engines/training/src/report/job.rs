@@ -1,0 +1,103 @@
+//! Sizes and placement of a job, contention, and the ideal network.
+
+use crate::analysis::Setting;
+use crate::plan::{RateControl, TrainingResult};
+use crate::scenario::{Built, TrainingScenario};
+use lightbay_core::problem::counted;
+use lightbay_core::report::{Cell, Facts, Section, Tone, Unit};
+
+/// Reasons why a scenario is not tail-exact that are spelled out.
+const REASONS: usize = 3;
+
+pub(super) fn section(
+    scenario: &TrainingScenario,
+    built: &Built,
+    setting: Option<&Setting>,
+    result: Option<&TrainingResult>,
+) -> Section {
+    let mut facts = Facts::new();
+    if let TrainingScenario::Job(job) = scenario {
+        let run = &job.run;
+        let batches = counted(run.micro_batches.into(), "micro-batch", "micro-batches");
+        let of = match &job.measured {
+            Some(_) => "with measured times and volumes".to_owned(),
+            None => format!("of {} x {} tokens", run.micro_batch_size, run.seq),
+        };
+        facts.add("gpus", "GPUs", run.gpus);
+        facts.add("parallelism", "parallelism", format!("tp {}, pp {}, ep {}", run.tp, run.pp, run.ep));
+        facts.add("micro_batches", "micro-batches", Cell::new(format!("{batches} {of}")));
+        facts.number("bandwidth_gbps", "bandwidth of a GPU", Unit::GBPS, run.bandwidth_gbps);
+    }
+    if let Some(job) = &built.job {
+        placement(&mut facts, &job.shape);
+        facts.add("full_dag_nodes", "full DAG", Cell::new(job.full_dag_nodes).note("nodes in a replica"));
+    }
+    let instance = &built.instance;
+    let Some(known) = setting else {
+        facts.add("tasks", "tasks between pods", 0);
+        facts.sentence("circuits do not matter");
+        if let Some(compute_s) = built.compute_s() {
+            facts.number("compute_s", "iteration", Unit::SECONDS, Cell::new(compute_s).note("compute only"));
+        }
+        facts.add("nct", "NCT", Cell::none().note("nothing is communicated"));
+        return Section::new("Job", facts);
+    };
+    facts.add("tasks", "tasks between pods", instance.tasks.len());
+    facts.add("edges", "edges", instance.edges.len());
+    if let Some(compute_s) = built.compute_s() {
+        facts.number("compute_s", "compute", Unit::SECONDS, compute_s);
+    }
+    let ideal = &known.evaluator.ideal;
+    facts.number("ideal_makespan_s", "ideal network", Unit::SECONDS, ideal.makespan());
+    facts.number("ideal_communication_s", "its communication", Unit::SECONDS, ideal.path.comm);
+    facts.sentence("on the critical path");
+    facts.add(
+        "total_ports",
+        "ports",
+        Cell::new(known.evaluator.network.budget.capacity()).note("in all real pods"),
+    );
+    contention(&mut facts, known);
+    facts.number("makespan_limit_s", "useful circuits for", Unit::SECONDS, known.limit_s);
+    facts.sentence("circuits that help a plan of at most this makespan are counted as useful");
+    if let Some(result) = result {
+        let rates = match result.rate_control {
+            RateControl::Fair => "max-min fair, without rate control",
+            RateControl::Joint => "scheduled: rates are part of the plan",
+        };
+        facts.add("rates", "rates", rates);
+    }
+    Section::new("Job", facts)
+}
+
+fn placement(facts: &mut Facts, shape: &crate::workload::Shape) {
+    facts.add("replicas", "replicas", shape.replicas);
+    facts.add("pods_per_replica", "pods in a replica", shape.pods_per_replica);
+    facts.add("stages_per_pod", "stages in a pod", shape.stages_per_pod);
+    facts.add("gpus_per_stage", "GPUs in a stage", shape.gpus_per_stage);
+    if shape.virtual_stages > 1 {
+        facts.add("virtual_stages", "chunks of a stage", shape.virtual_stages);
+        facts.sentence("1F1B interleaved");
+    }
+    if shape.dp_buckets > 1 {
+        facts.add("dp_buckets", "gradient buckets", shape.dp_buckets);
+        facts.sentence("of each stage, last layers first");
+    }
+}
+
+fn contention(facts: &mut Facts, known: &Setting) {
+    let contention = &known.evaluator.contention;
+    facts.add("tail_exact", "tail-exact", contention.tail_exact());
+    let competing = contention.count();
+    facts.add("contended_tasks", "tasks that compete", competing);
+    if contention.tail_exact() {
+        if competing > 0 {
+            facts.sentence("all of them at the end of the iteration");
+        }
+        return;
+    }
+    let mut reasons: Vec<String> = contention.loose.iter().take(REASONS).map(ToString::to_string).collect();
+    if contention.loose.len() > REASONS {
+        reasons.push(format!("and {} reasons more", contention.loose.len() - REASONS));
+    }
+    facts.add("not_tail_exact_because", "because", Cell::new(reasons.join("; ")).tone(Tone::Muted));
+}

@@ -1,0 +1,73 @@
+//! Pods with their ports, links with their circuits.
+
+use super::pod_name;
+use crate::analysis::Setting;
+use crate::instance::{Instance, LinkKind};
+use crate::plan::TrainingResult;
+use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
+
+pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
+    let free = result.map(|result| setting.evaluator.network.budget.free(&result.circuits()));
+    let mut columns = vec![Column::words("name", "pod"), Column::counts("ports", "ports")];
+    if free.is_some() {
+        columns.extend([Column::counts("used", "used"), Column::counts("free", "free")]);
+    }
+    let mut table = Table::new(["pod", "pods"], columns);
+    for (index, pod) in instance.pods.iter().enumerate().filter(|(_, pod)| !pod.mirror) {
+        let mut cells = vec![Cell::new(pod.name.as_str()), Cell::new(pod.ports)];
+        if let Some(free) = free.as_ref().and_then(|free| free.get(index)) {
+            cells.extend([Cell::new(i64::from(pod.ports) - free), Cell::new(*free)]);
+        }
+        table.row(cells).item = Some(index as u32);
+    }
+    let mirrors = instance.pods.iter().filter(|pod| pod.mirror).count();
+    let section = Section::new("Pods", table);
+    if mirrors == 0 {
+        return section;
+    }
+    section.remark(format!("One replica is planned; {mirrors} mirrors stand for its ring neighbours."))
+}
+
+pub(super) fn links(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {
+    let network = &setting.evaluator.network;
+    let circuits = result.map(TrainingResult::circuits);
+    let columns = vec![
+        Column::counts("id", "link"),
+        Column::words("pod_a", "pod"),
+        Column::words("pod_b", "pod"),
+        Column::words("kind", "traffic"),
+        Column::counts("tasks", "tasks"),
+        Column::numbers("volume_bytes", "volume", Unit::GIGABYTES),
+        Column::counts("fit", "possible"),
+        Column::counts("useful", "useful"),
+        Column::counts("circuits", "circuits"),
+    ];
+    let mut table = Table::new(["link", "links"], columns);
+    for (index, link) in instance.links.iter().enumerate() {
+        let tasks: Vec<u32> = network.carried[2 * index..2 * index + 2].concat();
+        let volume = tasks.iter().fold(0.0, |sum, task| sum + network.volume[*task as usize]);
+        let set = circuits.as_ref().and_then(|circuits| circuits.get(index).copied());
+        let row = table.row(vec![
+            Cell::new(index),
+            Cell::new(pod_name(instance, link.pod_a.index())),
+            Cell::new(pod_name(instance, link.pod_b.index())),
+            Cell::new(traffic(link.kind)),
+            Cell::new(tasks.len()),
+            Cell::new(volume),
+            Cell::new(network.budget.limit(index)),
+            Cell::new(setting.circuit_bounds[index]),
+            set.map_or_else(Cell::none, |set| Cell::new(set).tone(Tone::Answer)),
+        ]);
+        row.item = Some(index as u32);
+    }
+    Section::new("Links", table)
+}
+
+/// Parallelism whose traffic a link carries.
+const fn traffic(kind: LinkKind) -> &'static str {
+    match kind {
+        LinkKind::Pp => "pp",
+        LinkKind::Dp => "dp",
+        LinkKind::Mixed => "mixed",
+    }
+}

@@ -1,0 +1,166 @@
+//! The sections of a scenario or plan as text and as JSON, whatever their kind.
+
+use crate::cli::failure::Failure;
+use crate::cli::table::Table;
+use lightbay_core::problem::{Problems, printable, suggestion};
+use lightbay_core::report::section::SectionOf;
+use lightbay_core::report::text::{Extent, Grid, grid, heading};
+use lightbay_core::report::{Body, Report, Section, SectionInfo, Unavailable, json};
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+
+/// Columns that the labels of figures take at least.
+const LABEL: usize = 16;
+
+/// The sections of one subject.
+pub struct Sections<'a> {
+    kind: &'static str,
+    infos: &'static [SectionInfo],
+    report: Box<dyn Report + 'a>,
+    is_plan: bool,
+    thorough: bool,
+}
+
+impl<'a> Sections<'a> {
+    /// The sections of a report.
+    pub fn new(
+        kind: &'static str,
+        report: Result<Box<dyn Report + 'a>, Problems>,
+        is_plan: bool,
+        thorough: bool,
+    ) -> Result<Self, Problems> {
+        Ok(Self { kind, infos: lightbay_engines::sections(kind), report: report?, is_plan, thorough })
+    }
+
+    /// Names of sections that this subject has and that take longer than a second.
+    pub fn slow(&self) -> Vec<&'static str> {
+        self.of_subject().map(|info| info.name).filter(|name| self.report.is_slow(name)).collect()
+    }
+
+    fn of_subject(&self) -> impl Iterator<Item = &'static SectionInfo> {
+        self.infos.iter().filter(|info| self.is_plan || info.of == SectionOf::Scenario)
+    }
+
+    /// Every section that an overview shows; `failed` takes the sentence on one that could not be worked out.
+    fn overview(&self, failed: &mut Vec<String>) -> Vec<(&'static SectionInfo, Section)> {
+        let quick = |info: &&SectionInfo| self.thorough || !self.report.is_slow(info.name);
+        let mut all = Vec::new();
+        for info in self.of_subject().filter(quick) {
+            match self.report.section(info.name) {
+                Ok(section) => all.push((info, section)),
+                Err(Unavailable::Absent { .. }) => {}
+                Err(Unavailable::Failed(why)) => failed.push(format!("section {}: {why}", info.name)),
+            }
+        }
+        all
+    }
+
+    /// All sections as text, and sentences on those that could not be worked out.
+    pub fn text(&self) -> (String, Vec<String>) {
+        let mut failed = Vec::new();
+        let mut out = String::new();
+        for (_, section) in self.overview(&mut failed) {
+            write(&mut out, &section, Extent::Overview);
+        }
+        let slow = self.slow();
+        if !slow.is_empty() && !self.thorough {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                out,
+                "\nNot worked out, because it takes longer: {}. Use `--thorough`.",
+                slow.join(", ")
+            );
+        }
+        (out, failed)
+    }
+
+    /// All sections by name, and sentences on those that could not be worked out.
+    pub fn json(&self) -> (Value, Vec<String>) {
+        let mut failed = Vec::new();
+        let object: Map<String, Value> = self
+            .overview(&mut failed)
+            .into_iter()
+            .map(|(info, section)| (info.name.to_owned(), json::section(&section)))
+            .collect();
+        (Value::Object(object), failed)
+    }
+
+    /// One section by name.
+    ///
+    /// # Errors
+    /// A name that the kind does not have, or a section that the subject does not have.
+    pub fn one(&self, name: &str) -> Result<Section, Failure> {
+        let Some(info) = self.infos.iter().find(|info| info.name == name) else {
+            let names: Vec<&str> = self.infos.iter().map(|info| info.name).collect();
+            let what = format!("'{name}' is not a section of kind {}", self.kind);
+            return Err(Failure::input("--section", what, suggestion(name, &names)));
+        };
+        if info.of == SectionOf::Plan && !self.is_plan {
+            let what = format!("'{name}' is a section of plans, and this is a scenario");
+            return Err(Failure::input("--section", what, "solve it and show the plan"));
+        }
+        self.report.section(name).map_err(|error| match error {
+            Unavailable::Absent { because, remedy } => {
+                Failure::input("--section", format!("'{name}' is not there: {because}"), remedy)
+            }
+            Unavailable::Failed(why) => Failure::input(
+                "--section",
+                format!("'{name}' could not be worked out: {why}"),
+                "run `lightbay check` on the plan",
+            ),
+        })
+    }
+}
+
+/// A whole section as text.
+pub fn whole(section: &Section) -> String {
+    let mut out = String::new();
+    write(&mut out, section, Extent::All);
+    out.trim_start_matches('\n').to_owned()
+}
+
+fn write(out: &mut String, section: &Section, extent: Extent) {
+    for (index, block) in section.blocks.iter().enumerate() {
+        let grid = grid(&block.body, extent);
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "\n{}", heading(section, block, &grid));
+        if index == 0 {
+            for remark in &section.remarks {
+                let _ = writeln!(out, "  {}", printable(remark));
+            }
+        }
+        let is_facts = matches!(block.body, Body::Facts(_));
+        let _ = write!(out, "{}", table(grid, is_facts));
+    }
+    if section.blocks.is_empty() {
+        let _ = writeln!(out, "\n{}", printable(&section.title));
+        for remark in &section.remarks {
+            let _ = writeln!(out, "  {}", printable(remark));
+        }
+    }
+}
+
+/// A grid as a table that stands two columns to the right.
+fn table(grid: Grid, is_facts: bool) -> Table {
+    let indent = |text: String, right: bool| if right { format!(">  {text}") } else { format!("  {text}") };
+    let heads: Vec<String> = grid
+        .heads
+        .into_iter()
+        .zip(&grid.right)
+        .enumerate()
+        .map(|(column, (head, &right))| match (column, right) {
+            (0, _) if head.is_empty() => head,
+            (0, right) => indent(head, right),
+            (_, true) => format!(">{head}"),
+            (_, false) => head,
+        })
+        .collect();
+    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    for mut row in grid.rows {
+        if let Some(first) = row.first_mut() {
+            *first = if is_facts { format!("  {first:<LABEL$}") } else { format!("  {first}") };
+        }
+        table.row(row);
+    }
+    table
+}
