@@ -90,6 +90,8 @@ pub struct Context<'a, K: Kind> {
     fed_by: Option<String>,
     /// Method of the run beside it that proved its best plan to be the best.
     bounded_by: Option<String>,
+    /// Whether a bound of another run that meets the best plan ends the search.
+    ends_when_proven: bool,
     edited: bool,
     hot_start_words: Option<String>,
     solver: Option<String>,
@@ -128,6 +130,7 @@ impl<'a, K: Kind> Context<'a, K> {
             work: 0,
             fed_by: None,
             bounded_by: None,
+            ends_when_proven: false,
             edited: false,
             hot_start_words: None,
             solver: None,
@@ -156,18 +159,32 @@ impl<'a, K: Kind> Context<'a, K> {
             self.control.stop(Stop::Gap);
             return Err(Stop::Gap.into());
         }
+        if self.ends_when_proven && self.closed_by_another() {
+            return Err(Stop::Proven.into());
+        }
         if self.best.as_ref().is_some_and(|best| best.pending.is_some()) && self.may_build() {
             self.build_pending()?;
         }
         Ok(())
     }
 
-    fn gap_is_reached(&self) -> bool {
+    /// Begins or ceases to end the search at checkpoints, with [`Stop::Proven`], when a bound that another run proved
+    /// meets the best plan. For methods that seek nothing beside the objective. A method with work to do after its
+    /// search, such as routing, takes this stop as the end of the search alone.
+    pub const fn end_when_proven(&mut self, wanted: bool) {
+        self.ends_when_proven = wanted;
+    }
+
+    /// Tells whether the best plan is within the gap that was asked for of a bound, the run's own or one that another
+    /// run proved. A method that proves nothing puts no bound of others into its plans, so that only its own counts.
+    fn gap_is_reached(&mut self) -> bool {
         let wanted = self.control.gap();
-        match (&self.best, self.bound) {
-            (Some(best), Some(bound)) if wanted > 0.0 => gap(best.value, bound) <= wanted,
-            _ => false,
+        let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
+        if wanted <= 0.0 {
+            return false;
         }
+        self.bound.is_some_and(|bound| gap(value, bound) <= wanted)
+            || (self.request.proves && self.met_by_another(value, wanted))
     }
 
     fn may_build(&self) -> bool {
@@ -360,12 +377,21 @@ impl<'a, K: Kind> Context<'a, K> {
     /// The same for bounds of other runs alone, for methods that know what to do with their own.
     pub fn closed_by_another(&mut self) -> bool {
         let Some(value) = self.best.as_ref().map(|best| best.value) else { return false };
-        let Some(met) = self.control.offered_bound(|bound| gap(value, bound) <= OPTIMAL_GAP) else {
+        self.met_by_another(value, OPTIMAL_GAP)
+    }
+
+    /// Tells whether a bound that another run proved lies within a relative width of the best value, and takes it over.
+    fn met_by_another(&mut self, value: f64, width: f64) -> bool {
+        let Some(met) = self.control.offered_bound(|bound| gap(value, bound) <= width) else {
             return false;
         };
         if self.bounded_by.is_none() {
-            let text = format!("no better plan exists: {} proved the bound {}", met.method, met.value);
-            self.note(Severity::Info, text);
+            let what = if gap(value, met.value) <= OPTIMAL_GAP {
+                "no better plan exists"
+            } else {
+                "the gap asked for is reached"
+            };
+            self.note(Severity::Info, format!("{what}: {} proved the bound {}", met.method, met.value));
             self.bounded_by = Some(met.method.to_string());
             // Whoever proved it has told the others. A method that proves nothing puts no bound into its plans.
             if self.request.proves {

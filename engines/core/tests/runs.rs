@@ -184,6 +184,44 @@ fn a_run_ends_when_a_bound_of_another_run_meets_its_best_plan() {
     assert_eq!(done(&recorder, other.run).status, EndStatus::Stopped, "a bound is of one scenario");
 }
 
+#[test]
+fn a_bound_of_another_run_ends_a_search_at_its_checkpoints_and_counts_for_the_gap() {
+    let (runs, recorder, _) = board();
+    let ask = scenario(&[5, 4, 9]);
+    let narrow = |gap| lightbay_core::run::Request { gap: Some(gap), ..request(&ask) };
+    let seeker = runs.submit(job(Scan { name: "seek", then: Then::UntilProven }, request(&ask)));
+    let wide = runs.submit(job(Scan { name: "wide", then: Then::WaitForever }, narrow(0.3)));
+    let close = runs.submit(job(Scan { name: "close", then: Then::WaitForever }, narrow(0.1)));
+    // A quarter below the best plan: enough for a gap of 30 %, not for one of 10 %, and no proof.
+    runs.submit(job(Scan { name: "weak", then: Then::Bound(3) }, request(&ask)));
+    let end = done(&recorder, wide.run);
+    assert_eq!((end.status, end.value, end.bound), (EndStatus::GapReached, Some(4.0), Some(3.0)));
+    let header = end.plan.unwrap().header();
+    assert_eq!((header.status, header.objective.gap), (Status::GapReached, Some(0.25)));
+    let why = header.provenance.not_reproducible_because.unwrap();
+    assert_eq!(why, "its bound was proved by weak, which ran beside it");
+    let ended = |run| recorder.events().iter().any(|e| e.run == run && matches!(e.body, EventBody::Done(_)));
+    assert!(!ended(seeker.run) && !ended(close.run));
+
+    runs.submit(job(Scan { name: "strong", then: Then::Bound(4) }, request(&ask)));
+    for (run, gap_asked) in [(seeker.run, false), (close.run, true)] {
+        let end = done(&recorder, run);
+        assert_eq!(
+            (end.status, end.value, end.bound),
+            (EndStatus::Optimal, Some(4.0), Some(4.0)),
+            "{gap_asked}"
+        );
+    }
+    let told = "no better plan exists: strong proved the bound 4";
+    let told = recorder
+        .events()
+        .iter()
+        .filter(|event| matches!(&event.body, EventBody::Note(note) if note.text == told))
+        .count();
+    assert_eq!(told, 2);
+    runs.stop_all(Stop::Requested);
+}
+
 /// A plan of a scenario.
 fn real(
     runs: &lightbay_core::run::Runs,

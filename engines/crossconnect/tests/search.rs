@@ -32,8 +32,8 @@ impl<'a> Asked<'a> {
         self
     }
 
-    /// Runs a method and checks what holds for all: bounds never exceed plans, plans only get better.
-    fn solve(&self, name: &str) -> (Done, Vec<EventBody>) {
+    /// A job for the run board.
+    fn job(&self, name: &str) -> Box<TypedJob<Crossconnect>> {
         let method = methods::all().into_iter().find(|method| method.info().name == name).unwrap();
         let info = method.info();
         let values: Vec<(&str, ParamValue)> = self
@@ -53,10 +53,13 @@ impl<'a> Asked<'a> {
             hot_start: self.from.and_then(|done| done.plan.clone()),
             proves: info.proves,
         };
-        let recorder = Arc::new(Recorder::default());
-        let clock = Arc::new(SystemClock::start());
-        let runs = Runs::new(self.threads, RunId(1), recorder.clone(), clock, None).unwrap();
-        runs.submit(Box::new(TypedJob::<Crossconnect>::new(method, request).unwrap()));
+        Box::new(TypedJob::new(method, request).unwrap())
+    }
+
+    /// Runs a method and checks what holds for all: bounds never exceed plans, plans only get better.
+    fn solve(&self, name: &str) -> (Done, Vec<EventBody>) {
+        let (runs, recorder) = board(self.threads);
+        runs.submit(self.job(name));
         assert!(runs.wait_idle(Duration::from_mins(5)));
         let said: Vec<EventBody> = recorder.events().into_iter().map(|event| event.body).collect();
         let Some(EventBody::Done(done)) = said.last().cloned() else { panic!("the last event is not done") };
@@ -77,6 +80,12 @@ impl<'a> Asked<'a> {
         }
         (done, said)
     }
+}
+
+fn board(threads: usize) -> (Runs, Arc<Recorder>) {
+    let recorder = Arc::new(Recorder::default());
+    let clock = Arc::new(SystemClock::start());
+    (Runs::new(threads, RunId(1), recorder.clone(), clock, None).unwrap(), recorder)
 }
 
 fn random(pods: usize, ocs_count: usize, percent: u32, seed: u64) -> CrossconnectScenario {
@@ -232,5 +241,45 @@ fn a_plan_is_a_start_for_the_others() {
             _ => None,
         });
         assert_eq!(fate, Some("accepted"), "{method}");
+    }
+}
+
+/// Settings with which a search goes on for days.
+const ENDLESS: &[(&str, &str)] =
+    &[("anneal_rounds", "20"), ("anneal_steps", "1000000"), ("lns_patience", "1000000")];
+
+#[test]
+fn a_search_ends_when_the_bound_of_another_run_meets_its_plan() {
+    let scenario = random(16, 16, 25, 1);
+    let (runs, recorder) = board(1);
+    let ended = |run: RunId| {
+        assert!(runs.wait_idle(Duration::from_mins(5)), "it goes on");
+        let own = recorder.events().into_iter().filter(|event| event.run == run).map(|event| event.body);
+        let said: Vec<EventBody> = own.collect();
+        let Some(EventBody::Done(done)) = said.last().cloned() else { panic!("the last event is not done") };
+        (done, said)
+    };
+    let proof = runs.submit(Asked::of(&scenario).job("auto"));
+    let (proof, said) = ended(proof.run);
+    assert_eq!(proof.status, EndStatus::Optimal);
+    let count = said.iter().find_map(|body| match body {
+        EventBody::Bound(bound) => Some(bound.value),
+        _ => None,
+    });
+    assert!(count < proof.value, "counting alone proves it, so that the searches would end anyway");
+    for method in ["auto", "lumos-anneal", "lumos-lns", "lumos-exact"] {
+        let asked = Asked { from: Some(&proof), ..Asked::of(&scenario) }.with(ENDLESS);
+        let (done, said) = ended(runs.submit(asked.job(method)).run);
+        assert_eq!(
+            (done.status, done.value, done.bound),
+            (EndStatus::Optimal, proof.value, proof.value),
+            "{method}"
+        );
+        let why = format!("no better plan exists: auto proved the bound {}", proof.value.unwrap());
+        let told = said.iter().any(|body| matches!(body, EventBody::Note(note) if note.text == why));
+        assert!(told, "{method}: {said:?}");
+        let header = done.plan.unwrap().header();
+        let because = header.provenance.not_reproducible_because;
+        assert_eq!(because.as_deref(), Some("its bound was proved by auto, which ran beside it"));
     }
 }

@@ -92,6 +92,8 @@ pub enum Then {
     WaitAfterFirst,
     /// Goes on until nothing better exists.
     UntilClosed,
+    /// Goes on until a checkpoint ends the search because nothing better exists.
+    UntilProven,
     /// Claims this bound on all plans, then waits.
     Bound(i64),
     Panic,
@@ -171,6 +173,13 @@ impl Method<Toy> for Scan {
                 }
                 std::thread::yield_now();
             },
+            Then::UntilProven => {
+                cx.end_when_proven(true);
+                loop {
+                    cx.checkpoint()?;
+                    std::thread::yield_now();
+                }
+            }
             Then::Bound(bound) => {
                 cx.bound(bound as f64);
                 loop {

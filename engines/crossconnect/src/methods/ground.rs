@@ -55,6 +55,8 @@ impl Ground {
             );
         }
         cx.bound(ground.task.count_bound() as f64);
+        // Plans with as few removals do not differ in anything that counts.
+        cx.end_when_proven(true);
         ground
     }
 

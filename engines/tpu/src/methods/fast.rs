@@ -25,7 +25,7 @@ use crate::metrics::{self, Hops, Lengths};
 use crate::pod::SWITCHES;
 use crate::scenario::{TopologyChoice, TpuScenario};
 use crate::topology::Topology;
-use lightbay_core::context::Context;
+use lightbay_core::context::{Context, Stop};
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::{ParamInfo, Params};
@@ -149,12 +149,7 @@ impl Method<Tpu> for Fast {
         finish::announce(body, cx);
         cx.bound(tight_cover_bound(body.nodes()));
         let mut search = Search::new(params, body, cx);
-        search.hot_start(body)?;
-        search.tournament(given.as_ref())?;
-        search.rounds()?;
-        search.without_symmetry(given.as_ref())?;
-        search.tighten()?;
-        search.general(general_steps)?;
+        search.search(body, given.as_ref(), general_steps)?;
         if let Some(best) = search.best {
             let chosen = Chosen {
                 lengths: best.certificate.class_lengths.clone(),
@@ -256,6 +251,38 @@ impl<'s, 'a> Search<'s, 'a> {
         }
     }
 
+    /// Finds the best pod. A bound of another run that the best so far meets ends it as well: what is left is to route
+    /// that pod.
+    fn search(
+        &mut self,
+        scenario: &TpuScenario,
+        given: Option<&Group>,
+        general_steps: u64,
+    ) -> Result<(), MethodError> {
+        self.cx.end_when_proven(true);
+        let ended = self.steps(scenario, given, general_steps);
+        self.cx.end_when_proven(false);
+        match ended {
+            Err(MethodError::Stopped(Stop::Proven)) => Ok(()),
+            ended => ended,
+        }
+    }
+
+    /// The steps of the search, one after the other.
+    fn steps(
+        &mut self,
+        scenario: &TpuScenario,
+        given: Option<&Group>,
+        general_steps: u64,
+    ) -> Result<(), MethodError> {
+        self.hot_start(scenario)?;
+        self.tournament(given)?;
+        self.rounds()?;
+        self.without_symmetry(given)?;
+        self.tighten()?;
+        self.general(general_steps)
+    }
+
     /// Certifies the plan that the run was started from, and goes on from it if it is symmetric.
     fn hot_start(&mut self, scenario: &TpuScenario) -> Result<(), MethodError> {
         let Some(hot) = finish::hot_start(scenario, self.cx) else { return Ok(()) };
@@ -308,6 +335,8 @@ impl<'s, 'a> Search<'s, 'a> {
         let (settings, mean_share, gap, max_rounds) =
             (self.settings, self.mean_share, self.gap, self.max_rounds);
         let (mut curve, mut first, cubes) = (self.curve, self.best.is_none(), self.cubes);
+        // The best pod that was certified on the way, if the search ends there.
+        let mut early: Option<Best> = None;
         let entries = tournament::tournament(
             tried,
             &settings,
@@ -326,13 +355,24 @@ impl<'s, 'a> Search<'s, 'a> {
                             mcf::Settings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
                         let certificate = mcf::certify(&pod, &settings, start_lengths(&pod).as_deref(), cx)?;
                         finish::offer(&pod, hops, &certificate, &entry.family.name, cx)?;
+                        let source = entry.family.name.clone();
+                        if early.as_ref().is_none_or(|known| certificate.lower > known.certificate.lower) {
+                            early = Some(Best { pod, entry: Some(entry.clone()), certificate, source });
+                        }
                     }
                     cx.phase("anneal", "the tournament goes on");
                 }
                 Ok(())
             },
-        )?;
+        );
         self.curve = curve;
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(ended) => {
+                self.keep(early);
+                return Err(ended);
+            }
+        };
         for entry in entries.into_iter().take(CERTIFIED) {
             self.contend(entry)?;
         }
@@ -375,13 +415,17 @@ impl<'s, 'a> Search<'s, 'a> {
         // The best so far would keep the others from being certified before they had their cuts.
         let known = self.best.take();
         self.turns = Turns::Free;
-        self.tournament(given)?;
-        self.rounds()?;
+        let ended = self.tournament(given).and_then(|()| self.rounds());
+        self.keep(known);
+        ended
+    }
+
+    /// Takes a pod as the best unless the present best carries more.
+    fn keep(&mut self, known: Option<Best>) {
         let lower = |best: &Option<Best>| best.as_ref().map_or(0.0, |best| best.certificate.lower);
-        if lower(&known) >= lower(&self.best) {
+        if known.is_some() && lower(&known) >= lower(&self.best) {
             self.best = known;
         }
-        Ok(())
     }
 
     /// Narrows the certificate of the best design: until here it only had to tell designs apart. A width that is asked

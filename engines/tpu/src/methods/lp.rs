@@ -80,6 +80,9 @@ impl Approach for Relaxation {
         }
         let mut chosen: Option<Chosen> = None;
         for (_, pod) in best {
+            if cx.closed() {
+                break;
+            }
             let Some(distances) = hops(&pod) else { continue };
             let certificate = finish::certify(&pod, distances, "rounding", None, cx)?;
             let known = chosen.as_ref().and_then(|chosen| chosen.certificate.as_ref());

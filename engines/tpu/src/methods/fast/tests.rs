@@ -18,14 +18,18 @@ impl EventSink for Heard {
     }
 }
 
-/// A whole run: its end and everything it said.
-fn run(
+fn board(threads: usize) -> (Runs, Arc<Heard>) {
+    let heard = Arc::new(Heard::default());
+    let sink: Arc<dyn EventSink> = heard.clone();
+    (Runs::new(threads, RunId(1), sink, Arc::new(SystemClock::start()), None).unwrap(), heard)
+}
+
+fn job(
+    method: Arc<dyn Method<Tpu>>,
     body: TpuScenario,
     set: &[(&str, ParamValue)],
-    threads: usize,
     hot: Option<SharedPlan>,
-) -> (Done, Vec<EventBody>) {
-    let method: Arc<dyn Method<Tpu>> = Arc::new(Fast);
+) -> Box<TypedJob<Tpu>> {
     let info = method.info();
     let request = Request {
         scenario: Arc::new(Scenario { name: "pod".to_owned(), body }),
@@ -36,10 +40,18 @@ fn run(
         hot_start: hot,
         proves: info.proves,
     };
-    let heard = Arc::new(Heard::default());
-    let sink: Arc<dyn EventSink> = heard.clone();
-    let runs = Runs::new(threads, RunId(1), sink, Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(Box::new(TypedJob::new(method, request).unwrap()));
+    Box::new(TypedJob::new(method, request).unwrap())
+}
+
+/// A whole run: its end and everything it said.
+fn run(
+    body: TpuScenario,
+    set: &[(&str, ParamValue)],
+    threads: usize,
+    hot: Option<SharedPlan>,
+) -> (Done, Vec<EventBody>) {
+    let (runs, heard) = board(threads);
+    runs.submit(job(Arc::new(Fast), body, set, hot));
     assert!(runs.wait_idle(Duration::from_mins(10)));
     drop(runs);
     let mut bodies: Vec<EventBody> = heard.0.lock().unwrap().drain(..).map(|event| event.body).collect();
@@ -132,4 +144,56 @@ fn a_scenario_that_names_a_torus_is_refused() {
     scenario.topology = TopologyChoice::Pt;
     let (done, _) = run(scenario, &quick(10, 0), 1, None);
     assert!(done.plan.is_none() && done.message.contains("pt"), "{done:?}");
+}
+
+/// States a bound and finds no plan.
+struct Oracle(f64);
+
+impl Method<Tpu> for Oracle {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "oracle",
+            help: "Knows a bound.",
+            proves: true,
+            hot_start: false,
+            params: Vec::new(),
+        }
+    }
+
+    fn solve(
+        &self,
+        _: &Scenario<Tpu>,
+        _: &Params,
+        cx: &mut Context<'_, Tpu>,
+    ) -> Result<Outcome, MethodError> {
+        cx.bound(self.0);
+        Ok(Outcome::done(Status::Feasible))
+    }
+}
+
+#[test]
+fn a_bound_of_another_run_ends_the_search_and_the_pod_is_finished_all_the_same() {
+    let pod = || TpuScenario::design(2);
+    let (first, _) = run(pod(), &quick(100, 0), 1, None);
+    let (_, said) = run(pod(), &quick(1, 0), 1, first.plan.clone());
+    let known = said.iter().find_map(|body| match body {
+        EventBody::HotStart(report) => report.after,
+        _ => None,
+    });
+    let (runs, heard) = board(1);
+    runs.submit(job(Arc::new(Oracle(known.unwrap())), pod(), &[], None));
+    assert!(runs.wait_idle(Duration::from_mins(1)));
+    // So many evaluations take days.
+    let mut set = quick(1_000_000_000, 1000);
+    set.retain(|(name, _)| *name != "routing");
+    set.push(("routing", ParamValue::Text("at".to_owned())));
+    runs.submit(job(Arc::new(Fast), pod(), &set, first.plan));
+    assert!(runs.wait_idle(Duration::from_mins(5)), "it goes on");
+    let mut bodies: Vec<EventBody> = heard.0.lock().unwrap().drain(..).map(|event| event.body).collect();
+    let Some(EventBody::Done(done)) = bodies.pop() else { panic!("the last event is not done") };
+    assert_eq!((done.status, done.value, done.bound), (EndStatus::Optimal, known, known));
+    assert!(bodies.iter().any(|body| matches!(body, EventBody::Note(note)
+        if note.text.starts_with("no better plan exists: oracle proved the bound"))));
+    // The search is over; routes are computed for what it found.
+    assert!(result(&done).routing.is_some());
 }
