@@ -7,7 +7,7 @@
 //! | [`param`] | knobs as data |
 //! | [`kind`], [`method`], [`context`] | the contracts an engine implements and is given |
 //! | [`metric`] | figures of plans as data |
-//! | [`watch`] | the connection of long work to its run, for algorithms that know no kind |
+//! | [`watch`], [`building`] | the connection of long work to its run, for algorithms that know no kind |
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
 //! | [`event`], [`run`] | what a run says, and who runs it |
 //! | [`exchange`] | records that kinds hand to each other |
@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
+pub mod building;
 pub mod cells;
 pub mod checked;
 pub mod clock;

@@ -26,6 +26,10 @@ const SLIP: f64 = 1e-5;
 /// Reduced cost below which a column can help.
 const NEGATIVE: f64 = -1e-7;
 
+/// Rows, and columns, of the restricted program between two questions whether to go on.
+const ROWS_ASKED: u32 = 64;
+const COLUMNS_ASKED: usize = 4096;
+
 /// The next whole number that a bound implies: removed circuits are whole.
 pub fn whole(bound: f64) -> u64 {
     (bound - SLIP).ceil().max(0.0) as u64
@@ -42,7 +46,7 @@ pub fn relaxation<W: Watch>(
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64) -> Result<(), MethodError>,
 ) -> Result<u64, MethodError> {
-    let program = Program::new(task, Orientation::Joint);
+    let program = Program::watched(task, Orientation::Joint, watch)?;
     let Some(point) = program.point(plan) else {
         return Err(MethodError::Failed("the plan to bound is no solution of the scenario".to_owned()));
     };
@@ -88,9 +92,11 @@ fn failed(error: lightbay_highs::error::Error) -> MethodError {
 
 impl<'m> Master<'m> {
     fn new(model: &'m Model, point: &[f64], watch: &mut impl Watch) -> Result<Self, MethodError> {
-        watch.checkpoint()?;
         let mut rows = vec![Vec::new(); model.columns()];
         for row in 0..model.rows() as u32 {
+            if row.is_multiple_of(ROWS_ASKED) {
+                watch.checkpoint()?;
+            }
             for (column, value) in model.terms(Row(row)) {
                 rows[column.index()].push((Row(row), value));
             }
@@ -100,6 +106,9 @@ impl<'m> Master<'m> {
         let mut places = vec![None; model.columns()];
         let mut outside = Vec::new();
         for column in 0..model.columns() {
+            if column.is_multiple_of(COLUMNS_ASKED) {
+                watch.checkpoint()?;
+            }
             // A column that counts what is kept, one that makes room for such a column, or one of the plan.
             let linked = rows[column].iter().any(|(_, value)| *value < 0.0);
             if model.costs[column] < 0.0 || linked || point[column] > 0.0 {
@@ -111,6 +120,9 @@ impl<'m> Master<'m> {
             }
         }
         for row in 0..model.rows() {
+            if (row as u32).is_multiple_of(ROWS_ASKED) {
+                watch.checkpoint()?;
+            }
             let terms = model.terms(Row(row as u32));
             let inside: Vec<(Column, f64)> =
                 terms.filter_map(|(column, value)| places[column.index()].map(|at| (at, value))).collect();

@@ -14,8 +14,12 @@
 
 use crate::assignment::{Assignment, Cell};
 use crate::task::Task;
+use lightbay_core::building::Building;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Domain, Model};
 use rustc_hash::FxHashMap;
+use std::convert::Infallible;
 
 #[cfg(test)]
 mod tests;
@@ -57,9 +61,42 @@ fn asked(task: &Task, orientation: Orientation<'_>) -> Vec<(Cell, bool)> {
     }
 }
 
+/// Pairs of pods between two reports of how far the writing of a model is.
+const REPORTED: u64 = 1024;
+
+/// Columns between two questions whether to go on.
+const ASKED: usize = 1024;
+
 impl Program {
-    /// Writes the model.
+    /// Writes the model of a few switches, which takes a moment.
     pub fn new(task: &Task, orientation: Orientation<'_>) -> Self {
+        match Self::write(task, orientation, |_| Ok::<(), Infallible>(())) {
+            Ok(program) => program,
+            Err(never) => match never {},
+        }
+    }
+
+    /// Writes the model as part of a run, which may stop meanwhile.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn watched<W: Watch>(
+        task: &Task,
+        orientation: Orientation<'_>,
+        watch: &mut W,
+    ) -> Result<Self, MethodError> {
+        let total = asked(task, orientation).len() as u64;
+        let mut building = Building::new(watch, "pairs of pods", Some(total), REPORTED);
+        Self::write(task, orientation, |pairs| building.at(pairs))
+    }
+
+    /// Writes the model. `go_on` is told of how many pairs of pods the columns and rows are written, after each of them
+    /// and often while the rows of ports follow.
+    fn write<E>(
+        task: &Task,
+        orientation: Orientation<'_>,
+        mut go_on: impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<Self, E> {
         let name = if orientation == Orientation::Joint { "joint" } else { "fixed" };
         let mut program = Self {
             model: Model::new(format!("cross_connects_{name}")),
@@ -69,8 +106,8 @@ impl Program {
         };
         program.model.offset = task.installed.circuits() as f64;
         let asked = asked(task, orientation);
-        let mut pairs = Vec::with_capacity(asked.len());
-        for &(cell, both) in &asked {
+        for (pair, &(cell, both)) in asked.iter().enumerate() {
+            go_on(pair as u64)?;
             let mut terms = Vec::new();
             for ocs in 0..task.ocs_count {
                 terms.extend(program.entry(task, ocs, cell));
@@ -78,20 +115,22 @@ impl Program {
                     terms.extend(program.entry(task, ocs, Cell { a: cell.b, b: cell.a, count: cell.count }));
                 }
             }
-            pairs.push((cell, terms));
-        }
-        for (Cell { a, b, count }, terms) in pairs {
+            let Cell { a, b, count } = cell;
             let name = format!("circuits_{a}_{b}");
             program.model.equal(name, f64::from(count), terms.into_iter().map(|column| (column, 1.0)));
         }
-        program.port_rows(task, &asked);
+        let mut go_on = || go_on(asked.len() as u64);
+        program.port_rows(task, &asked, &mut go_on)?;
         for at in 0..program.entries.len() {
+            if at.is_multiple_of(ASKED) {
+                go_on()?;
+            }
             let Entry { ocs, a, b, circuits, kept } = program.entries[at];
             if let Some((kept, _)) = kept {
                 program.model.at_most(format!("kept_{ocs}_{a}_{b}"), 0.0, [(kept, 1.0), (circuits, -1.0)]);
             }
         }
-        program
+        Ok(program)
     }
 
     /// The columns of a cell, if it can hold a circuit.
@@ -115,11 +154,19 @@ impl Program {
         Some(circuits)
     }
 
-    fn port_rows(&mut self, task: &Task, asked: &[(Cell, bool)]) {
+    fn port_rows<E>(
+        &mut self,
+        task: &Task,
+        asked: &[(Cell, bool)],
+        go_on: &mut impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
         let lines = task.ocs_count * task.pods;
         let mut terms: [Vec<Vec<(Column, f64)>>; 2] = [vec![Vec::new(); lines], vec![Vec::new(); lines]];
         let second = usize::from(!task.single_sided);
-        for entry in &self.entries {
+        for (at, entry) in self.entries.iter().enumerate() {
+            if at.is_multiple_of(ASKED) {
+                go_on()?;
+            }
             let line = |pod: u32| entry.ocs as usize * task.pods + pod as usize;
             terms[0][line(entry.a)].push((entry.circuits, 1.0));
             terms[second][line(entry.b)].push((entry.circuits, 1.0));
@@ -141,6 +188,7 @@ impl Program {
             let ports = if side == 0 { &task.ports_a } else { &task.ports_b };
             let letter = if side == 0 { "a" } else { "b" };
             for pod in 0..task.pods {
+                go_on()?;
                 let all = |table: &[Vec<u32>]| table.iter().map(|row| u64::from(row[pod])).sum::<u64>();
                 let full = if either[pod] > 0 {
                     either[pod] == all(&task.ports_a) + all(&task.ports_b)
@@ -160,6 +208,7 @@ impl Program {
         if task.single_sided {
             self.odd_switches(task);
         }
+        Ok(())
     }
 
     /// Of an odd number of ports one stays unused.

@@ -24,6 +24,7 @@ pub use shape::{Pruning, Shape, Shaped, Subject};
 
 use crate::evaluate::Evaluator;
 use crate::windows::{IndexWindows, Windows};
+use lightbay_core::method::MethodError;
 use lightbay_highs::model::{Column, Model};
 
 /// How the model is written.
@@ -78,9 +79,16 @@ pub struct IntervalModel {
     form: Form,
 }
 
+/// Asks whether to go on, told of the rows that are written.
+pub type GoOn<'g> = dyn FnMut(u64) -> Result<(), MethodError> + 'g;
+
+/// Rows between two questions whether to go on: well under 5 ms.
+const ASKED: u64 = 64;
+
 /// What the parts of the generator share.
 struct Writer<'a> {
     ask: Question<'a>,
+    go_on: &'a mut GoOn<'a>,
     model: Model,
     columns: Columns,
     /// Seconds of a unit.
@@ -98,27 +106,30 @@ struct Writer<'a> {
 }
 
 impl IntervalModel {
-    /// Writes the model in one go.
-    pub fn new(ask: Question<'_>) -> Self {
-        let mut writer = Writer::new(ask);
-        writer.columns();
-        writer.circuits();
-        writer.capacities();
-        writer.activities();
-        writer.times();
+    /// Writes the model.
+    ///
+    /// # Errors
+    /// What `go_on` says; it is asked for every 64 rows and for every few columns.
+    pub fn new<'a>(ask: Question<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
+        let mut writer = Writer::new(ask, go_on);
+        writer.columns()?;
+        writer.circuits()?;
+        writer.capacities()?;
+        writer.activities()?;
+        writer.times()?;
         if ask.form.fair {
-            writer.fairness();
+            writer.fairness()?;
         }
         if ask.form.cuts {
-            writer.cuts();
+            writer.cuts()?;
         }
-        Self {
+        Ok(Self {
             model: writer.model,
             columns: writer.columns,
             unit_s: writer.unit,
             windows: ask.windows.clone(),
             form: ask.form,
-        }
+        })
     }
 
     /// The same model for the second goal (Eq. 4): the fewest ports at a makespan of at most `makespan_s`.
@@ -134,7 +145,7 @@ impl IntervalModel {
 }
 
 impl<'a> Writer<'a> {
-    fn new(ask: Question<'a>) -> Self {
+    fn new(ask: Question<'a>, go_on: &'a mut GoOn<'a>) -> Self {
         let network = &ask.scope.evaluator.network;
         let unit = unit_of(ask.limit_s);
         let windows = Windows::new(network, ask.limit_s);
@@ -150,6 +161,7 @@ impl<'a> Writer<'a> {
             earliest: Vec::new(),
             latest: Vec::new(),
             ask,
+            go_on,
         };
         writer.bound_events();
         writer
@@ -182,8 +194,22 @@ impl<'a> Writer<'a> {
         (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
     }
 
+    /// Asks whether to go on.
+    fn go_on(&mut self) -> Result<(), MethodError> {
+        (self.go_on)(self.model.row_lower.len() as u64)
+    }
+
     /// A row without repeated columns, as all rows of this model are.
-    fn row(&mut self, name: String, lower: f64, upper: f64, terms: &[(Column, f64)]) {
+    fn row(
+        &mut self,
+        name: String,
+        lower: f64,
+        upper: f64,
+        terms: &[(Column, f64)],
+    ) -> Result<(), MethodError> {
+        if (self.model.row_lower.len() as u64).is_multiple_of(ASKED) {
+            self.go_on()?;
+        }
         let model = &mut self.model;
         model.starts.push(model.indices.len() as u32);
         model.row_lower.push(lower);
@@ -193,18 +219,19 @@ impl<'a> Writer<'a> {
             model.indices.push(column.0);
             model.values.push(*value);
         }
+        Ok(())
     }
 
-    fn at_most(&mut self, name: String, upper: f64, terms: &[(Column, f64)]) {
-        self.row(name, f64::NEG_INFINITY, upper, terms);
+    fn at_most(&mut self, name: String, upper: f64, terms: &[(Column, f64)]) -> Result<(), MethodError> {
+        self.row(name, f64::NEG_INFINITY, upper, terms)
     }
 
-    fn at_least(&mut self, name: String, lower: f64, terms: &[(Column, f64)]) {
-        self.row(name, lower, f64::INFINITY, terms);
+    fn at_least(&mut self, name: String, lower: f64, terms: &[(Column, f64)]) -> Result<(), MethodError> {
+        self.row(name, lower, f64::INFINITY, terms)
     }
 
-    fn equal(&mut self, name: String, value: f64, terms: &[(Column, f64)]) {
-        self.row(name, value, value, terms);
+    fn equal(&mut self, name: String, value: f64, terms: &[(Column, f64)]) -> Result<(), MethodError> {
+        self.row(name, value, value, terms)
     }
 }
 

@@ -95,3 +95,33 @@ fn the_relaxation_has_no_whole_columns() {
     assert!(solution.objective.unwrap() <= optimum + 1e-6);
     assert!(solution.objective.unwrap() >= task.count_bound() as f64 - 1e-6);
 }
+
+#[test]
+fn a_stop_while_the_model_is_written_ends_it_at_once() {
+    let task = Task::of(&presets::random(12, 4, Family { changed_percent: 25, instance_seed: 1 }));
+    let pairs = asked(&task, Orientation::Joint).len() as u64;
+    let whole = Program::new(&task, Orientation::Joint);
+    // Asked after every pair of pods, then about the rows of ports.
+    let mut heard = Vec::new();
+    let written = Program::write(&task, Orientation::Joint, |pairs| {
+        heard.push(pairs);
+        Ok::<(), Infallible>(())
+    });
+    assert_eq!(written.map(|program| program.model().size()), Ok(whole.model().size()));
+    assert!(heard.windows(2).all(|two| two[0] <= two[1] && two[1] <= two[0] + 1), "{heard:?}");
+    assert!(
+        (0..=pairs).all(|pair| heard.contains(&pair)) && heard.len() as u64 > pairs + 2 * task.pods as u64
+    );
+    // Nothing is asked, so nothing is written, after the stop.
+    for stop in [1, pairs / 2, pairs, heard.len() as u64] {
+        let mut questions = 0;
+        let written = Program::write(&task, Orientation::Joint, |_| {
+            questions += 1;
+            if questions == stop { Err("stopped") } else { Ok(()) }
+        });
+        assert_eq!((written.err(), questions), (Some("stopped"), stop));
+    }
+    let mut patience = crate::anneal::tests::Patience(pairs);
+    let stopped = Program::watched(&task, Orientation::Joint, &mut patience);
+    assert!(matches!(stopped, Err(MethodError::Stopped(_))));
+}

@@ -109,7 +109,7 @@ pub fn search<W: Watch>(
         watch.checkpoint()?;
         let stay = fixed(task, &best, share, stream);
         let rest = without(task, &stay);
-        let program = Program::new(&rest, Orientation::Joint);
+        let program = Program::watched(&rest, Orientation::Joint, watch)?;
         if program.model().columns() > MOST_COLUMNS && share > LEAST {
             share = (share / GROWTH).max(LEAST);
             idle += 1;

@@ -113,7 +113,7 @@ pub(super) fn prove(
         return Ok(Outcome::done(Status::Optimal));
     }
     let orientation = oriented.map_or(Orientation::Joint, Orientation::Fixed);
-    let program = Program::new(&ground.task, orientation);
+    let program = Program::watched(&ground.task, orientation, cx)?;
     if program.model().columns() == 0 {
         // Nothing is wanted, or no circuit that is has two ports on one switch.
         if ground.circuits() > 0 {

@@ -72,9 +72,9 @@ impl Approach for Milp {
         params: &Params,
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
-        let mut reading =
-            Reading { group: group.clone(), program: Program::new(ask(&group, body)), best: None };
         cx.phase("model", format!("circuits and flows of {} chips", body.nodes()));
+        let program = Program::new(ask(&group, body), cx)?;
+        let mut reading = Reading { group: group.clone(), program, best: None };
         let size = reading.program.model().size();
         cx.report(EventBody::Model(ModelSize {
             after: "written in full".to_owned(),
@@ -227,7 +227,7 @@ impl Modelled<Tpu> for Written {
 
     fn model(&self, scenario: &Scenario<Tpu>, _params: &Params) -> Result<Model, MethodError> {
         let group = group_of::<Milp>(&scenario.body)?;
-        Ok(Program::new(ask(&group, &scenario.body)).model().clone())
+        Ok(Program::new(ask(&group, &scenario.body), &mut Unwatched::default())?.model().clone())
     }
 
     fn plan(
@@ -237,7 +237,7 @@ impl Modelled<Tpu> for Written {
         values: &[f64],
     ) -> Result<Candidate<TpuResult>, MethodError> {
         let group = group_of::<Milp>(&scenario.body)?;
-        let program = Program::new(ask(&group, &scenario.body));
+        let program = Program::new(ask(&group, &scenario.body), &mut Unwatched::default())?;
         let columns = program.model().columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(

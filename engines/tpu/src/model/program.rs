@@ -7,6 +7,9 @@
 
 use crate::group::Group;
 use crate::pod::{CHIPS, ELECTRICAL, ELECTRICAL_LINKS, SWITCHES, electrical, face_chip, node, parts};
+use lightbay_core::building::Building;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Domain, Model};
 
 /// Largest pods, in cubes, for which the model is written: it has about 480·126 columns for 2 cubes and grows with
@@ -78,9 +81,18 @@ impl<'g> Pairs<'g> {
     }
 }
 
+/// Links out of a cube between two reports of how far the writing of a model is.
+const REPORTED: u64 = 128;
+
+/// Rows between two questions whether to go on.
+const ROWS_ASKED: usize = 64;
+
 impl Program {
-    /// Writes the model.
-    pub fn new(ask: Ask<'_>) -> Self {
+    /// Writes the model, as part of a run that may stop meanwhile.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn new<W: Watch>(ask: Ask<'_>, watch: &mut W) -> Result<Self, MethodError> {
         let Ask { group, .. } = ask;
         let order = group.order();
         let pairs = Pairs::new(group);
@@ -121,7 +133,9 @@ impl Program {
                 links.extend([forth, (node(0, minus), node(group.inverse(element), plus))]);
             }
         }
-        for (first, over) in links {
+        let mut building = Building::new(watch, "links", Some(links.len() as u64), REPORTED);
+        for (link, (first, over)) in links.iter().copied().enumerate() {
+            building.at(link as u64)?;
             for last in (0..pairs.nodes as u32).filter(|last| *last != first && *last != over) {
                 let detour = model.column(format!("y_{first}_{last}_{over}"), 0.0, f64::INFINITY, 0.0);
                 for (row, sign) in [
@@ -137,9 +151,12 @@ impl Program {
             model.equal(format!("switch_{switch}"), 1.0, columns.iter().map(|column| (*column, 1.0)));
         }
         for (row, terms) in terms.into_iter().enumerate() {
+            if row.is_multiple_of(ROWS_ASKED) {
+                building.at(links.len() as u64)?;
+            }
             model.at_most(format!("pair_{row}"), room[row], terms);
         }
-        Self { model, circuits }
+        Ok(Self { model, circuits })
     }
 
     /// The model.

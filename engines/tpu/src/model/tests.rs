@@ -3,7 +3,10 @@ use super::relaxation::{Settings, all, relax};
 use crate::group::Group;
 use crate::mcf;
 use crate::topology::Topology;
-use lightbay_core::watch::Unwatched;
+use lightbay_core::context::Stop;
+use lightbay_core::event::EventBody;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::{Unwatched, Watch};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -34,7 +37,7 @@ fn the_relaxation_of_two_cubes_is_the_known_bound() {
 }
 
 fn written(group: &Group, tolerated_faults: u8) -> Program {
-    Program::new(Ask { group, tolerated_faults, whole: true })
+    Program::new(Ask { group, tolerated_faults, whole: true }, &mut Unwatched::default()).unwrap()
 }
 
 #[test]
@@ -75,4 +78,48 @@ fn circuits_go_into_the_model_and_come_back() {
     assert_eq!(program.model().first_broken(&point, 1e-9), None);
     point[0] = 1e-3;
     assert!(program.model().first_broken(&point, 1e-9).unwrap().name.starts_with("pair_"));
+}
+
+/// Stops at a checkpoint, and counts the checkpoints until then.
+struct Patience {
+    checkpoints: u64,
+    stops_at: u64,
+}
+
+impl Watch for Patience {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.checkpoints += 1;
+        if self.checkpoints == self.stops_at { Err(Stop::Requested.into()) } else { Ok(()) }
+    }
+
+    fn report(&mut self, _body: EventBody) {}
+
+    fn count(&mut self, _units: u64) {}
+
+    fn elapsed_s(&self) -> f64 {
+        0.0
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        Box::new(|| false)
+    }
+}
+
+#[test]
+fn a_stop_while_the_model_is_written_ends_it_at_once() {
+    let group = Group::abelian(&[2]).unwrap();
+    let ask = Ask { group: &group, tolerated_faults: 0, whole: true };
+    let write = |stops_at: u64| {
+        let mut watch = Patience { checkpoints: 0, stops_at };
+        let written = Program::new(ask, &mut watch);
+        (written.map(|program| program.model().size().rows), watch.checkpoints)
+    };
+    // 480 links leave a cube; each is a question, and so are every 64 of the 4096 rows of pairs.
+    let (rows, all) = write(u64::MAX);
+    assert_eq!((rows.unwrap(), all), (48 + 4096, 480 + 64));
+    for stops_at in [1, 2, 240, 481, all] {
+        let (written, checkpoints) = write(stops_at);
+        assert!(matches!(written, Err(MethodError::Stopped(Stop::Requested))), "{stops_at}");
+        assert_eq!(checkpoints, stops_at);
+    }
 }

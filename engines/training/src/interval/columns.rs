@@ -1,6 +1,7 @@
 //! The columns of the interval model.
 
 use super::Writer;
+use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
 /// Where the columns of a model are.
@@ -68,7 +69,7 @@ impl Columns {
 
 impl Writer<'_> {
     /// Adds all columns.
-    pub(super) fn columns(&mut self) {
+    pub(super) fn columns(&mut self) -> Result<(), MethodError> {
         self.circuit_columns();
         let k = self.ask.windows.intervals as usize;
         for event in 0..=k {
@@ -76,14 +77,15 @@ impl Writer<'_> {
             let column = self.model.column(format!("time of event {event}"), lower, upper, 0.0);
             self.columns.events.push(column);
         }
-        self.length_columns();
-        self.task_columns();
+        self.length_columns()?;
+        self.task_columns()?;
         let least = if self.ask.form.cuts { self.ask.scope.least_s / self.unit } else { 0.0 };
         let least = least.min(self.limit);
         self.columns.end = self.model.column("end of the iteration", least, self.limit, 1.0);
         if self.ask.form.fair {
-            self.per_flow_columns();
+            self.per_flow_columns()?;
         }
+        Ok(())
     }
 
     fn circuit_columns(&mut self) {
@@ -120,11 +122,12 @@ impl Writer<'_> {
         })
     }
 
-    fn length_columns(&mut self) {
+    fn length_columns(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for link in 0..network.links() {
             let mut columns = Vec::new();
             for interval in 1..=self.ask.windows.intervals {
+                self.go_on()?;
                 let used = network.carried[2 * link..2 * link + 2].iter().any(|t| self.used(t, interval));
                 let longest = self.longest(interval);
                 columns.push(used.then(|| {
@@ -141,12 +144,14 @@ impl Writer<'_> {
             }
             self.columns.lengths.push(columns);
         }
+        Ok(())
     }
 
-    fn task_columns(&mut self) {
+    fn task_columns(&mut self) -> Result<(), MethodError> {
         let windows = self.ask.windows;
         let tighten = self.ask.form.tighten;
         for task in 0..self.tau.len() {
+            self.go_on()?;
             let name = &self.ask.scope.names.tasks[task];
             if !windows.counts(task) {
                 self.columns.cells.push(None);
@@ -168,13 +173,15 @@ impl Writer<'_> {
             let (from, to) = if tighten { ordered(est + tau, lct) } else { (0.0, self.limit) };
             self.columns.finish.push(self.model.column(format!("finish of {name}"), from, to, 0.0));
         }
+        Ok(())
     }
 
-    fn per_flow_columns(&mut self) {
+    fn per_flow_columns(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for (via, tasks) in network.carried.iter().enumerate() {
             let mut columns = Vec::new();
             for interval in 1..=self.ask.windows.intervals {
+                self.go_on()?;
                 let most = self.most_per_flow(tasks, interval);
                 columns.push(self.used(tasks, interval).then(|| {
                     let name =
@@ -184,6 +191,7 @@ impl Writer<'_> {
             }
             self.columns.per_flow.push(columns);
         }
+        Ok(())
     }
 
     /// The most that a task can send in an interval.

@@ -6,6 +6,7 @@
 use super::Writer;
 use crate::network::Network;
 use crate::sim::tails_to_go;
+use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
 /// Intervals that two ordered tasks may share before their order is left to the times alone.
@@ -13,15 +14,15 @@ const SHARED: u32 = 16;
 
 impl Writer<'_> {
     /// Adds all of them.
-    pub(super) fn cuts(&mut self) {
-        self.durations();
-        self.within_windows();
-        self.orders();
-        self.contention();
+    pub(super) fn cuts(&mut self) -> Result<(), MethodError> {
+        self.durations()?;
+        self.within_windows()?;
+        self.orders()?;
+        self.contention()
     }
 
     /// A task on v circuits takes V/(min(F,v)B) at least, and exactly that if it never competes.
-    fn durations(&mut self) {
+    fn durations(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for task in 0..network.tasks() {
             let mut terms = vec![(self.columns.finish[task], 1.0), (self.columns.start[task], -1.0)];
@@ -32,12 +33,13 @@ impl Writer<'_> {
                 format!("duration of {} on its circuits", self.ask.scope.names.tasks[task]),
                 0.0,
                 &terms,
-            );
+            )?;
         }
+        Ok(())
     }
 
     /// A task lies between the first and the last event of its window.
-    fn within_windows(&mut self) {
+    fn within_windows(&mut self) -> Result<(), MethodError> {
         for task in 0..self.tau.len() {
             if !self.ask.windows.counts(task) {
                 continue;
@@ -46,15 +48,16 @@ impl Writer<'_> {
             let name = &self.ask.scope.names.tasks[task];
             let from = self.columns.events[first as usize - 1];
             let terms = [(self.columns.start[task], 1.0), (from, -1.0)];
-            self.at_least(format!("start of {name} in its window"), 0.0, &terms);
+            self.at_least(format!("start of {name} in its window"), 0.0, &terms)?;
             let to = self.columns.events[last as usize];
             let terms = [(to, 1.0), (self.columns.finish[task], -1.0)];
-            self.at_least(format!("finish of {name} in its window"), 0.0, &terms);
+            self.at_least(format!("finish of {name} in its window"), 0.0, &terms)?;
         }
+        Ok(())
     }
 
     /// A task is not active once one that waits for it has begun.
-    fn orders(&mut self) {
+    fn orders(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for next in 0..network.tasks() {
             if !self.ask.windows.counts(next) {
@@ -73,15 +76,16 @@ impl Writer<'_> {
                     terms.push((self.active(task, interval), 1.0));
                     let names = &self.ask.scope.names.tasks;
                     let row = format!("{} over before {} in interval {interval}", names[task], names[next]);
-                    self.at_most(row, 1.0, &terms);
+                    self.at_most(row, 1.0, &terms)?;
                 }
             }
         }
+        Ok(())
     }
 
     /// Tasks of one directed link that all come after some moment must pass its circuits after it:
     /// end >= moment + their volume / circuits + what follows the last of them.
-    fn contention(&mut self) {
+    fn contention(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         let to_go = tails_to_go(network);
         for (via, tasks) in network.carried.iter().enumerate() {
@@ -91,6 +95,7 @@ impl Writer<'_> {
                 .filter(|task| self.ask.scope.evaluator.contention.contended[*task as usize])
                 .collect();
             for &first in &rivals {
+                self.go_on()?;
                 let later: Vec<u32> = followers(network, &self.est, first, &rivals);
                 if later.len() < 2 {
                     continue;
@@ -114,13 +119,14 @@ impl Writer<'_> {
                         vec![(self.columns.end, 1.0), (self.columns.finish[arc.task as usize], -1.0)];
                     terms.extend_from_slice(&shared);
                     let row = format!("{words} after {}", self.ask.scope.names.tasks[arc.task as usize]);
-                    self.at_least(row, after + arc.delay / self.unit, &terms);
+                    self.at_least(row, after + arc.delay / self.unit, &terms)?;
                 }
                 let mut terms = vec![(self.columns.end, 1.0)];
                 terms.extend_from_slice(&shared);
-                self.at_least(words, after + self.est[first as usize], &terms);
+                self.at_least(words, after + self.est[first as usize], &terms)?;
             }
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rows of the interval model (Eq. 5-18).
 
 use super::Writer;
+use lightbay_core::method::MethodError;
 use lightbay_highs::model::Column;
 
 impl Writer<'_> {
@@ -33,7 +34,7 @@ impl Writer<'_> {
     }
 
     /// Ports (Eq. 5) and the parts that circuits are made of (Eq. 7).
-    pub(super) fn circuits(&mut self) {
+    pub(super) fn circuits(&mut self) -> Result<(), MethodError> {
         let names = self.ask.scope.names;
         let budget = &self.ask.scope.evaluator.network.budget;
         for pod in 0..budget.pods() {
@@ -42,28 +43,29 @@ impl Writer<'_> {
             let terms: Vec<_> =
                 links.map(|&(link, cost)| (self.columns.circuits[link as usize], f64::from(cost))).collect();
             if !terms.is_empty() {
-                self.at_most(format!("ports of pod {}", names.pods[pod]), f64::from(ports), &terms);
+                self.at_most(format!("ports of pod {}", names.pods[pod]), f64::from(ports), &terms)?;
             }
         }
         for link in 0..budget.links() {
             let parts = self.columns.parts[link].clone();
             let mut terms = vec![(self.columns.circuits[link], 1.0)];
             terms.extend(parts.iter().map(|&(count, part)| (part, -f64::from(count))));
-            self.equal(format!("circuits as parts {}", names.links[link]), 0.0, &terms);
+            self.equal(format!("circuits as parts {}", names.links[link]), 0.0, &terms)?;
             if self.ask.form.cuts {
                 let terms: Vec<_> = parts.iter().map(|&(_, part)| (part, 1.0)).collect();
-                self.equal(format!("one count {}", names.links[link]), 1.0, &terms);
+                self.equal(format!("one count {}", names.links[link]), 1.0, &terms)?;
             }
         }
+        Ok(())
     }
 
     /// Lengths of intervals times circuits (Eq. 8), capacity of circuits (Eq. 9) and NICs (Eq. 10).
-    pub(super) fn capacities(&mut self) {
+    pub(super) fn capacities(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for link in 0..network.links() {
             for interval in 1..=self.ask.windows.intervals {
                 if let Some(first) = self.columns.lengths[link][interval as usize - 1] {
-                    self.length_rows(link, interval, first);
+                    self.length_rows(link, interval, first)?;
                 }
             }
         }
@@ -80,7 +82,7 @@ impl Writer<'_> {
                     terms.push((Column(first.0 + place as u32), -f64::from(count)));
                 }
                 let name = format!("capacity {} in interval {interval}", self.ask.scope.names.via(via));
-                self.at_most(name, 0.0, &terms);
+                self.at_most(name, 0.0, &terms)?;
             }
         }
         for task in 0..network.tasks() {
@@ -89,7 +91,7 @@ impl Writer<'_> {
                 let share = 1.0 / network.flows[task];
                 let terms = [(self.volume(task, interval), share), (begin, 1.0), (end, -1.0)];
                 let name = format!("rate of {} in interval {interval}", self.ask.scope.names.tasks[task]);
-                self.at_most(name, 0.0, &terms);
+                self.at_most(name, 0.0, &terms)?;
             }
         }
         for (group, nics) in network.nic_groups.iter().enumerate() {
@@ -106,13 +108,14 @@ impl Writer<'_> {
                 }
                 let (begin, end) = self.ends(interval);
                 terms.extend([(begin, 1.0), (end, -1.0)]);
-                self.at_most(format!("shared NICs {group} in interval {interval}"), 0.0, &terms);
+                self.at_most(format!("shared NICs {group} in interval {interval}"), 0.0, &terms)?;
             }
         }
+        Ok(())
     }
 
     /// The length of an interval as far as a part of the circuits is there.
-    fn length_rows(&mut self, link: usize, interval: u32, first: Column) {
+    fn length_rows(&mut self, link: usize, interval: u32, first: Column) -> Result<(), MethodError> {
         let (begin, end) = self.ends(interval);
         let most = self.longest_or_limit(interval);
         let parts = self.columns.parts[link].clone();
@@ -123,23 +126,24 @@ impl Writer<'_> {
                 let length = Column(first.0 + place as u32);
                 terms.push((length, 1.0));
                 let row = format!("interval {interval} only with {count} circuits {name}");
-                self.at_most(row, 0.0, &[(length, 1.0), (part, -most)]);
+                self.at_most(row, 0.0, &[(length, 1.0), (part, -most)])?;
             }
-            self.equal(format!("interval {interval} with some count {name}"), 0.0, &terms);
-            return;
+            self.equal(format!("interval {interval} with some count {name}"), 0.0, &terms)?;
+            return Ok(());
         }
         for (place, &(count, part)) in parts.iter().enumerate() {
             let length = Column(first.0 + place as u32);
             let row = |what: &str| format!("interval {interval} with {count} circuits {name}, {what}");
-            self.at_most(row("zero without them"), 0.0, &[(length, 1.0), (part, -most)]);
-            self.at_most(row("at most its length"), 0.0, &[(length, 1.0), (begin, 1.0), (end, -1.0)]);
+            self.at_most(row("zero without them"), 0.0, &[(length, 1.0), (part, -most)])?;
+            self.at_most(row("at most its length"), 0.0, &[(length, 1.0), (begin, 1.0), (end, -1.0)])?;
             let terms = [(length, 1.0), (begin, 1.0), (end, -1.0), (part, -most)];
-            self.at_least(row("no less with them"), -most, &terms);
+            self.at_least(row("no less with them"), -most, &terms)?;
         }
+        Ok(())
     }
 
     /// Volumes (Eq. 11, 12) and activity without interruption (Eq. 13).
-    pub(super) fn activities(&mut self) {
+    pub(super) fn activities(&mut self) -> Result<(), MethodError> {
         for task in 0..self.tau.len() {
             if !self.ask.windows.counts(task) {
                 continue;
@@ -147,30 +151,31 @@ impl Writer<'_> {
             let name = &self.ask.scope.names.tasks[task];
             let volume = self.ask.scope.evaluator.network.flows[task] * self.tau[task];
             let terms: Vec<_> = self.window(task).map(|k| (self.volume(task, k), 1.0)).collect();
-            self.equal(format!("volume of {name}"), volume, &terms);
+            self.equal(format!("volume of {name}"), volume, &terms)?;
             for interval in self.window(task) {
                 let most = self.most_volume(task, interval);
                 let terms = [(self.volume(task, interval), 1.0), (self.active(task, interval), -most)];
-                self.at_most(format!("{name} sends in interval {interval} only if active"), 0.0, &terms);
+                self.at_most(format!("{name} sends in interval {interval} only if active"), 0.0, &terms)?;
             }
             for interval in self.window(task) {
                 let mut terms = vec![(self.begins(task, interval), 1.0), (self.active(task, interval), -1.0)];
                 if interval > self.ask.windows.first[task] {
                     terms.push((self.active(task, interval - 1), 1.0));
                 }
-                self.at_least(format!("{name} begins if active from interval {interval}"), 0.0, &terms);
+                self.at_least(format!("{name} begins if active from interval {interval}"), 0.0, &terms)?;
             }
             let terms: Vec<_> = self.window(task).map(|k| (self.begins(task, k), 1.0)).collect();
-            self.equal(format!("{name} begins once"), 1.0, &terms);
+            self.equal(format!("{name} begins once"), 1.0, &terms)?;
         }
+        Ok(())
     }
 
     /// Events in order (Eq. 14), start and finish around activity (Eq. 15), the DAG (Eq. 16), the end (Eq. 18).
-    pub(super) fn times(&mut self) {
+    pub(super) fn times(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for interval in 1..=self.ask.windows.intervals {
             let (begin, end) = self.ends(interval);
-            self.at_least(format!("length of interval {interval}"), 0.0, &[(end, 1.0), (begin, -1.0)]);
+            self.at_least(format!("length of interval {interval}"), 0.0, &[(end, 1.0), (begin, -1.0)])?;
         }
         let tighten = self.ask.form.tighten;
         for task in 0..network.tasks() {
@@ -186,30 +191,31 @@ impl Writer<'_> {
                 let active = self.active(task, interval);
                 let most = (last_start - self.earliest[interval as usize - 1]).max(0.0);
                 let terms = [(start, 1.0), (begin, -1.0), (active, most)];
-                self.at_most(format!("{name} starts before interval {interval}"), most, &terms);
+                self.at_most(format!("{name} starts before interval {interval}"), most, &terms)?;
                 let most = (self.latest[interval as usize] - first_finish).max(0.0);
                 let terms = [(finish, 1.0), (end, -1.0), (active, -most)];
-                self.at_least(format!("{name} finishes after interval {interval}"), -most, &terms);
+                self.at_least(format!("{name} finishes after interval {interval}"), -most, &terms)?;
             }
             if tighten && !self.ask.form.cuts {
                 let terms = [(finish, 1.0), (start, -1.0)];
-                self.at_least(format!("duration of {name}"), self.tau[task], &terms);
+                self.at_least(format!("duration of {name}"), self.tau[task], &terms)?;
             }
             let release = network.release[task] / self.unit;
-            self.at_least(format!("release of {name}"), release, &[(start, 1.0)]);
+            self.at_least(format!("release of {name}"), release, &[(start, 1.0)])?;
             for arc in network.preds.of(task as u32) {
                 let before = self.columns.finish[arc.task as usize];
                 let row = format!("{name} after {}", self.ask.scope.names.tasks[arc.task as usize]);
-                self.at_least(row, arc.delay / self.unit, &[(start, 1.0), (before, -1.0)]);
+                self.at_least(row, arc.delay / self.unit, &[(start, 1.0), (before, -1.0)])?;
             }
             let tail = network.tail[task] / self.unit;
             let terms = [(self.columns.end, 1.0), (finish, -1.0)];
-            self.at_least(format!("end after {name}"), tail, &terms);
+            self.at_least(format!("end after {name}"), tail, &terms)?;
         }
+        Ok(())
     }
 
     /// Equal volumes per flow of active tasks on a directed link (Eq. 17).
-    pub(super) fn fairness(&mut self) {
+    pub(super) fn fairness(&mut self) -> Result<(), MethodError> {
         let network = &self.ask.scope.evaluator.network;
         for (via, tasks) in network.carried.iter().enumerate() {
             for &task in tasks {
@@ -222,11 +228,12 @@ impl Writer<'_> {
                     let name = &self.ask.scope.names.tasks[task];
                     let row = |side| format!("{name} fair in interval {interval}, {side}");
                     let terms = [(volume, share), (per_flow, -1.0), (active, most)];
-                    self.at_most(row("not above"), most, &terms);
+                    self.at_most(row("not above"), most, &terms)?;
                     let terms = [(per_flow, 1.0), (volume, -share), (active, most)];
-                    self.at_most(row("not below"), most, &terms);
+                    self.at_most(row("not below"), most, &terms)?;
                 }
             }
         }
+        Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! Which intervals a model has and which tasks may use them, from a run that the model is to contain.
 
-use super::{Form, Grid, IntervalModel, Question, Scope};
+use super::{Form, GoOn, Grid, IntervalModel, Question, Scope};
 use crate::evaluate::Evaluator;
 use crate::network::Network;
 use crate::sim::Trace;
 use crate::windows::IndexWindows;
+use lightbay_core::method::MethodError;
 use lightbay_highs::model::Model;
 
 /// Windows of interval indices.
@@ -112,7 +113,10 @@ impl Shape {
     }
 
     /// Writes the model. Where the run to start from does not fit, the margin grows, then the number of intervals.
-    pub fn write(&self, subject: Subject<'_>) -> Shaped {
+    ///
+    /// # Errors
+    /// What `go_on` says while the model is written.
+    pub fn write(&self, subject: Subject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
         let network = &subject.scope.evaluator.network;
         let counted = self.counted(subject.scope.evaluator);
         let grid = Grid::of_trace(network, subject.start, subject.circuits, &counted);
@@ -155,13 +159,13 @@ impl Shape {
                 _ => break windows,
             }
         };
-        let model = IntervalModel::new(subject.question(&windows, self.form));
+        let model = IntervalModel::new(subject.question(&windows, self.form), go_on)?;
         let point =
             grid.and_then(|grid| model.point(network, &grid)).and_then(|point| unbroken(&model.model, point));
         let dag = IndexWindows::among(network, &counted, intervals);
         let wide = (0..counted.len())
             .all(|task| windows.first[task] <= dag.first[task] && windows.last[task] >= dag.last[task]);
-        Shaped {
+        Ok(Shaped {
             complete: intervals >= enough && wide && subject.scope.fixed.is_none(),
             margin: match pruning {
                 Pruning::Anchored(margin) => Some(margin),
@@ -170,6 +174,6 @@ impl Shape {
             model,
             point,
             windows,
-        }
+        })
     }
 }

@@ -5,6 +5,7 @@ use crate::circuit_bounds::circuit_bounds;
 use crate::evaluate::{Rates, Scratch};
 use crate::instance::Instance;
 use crate::sim::Trace;
+use lightbay_core::context::Stop;
 use lightbay_highs::event::Unwatched;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
@@ -30,12 +31,11 @@ impl Case {
     }
 
     fn model(&self, windows: &IndexWindows, form: Form) -> IntervalModel {
-        IntervalModel::new(Question {
-            scope: self.scope(None),
-            limit_s: self.trace.makespan * (1.0 + 1e-6),
-            windows,
-            form,
-        })
+        IntervalModel::new(self.question(windows, form), &mut |_| Ok(())).unwrap()
+    }
+
+    fn question<'a>(&'a self, windows: &'a IndexWindows, form: Form) -> Question<'a> {
+        Question { scope: self.scope(None), limit_s: self.trace.makespan * (1.0 + 1e-6), windows, form }
     }
 
     fn scope<'a>(&'a self, fixed: Option<&'a [u32]>) -> Scope<'a> {
@@ -163,12 +163,13 @@ fn optimum(instance: &Instance, x: &[u32], rates: Rates, fixed: bool) -> f64 {
     for (form, competing_only) in [(PAPER, false), (TIGHT, false), (CUTS, false), (CUTS, true)] {
         let form = Form { fair: rates == Rates::Fair, ..form };
         let shape = Shape { form, competing_only, pruning: Pruning::Anchored(2), intervals: 0 };
-        let shaped = shape.write(Subject {
+        let subject = Subject {
             scope: case.scope(fixed.then_some(x)),
             circuits: x,
             start: &case.trace,
             anchor: &case.trace,
-        });
+        };
+        let shaped = shape.write(subject, &mut |_| Ok(())).unwrap();
         let solution = solve(&shaped.model, Start::Full(shaped.point.unwrap()), 30.0);
         assert_eq!(solution.status, Status::Optimal, "{form:?}");
         let values = solution.values.unwrap();
@@ -232,15 +233,16 @@ fn runs_that_do_not_fit_are_refused_with_the_row() {
         start: &case.trace,
         anchor: &case.trace,
     };
-    let broken = shape.write(subject).point.unwrap_err();
+    let broken = shape.write(subject, &mut |_| Ok(())).unwrap().point.unwrap_err();
     assert!(broken.starts_with(&format!("circuits {} is 1, below 2", case.names.links[0])), "{broken}");
     let ports = Subject { scope: case.scope(None), circuits: &[2, 3, 3], ..subject };
-    let broken = shape.write(ports).point.unwrap_err();
+    let broken = shape.write(ports, &mut |_| Ok(())).unwrap().point.unwrap_err();
     assert!(broken.contains("ports of pod"), "{broken}");
     // Fair and joint runs end at different events, so windows at margin 0 have to grow.
     let fair = case.evaluator.trace(&[1, 3, 3], Rates::Fair, &mut Scratch::default());
     let all = Shape { form: TIGHT, competing_only: false, pruning: Pruning::Anchored(0), intervals: 3 };
-    let grown = all.write(Subject { scope: case.scope(None), anchor: &fair, ..subject });
+    let joined = Subject { scope: case.scope(None), anchor: &fair, ..subject };
+    let grown = all.write(joined, &mut |_| Ok(())).unwrap();
     assert!(grown.point.is_ok() && grown.windows.intervals >= 20, "{:?}", grown.point.err());
 }
 
@@ -256,4 +258,33 @@ fn fewest_ports_at_the_same_makespan() {
     model.model = model.fewest_ports(&case.evaluator, case.trace.makespan * (1.0 + 1e-7));
     let solution = solve(&model, Start::Full(point), 30.0);
     assert_eq!((solution.status, solution.objective), (Status::Optimal, Some(7.0)));
+}
+
+#[test]
+fn a_stop_while_the_model_is_written_ends_it_at_once() {
+    let case = Case::new(&crate::samples::tiny4(), &[2, 2, 2], Rates::Fair);
+    let open = IndexWindows::open(&[true; 12], 22);
+    for form in [PAPER, TIGHT, CUTS, Form { fair: true, ..PAPER }] {
+        let mut heard = Vec::new();
+        let ask = case.question(&open, form);
+        let whole = IntervalModel::new(ask, &mut |rows| {
+            heard.push(rows);
+            Ok(())
+        });
+        let rows = whole.unwrap().model.size().rows;
+        // Asked while there are only columns, too, and then at least every 64 rows.
+        assert!(heard.iter().filter(|rows| **rows == 0).count() > 12, "{heard:?}");
+        assert!(heard.windows(2).all(|two| two[0] <= two[1] && two[1] <= two[0] + 64), "{heard:?}");
+        assert!(u64::from(rows) <= heard.last().unwrap() + 64);
+        for stop in [1, heard.len() / 2, heard.len()] {
+            let mut questions = 0;
+            let stopped = IntervalModel::new(ask, &mut |_| {
+                questions += 1;
+                if questions == stop { Err(Stop::Requested.into()) } else { Ok(()) }
+            });
+            assert!(matches!(stopped, Err(MethodError::Stopped(Stop::Requested))));
+            // Nothing is asked, so nothing is written, after the stop.
+            assert_eq!(questions, stop);
+        }
+    }
 }

@@ -14,6 +14,7 @@ use crate::scenario::TrainingScenario;
 use crate::search::Found;
 use crate::sim::Trace;
 use ask::solver_knobs;
+use lightbay_core::building::Building;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
@@ -34,6 +35,9 @@ const SOLVER_STREAM: u64 = (1 << 32) + 3;
 
 /// Room for ports at equal makespan, relative (Eq. 4).
 const EQUAL: f64 = 1e-7;
+
+/// Rows between two reports of how far the writing of a model is.
+const REPORTED: u64 = 50_000;
 
 /// Most times that a pinned model is laid around a better run.
 const ROUNDS: u32 = 50;
@@ -79,8 +83,9 @@ impl Approach for Interval {
             let anchor = ask::anchor(params, &evaluator, &best.x, &trace);
             let before = best.makespan;
             let subject = Subject { scope, circuits: &best.x, start: &trace, anchor: &anchor };
-            let shaped = shape.write(subject);
-            announce(session.cx, &shape, subject, &shaped, round);
+            let mut building = Building::new(&mut *session.cx, "rows", None, REPORTED);
+            let shaped = shape.write(subject, &mut |rows| building.at(rows))?;
+            announce(session.cx, &shape, subject, &shaped, round)?;
             let mut reading = Reading::new(&evaluator, rates, &shaped, &mut best, &mut trace);
             reading.covers = covers(&shape, &shaped, &evaluator, fixed.is_some());
             let ending = run(session.cx, params, &shaped.model.model, shaped.point.clone(), &mut reading)?;
@@ -161,7 +166,7 @@ fn announce(
     subject: Subject<'_>,
     shaped: &Shaped,
     round: u32,
-) {
+) -> Result<(), MethodError> {
     let counted = shape.counted(subject.scope.evaluator);
     let tasks = counted.iter().filter(|counted| **counted).count();
     let k = shaped.windows.intervals;
@@ -181,10 +186,18 @@ fn announce(
     }
     if round == 0 {
         let all = crate::windows::IndexWindows::open(&counted, k);
-        let size = IntervalModel::new(subject.question(&all, shape.form)).model;
-        solver::report_size(cx, &size, "written in full");
+        if all == shaped.windows {
+            // Nothing was left out, so there is no need to write it twice.
+            solver::report_size(cx, &shaped.model.model, "written in full");
+        } else {
+            let mut building = Building::new(&mut *cx, "rows", None, REPORTED);
+            let full = subject.question(&all, shape.form);
+            let size = IntervalModel::new(full, &mut |rows| building.at(rows))?.model;
+            solver::report_size(cx, &size, "written in full");
+        }
     }
     solver::report_size(cx, &shaped.model.model, "index windows");
+    Ok(())
 }
 
 /// Solves a model from a point, or says which row makes it none.

@@ -54,12 +54,13 @@ impl Program for Written {
         let trace = std::sync::Arc::new(evaluator.trace(&x, rates, &mut Scratch::default()));
         let anchor = ask::anchor(params, evaluator, &x, &trace);
         let names = &Names::new(&ground.instance);
-        Ok(ask::shape(params).write(Subject {
+        let subject = Subject {
             scope: Scope { evaluator, names, caps: &caps, fixed: fixed.as_deref(), least_s: 0.0 },
             circuits: &x,
             start: &trace,
             anchor: &anchor,
-        }))
+        };
+        ask::shape(params).write(subject, &mut |_| Ok(()))
     }
 
     fn model(shaped: &Shaped) -> &Model {

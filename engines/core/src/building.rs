@@ -1,0 +1,104 @@
+//! The writing of a large model as part of a run: a stop is seen while it lasts, and the run says how far it is.
+
+use crate::event::{EventBody, SolverStats};
+use crate::method::MethodError;
+use crate::watch::Watch;
+
+/// What the run says it is doing, as the stage of its solver.
+pub const STAGE: &str = "building the model";
+
+/// The parts of a model that are written so far.
+#[derive(Debug)]
+pub struct Building<'w, W: Watch> {
+    watch: &'w mut W,
+    unit: &'static str,
+    total: Option<u64>,
+    /// Parts between two reports.
+    every: u64,
+    /// Parts at the last report.
+    said: u64,
+}
+
+impl<'w, W: Watch> Building<'w, W> {
+    /// A model of which nothing is written yet. `unit` names its parts (`rows`); `total` is their number, where it is
+    /// known; the run says how far it is after every so many.
+    pub const fn new(watch: &'w mut W, unit: &'static str, total: Option<u64>, every: u64) -> Self {
+        Self { watch, unit, total, every, said: 0 }
+    }
+
+    /// Asks whether to go on when `done` parts are written. Call it at least every 5 ms of work.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn at(&mut self, done: u64) -> Result<(), MethodError> {
+        self.watch.checkpoint()?;
+        if done >= self.said.saturating_add(self.every) {
+            self.said = done;
+            self.watch.report(EventBody::Solver(SolverStats {
+                unit: self.unit.to_owned(),
+                stage: STAGE.to_owned(),
+                done,
+                total: self.total,
+                ..SolverStats::default()
+            }));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Stop;
+
+    /// Keeps what is said, and stops at a checkpoint.
+    #[derive(Default)]
+    struct Listener {
+        checkpoints: u64,
+        stops_at: Option<u64>,
+        said: Vec<(u64, Option<u64>)>,
+    }
+
+    impl Watch for Listener {
+        fn checkpoint(&mut self) -> Result<(), MethodError> {
+            self.checkpoints += 1;
+            if self.stops_at == Some(self.checkpoints) {
+                return Err(Stop::Requested.into());
+            }
+            Ok(())
+        }
+
+        fn report(&mut self, body: EventBody) {
+            let EventBody::Solver(stats) = body else { panic!("{body:?}") };
+            assert_eq!((stats.unit.as_str(), stats.stage.as_str()), ("rows", STAGE));
+            self.said.push((stats.done, stats.total));
+        }
+
+        fn count(&mut self, _units: u64) {}
+
+        fn elapsed_s(&self) -> f64 {
+            0.0
+        }
+
+        fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+            Box::new(|| false)
+        }
+    }
+
+    #[test]
+    fn every_part_asks_whether_to_go_on_and_some_are_reported() {
+        let mut listener = Listener::default();
+        let mut building = Building::new(&mut listener, "rows", Some(10), 4);
+        (0..=10).for_each(|done| building.at(done).unwrap());
+        assert_eq!((listener.checkpoints, listener.said), (11, vec![(4, Some(10)), (8, Some(10))]));
+    }
+
+    #[test]
+    fn a_stop_ends_the_writing() {
+        let mut listener = Listener { stops_at: Some(3), ..Listener::default() };
+        let mut building = Building::new(&mut listener, "rows", None, 1);
+        assert!(building.at(1).is_ok() && building.at(2).is_ok());
+        assert!(matches!(building.at(3), Err(MethodError::Stopped(Stop::Requested))));
+        assert_eq!(listener.said, [(1, None), (2, None)]);
+    }
+}
