@@ -16,6 +16,8 @@ use crate::task::{Task, merged};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::{Unwatched, Watch};
 
+mod single;
+
 #[cfg(test)]
 mod tests;
 
@@ -71,6 +73,9 @@ pub(crate) struct Kept {
 /// What of the wanted circuits of a task can be kept; `None` if all can, or if they would not fit ports that are all in
 /// order either. `sound` is the task with all ports in order.
 pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
+    if task.single_sided {
+        return single::kept(task, sound);
+    }
     let mut watch = Unwatched::default();
     // Nobody can ask these short flows to stop.
     kept_by_flows(task, sound, &mut watch).ok().flatten()

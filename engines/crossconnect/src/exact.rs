@@ -19,6 +19,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::model::{Column, Domain, Model};
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 #[cfg(test)]
@@ -221,6 +222,32 @@ impl Program {
                 self.model.at_most(format!("odd_{ocs}"), f64::from(sum / 2), terms);
             }
         }
+    }
+
+    /// The same model with fewer circuits allowed: as many as possible, and as second goals as many pairs of pods with
+    /// any, and as many that are kept.
+    #[must_use]
+    pub fn of_fewer_circuits(mut self) -> Self {
+        self.model.name.push_str("_most");
+        self.model.row_lower.fill(f64::NEG_INFINITY);
+        // All second goals together weigh less than one circuit.
+        let kept = 0.25 / (1.0 + self.model.offset);
+        self.model.offset = 0.0;
+        for cost in &mut self.model.costs {
+            *cost *= kept;
+        }
+        let mut pairs: BTreeMap<(u32, u32), Vec<Column>> = BTreeMap::new();
+        for entry in &self.entries {
+            self.model.costs[entry.circuits.index()] -= 1.0;
+            pairs.entry((entry.a.min(entry.b), entry.a.max(entry.b))).or_default().push(entry.circuits);
+        }
+        let joined = 0.25 / (1.0 + pairs.len() as f64);
+        for ((a, b), circuits) in pairs {
+            let any = self.model.column(format!("any_{a}_{b}"), 0.0, 1.0, -joined);
+            let terms = circuits.into_iter().map(|column| (column, -1.0)).chain([(any, 1.0)]);
+            self.model.at_most(format!("any_{a}_{b}"), 0.0, terms);
+        }
+        self
     }
 
     /// The model.

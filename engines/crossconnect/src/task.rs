@@ -39,7 +39,7 @@ impl Task {
     /// The task of a valid scenario. Where failed ports leave too few for all wanted circuits, it asks for what can be kept.
     pub fn of(scenario: &CrossconnectScenario) -> Self {
         let mut task = Self::of_all(scenario);
-        if !scenario.failed_ports.is_empty() && !task.single_sided && !scenario.is_placed() {
+        if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
             let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
             if let Some(kept) = degrade::kept(&task, &Self::of_all(&all_in_order)) {
                 task.wanted = kept.wanted;

@@ -283,3 +283,22 @@ fn a_search_ends_when_the_bound_of_another_run_meets_its_plan() {
         assert_eq!(because.as_deref(), Some("its bound was proved by auto, which ran beside it"));
     }
 }
+
+#[test]
+fn a_hall_without_sides_gets_the_best_plan_that_failed_ports_allow() {
+    let mut scenario = triangle(3);
+    // Each of the three switches holds one of the three circuits.
+    scenario.set("failed_ocs", None, &ParamValue::Text("1".to_owned())).unwrap();
+    scenario.validate().unwrap();
+    for method in ["auto", "lumos-exact"] {
+        let (done, said) = Asked::of(&scenario).solve(method);
+        assert_eq!((done.status, done.value), (EndStatus::Optimal, Some(0.0)), "{method}");
+        let metrics = done.plan.unwrap().header().metrics;
+        assert_eq!(metrics.get("unmet_circuits"), Some(&1.0), "{metrics:?}");
+        assert_eq!(metrics.get("lower_bound_unmet_circuits"), Some(&1.0), "{metrics:?}");
+        let told = |text: &str| {
+            said.iter().any(|body| matches!(body, EventBody::Note(note) if note.text.starts_with(text)))
+        };
+        assert!(told("1 of 3 wanted circuits cannot be set with 3 ports out of order"), "{said:?}");
+    }
+}

@@ -1,5 +1,6 @@
 use super::*;
 use crate::presets;
+use crate::scenario::Wiring;
 use lightbay_core::param::ParamValue;
 
 fn failing(name: &str, knob: &str, value: &str) -> CrossconnectScenario {
@@ -52,4 +53,54 @@ fn nothing_is_lost_where_the_other_ports_suffice() {
     let task = Task::of(&scenario);
     assert!(task.lost.is_empty());
     assert_eq!(task.wanted.iter().map(|cell| u64::from(cell.count)).sum::<u64>(), 64);
+}
+
+/// Four pods without sides, a circuit between every two of them, one port per pod and switch.
+fn square(ocs_count: u32, failed: &str, failed_ports: &str) -> CrossconnectScenario {
+    let mut scenario = presets::scenario("crossconnect-example").unwrap();
+    scenario.pods = 4;
+    scenario.ocs_count = ocs_count;
+    scenario.wiring = Wiring::SingleSided;
+    scenario.ports_a = vec![vec![1; ocs_count as usize]; 4];
+    scenario.ports_b = vec![vec![0; ocs_count as usize]; 4];
+    scenario.logical_circuits = (0..4).map(|a| (0..4).map(|b| u32::from(a != b)).collect()).collect();
+    scenario.installed.ocs.clear();
+    scenario.set("failed_ocs", None, &ParamValue::Text(failed.into())).unwrap();
+    scenario.set("failed_ports", None, &ParamValue::Text(failed_ports.into())).unwrap();
+    scenario.validate().unwrap();
+    scenario
+}
+
+/// Three switches hold the three ways to pair four pods. What is lost is what counting says, so it is the least.
+#[test]
+fn halls_without_sides_lose_no_more_than_counting_says() {
+    for (failed, ports, lost) in [
+        ("none", "none", 0),
+        // A switch holds two circuits; one with three ports in order holds one, so does one with two.
+        ("2", "none", 2),
+        ("none", "1:0:a0", 1),
+        ("none", "1:0:a0,1:3:a0", 1),
+        ("0,1", "none", 4),
+        ("0,1,2", "none", 6),
+    ] {
+        let scenario = square(3, failed, ports);
+        let task = Task::of(&scenario);
+        let sum = |cells: &[Cell]| cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>();
+        assert_eq!((sum(&task.wanted), sum(&task.lost)), (6 - lost, lost), "{failed} {ports}");
+        assert_eq!(most_by_ports(&scenario), 6 - lost, "{failed} {ports}");
+    }
+    // A fourth switch takes over.
+    assert!(Task::of(&square(4, "2", "none")).lost.is_empty());
+}
+
+/// Two switches are too few for six circuits when all is in order: that is no loss by a failed port.
+#[test]
+fn what_does_not_fit_ports_in_order_either_is_not_lost_to_failed_ones() {
+    let mut scenario = square(3, "none", "none");
+    // Three pods want all of each other: an odd ring, which needs three switches though every pod has two ports.
+    scenario.logical_circuits = vec![vec![0, 1, 1, 0], vec![1, 0, 1, 0], vec![1, 1, 0, 0], vec![0; 4]];
+    scenario.ports_a = vec![vec![1, 1, 0]; 4];
+    scenario.validate().unwrap();
+    scenario.set("failed_ports", None, &ParamValue::Text("0:3:a0".into())).unwrap();
+    assert!(Task::of(&scenario).lost.is_empty());
 }

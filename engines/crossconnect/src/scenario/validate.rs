@@ -275,37 +275,24 @@ impl CrossconnectScenario {
         }
     }
 
-    /// Degrees against ports: no assignment can exist for a pod with more circuits than ports. Where ports have failed and
-    /// have sides, plans keep what the rest can carry.
+    /// Degrees against ports: no assignment can exist for a pod with more circuits than ports. Where ports have failed,
+    /// plans keep what the rest can carry.
     fn validate_degrees(&self, problems: &mut Problems) {
         if self.is_placed() {
             return;
         }
-        let degrades = self.wiring != Wiring::SingleSided;
-        let mut healthy: Vec<i64> = (0..self.pods as usize)
-            .map(|pod| {
-                let sum = |row: &[u32]| row.iter().map(|&ports| i64::from(ports)).sum::<i64>();
-                sum(&self.ports_a[pod]) + sum(&self.ports_b[pod])
-            })
-            .collect();
-        for port in self.failed_ports.iter().filter(|_| !degrades) {
-            healthy[port.pod as usize] -= 1;
-        }
-        for (pod, &ports) in healthy.iter().enumerate() {
+        for pod in 0..self.pods as usize {
+            let sum = |row: &[u32]| row.iter().map(|&ports| u64::from(ports)).sum::<u64>();
+            let ports = sum(&self.ports_a[pod]) + sum(&self.ports_b[pod]);
             let degree = self.degree(pod);
-            if degree as i64 > ports {
+            if degree > ports {
                 problems.add(
                     format!("logical_circuits[{pod}]"),
                     format!(
-                        "pod_degree_exceeds_ports: {} wants {degree} circuits and has {ports} ports{}",
-                        self.pod_name(pod),
-                        if degrades { "" } else { " in order" }
+                        "pod_degree_exceeds_ports: {} wants {degree} circuits and has {ports} ports",
+                        self.pod_name(pod)
                     ),
-                    if degrades || self.failed_ports.is_empty() {
-                        "want fewer circuits, or give it more ports"
-                    } else {
-                        "want fewer circuits: with single_sided wiring no plan leaves wanted circuits out"
-                    },
+                    "want fewer circuits, or give it more ports",
                 );
             }
         }
