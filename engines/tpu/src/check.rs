@@ -12,6 +12,7 @@ mod flow;
 mod group;
 mod metrics;
 mod network;
+mod rerouted;
 mod routes;
 mod scenario;
 mod simulation;
@@ -91,6 +92,12 @@ pub struct Envelope<'a> {
 /// Why there are no figures.
 pub type Simulator<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
 
+/// The router of the methods with the settings and the seed of the plan, as long as the depth gives it time.
+///
+/// # Errors
+/// Why there are no routes.
+pub type Router<'a> = &'a dyn Fn(Depth) -> Result<Routing, String>;
+
 /// Most violations of one rule that are spelled out.
 const MOST_OF_A_RULE: usize = 20;
 /// Chips up to which plans list their routes unless told otherwise.
@@ -145,6 +152,7 @@ pub fn check(
     result: &TpuResult,
     envelope: &Envelope<'_>,
     simulator: Simulator<'_>,
+    router: Router<'_>,
     depth: Depth,
 ) -> Verdict {
     let mut found = Findings::default();
@@ -165,23 +173,12 @@ pub fn check(
     metrics::objective(result, envelope, &mut found);
     let pod = routes::Pod { wiring: &wiring, group, vc_count: scenario.vc_count, hop_sum: hops.unwrap_or(0) };
     if let Some(routing) = &result.routing {
-        if routing.routes.is_empty() {
-            if envelope.with_routes.unwrap_or(wiring.nodes() <= LISTED_UP_TO) {
-                found.add(code::PAIR, "no route is listed, though no 'with_routes=false' left them out");
-            }
-            remarks.push(
-                "loads and hops of the routes are claimed: the routes are not in the plan (with_routes=true)"
-                    .to_owned(),
-            );
-        }
-        if routing.unbalanced.is_some() {
-            remarks.push(
-                "how hops were spread over virtual channels before balancing is claimed, but for its sums"
-                    .to_owned(),
-            );
+        if routing.routes.is_empty() && envelope.with_routes.unwrap_or(wiring.nodes() <= LISTED_UP_TO) {
+            found.add(code::PAIR, "no route is listed, though no 'with_routes=false' left them out");
         }
         let avoided = &scenario.failed_ocs;
         routes::check(&pod, routing, avoided, result.claims.mcf_upper, "routing", &mut found);
+        rerouted::check(routing, router, depth, &mut found, &mut remarks);
     }
     faults::check(&pod, scenario, result, &mut found, &mut remarks);
     if depth.is_exact() && hops.is_some() {

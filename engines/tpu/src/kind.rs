@@ -97,7 +97,8 @@ impl Kind for Tpu {
             metrics: &plan.metrics,
         };
         let simulator = |routing: &Routing, depth: Depth| simulate_again(plan, routing, depth);
-        check::check(&plan.scenario.body, &plan.result, &envelope, &simulator, depth)
+        let router = |depth: Depth| route_again(plan, depth);
+        check::check(&plan.scenario.body, &plan.result, &envelope, &simulator, &router, depth)
     }
 
     fn carry(result: &TpuResult, from: &TpuScenario, to: &TpuScenario) -> Result<Carried<TpuResult>, String> {
@@ -226,12 +227,23 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
     let search = finish::search(&plan.parameters);
     let seed = finish::route_seed(Streams::new(plan.seed).stream(finish::ROUTE_STREAM));
     let mut watch = Until(depth);
-    simulator::simulate(&topology, routing, &settings, search, seed, &mut watch).map_err(
-        |error| match error {
-            MethodError::Stopped(_) => "the time was up".to_owned(),
-            other => other.to_string(),
-        },
-    )
+    simulator::simulate(&topology, routing, &settings, search, seed, &mut watch).map_err(in_words)
+}
+
+/// Routes the pod of a plan as its method did: with the settings and the seed of the plan.
+///
+/// # Errors
+/// Why there are no routes.
+fn route_again(plan: &Plan<Tpu>, depth: Depth) -> Result<Routing, String> {
+    let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
+    finish::route_again(plan, &topology, &mut Until(depth)).map_err(in_words)
+}
+
+fn in_words(error: MethodError) -> String {
+    match error {
+        MethodError::Stopped(_) => "the time was up".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// A plan on another scenario: its wiring and what is known of it stay, routes and what follows from them only if

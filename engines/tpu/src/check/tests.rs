@@ -1,3 +1,4 @@
 mod figures;
 mod mutations;
+mod rerouted;
 mod support;

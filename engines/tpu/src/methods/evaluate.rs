@@ -114,7 +114,8 @@ fn edited(chosen: Chosen, voltages: &[i64]) -> Result<Chosen, Problem> {
     Ok(Chosen { lengths: chosen.lengths, ..Chosen::new(topology, "edit") })
 }
 
-fn torus(scenario: &TpuScenario) -> Result<Option<Torus>, MethodError> {
+/// The torus that the scenario names, if it names one.
+pub(super) fn torus(scenario: &TpuScenario) -> Result<Option<Torus>, MethodError> {
     Ok(match scenario.topology {
         TopologyChoice::Pt => Some(Torus { shape: scenario.pt_shape(), twisted: false }),
         TopologyChoice::Pdtt => {

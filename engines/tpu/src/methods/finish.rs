@@ -25,8 +25,9 @@ use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
 use lightbay_core::kind::Kind;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{Effect, ParamInfo, Params};
+use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::random::Stream;
+use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::Watch;
 use rand::Rng;
 use std::sync::Arc;
@@ -449,18 +450,45 @@ fn route(
     wanted: &Wanted,
     cx: &mut Context<'_, Tpu>,
 ) -> Result<Routes, MethodError> {
+    let how =
+        if wanted.routing == Wished::DimensionOrder { "in dimension order" } else { "by allowed turns" };
+    cx.phase("route", format!("{} chips {how}", pod.nodes()));
+    routes(pod, torus, wanted, cx)
+}
+
+/// Routes a pod as the method of a plan did, with the settings and the seed of the plan.
+///
+/// # Errors
+/// Settings that give no routes, or the reason to stop.
+pub fn route_again(plan: &Plan<Tpu>, pod: &Topology, watch: &mut impl Watch) -> Result<Routing, MethodError> {
+    let scenario = &plan.scenario.body;
+    let torus = match plan.method.as_str() {
+        "pt" => Some(Torus { shape: scenario.pt_shape(), twisted: false }),
+        "pdtt" => Some(Torus { shape: scenario.pdtt_shape().map_err(invalid)?, twisted: true }),
+        _ => super::evaluate::torus(scenario)?,
+    };
+    let seed = route_seed(Streams::new(plan.seed).stream(ROUTE_STREAM));
+    let chosen = Chosen { torus, ..Chosen::new(pod.clone(), "plan") };
+    let wanted = Wanted::of(&plan.parameters, scenario, &chosen, seed)?;
+    Ok(routes(pod, torus, &wanted, watch)?.routing)
+}
+
+fn routes(
+    pod: &Topology,
+    torus: Option<Torus>,
+    wanted: &Wanted,
+    watch: &mut impl Watch,
+) -> Result<Routes, MethodError> {
     if let (Wished::DimensionOrder, Some(torus)) = (wanted.routing, torus) {
-        cx.phase("route", format!("{} chips in dimension order", pod.nodes()));
         let settings = dor::Settings {
             failed: wanted.settings.failed.clone(),
             with_routes: wanted.with_routes || wanted.simulate.is_some(),
             ..dor::Settings::default()
         };
-        let routing = dor::route(pod, torus.shape, torus.twisted, &settings, cx)?;
+        let routing = dor::route(pod, torus.shape, torus.twisted, &settings, watch)?;
         return Ok(Routes { routing, found: None });
     }
-    cx.phase("route", format!("{} chips by allowed turns", pod.nodes()));
-    let routed = routing::route(pod, &wanted.settings, cx)?;
+    let routed = routing::route(pod, &wanted.settings, watch)?;
     Ok(Routes { routing: routed.routing, found: Some(routed.found) })
 }
 

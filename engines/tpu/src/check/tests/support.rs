@@ -69,7 +69,15 @@ impl Case {
             metrics: &self.metrics,
         };
         let simulator = |routing: &Routing, _: Depth| Ok(self.simulation(routing));
-        check::check(&self.scenario, &self.result, &envelope, &simulator, depth)
+        let router = |_: Depth| Ok(self.routed_again());
+        check::check(&self.scenario, &self.result, &envelope, &simulator, &router, depth)
+    }
+
+    /// The routes of [`Case::of`].
+    fn routed_again(&self) -> Routing {
+        let pod = self.result.topology.topology().unwrap();
+        let settings = routing::Settings::of(&self.scenario, 1);
+        routing::route(&pod, &settings, &mut Unwatched::default()).unwrap().routing
     }
 
     fn simulation(&self, routing: &Routing) -> Simulation {

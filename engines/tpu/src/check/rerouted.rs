@@ -1,0 +1,57 @@
+//! Figures of routes that a plan does not list, and of the spread over virtual channels before it was made even.
+//!
+//! They follow from routes, and routes from pod, settings and seed. The checker is given the router of the methods and
+//! routes the pod again; that takes as long as it took, so it is done in the exact depth only. Until then the figures are
+//! said to be claimed, and only what no routes can have is refused.
+
+use super::{Findings, Router, code};
+use crate::plan::Routing;
+use lightbay_core::kind::Depth;
+
+/// Confirms what the listed routes do not tell, or says that it is claimed.
+pub(super) fn check(
+    routing: &Routing,
+    router: Router<'_>,
+    depth: Depth,
+    found: &mut Findings,
+    remarks: &mut Vec<String>,
+) {
+    let unlisted = routing.routes.is_empty();
+    if !unlisted && routing.unbalanced.is_none() {
+        return;
+    }
+    let why = if depth.is_exact() && found.is_empty() {
+        match router(depth) {
+            Err(why) => format!("the pod was not routed again: {why}"),
+            Ok(own) => {
+                let same_paths =
+                    if unlisted { own.claims == routing.claims } else { own.routes == routing.routes };
+                let same_spread = own.unbalanced == routing.unbalanced;
+                if same_paths && same_spread {
+                    remarks
+                        .push("the pod was routed again: all figures of the routes are confirmed".to_owned());
+                    return;
+                }
+                if same_paths && !unlisted {
+                    let words =
+                        "routing: 'unbalanced' is not the spread over virtual channels before balancing";
+                    found.add(code::LOAD, words);
+                    return;
+                }
+                format!("routed again, the load is {}", own.claims.max_channel_load)
+            }
+        }
+    } else {
+        "--exact routes the pod again".to_owned()
+    };
+    if unlisted {
+        remarks.push(format!(
+            "loads and hops of the routes are claimed: the routes are not in the plan (with_routes=true); {why}"
+        ));
+    }
+    if routing.unbalanced.is_some() {
+        remarks.push(format!(
+            "how hops were spread over virtual channels before balancing is claimed, but for its sums; {why}"
+        ));
+    }
+}
