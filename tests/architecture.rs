@@ -15,6 +15,8 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         .iter()
         .map(|engine| (*engine, vec!["lightbay-core", "lightbay-formats", "lightbay-highs"]))
         .collect();
+    // The bindings of HiGHS, under the name that its build script asks for.
+    allowed.insert("bindgen", vec![]);
     allowed.insert("lightbay-core", vec![]);
     allowed.insert("lightbay-widgets", vec![]);
     allowed.insert("lightbay-formats", vec!["lightbay-core"]);
