@@ -14,6 +14,7 @@ pub mod desk;
 pub mod evaluate;
 pub mod event_loop;
 pub mod events;
+pub mod follow;
 pub mod frames;
 pub mod helpers;
 pub mod input;

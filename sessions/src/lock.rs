@@ -11,10 +11,10 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Who has a session open for writing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The process that has a session open for writing; the default is one that has not said which it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
-    /// Process id.
+    /// Process id, 0 if unknown.
     pub pid: u32,
     /// Name of the machine.
     pub host: String,
@@ -31,6 +31,9 @@ impl Holder {
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.pid == 0 {
+            return f.write_str("another process");
+        }
         let host = lightbay_core::problem::printable(&self.host);
         write!(f, "process {} on {host}", self.pid)
     }
@@ -50,8 +53,10 @@ pub enum Locked {
     Here(Lock),
     /// We go on without it, because this file system has no locks.
     Unsupported(Lock),
-    /// Somebody else has it. `None` if they have not said who they are.
-    Elsewhere(Option<Holder>),
+    /// Another process has it.
+    Elsewhere(Holder),
+    /// The folder refuses writing, so that nobody here can have it.
+    Refused,
 }
 
 /// Asks for the lock without waiting.
@@ -92,17 +97,13 @@ pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
     Err(TryLockError::WouldBlock)
 }
 
-/// Who holds the lock at `path` now, without keeping it. `Ok(None)` if nobody does.
-pub(crate) fn holder(path: &Path) -> Option<String> {
+/// The process that holds the lock at `path` now, which is not kept; `None` if none does.
+pub(crate) fn holder(path: &Path) -> Option<Holder> {
     let mut file = private::open(path).ok()?;
     match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => Some(describe(read_holder(&mut file).as_ref())),
+        Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
         _ => None,
     }
-}
-
-pub(crate) fn describe(holder: Option<&Holder>) -> String {
-    holder.map_or_else(|| "another process".to_owned(), Holder::to_string)
 }
 
 fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
@@ -112,11 +113,10 @@ fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-fn read_holder(file: &mut File) -> Option<Holder> {
+fn read_holder(file: &mut File) -> Holder {
     let mut text = String::new();
-    file.seek(SeekFrom::Start(0)).ok()?;
-    file.take(4096).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(4096).read_to_string(&mut text));
+    read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 fn host() -> String {
@@ -134,9 +134,12 @@ mod tests {
         let Locked::Here(lock) = try_lock(&path, "2026-01-01T00:00:00Z").unwrap() else {
             panic!("nobody else has it")
         };
-        let Locked::Elsewhere(Some(found)) = try_lock(&path, "later").unwrap() else { panic!("it is taken") };
+        let Locked::Elsewhere(found) = try_lock(&path, "later").unwrap() else { panic!("it is taken") };
         assert_eq!(found, Holder::here("2026-01-01T00:00:00Z"));
-        assert_eq!(holder(&path), Some(format!("process {} on {}", std::process::id(), found.host)));
+        assert_eq!(holder(&path), Some(found.clone()));
+        assert_eq!(found.to_string(), format!("process {} on {}", std::process::id(), found.host));
+        std::fs::write(&path, "damaged").unwrap();
+        assert_eq!(holder(&path).unwrap().to_string(), "another process");
         drop(lock);
         assert_eq!(holder(&path), None);
         assert!(matches!(try_lock(&path, "later").unwrap(), Locked::Here(_)));

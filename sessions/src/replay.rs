@@ -2,10 +2,10 @@
 
 use crate::book::PlanId;
 use crate::error::SessionError;
+use crate::lock::Holder;
 use crate::log::{LogLine, LogReader, LogRecord, open_log};
 use crate::thin::{Curve, NewBounds, Thinner};
 use lightbay_core::event::{Done, EventBody, RunId, Started};
-use lightbay_core::kind::Sense;
 use lightbay_core::problem::Problem;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead;
@@ -190,22 +190,16 @@ impl Replay {
         self.runs.keys().next_back().copied()
     }
 
-    /// Runs that were cut off: neither done nor stopped, the program ended under them.
+    /// Runs whose end is not in the log: the program ended under them, or they are still at work.
     pub fn unfinished(&self) -> impl Iterator<Item = &RunHistory> {
         self.runs.values().filter(|run| run.done.is_none())
     }
 
-    /// The best plan that any run on this scenario reported. Of equal values the newest wins.
-    pub fn best(&self, scenario_sha256: &str, sense: Sense) -> Option<(PlanId, f64)> {
-        let of_scenario = |run: &&RunHistory| {
-            run.started.as_ref().is_some_and(|started| started.scenario_sha256 == scenario_sha256)
-        };
-        let candidates =
-            self.runs.values().filter(of_scenario).filter_map(|run| Some((run.plan?, run.value?)));
-        candidates.fold(None, |best: Option<(PlanId, f64)>, (plan, value)| match best {
-            Some((_, known)) if sense.better(known, value) => best,
-            _ => Some((plan, value)),
-        })
+    /// The unfinished runs that `holder` began: it is still at work on them as long as it has the session open.
+    pub fn at_work<'r>(&'r self, holder: &'r Holder) -> impl Iterator<Item = RunId> + 'r {
+        // Both dates are of this program, in whole seconds of the same time zone.
+        let began = |run: &&RunHistory| run.started.as_ref().is_some_and(|run| run.date >= holder.since);
+        self.unfinished().filter(began).map(|run| run.run)
     }
 }
 

@@ -20,7 +20,7 @@ mod tests;
 
 pub use file::{SCHEMA, SessionFile};
 pub(crate) use plans::write_plan;
-pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, best_by_scenario, read_header, read_plan};
+pub use plans::{COMPRESS_ABOVE_BYTES, PlanEntry, read_header, read_plan};
 pub use session::{Access, Session};
 
 pub(crate) const SESSIONS_FOLDER: &str = "sessions";
@@ -114,7 +114,7 @@ impl Store {
         SessionSummary {
             plans: plans::numbers(&folder.join(PLANS_FOLDER)).map_or(0, |numbers| numbers.len()),
             bytes: size_of(&folder),
-            open_in: lock::holder(&folder.join(LOCK_FILE)),
+            open_in: lock::holder(&folder.join(LOCK_FILE)).map(|holder| holder.to_string()),
             name,
             file,
             problem,
@@ -190,7 +190,7 @@ impl Store {
             // A folder on a read-only disk can still be looked at.
             Err(error) => {
                 remarks.push(error.to_string());
-                Locked::Elsewhere(None)
+                Locked::Refused
             }
         };
         if matches!(locked, Locked::Here(_)) {
@@ -212,8 +212,7 @@ impl Store {
         let folder = self.existing(name)?;
         let locked = try_lock(&folder.join(LOCK_FILE), "")?;
         if let Locked::Elsewhere(holder) = &locked {
-            let holder = lock::describe(holder.as_ref());
-            return Err(SessionError::InUse { name: name.to_owned(), holder });
+            return Err(SessionError::InUse { name: name.to_owned(), holder: holder.to_string() });
         }
         fs::remove_dir_all(&folder).map_err(|source| SessionError::Io {
             path: folder.clone(),

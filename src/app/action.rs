@@ -10,6 +10,7 @@ use lightbay_core::event::{Event, RunId, Severity};
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::{Row, Walked};
 use lightbay_widgets::{Background, ColorDepth};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -304,6 +305,8 @@ pub struct SessionView {
     pub key: u64,
     /// Name of the session whose plans are shown here and that somebody else has open, and who.
     pub beside: Option<String>,
+    /// The process that has it open and works on runs that are shown here.
+    pub elsewhere: Option<AtWork>,
     /// Why nothing can be saved at the moment.
     pub failing: Option<String>,
     /// Whether anything was found or kept here that would be lost.
@@ -312,6 +315,26 @@ pub struct SessionView {
     pub made_again: u64,
     /// Why the list of recent sessions is not brought up to date.
     pub list_problem: Option<String>,
+}
+
+/// The process that has the session open whose plans are shown here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtWork {
+    /// The process in words.
+    pub holder: String,
+    /// Its runs that had not ended when the session was opened here.
+    pub runs: BTreeSet<RunId>,
+}
+
+/// What runs of another process said since the last time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elsewhere {
+    /// Number of the desk that shows them.
+    pub key: u64,
+    /// What they said, oldest first, without plans.
+    pub events: Vec<Heard>,
+    /// Whether the process still has the session open.
+    pub held: bool,
 }
 
 /// How saving goes.
@@ -382,6 +405,8 @@ pub enum Fact {
     },
     /// A run said something.
     Event(Heard),
+    /// Runs of another process that has the session open said something, or it ended.
+    Elsewhere(Elsewhere),
     /// Events that were merged and dropped because the screen was slower than the runs.
     Lost {
         /// Newer values took their place.

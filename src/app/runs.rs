@@ -30,6 +30,8 @@ pub enum RunState {
     Stopping,
     /// Ended; how is in [`Run::done`].
     Ended,
+    /// Another process, which has the session open, works on it.
+    Elsewhere,
     /// It is from a saved session that was cut off while it worked.
     CutOff,
 }
@@ -278,7 +280,7 @@ impl Run {
             }
             EventBody::Edit(Edit { name, new, .. }) => self.mark(at_s, format!("{name} is {new}")),
             EventBody::Paused(paused) => {
-                if self.state != RunState::Stopping && self.state != RunState::Ended {
+                if !matches!(self.state, RunState::Stopping | RunState::Ended | RunState::Elsewhere) {
                     self.state = if paused.paused { RunState::Paused } else { RunState::Running };
                 }
             }
@@ -426,6 +428,7 @@ impl Run {
             RunState::Running => "RUNNING",
             RunState::Paused => "PAUSED",
             RunState::Stopping => "STOPPING",
+            RunState::Elsewhere => "ELSEWHERE",
             RunState::CutOff => "CUT OFF",
             RunState::Ended => match self.done.as_ref().map(|done| done.status) {
                 Some(EndStatus::Invalid) => "INVALID",
@@ -525,8 +528,8 @@ impl RunTable {
         self.active().next().is_some()
     }
 
-    /// The newest run of each method: those that work first, then those that are paused, wait and ended, each in the
-    /// order of the first start of their methods. What the strip shows.
+    /// The newest run of each method: those that work first, then those that are paused, wait, work elsewhere and ended,
+    /// each in the order of the first start of their methods. What the strip shows.
     pub fn newest(&self) -> Vec<&Run> {
         let mut newest: Vec<&Run> = Vec::new();
         for run in &self.runs {
@@ -541,7 +544,8 @@ impl RunTable {
             RunState::Running | RunState::Stopping => 0,
             RunState::Paused => 1,
             RunState::Queued => 2,
-            RunState::Ended | RunState::CutOff => 3,
+            RunState::Elsewhere => 3,
+            RunState::Ended | RunState::CutOff => 4,
         });
         newest
     }

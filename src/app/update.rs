@@ -9,6 +9,7 @@ use lightbay_core::event::Severity;
 use std::time::{Duration, Instant};
 
 mod edit;
+mod elsewhere;
 mod facts;
 mod files;
 mod keys;

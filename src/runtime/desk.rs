@@ -7,6 +7,7 @@ use crate::app::action::{Fact, Heard, Saving, Submitted};
 use crate::app::effect::{Remembered, RunRequest, SweepRequest};
 use crate::app::plans::PlanRef;
 use crate::runtime::events::{Batch, ScreenSink, Tee};
+use crate::runtime::follow::Following;
 use crate::runtime::helpers::Finished;
 use crate::runtime::open::{Bundle, saving, session_file};
 use lightbay_core::clock::Clock;
@@ -48,7 +49,9 @@ pub struct Desk {
     screen: Arc<ScreenSink>,
     book: Arc<PlanBook>,
     /// A session that somebody else has open.
-    looked_at: Option<Session>,
+    looked_at: Option<Arc<Session>>,
+    /// Dropped with the desk, which ends the thread that follows.
+    following: Option<std::sync::mpsc::Sender<()>>,
     writer: Option<Arc<SessionWriter>>,
     places: Places,
     clock: Arc<dyn Clock>,
@@ -74,7 +77,7 @@ impl Desk {
         wake: Arc<Notify>,
         launcher: Option<Arc<dyn Launcher>>,
     ) -> std::io::Result<(Self, crate::app::action::Opened)> {
-        let Bundle { mut opened, book, next_run, file, looked_at, writer, fresh } = bundle;
+        let Bundle { mut opened, book, next_run, file, looked_at, writer, fresh, following: _ } = bundle;
         let screen = Arc::new(ScreenSink::new(wake));
         let mut sinks: Vec<Arc<dyn EventSink>> = Vec::new();
         // The session hears first: what the screen shows is then on its way to the disk.
@@ -102,6 +105,7 @@ impl Desk {
             screen,
             book,
             looked_at,
+            following: None,
             writer,
             places,
             clock,
@@ -113,6 +117,15 @@ impl Desk {
             lost: (0, 0),
         };
         Ok((desk, opened))
+    }
+
+    /// Follows runs of another process; what they say goes to `results`.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn follow(&mut self, following: Following, results: mpsc::Sender<Finished>) -> std::io::Result<()> {
+        self.following = Some(following.start(results)?);
+        Ok(())
     }
 
     /// Starts a method.
@@ -280,7 +293,7 @@ impl Desk {
     /// Folders in which plans of the table may lie, for reading them off the loop.
     pub fn plan_folders(&self) -> Vec<PathBuf> {
         let own = self.writer.as_ref().and_then(|writer| writer.status().place.plans_folder());
-        let looked_at = self.looked_at.as_ref().map(Session::plans_folder);
+        let looked_at = self.looked_at.as_ref().map(|session| session.plans_folder());
         own.into_iter().chain(looked_at).collect()
     }
 
@@ -319,10 +332,10 @@ impl Desk {
     /// wherever there is room.
     pub fn close(self, why: Stop, plans: Vec<(u64, PlanRef)>) -> Closed {
         self.stop_sweep();
-        let Self { runs, writer, places, fresh, looked_at, made_again, .. } = self;
+        let Self { runs, writer, places, fresh, looked_at, following, made_again, .. } = self;
         runs.stop_all(why);
         let stopped = runs.wait_idle(STOP_WITHIN);
-        drop(looked_at);
+        drop((looked_at, following));
         let Some(writer) = writer else {
             let why = "nothing could be saved".to_owned();
             return Closed { ending: if fresh { None } else { Some(Ending::Lost { why }) }, stopped };

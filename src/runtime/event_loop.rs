@@ -306,7 +306,8 @@ impl<V: View> Shell<V> {
         }
     }
 
-    fn opened(&mut self, bundle: Bundle) {
+    fn opened(&mut self, mut bundle: Bundle) {
+        let following = bundle.following.take();
         let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
         let (wake, launcher) = (Arc::clone(&self.wake), self.launcher.clone());
         match Desk::new(bundle, self.threads, places, clock, wake, launcher) {
@@ -315,6 +316,10 @@ impl<V: View> Shell<V> {
                 self.desk = Some(desk);
                 opened.solve = self.solve.take();
                 self.fact(Fact::Opened(Box::new(opened)));
+                let (desk, sender) = (self.desk.as_mut(), self.helpers.sender());
+                if let Some(Err(error)) = desk.zip(following).map(|(desk, runs)| desk.follow(runs, sender)) {
+                    self.fact(Fact::Failed(format!("runs of another process are not followed: {error}")));
+                }
             }
             Err(error) => self.fact(Fact::Failed(format!("no threads for runs: {error}"))),
         }

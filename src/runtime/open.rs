@@ -2,12 +2,13 @@
 
 use crate::app::action::{Heard, Opened, Recent, Saving, SessionView};
 use crate::app::effect::{Remembered, Source};
-use crate::app::plans::{PlanEntry, PlanRef};
+use crate::app::plans::{PlanEntry, PlanRef, PlanTable};
 use crate::app::work::Setup;
+use crate::runtime::follow::Following;
 use lightbay_core::checked::Violation;
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{EventBody, RunId, Severity};
-use lightbay_core::kind::Depth;
+use lightbay_core::kind::{Depth, Sense};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question};
 use lightbay_sessions::writer::Notify;
@@ -15,7 +16,7 @@ use lightbay_sessions::{
     Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
     SessionWriter, Store, Wish,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +49,9 @@ pub struct Bundle {
     /// What `session.toml` says to begin with.
     pub file: SessionFile,
     /// A session that somebody else has open: its plans are shown, and everything new is saved in one beside it.
-    pub looked_at: Option<Session>,
+    pub looked_at: Option<Arc<Session>>,
+    /// Runs of that process that were at work.
+    pub following: Option<Following>,
     /// Writes the session; `None` only if the system has no thread for it.
     pub writer: Option<SessionWriter>,
     /// Whether the session was made just now and is worth nothing until something happens in it.
@@ -124,7 +127,16 @@ impl Opener {
             notes,
             solve: None,
         };
-        Bundle { opened, book, next_run: RunId(1), file, looked_at: None, writer, fresh: true }
+        Bundle {
+            opened,
+            book,
+            next_run: RunId(1),
+            file,
+            looked_at: None,
+            following: None,
+            writer,
+            fresh: true,
+        }
     }
 
     fn next_desk(&self) -> u64 {
@@ -236,7 +248,9 @@ impl Opener {
         let book = Arc::new(session.book(&replay));
         let next_run = RunId(session.next_run(&replay));
         let file = session.file().clone();
-        let plans = saved_plans(&session, &replay, &file, &mut notes)?;
+        let kind = lightbay_engines::kind(scenario.kind());
+        let sense = kind.map_or(Sense::Min, |kind| kind.objective.sense);
+        let plans = saved_plans(&session, &replay, &file, sense, &mut notes)?;
         let remembered = remembered(&scenario, &file, &replay, &plans);
         let key = self.next_desk();
         let beside = session.read_only().map(str::to_owned);
@@ -245,6 +259,8 @@ impl Opener {
             Some(_) => self.begin(name, &scenario, &book, key, &mut notes),
         };
         let fresh = beside.is_some();
+        let looked_at = fresh.then(|| Arc::new(session));
+        let following = looked_at.as_ref().and_then(|session| Following::of(session, &replay, key));
         let events = replay
             .records
             .into_iter()
@@ -256,12 +272,16 @@ impl Opener {
             plans,
             events,
             remembered,
-            session: SessionView { key, beside, ..SessionView::default() },
+            session: SessionView {
+                key,
+                beside,
+                elsewhere: following.as_ref().map(Following::at_work),
+                ..SessionView::default()
+            },
             notes,
             solve: None,
         };
-        let looked_at = fresh.then_some(session);
-        Ok(Bundle { opened, book, next_run, file, looked_at, writer, fresh })
+        Ok(Bundle { opened, book, next_run, file, looked_at, following, writer, fresh })
     }
 
     /// Saved sessions for the first screen.
@@ -295,6 +315,7 @@ fn saved_plans(
     session: &Session,
     replay: &Replay,
     file: &SessionFile,
+    sense: Sense,
     notes: &mut Vec<(Severity, String)>,
 ) -> Result<Vec<PlanEntry>, Refused> {
     let origins: BTreeMap<PlanId, (RunId, u64)> =
@@ -340,15 +361,13 @@ fn saved_plans(
     }
     let mut wanted: Vec<u64> = rows.iter().rev().take(READ_AT_ONCE).map(|row| row.number).collect();
     wanted.extend(file.baseline.iter().chain(&file.last_plan).chain(&file.marks).map(|plan| plan.0));
-    let mut best: BTreeMap<&str, &PlanEntry> = BTreeMap::new();
+    // The best of every scenario, by the one ranking that the screen has.
+    let mut table = PlanTable::new(sense, "");
     for row in &rows {
-        // Which way is better does not matter here: one more plan is read for a kind that maximises.
-        let known = best.entry(&row.scenario_sha256).or_insert(row);
-        if (row.value, row.secondary) < (known.value, known.secondary) {
-            *known = row;
-        }
+        table.add(row.clone());
     }
-    wanted.extend(best.values().map(|row| row.number));
+    let scenarios: BTreeSet<&str> = rows.iter().map(|row| row.scenario_sha256.as_str()).collect();
+    wanted.extend(scenarios.into_iter().filter_map(|sha256| table.best_of(sha256)).map(|row| row.number));
     for row in rows.iter_mut().filter(|row| wanted.contains(&row.number)) {
         match read_plan(&[session.plans_folder()], PlanId(row.number)) {
             Ok(plan) => row.plan = Some(plan),

@@ -7,10 +7,12 @@ use crate::app::runs::RunState;
 use crate::app::{App, AppOptions, Look};
 use crate::runtime::desk::Desk;
 use crate::runtime::evaluate::Evaluator;
+use crate::runtime::follow::Following;
 use crate::runtime::helpers::{self, Finished};
 use crate::runtime::open::{Opener, read_plan};
 use lightbay_core::clock::{Clock, SystemClock};
 use lightbay_core::context::Stop;
+use lightbay_core::event::EndStatus;
 use lightbay_core::param::ParamValue;
 use lightbay_sessions::{Ending, Overrides, Places, PlanId};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette};
@@ -24,6 +26,7 @@ struct Bench {
     app: App,
     desk: Option<Desk>,
     opener: Opener,
+    following: Option<Following>,
 }
 
 impl Bench {
@@ -46,11 +49,12 @@ impl Bench {
             folder: folder.to_owned(),
             title: false,
         };
-        Self { app: App::new(options, Instant::now()), desk: None, opener }
+        Self { app: App::new(options, Instant::now()), desk: None, opener, following: None }
     }
 
     fn open(&mut self, source: &Source) -> &mut Self {
-        let bundle = self.opener.open(source).unwrap().unwrap();
+        let mut bundle = self.opener.open(source).unwrap().unwrap();
+        self.following = bundle.following.take();
         let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
         let (desk, opened) = Desk::new(bundle, 1, places, clock, Arc::new(Notify::new()), None).unwrap();
         self.desk = Some(desk);
@@ -76,6 +80,16 @@ impl Bench {
 
     fn set(&mut self, text: &str) -> &mut Self {
         self.act(Action::Do(Command::Set(text.to_owned())))
+    }
+
+    /// Hears what runs of another process said since the last time.
+    fn follow(&mut self) -> &mut Self {
+        let news = self.following.as_mut().unwrap().news();
+        self.act(Action::Fact(Fact::Elsewhere(news)))
+    }
+
+    fn states(&self) -> Vec<RunState> {
+        self.app.runs.iter().map(|run| run.state).collect()
     }
 
     /// Solves and listens until nothing works.
@@ -167,6 +181,29 @@ fn a_change_that_was_not_solved_is_still_marked_after_reopening() {
 }
 
 #[test]
+fn the_best_plan_of_every_scenario_is_read_at_once_and_one_of_another_question_is_never_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut before = Bench::new(folder.path());
+    before.open(&Source::Preset("crossconnect-example".to_owned()));
+    let sha256 = before.app.work.as_ref().unwrap().now.sha256.clone();
+    before.solve("auto").solve("all-to-all-order");
+    let best = before.app.plans.best_of(&sha256).unwrap().clone();
+    let order = before.app.plans.iter().find(|entry| entry.method == "all-to-all-order").unwrap();
+    assert!(order.value < best.value, "ranked by value alone it would be first");
+    // More plans of another scenario than are read because they are the newest.
+    before.set("failed_ocs=1");
+    for _ in 0..9 {
+        before.solve("lumos-scratch");
+    }
+    before.close();
+    let after = Bench::new(folder.path());
+    let bundle = after.opener.open(&Source::Last).unwrap().unwrap();
+    let read = bundle.opened.plans.iter().filter(|entry| entry.scenario_sha256 == sha256);
+    let read: Vec<u64> = read.filter(|entry| entry.plan.is_some()).map(|entry| entry.number).collect();
+    assert_eq!(read, [best.number], "what is not needed stays on disk");
+}
+
+#[test]
 fn a_run_that_was_cut_off_is_called_so() {
     let folder = tempfile::tempdir().unwrap();
     let mut before = Bench::new(folder.path());
@@ -183,6 +220,57 @@ fn a_run_that_was_cut_off_is_called_so() {
     assert!(!after.app.runs.is_busy());
     assert!(after.app.log.last().unwrap().text.contains("cut off"));
     assert!(after.app.plans.best().is_some());
+}
+
+/// A workbench with a solved run whose end is not in the log yet, and that end.
+fn at_work(folder: &Path) -> (Bench, PathBuf, String) {
+    let mut bench = Bench::new(folder);
+    bench.open(&tiny()).solve("delta-joint");
+    bench.desk.as_ref().unwrap().flush()();
+    let log = bench.folder().join("run.log");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let (before, end) = text.split_at(text.trim_end().rfind('\n').unwrap() + 1);
+    assert!(end.contains("\"done\""), "the last line is the end of the run: {end}");
+    std::fs::write(&log, before).unwrap();
+    (bench, log, end.to_owned())
+}
+
+#[test]
+fn a_run_of_another_process_works_elsewhere_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, log, end) = at_work(folder.path());
+    let mut second = Bench::new(folder.path());
+    second.open(&Source::Last);
+    assert_eq!(second.states(), [RunState::Elsewhere]);
+    assert!(!second.app.runs.is_busy(), "nothing works here");
+    second.follow();
+    assert_eq!(second.states(), [RunState::Elsewhere], "nothing new was said");
+    // Half of the line is on the disk.
+    let half = end.len() / 2;
+    let whole = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, format!("{whole}{}", &end[..half])).unwrap();
+    second.follow();
+    assert_eq!(second.states(), [RunState::Elsewhere], "what is not whole is not read");
+    std::fs::write(&log, format!("{whole}{end}")).unwrap();
+    second.follow();
+    assert_eq!(second.states(), [RunState::Ended]);
+    assert_eq!(second.app.runs.iter().next().unwrap().done.as_ref().unwrap().status, EndStatus::Optimal);
+    first.close();
+    second.follow();
+    assert_eq!(second.states(), [RunState::Ended], "what has ended is not cut off");
+}
+
+#[test]
+fn a_run_of_another_process_is_cut_off_when_that_ends_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, ..) = at_work(folder.path());
+    let mut second = Bench::new(folder.path());
+    second.open(&Source::Last);
+    assert_eq!(second.states(), [RunState::Elsewhere]);
+    first.close();
+    second.follow();
+    assert_eq!(second.states(), [RunState::CutOff]);
+    assert!(second.app.log.last().unwrap().text.contains("cut off"));
 }
 
 #[test]

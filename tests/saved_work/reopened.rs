@@ -144,6 +144,10 @@ fn a_second_window_looks_and_does_not_write() {
     second.keys("L");
     second.until_shown(&[&format!("the session is open in process {pid} on ")]);
     second.escape();
+    // The run of the first works on, and is no run of this window.
+    second.until("the run of the first", |view| {
+        view.rows.iter().any(|row| row.contains("delta-fast") && row.contains("ELSEWHERE"))
+    });
     // What it tries by itself is saved beside.
     let runs = || Replay::read(&folder.join("run.log"), ReplayLimits::ALL).unwrap().runs.len();
     second.command("solve prop-alloc");
@@ -163,4 +167,33 @@ fn a_second_window_looks_and_does_not_write() {
     let third = place.open(&[&name]);
     let view = third.until_shown(&["is open with"]);
     assert!(!view.has(&said), "{}", view.text());
+}
+
+#[test]
+fn a_second_window_tells_how_the_run_of_the_first_ends() {
+    let place = Place::new();
+    endless(&place);
+    let name = format!("session:{SESSION}");
+    for (killed, word) in [(false, "STOPPED"), (true, "CUT OFF")] {
+        let mut first = place.open(&[&name, "--solve"]);
+        first.until("a run with a plan", |view| {
+            view.rows[0].contains("RUNNING") && view.rows[0].contains("plan ") && !view.rows[0].contains('*')
+        });
+        let folder = sessions_of(&place).join(SESSION);
+        until("the run in the log", || {
+            let replay = Replay::read(&folder.join("run.log"), ReplayLimits::ALL).unwrap();
+            replay.unfinished().next().is_some().then_some(())
+        });
+        let mut second = place.open(&[&name]);
+        second.until("the run of the first", |view| view.rows[0].contains("ELSEWHERE"));
+        if killed {
+            first.kill();
+        } else {
+            first.keys("\x03\x03");
+            assert_eq!(first.end().tidy().code, 130);
+        }
+        second.until("how it ended", |view| view.rows[0].contains(word));
+        second.keys("q");
+        assert_eq!(second.end().tidy().code, 0);
+    }
 }

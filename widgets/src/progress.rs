@@ -35,6 +35,8 @@ pub enum RunWord {
     Crashed,
     /// Was cut off with the program that ran it.
     CutOff,
+    /// Works in another process.
+    Elsewhere,
     /// Proved that there is no plan.
     Infeasible,
     /// Proved that there is no best plan.
@@ -59,6 +61,7 @@ impl RunWord {
             Self::Failed => "FAILED",
             Self::Crashed => "CRASHED",
             Self::CutOff => "CUT OFF",
+            Self::Elsewhere => "ELSEWHERE",
             Self::Infeasible => "INFEASIBLE",
             Self::Unbounded => "UNBOUNDED",
             Self::NoPlan => "NO PLAN",
@@ -69,7 +72,7 @@ impl RunWord {
     /// Its meaning.
     pub const fn tone(self) -> Tone {
         match self {
-            Self::Running | Self::Stopping => Tone::Answer,
+            Self::Running | Self::Stopping | Self::Elsewhere => Tone::Answer,
             Self::Optimal => Tone::Good,
             Self::Failed
             | Self::Crashed

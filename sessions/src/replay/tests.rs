@@ -47,10 +47,26 @@ fn runs_side_by_side_come_back_interleaved_with_their_histories() {
     assert!(replay.runs[&RunId(2)].done.is_some());
     assert_eq!(replay.unfinished().map(|run| run.run.0).collect::<Vec<_>>(), [1, 3]);
     assert_eq!(replay.last_run(), Some(RunId(3)));
-    assert_eq!(replay.best("a", Sense::Min), Some((PlanId(3), 0.4)));
-    assert_eq!(replay.best("a", Sense::Max), Some((PlanId(1), 0.75)));
-    assert_eq!(replay.best("b", Sense::Min), Some((PlanId(4), 0.1)));
-    assert_eq!(replay.best("c", Sense::Min), None);
+}
+
+#[test]
+fn a_process_is_at_work_on_the_unfinished_runs_that_it_began() {
+    let began = |run: u64, date: &str| {
+        let body = EventBody::Started(Started { date: date.to_owned(), ..Started::default() });
+        (toy::event(run, 0, body), None)
+    };
+    let bytes = log(&[
+        began(1, "2026-01-01T09:59:59Z"),
+        began(2, "2026-01-01T10:00:00Z"),
+        began(3, "2026-01-01T11:00:00Z"),
+        (toy::done(3, 1, None), None),
+        began(4, "2026-01-02T00:00:00Z"),
+    ]);
+    let replay = collect(&bytes, ReplayLimits::ALL);
+    let holder = Holder::here("2026-01-01T10:00:00Z");
+    assert_eq!(replay.at_work(&holder).collect::<Vec<_>>(), [RunId(2), RunId(4)]);
+    let unknown = Holder::default();
+    assert_eq!(replay.at_work(&unknown).collect::<Vec<_>>(), [RunId(1), RunId(2), RunId(4)]);
 }
 
 #[test]

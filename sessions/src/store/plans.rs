@@ -6,7 +6,6 @@ use crate::error::SessionError;
 use crate::private::{self, stray_of};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use lightbay_core::kind::Sense;
 use lightbay_core::plan::{Header, SCHEMA};
 use lightbay_core::problem::Problem;
 use lightbay_core::read::{parse_json, read_all, read_json};
@@ -220,18 +219,4 @@ pub fn read_header(path: &Path) -> Result<Header, Problem> {
         ));
     }
     Ok(read.header)
-}
-
-/// The best plan of each scenario, by SHA-256 of the scenario. Of equal values the newest wins.
-pub fn best_by_scenario(entries: &[PlanEntry]) -> BTreeMap<String, PlanId> {
-    let mut best: BTreeMap<String, (PlanId, Sense, f64)> = BTreeMap::new();
-    for entry in entries {
-        let Ok(header) = &entry.header else { continue };
-        let (sense, value) = (header.objective.sense, header.objective.value);
-        let known = best.get(&header.provenance.scenario_sha256);
-        if !known.is_some_and(|(_, _, known)| sense.better(*known, value)) {
-            best.insert(header.provenance.scenario_sha256.clone(), (entry.plan, sense, value));
-        }
-    }
-    best.into_iter().map(|(sha256, (plan, _, _))| (sha256, plan)).collect()
 }

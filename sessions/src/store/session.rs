@@ -1,13 +1,13 @@
 //! One session, opened.
 
 use super::{
-    LOG_FILE, PLANS_FOLDER, PlanEntry, SCENARIO_FILE, SESSION_FILE, SessionFile, check_version, plans,
-    write_scenario,
+    LOCK_FILE, LOG_FILE, PLANS_FOLDER, PlanEntry, SCENARIO_FILE, SESSION_FILE, SessionFile, check_version,
+    plans, write_scenario,
 };
 use crate::atomic::private_write;
 use crate::book::{MOST_NUMBER, PlanBook, PlanId};
 use crate::error::SessionError;
-use crate::lock::{self, Lock, Locked};
+use crate::lock::{self, Holder, Lock, Locked};
 use crate::log::Follower;
 use crate::private;
 use crate::replay::{Replay, ReplayLimits};
@@ -56,12 +56,12 @@ impl Session {
                 );
                 Access::Write(Arc::new(lock))
             }
-            Locked::Elsewhere(None) if !remarks.is_empty() => {
+            Locked::Refused => {
                 Access::ReadOnly { note: "read only: the session's folder refuses writing".to_owned() }
             }
-            Locked::Elsewhere(holder) => Access::ReadOnly {
-                note: format!("read only: the session is open in {}", lock::describe(holder.as_ref())),
-            },
+            Locked::Elsewhere(holder) => {
+                Access::ReadOnly { note: format!("read only: the session is open in {holder}") }
+            }
         };
         for name in plans::too_large(&folder.join(PLANS_FOLDER)) {
             let name = printable(&name);
@@ -97,6 +97,14 @@ impl Session {
         match &self.access {
             Access::Write(_) => None,
             Access::ReadOnly { note } => Some(note),
+        }
+    }
+
+    /// The process that has it open for writing now, if that is another one.
+    pub fn holder(&self) -> Option<Holder> {
+        match &self.access {
+            Access::Write(_) => None,
+            Access::ReadOnly { .. } => lock::holder(&self.folder.join(LOCK_FILE)),
         }
     }
 

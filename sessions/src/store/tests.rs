@@ -136,8 +136,6 @@ fn plans_come_back_by_number_with_their_headers() {
     assert_eq!(values, [(1, 0.5), (2, 0.25), (10_000, 0.75)]);
     assert_eq!(plans[0].header.as_ref().unwrap(), &toy::plan(0.5).header());
     assert_eq!(session.read_plan(PlanId(2)).unwrap(), toy::plan(0.25).to_value().unwrap());
-    let best = best_by_scenario(&plans);
-    assert_eq!(best.into_values().collect::<Vec<_>>(), [PlanId(2)]);
     session.delete_plan(PlanId(2)).unwrap();
     assert!(session.read_plan(PlanId(2)).is_err());
     let replay = session.replay(ReplayLimits::ALL).unwrap();
@@ -182,7 +180,6 @@ fn a_plan_cut_at_any_byte_is_listed_with_its_problem() {
         let told = if cut == 0 { "is empty" } else { "cut off" };
         assert!(problem.contains(told), "cut at {cut}: {problem}");
         assert!(session.read_plan(PlanId(2)).is_err());
-        assert_eq!(best_by_scenario(&plans).into_values().collect::<Vec<_>>(), [PlanId(1)]);
     }
 }
 

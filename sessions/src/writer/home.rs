@@ -7,7 +7,7 @@ use super::disk::{Disk, Folder};
 use crate::atomic::{private_write, private_write_with};
 use crate::book::PlanId;
 use crate::error::SessionError;
-use crate::lock::{self, Lock, Locked, try_lock};
+use crate::lock::{Lock, Locked, try_lock};
 use crate::private;
 use crate::resume::{self, RecentEntry};
 use crate::store::{LOCK_FILE, PLANS_FOLDER, SCENARIO_FILE, SESSION_FILE, Session, Store};
@@ -152,9 +152,10 @@ impl Home {
             there.lock = match try_lock(&lock_path, &date)? {
                 Locked::Here(lock) | Locked::Unsupported(lock) => Arc::new(lock),
                 Locked::Elsewhere(holder) => {
-                    let holder = lock::describe(holder.as_ref());
-                    return Err(SessionError::InUse { name: self.name.clone(), holder });
+                    let (name, holder) = (self.name.clone(), holder.to_string());
+                    return Err(SessionError::InUse { name, holder });
                 }
+                Locked::Refused => return Err(SessionError::ReadOnly { name: self.name.clone() }),
             };
         }
         if !there.folder.has_its_log() {

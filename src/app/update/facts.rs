@@ -30,6 +30,7 @@ impl App {
                 self.touch();
             }
             Fact::Event(heard) => self.event(heard),
+            Fact::Elsewhere(news) => self.hear_elsewhere(news),
             Fact::Lost { merged, dropped } => {
                 self.lost = (merged, dropped);
                 self.dirty.frame = true;
@@ -139,19 +140,8 @@ impl App {
             _ => format!("{name} is open with {plans} plans; r goes on from the best"),
         };
         self.say(Severity::Info, text);
-        let beside = self.session.beside.clone();
-        for run in self.runs_cut_off() {
-            if beside.is_some() {
-                // Whoever holds the session may still be at it.
-                self.say(Severity::Info, format!("run {run} is shown as it was when this was opened"));
-            } else {
-                self.say(
-                    Severity::Warning,
-                    format!("run {run} was cut off when the program ended; r goes on from the best plan"),
-                );
-            }
-        }
-        if let Some(other) = beside {
+        self.settle_unfinished();
+        if let Some(other) = self.session.beside.clone() {
             let name = &self.session.name;
             let own =
                 if name.is_empty() { "a session of its own".to_owned() } else { format!("session '{name}'") };
@@ -213,17 +203,6 @@ impl App {
         })
     }
 
-    fn runs_cut_off(&mut self) -> Vec<RunId> {
-        let cut: Vec<RunId> =
-            self.runs.iter().filter(|run| run.replayed && run.state.is_active()).map(|run| run.id).collect();
-        for id in &cut {
-            if let Some(run) = self.runs.get_mut(*id) {
-                run.state = RunState::CutOff;
-            }
-        }
-        cut
-    }
-
     fn open_failed(&mut self, source: &str, problems: Vec<String>) {
         self.start.opening = None;
         self.say(Severity::Error, format!("{source} could not be opened: {}", problems.join("; ")));
@@ -250,7 +229,7 @@ impl App {
 
     /// Takes in what a run said, or keeps it while the display is frozen. How a run ends is always taken in at once,
     /// because keys depend on it.
-    fn event(&mut self, heard: Heard) {
+    pub(super) fn event(&mut self, heard: Heard) {
         if !self.frozen {
             self.hear(&heard, false);
             self.dirty.frame = true;

@@ -112,12 +112,17 @@ impl HeaderLine {
     }
 }
 
-/// The run that the header speaks of: one that works, else one that waits, else the one that ended last.
+/// The run that the header speaks of: one that works, else one that waits, else one that works elsewhere, else the one
+/// that ended last.
 pub fn leading(app: &App) -> Option<&Run> {
     let working = |run: &&Run| matches!(run.state, RunState::Running | RunState::Stopping);
     let newest = || app.runs.iter().rev();
     let ended_last = || newest().rev().max_by_key(|run| app.heard_at.get(&run.id).copied());
-    newest().find(working).or_else(|| newest().find(|run| run.state.is_active())).or_else(ended_last)
+    newest()
+        .find(working)
+        .or_else(|| newest().find(|run| run.state.is_active()))
+        .or_else(|| newest().find(|run| run.state == RunState::Elsewhere))
+        .or_else(ended_last)
 }
 
 /// The state of the solve in words, with its clock if there is room.

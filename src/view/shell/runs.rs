@@ -13,6 +13,7 @@ pub fn word(run: &Run) -> RunWord {
         RunState::Running => RunWord::Running,
         RunState::Paused => RunWord::Paused,
         RunState::Stopping => RunWord::Stopping,
+        RunState::Elsewhere => RunWord::Elsewhere,
         RunState::CutOff => RunWord::CutOff,
         RunState::Ended => match run.done.as_ref().map(|done| done.status) {
             Some(EndStatus::Optimal) => RunWord::Optimal,
@@ -110,6 +111,9 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if run.scenario_sha256 != app.plans.scenario_sha256 {
         parts.0.push(vec![Piece::new("other parameters", Tone::Changed)]);
     }
+    if let Some(elsewhere) = app.session.elsewhere.as_ref().filter(|_| run.state == RunState::Elsewhere) {
+        parts.0.push(vec![Piece::text(format!("in {}", elsewhere.holder))]);
+    }
     if let Some(reason) = run.reason() {
         parts.0.push(vec![Piece::text(reason)]);
     }
@@ -140,7 +144,7 @@ pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
         parts.pair("bound", format!("{}{only}", goal.value(bound, Room::Long)));
     }
     if parts.0.is_empty()
-        && run.state.is_active()
+        && (run.state.is_active() || run.state == RunState::Elsewhere)
         && let Some(phase) = &run.phase
     {
         parts.0.push(vec![Piece::muted(phase.name.clone())]);

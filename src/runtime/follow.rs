@@ -1,0 +1,91 @@
+//! Follows the runs of another process in the session that it has open: reads its log as it grows, and asks for its
+//! lock.
+
+use crate::app::action::{AtWork, Elsewhere, Fact, Heard};
+use crate::runtime::helpers::Finished;
+use lightbay_core::event::{EventBody, RunId};
+use lightbay_sessions::{Follower, Holder, LogLine, Replay, Session};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often the log is read: as often as a writer saves.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Lines of a log that are read at once.
+const LINES_AT_ONCE: usize = 10_000;
+
+/// Runs of another process that were at work when its session was opened here. Runs that it starts later are left out:
+/// their numbers may be given here as well.
+#[derive(Debug)]
+pub struct Following {
+    session: Arc<Session>,
+    follower: Follower,
+    holder: Holder,
+    runs: BTreeSet<RunId>,
+    key: u64,
+}
+
+impl Following {
+    /// What there is to follow in a session that is shown on the desk of number `key`; `None` if no other process has
+    /// it open, or works on nothing.
+    pub fn of(session: &Arc<Session>, replay: &Replay, key: u64) -> Option<Self> {
+        let holder = session.holder()?;
+        let runs: BTreeSet<RunId> = replay.at_work(&holder).collect();
+        let follower = session.follow(replay);
+        (!runs.is_empty()).then(|| Self { session: Arc::clone(session), follower, holder, runs, key })
+    }
+
+    /// The process and its runs, for the state.
+    pub fn at_work(&self) -> AtWork {
+        AtWork { holder: self.holder.to_string(), runs: self.runs.clone() }
+    }
+
+    /// Follows on a thread of its own until all runs or their process ended, or the sender that is returned is dropped.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start(mut self, results: mpsc::Sender<Finished>) -> io::Result<Sender<()>> {
+        let (dropped, until) = channel::<()>();
+        let work = move || {
+            while until.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                let news = self.news();
+                let over = !news.held || self.runs.is_empty();
+                let says = over || !news.events.is_empty();
+                if says && results.blocking_send(Finished::Fact(Fact::Elsewhere(news))).is_err() || over {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new().name("lb-follow".to_owned()).spawn(work)?;
+        Ok(dropped)
+    }
+
+    /// What was said since the last time.
+    pub fn news(&mut self) -> Elsewhere {
+        // The lock comes first: what was written before it was given back is then read.
+        let held = self.session.holder().as_ref() == Some(&self.holder);
+        let mut events = Vec::new();
+        loop {
+            // A log that cannot be read says nothing; the lock still tells when the process ended.
+            let lines = self.follower.poll(LINES_AT_ONCE).unwrap_or_default();
+            let whole = lines.len() < LINES_AT_ONCE;
+            for line in lines {
+                let LogLine::Record(line) = line else { continue };
+                if !self.runs.contains(&line.record.run) {
+                    continue;
+                }
+                if let EventBody::Done(_) = &line.record.body {
+                    self.runs.remove(&line.record.run);
+                }
+                events.push(Heard::new(line.record.event(), None));
+            }
+            if whole {
+                return Elsewhere { key: self.key, events, held };
+            }
+        }
+    }
+}
