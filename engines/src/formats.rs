@@ -62,6 +62,8 @@ pub struct FormatInfo {
     pub against: Option<SecondSubject>,
     /// Usual ending of file names, without the dot.
     pub extension: &'static str,
+    /// Whether it is a file for each of several things, all in one folder, unless a knob asks for one of them (exporters).
+    pub folder: bool,
     /// Its knobs.
     pub params: Vec<ParamInfo>,
 }
@@ -138,6 +140,7 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
         leaves_out: &[],
         against: None,
         extension: "json",
+        folder: false,
         params: Vec::new(),
     }];
     let mut own = own_exporters(kind);

@@ -192,7 +192,8 @@ pub fn export(job: &ExportJob) -> Fact {
         Ok(artifacts) => artifacts,
         Err(problems) => return Fact::Failed(problems.to_string()),
     };
-    let several = artifacts.iter().filter(|artifact| artifact.beside.is_none()).count() > 1;
+    let own = artifacts.iter().filter(|artifact| artifact.beside.is_none()).count();
+    let several = own > 1 || (job.settings.is_empty() && info_of(job).is_some_and(|info| info.folder));
     let mut bytes = 0;
     let target = |artifact: &formats::Artifact| match artifact.beside {
         _ if several => job.path.join(&artifact.name),
@@ -219,19 +220,25 @@ pub fn export(job: &ExportJob) -> Fact {
             Err(error) => return Fact::Failed(error.to_string()),
         }
     }
-    let remarks = match &job.subject {
-        Subject::Text(_) => Vec::new(),
-        Subject::Scenario(scenario) => remarks(formats::Subject::Scenario(scenario), &job.format),
-        Subject::Plan(plan) => remarks(formats::Subject::Plan(&plan.0), &job.format),
+    let remarks = match (&job.subject, info_of(job)) {
+        (Subject::Scenario(scenario), Some(info)) => {
+            formats::remarks(formats::Subject::Scenario(scenario), &info)
+        }
+        (Subject::Plan(plan), Some(info)) => formats::remarks(formats::Subject::Plan(&plan.0), &info),
+        _ => Vec::new(),
     };
     let rollbacks = artifacts.iter().filter(|artifact| artifact.name.contains("rollback")).count();
     Fact::Exported { path: job.path.clone(), bytes, files: artifacts.len(), rollbacks, remarks }
 }
 
-/// What a person should know of a file in a format beside its content.
-fn remarks(subject: formats::Subject<'_>, format: &str) -> Vec<String> {
-    let all = formats::exporters(subject.kind());
-    all.iter().find(|info| info.name == format).map_or_else(Vec::new, |info| formats::remarks(subject, info))
+/// The description of the format that is written; `None` for text that is there already.
+fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
+    let kind = match &job.subject {
+        Subject::Text(_) => return None,
+        Subject::Scenario(scenario) => scenario.kind(),
+        Subject::Plan(plan) => formats::Subject::Plan(&plan.0).kind(),
+    };
+    formats::exporters(kind).into_iter().find(|info| info.name == job.format)
 }
 
 /// Verifies a plan from its file content, as `lightbay check` does.

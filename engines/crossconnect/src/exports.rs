@@ -45,6 +45,8 @@ pub struct Format {
     pub help: &'static str,
     /// Ending of the files' names, without the dot.
     pub extension: &'static str,
+    /// Whether every switch and batch has a file, all in one folder.
+    pub folder: bool,
     /// What of a plan is not in the files.
     pub leaves_out: &'static [&'static str],
     /// Its knobs.
@@ -79,7 +81,8 @@ pub fn formats() -> Vec<Format> {
         let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
         params.extend(ports_of(name).iter().flat_map(port_knobs));
         params.extend(more);
-        Format { name, help, extension, leaves_out: leaves_out(name), params }
+        let folder = whole(name).is_some();
+        Format { name, help, extension, folder, leaves_out: leaves_out(name), params }
     };
     vec![
         format(polatis_tl1::NAME, polatis_tl1::HELP, "tl1", vec![ctag()]),

@@ -21,6 +21,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         leaves_out: &["the plan", "the random family that it was drawn from"],
         against: None,
         extension: "json",
+        folder: false,
         params: Vec::new(),
     }];
     all.extend(exports::formats().into_iter().map(|format| FormatInfo {
@@ -30,6 +31,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         leaves_out: format.leaves_out,
         against: None,
         extension: format.extension,
+        folder: format.folder,
         params: format.params,
     }));
     all

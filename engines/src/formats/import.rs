@@ -80,6 +80,7 @@ pub fn importers() -> Vec<FormatInfo> {
         leaves_out: &["what differs between ranks and between iterations: one of each stands for all"],
         against: None,
         extension: "txt",
+        folder: false,
         params: aicb::aicb_knobs(),
     }];
     formats.extend(switches::importers());

@@ -37,6 +37,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
             leaves_out: &["rows of long tables beyond the first ones"],
             against: None,
             extension: "md",
+            folder: false,
             params: Vec::new(),
         });
     }
@@ -54,6 +55,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
         leaves_out: &[],
         against: None,
         extension: "csv",
+        folder: true,
         params: vec![ParamInfo::choice(
             TABLE,
             &choices,

@@ -24,6 +24,7 @@ pub(super) fn importers() -> Vec<FormatInfo> {
         leaves_out: format.leaves_out,
         against: None,
         extension: format.extension,
+        folder: false,
         params: format.params,
     };
     import::formats().into_iter().map(info).collect()

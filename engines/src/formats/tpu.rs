@@ -34,6 +34,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         ],
         against: None,
         extension: "json",
+        folder: false,
         params: Vec::new(),
     }];
     all.push(FormatInfo {
@@ -43,6 +44,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         leaves_out: &["the pod: the study is of other networks"],
         against: None,
         extension: "csv",
+        folder: false,
         params: vec![
             ParamInfo::int_list(
                 "radix4_nodes",
@@ -64,6 +66,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
             replaces: Some(knob),
         }),
         extension: format.extension,
+        folder: false,
         params: format.params,
     }));
     all

@@ -45,6 +45,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         leaves_out: leaves_out(name),
         against: None,
         extension,
+        folder: false,
         params,
     };
     let mut all = again::formats();

@@ -54,6 +54,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
             leaves_out: &["the plan: it is a model to be solved", "what the checker asks beyond the model"],
             against: None,
             extension: name,
+            folder: false,
             params: vec![method.clone()],
         })
         .collect()

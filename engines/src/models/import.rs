@@ -38,6 +38,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
         leaves_out: &["the bound and the gap of the other solver", "its times and its log"],
         against: None,
         extension: SOL,
+        folder: false,
         params: vec![
             ParamInfo::choice(
                 "method",

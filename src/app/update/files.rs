@@ -125,13 +125,13 @@ impl App {
         self.layers.push(Layer::Export(ExportEdit { plan, formats, format, path, typed: false }));
     }
 
-    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models `NAME-plan7.METHOD.mps`.
+    /// `NAME-plan7.json`, for other formats `NAME-plan7.instance.json`, for models `NAME-plan7.METHOD.mps`, for a folder
+    /// `NAME-plan7.polatis-tl1`.
     fn usual_path(&self, plan: Option<u64>, format: &str) -> String {
         let Some(work) = &self.work else { return String::new() };
-        let extension = lightbay_engines::exporters(work.kind)
-            .iter()
-            .find(|info| info.name == format)
-            .map_or("json", |info| info.extension);
+        let known = lightbay_engines::exporters(work.kind);
+        let info = known.iter().find(|info| info.name == format);
+        let extension = info.map_or("json", |info| info.extension);
         let name = lightbay_sessions::store::sanitise(work.now.scenario.name());
         let number = plan.map_or_else(String::new, |number| format!("-plan{number}"));
         let method = is_model(format).then(|| self.model_method(plan)).flatten();
@@ -142,7 +142,10 @@ impl App {
         } else {
             format!(".{format}")
         };
-        format!("{name}{number}{what}.{extension}")
+        // A folder is named after the format alone; the files in it have the ending.
+        let ending = if info.is_some_and(|info| info.folder) { "" } else { extension };
+        let dot = if ending.is_empty() { "" } else { "." };
+        format!("{name}{number}{what}{dot}{ending}")
     }
 
     /// The format changed: a path that was not typed follows.

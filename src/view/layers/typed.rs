@@ -72,14 +72,21 @@ impl Layers {
         let formats = edit.formats.len() as u16;
         let inner = popup(app, &title, &[], (78, 6 + formats), area, buf);
         let (input, rest) = top(inner, 2);
-        field(app, &edit.path, "to", "a file, relative to where lightbay was started", input, buf);
+        let kind = app.work.as_ref().map_or("", |work| work.kind);
+        let known = lightbay_engines::exporters(kind);
+        let chosen = edit.formats.get(edit.format);
+        let folder = known.iter().any(|info| info.folder && Some(&info.name) == chosen);
+        let hint = if folder {
+            "a folder for all files, relative to where lightbay was started"
+        } else {
+            "a file, relative to where lightbay was started"
+        };
+        field(app, &edit.path, "to", hint, input, buf);
         let (note, rest) = top(rest, 1);
         let folder = app.options.folder.display().to_string();
         let words =
             [Piece::muted("in "), Piece::text(folder), Piece::muted("  asks before it writes over a file")];
         (&Sentence::new(theme, &words)).render(note, buf);
-        let kind = app.work.as_ref().map_or("", |work| work.kind);
-        let known = lightbay_engines::exporters(kind);
         self.items.clear();
         self.items.extend(edit.formats.iter().enumerate().map(|(index, format)| {
             let help = known.iter().find(|info| info.name == *format).map_or("", |info| info.help);

@@ -29,6 +29,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             ],
             against: None,
             extension: "json",
+            folder: false,
             params: vec![ParamInfo::bool(
                 "all_edges",
                 false,
@@ -45,6 +46,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             ],
             against: None,
             extension: "json",
+            folder: false,
             params: Vec::new(),
         },
     ]
