@@ -8,6 +8,7 @@ use lightbay_core::event::EndStatus;
 use lightbay_sessions::{Replay, ReplayLimits, Session, Store};
 use rustix::process::Signal;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// The saved session, whose lock must be free again.
 fn saved(place: &Place) -> (Session, Replay) {
@@ -106,6 +107,37 @@ fn a_terminal_that_goes_away_while_nothing_works_leaves_no_process_behind() {
     let mut terminal = opened(&place, "tiny4");
     terminal.close();
     assert_eq!(terminal.end().code, 129);
+}
+
+/// A program that builds a large model does not listen at every moment. It has to end all the same.
+#[test]
+fn a_termination_while_a_large_model_is_built_ends_the_program_with_its_best_plan() {
+    for by_signal in [true, false] {
+        let place = Place::new();
+        let mut terminal = opened(&place, "deepseek_671b");
+        terminal.command("choose_method delta-interval");
+        terminal.command("set formulation=paper");
+        terminal.command("set windows=none");
+        terminal.keys("r");
+        terminal.until("a plan to start from", |view| view.rows[0].contains("plan ") && view.has("RUNNING"));
+        terminal.pass(Duration::from_secs(1));
+        let began = Instant::now();
+        if by_signal {
+            terminal.signal(Signal::TERM);
+            let ended = terminal.end().tidy();
+            assert_eq!(ended.code, 143);
+            assert!(ended.view.has("the best plan is saved"), "{}", ended.view.text());
+        } else {
+            terminal.close();
+            assert_eq!(terminal.end().code, 129);
+        }
+        // It takes well below a second; a busy machine may need more.
+        assert!(began.elapsed() < Duration::from_secs(10), "it took {:?}", began.elapsed());
+        let (session, replay) = saved(&place);
+        let run = replay.runs.values().next_back().unwrap();
+        let plan = session.read_plan(run.plan.unwrap()).unwrap();
+        assert_eq!(plan["objective"]["value"].as_f64(), run.value, "its best plan is on disk");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -161,6 +161,22 @@ fn pausing_takes_no_processor() {
 }
 
 #[test]
+fn a_live_change_and_its_undoing_reach_the_run() {
+    let place = Place::new();
+    let mut terminal = searching(&place);
+    terminal.until("the limit of the run", |view| view.has(" of 1000000"));
+    terminal.command("set stall_generations=500000");
+    terminal.until("the limit after the change", |view| view.has(" of 500000"));
+    terminal.keys("u");
+    terminal.until("the limit after undoing", |view| view.has(" of 1000000"));
+    terminal.keys("U");
+    terminal.until("the limit after redoing", |view| view.has(" of 500000"));
+    assert!(!terminal.view().rows[0].contains('*'), "the run has it: {}", terminal.view().rows[0]);
+    terminal.keys("\x03\x03");
+    assert_eq!(terminal.end().tidy().code, 130);
+}
+
+#[test]
 fn marked_plans_are_compared() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve"]);
