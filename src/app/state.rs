@@ -10,7 +10,7 @@ use crate::app::pane::{ItemId, PaneId, PaneInfo, PaneState, PaneTable, SizeClass
 use crate::app::plans::{PlanEntry, PlanTable};
 use crate::app::runs::{Run, RunTable};
 use crate::app::sweeps::SweepTable;
-use crate::app::work::Work;
+use crate::app::work::{FormRow, Section, Work};
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::kind::Sense;
 use lightbay_engines::{AnyPlan, PresetInfo};
@@ -478,10 +478,28 @@ impl App {
 
     /// Whether the plan shown is of another scenario than the one set now.
     pub fn is_stale(&self) -> bool {
-        match (&self.work, self.plans.shown()) {
-            (Some(work), Some(shown)) => shown.scenario_sha256 != work.now.sha256,
-            _ => false,
+        self.plans.shown().is_some_and(|shown| self.is_of_another_scenario(shown))
+    }
+
+    /// Whether a plan is of another scenario than the one set now: its number carries a `*`.
+    pub fn is_of_another_scenario(&self, entry: &PlanEntry) -> bool {
+        self.work.as_ref().is_some_and(|work| work.now.sha256 != entry.scenario_sha256)
+    }
+
+    /// The rows of the form. Beside those that differ from the newest solve, those that differ from the plan shown are
+    /// changed.
+    pub fn form_rows(&self) -> Vec<FormRow> {
+        let Some(work) = &self.work else { return Vec::new() };
+        let mut rows = work.rows();
+        let stale = self.plans.shown().filter(|_| self.is_stale());
+        if let Some(plan) = stale.and_then(|shown| shown.plan.as_ref()) {
+            let scenario = plan.0.scenario();
+            for row in rows.iter_mut().filter(|row| row.section == Section::Scenario && !row.changed()) {
+                let before = scenario.knob(&row.name);
+                row.was = (row.value != before).then_some(before);
+            }
         }
+        rows
     }
 
     /// The edit of cells that is going on.

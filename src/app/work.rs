@@ -205,9 +205,39 @@ impl Work {
         self.solved.as_ref().unwrap_or(&self.opened)
     }
 
-    /// Whether a solve now would be given something else than the newest one.
+    /// Whether `r` would give its method something else than the newest solve was given.
     pub fn changed(&self) -> bool {
-        self.now != *self.reference()
+        self.now.method != self.reference().method || self.changed_for(&self.now.method)
+    }
+
+    /// Whether a method would be given something else now than at the newest solve.
+    pub fn changed_for(&self, method: &str) -> bool {
+        let (now, before) = (&self.now, self.reference());
+        let of = |setup: &Setup| (setup.seed, setup.time_limit_s, setup.gap);
+        now.scenario != before.scenario
+            || of(now) != of(before)
+            || now.params_of(method) != before.params_of(method)
+    }
+
+    /// Notes that running methods have a live change already: it does not wait for the next solve.
+    pub fn note_taken(&mut self, change: &Change, methods: &[String]) {
+        let Some(solved) = &mut self.solved else { return };
+        match (change.section, change.name.as_str()) {
+            (Section::Common, "time_limit_s") => solved.time_limit_s = self.now.time_limit_s,
+            (Section::Common, "gap") => solved.gap = self.now.gap,
+            (Section::Params, name) => {
+                for method in methods {
+                    let given = self.now.params.get(method).and_then(|params| params.get(name));
+                    let params = solved.params.entry(method.clone()).or_default();
+                    match given {
+                        Some(value) => drop(params.insert(name.to_owned(), value.clone())),
+                        None => drop(params.remove(name)),
+                    }
+                }
+                solved.params.retain(|_, params| !params.is_empty());
+            }
+            _ => {}
+        }
     }
 
     /// Number of rows that differ from the newest solve.
@@ -218,7 +248,15 @@ impl Work {
     /// The rows of the form in order. Knobs of the scenario that are tried out (a change starts warm) come before
     /// those that make it another job.
     pub fn rows(&self) -> Vec<FormRow> {
-        let reference = self.reference();
+        self.rows_against(self.reference())
+    }
+
+    /// The first row in which the present setup differs from another one.
+    pub fn first_change(&self, before: &Setup) -> Option<ItemId> {
+        self.rows_against(before).iter().find(|row| row.changed()).map(|row| row.id)
+    }
+
+    fn rows_against(&self, reference: &Setup) -> Vec<FormRow> {
         let mut rows = Vec::new();
         let mut row = |section, info: ParamInfo, value: Option<ParamValue>, before: Option<ParamValue>| {
             let id = self.id_of(&info.name).unwrap_or(ItemId::MAX);

@@ -147,7 +147,7 @@ impl Presenter {
 fn frame(input: &PaneInput<'_>, title: &Title, state: Shown<'_>, area: Rect, buf: &mut Buffer) {
     let stale;
     let state = if state == Shown::Ready && input.app.is_stale() {
-        stale = input.app.plans.shown().map_or_else(String::new, |shown| format!("plan {}", shown.number));
+        stale = input.app.plans.shown().map_or_else(String::new, |shown| format!("plan {} *", shown.number));
         Shown::Stale(&stale)
     } else {
         state

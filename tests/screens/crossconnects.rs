@@ -12,6 +12,7 @@ use lightbay::app::action::Fact;
 use lightbay::app::layer::Preview;
 use lightbay::app::pane::PaneId;
 use lightbay::app::plans::{PlanRef, Shown};
+use lightbay::runtime::open::check_value;
 use lightbay_core::clock::ManualClock;
 use lightbay_core::event::{EventBody, EventSink, Recorder, RunId};
 use lightbay_core::param::ParamValue;
@@ -510,4 +511,52 @@ fn nothing_moves_while_a_run_goes_on() {
     assert!(before.iter().all(Option::is_some));
     bench.begin(7, "lumos-halving", false);
     assert_eq!(columns(&bench.screen("crossconnect-still", 200, 60)), before);
+}
+
+/// The best plan with the claim that nothing is better, which the usual check cannot confirm.
+fn claimed_to_be_optimal() -> PlanRef {
+    let mut value = json("lns");
+    value["objective"]["bound"] = value["objective"]["value"].clone();
+    value["objective"]["gap"] = 0.0.into();
+    value["status"] = "optimal".into();
+    value["limit"] = Value::Null;
+    value["provenance"]["reproducible"] = true.into();
+    value["provenance"].as_object_mut().unwrap().remove("not_reproducible_because");
+    check_value(&value).unwrap()
+}
+
+#[test]
+fn a_bound_that_is_only_claimed_is_not_the_gap_of_the_header() {
+    let claimed = claimed_to_be_optimal();
+    let verified = claimed.0.shared().verified_bound().unwrap().gap;
+    assert!(verified > 0.1, "the checker counts pairs only: {verified}");
+    let mut bench = Bench::switches(Style::Colour);
+    bench.fact(Fact::Kept { number: 1, plan: claimed, source: "a file".to_owned() });
+    let header = |bench: &mut Bench, width: u16| {
+        bench.screen("crossconnect-header", width, 30).lines().next().unwrap().to_owned()
+    };
+    let told = format!("gap {:.1} % verified", verified * 100.0);
+    has(&header(&mut bench, 80), &told);
+    let wide = header(&mut bench, 160);
+    has(&wide, &format!("{told}   (0.00 % claimed)"));
+    // A run at work has a bound of its own, which stands as long as it works.
+    bench.begin(1, "lumos-lns", false);
+    has(&header(&mut bench, 160), "gap 0.00 %");
+}
+
+#[test]
+fn after_a_change_nothing_is_called_optimal_before_there_is_a_plan_of_it() {
+    let mut bench = Bench::switches(Style::Colour);
+    bench.fact(Fact::Kept { number: 1, plan: claimed_to_be_optimal(), source: "a file".to_owned() });
+    has(&bench.alone("crossconnect", 3, 100, 30), "is optimal");
+    bench.set("failed_ocs=3");
+    let screen = bench.alone("crossconnect", 3, 100, 30);
+    assert!(!screen.contains("optimal"), "{screen}");
+    has(line(&screen, "3 Rewiring"), "plan 1 *");
+    has(&screen, "removed by plan 1 *, before the changes");
+    // The last pane is about orders of phases, of which there is none.
+    for pane in 1..=6 {
+        let screen = bench.alone("crossconnect", pane, 160, 45);
+        has(line(&screen, &format!("{pane} ")), "plan 1 *");
+    }
 }

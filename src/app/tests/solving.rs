@@ -8,6 +8,7 @@ use crate::app::layer::{Layer, Preview};
 use crate::app::pane::PaneId;
 use crate::app::plans::{PlanRef, Shown};
 use crate::app::runs::RunState;
+use crate::app::work::FormRow;
 use lightbay_core::event::{Bound, EventBody, RunId};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::AnyPlan;
@@ -119,6 +120,53 @@ fn undo_and_redo_of_a_live_knob_reach_the_running_method_too() {
         bench.effects.iter().all(|effect| !matches!(effect, Effect::EditRun { .. })),
         "no run changes its scenario"
     );
+}
+
+#[test]
+fn a_live_change_leaves_the_marks_of_others_that_wait_for_a_solve() {
+    let mut bench = Bench::open();
+    bench.keys("r").accept(false);
+    bench.act(Action::Do(Command::Set("population=77".to_owned())));
+    let changed = |bench: &Bench| -> Vec<String> {
+        bench.app.form_rows().into_iter().filter(FormRow::changed).map(|row| row.name).collect()
+    };
+    assert_eq!(changed(&bench), ["population"]);
+    bench.act(Action::Do(Command::Set("generations=9".to_owned())));
+    assert!(bench.last_message().contains("taken over"), "{}", bench.last_message());
+    assert_eq!(changed(&bench), ["population"], "the run has the number of generations and nothing else");
+    assert!(bench.app.work.as_ref().unwrap().changed());
+}
+
+#[test]
+fn a_change_from_anywhere_selects_its_row() {
+    let mut bench = Bench::open();
+    let selected = |bench: &Bench| {
+        let id = bench.app.pane(PaneId::Params).selected?;
+        Some(bench.app.work.as_ref()?.row(id)?.name)
+    };
+    bench.act(Action::Do(Command::Set("seed=7".to_owned())));
+    assert_eq!(selected(&bench).as_deref(), Some("seed"));
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=800".to_owned())));
+    assert_eq!(selected(&bench).as_deref(), Some("bandwidth_gbps"));
+    bench.keys("u u");
+    assert_eq!(selected(&bench).as_deref(), Some("seed"), "what was undone last");
+}
+
+#[test]
+fn a_change_stays_marked_until_there_is_a_plan_of_it() {
+    let mut bench = Bench::open();
+    bench.keys("r");
+    let first = bench.accept(false);
+    bench.replay(first, "delta-joint", 1);
+    bench.act(Action::Do(Command::Set("bandwidth_gbps=800".to_owned())));
+    let was = |bench: &Bench| {
+        let rows = bench.app.form_rows();
+        rows.into_iter().find(|row| row.name == "bandwidth_gbps").and_then(|row| row.was)
+    };
+    assert_eq!(was(&bench), Some(Some(ParamValue::Float(400.0))));
+    bench.keys("r").accept(false);
+    assert!(!bench.app.work.as_ref().unwrap().changed() && bench.app.is_stale());
+    assert_eq!(was(&bench), Some(Some(ParamValue::Float(400.0))), "the plan shown is of the value before");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanRef;
 use crate::app::state::{AUTO_DELAY, App};
-use crate::app::work::{Change, Section};
+use crate::app::work::{Change, Section, Setup};
 use lightbay_core::event::Severity;
 use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
 use std::sync::Arc;
@@ -36,11 +36,21 @@ impl App {
 
     fn apply_setting(&mut self, setting: &Setting, effects: &mut Effects) -> Result<(), String> {
         let Some(work) = &mut self.work else { return Err("nothing is open".to_owned()) };
+        let before = work.now.clone();
         let change = work.set(setting).map_err(|problems| {
             problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
         })?;
+        self.reveal_change(&before);
         self.changed(&change, effects);
         Ok(())
+    }
+
+    /// Selects the first row of the form that differs from `before`, wherever the change was made, so that its mark is in
+    /// sight.
+    fn reveal_change(&mut self, before: &Setup) {
+        if let Some(row) = self.work.as_ref().and_then(|work| work.first_change(before)) {
+            self.pane_mut(PaneId::Params).selected = Some(row);
+        }
     }
 
     /// What follows from a change: live knobs reach the running method, others wait for the next solve.
@@ -81,18 +91,13 @@ impl App {
         for (run, _) in &runs {
             effects.push(Effect::EditRun { run: *run, name: change.name.clone(), value: change.new.clone() });
         }
-        // The running method has it now, so it is not a change that waits for the next solve.
-        if !runs.is_empty()
+        let methods: Vec<String> = runs.into_iter().map(|(_, method)| method).collect();
+        if !methods.is_empty()
             && let Some(work) = &mut self.work
-            && let Some(solved) = &mut work.solved
         {
-            solved.time_limit_s = work.now.time_limit_s;
-            solved.gap = work.now.gap;
-            if change.section == Section::Params {
-                solved.params.clone_from(&work.now.params);
-            }
+            work.note_taken(change, &methods);
         }
-        runs.into_iter().map(|(_, method)| method).collect()
+        methods
     }
 
     /// Takes a change of a knob back.
@@ -113,6 +118,7 @@ impl App {
             return;
         }
         self.to_remember = true;
+        self.reveal_change(&before);
         let changes = self.work.as_ref().map_or_else(Vec::new, |work| work.live_changes(&before));
         let mut names: Vec<String> = changes.iter().flat_map(|change| self.reach(change, effects)).collect();
         names.dedup();

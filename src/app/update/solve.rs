@@ -27,7 +27,7 @@ impl App {
             return;
         };
         let takes_plans = info.hot_start;
-        let changed = work.changed();
+        let changed = work.changed_for(&name);
         let sha256 = work.now.sha256.clone();
         let running = self.runs.active().find(|run| run.method == name && run.state != RunState::Stopping);
         if let Some(running) = running

@@ -81,8 +81,9 @@ impl HeaderLine {
         };
         let name = work.now.scenario.name();
         let name = if name.is_empty() { work.source.clone() } else { name.to_owned() };
-        // Changed and not solved: the star stays at every size.
-        self.segments.push(Segment::new("", name).suffix(if work.changed() { "*" } else { "" }));
+        // Changed and not solved, or solved and without a plan yet: the star stays at every size.
+        let changed = work.changed() || app.is_stale();
+        self.segments.push(Segment::new("", name).suffix(if changed { "*" } else { "" }));
         let goal = Goal::of(work.objective);
         let Some(headline) = Headline::of(app) else {
             let words = format!("no plan yet, {} solves", super::solve_key());

@@ -56,7 +56,7 @@ const fn heading(section: Section) -> &'static str {
 impl Params {
     pub fn draw(&mut self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
         let Some(work) = &app.work else { return };
-        let knobs = work.rows();
+        let knobs = app.form_rows();
         let roomy = placed.area.width >= ROOMY;
         self.fill(&knobs, roomy);
         let changed = knobs.iter().filter(|row| row.changed()).count();
@@ -78,7 +78,7 @@ impl Params {
             self.state.hits.iter().map(|hit| select(PaneId::Params, hit.id, hit.rect, Some(Command::Edit))),
         );
         if changed > 0 {
-            let pieces = note_of(work, &knobs, changed);
+            let pieces = note_of(app, work, &knobs, changed);
             let left = Rect { x: note.x.saturating_sub(u16::from(!placed.popup)), ..note };
             (&Sentence::new(&app.look.theme, &pieces)).render(left, buf);
         }
@@ -122,21 +122,26 @@ fn reserve(body: Rect, rows: u16) -> (Rect, Rect) {
     (Rect { height, ..body }, Rect { y: body.y + height, height: rows, ..body })
 }
 
-/// `* run uses 400   r solve`.
-fn note_of(work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece> {
-    let owner = if work.solved.is_some() { "run uses" } else { "file has" };
+/// `* run uses 400   r solve`, or `* plan 3 has 400` while the run that was given the change has no plan yet.
+fn note_of(app: &App, work: &Work, knobs: &[Knob], changed: usize) -> Vec<Piece> {
+    let waits = work.changes() > 0;
+    let owner = match (waits, app.plans.shown(), &work.solved) {
+        (false, Some(shown), _) => format!("plan {} has", shown.number),
+        (_, _, Some(_)) => "run uses".to_owned(),
+        _ => "file has".to_owned(),
+    };
     let words = match knobs.iter().find(|row| row.changed()) {
         Some(row) if changed == 1 => {
             format!("{owner} {}", shown(&row.info, row.was.as_ref().and_then(Option::as_ref)))
         }
         _ => format!("{owner} other values"),
     };
-    vec![
-        Piece::new(" * ", Tone::Changed).bold(),
-        Piece::muted(words),
-        Piece::answer(format!("   {}", solve_key())),
-        Piece::muted(" solve"),
-    ]
+    let mut pieces = vec![Piece::new(" * ", Tone::Changed).bold(), Piece::muted(words)];
+    if waits || !app.runs.is_busy() {
+        pieces.push(Piece::answer(format!("   {}", solve_key())));
+        pieces.push(Piece::muted(" solve"));
+    }
+    pieces
 }
 
 /// The sentence about a knob: what it is, and what it takes.

@@ -50,7 +50,11 @@ impl Plans {
     pub fn draw(&mut self, app: &App, placed: &Placed, buf: &mut Buffer, out: &mut Drawn) {
         let Some(work) = &app.work else { return };
         let goal = Goal::of(work.objective);
-        let best = app.plans.best().map(|entry| vec![Piece::answer(format!("best {}", entry.number))]);
+        let best = app.plans.best().map(|entry| {
+            let stale = app.is_of_another_scenario(entry);
+            let sign = Piece::new(if stale { " *" } else { "" }, Tone::Changed);
+            vec![Piece::answer(format!("best {}", entry.number)), sign]
+        });
         let remedy = format!("{} solves with {}", solve_key(), work.now.method);
         let state = if app.plans.is_empty() {
             PaneState::Empty { what: "no plan yet", remedy: &remedy }

@@ -84,10 +84,13 @@ impl Solve {
         let runs = app.runs.newest();
         let remedy = format!("{} solves with {}", solve_key(), work.now.method);
         let empty = runs.is_empty() && marks.is_none();
-        let state = if empty {
-            PaneState::Empty { what: "nothing was solved yet", remedy: &remedy }
-        } else {
-            PaneState::Ready
+        let stale = best.filter(|entry| app.is_of_another_scenario(entry));
+        let number = |entry: &PlanEntry| format!("plan {} *", entry.number);
+        let stale = stale.map(|entry| if placed.area.width < ROOMY { "*".to_owned() } else { number(entry) });
+        let state = match &stale {
+            _ if empty => PaneState::Empty { what: "nothing was solved yet", remedy: &remedy },
+            Some(plan) => PaneState::Stale(plan),
+            None => PaneState::Ready,
         };
         let what = Title { name: "Solve", value: &value, state };
         let body = indented(title(app, placed, &what, buf), placed);

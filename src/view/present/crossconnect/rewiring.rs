@@ -307,6 +307,16 @@ fn limit(app: &App, plan: &Explained, entry: Option<&PlanEntry>) -> Limit {
         .and_then(|bound| bound.only.as_ref().filter(|_| bound.value >= removed - 0.5).cloned());
     let answer = Piece::answer(format!("> {}", number::count(removed as u64)));
     let optimal = entry.is_some_and(|entry| entry.status == Some(Status::Optimal));
+    // Of what is asked now nothing is known yet.
+    if let Some(entry) = entry.filter(|entry| app.is_of_another_scenario(entry)) {
+        let words = vec![
+            answer,
+            Piece::muted(" removed by plan "),
+            Piece::new(format!("{} *", entry.number), Tone::Changed),
+            Piece::muted(", before the changes"),
+        ];
+        return Limit { bound, words };
+    }
     let words = match (bound, conditional) {
         (Some(bound), _) if bound >= removed - 0.5 => {
             vec![
@@ -350,7 +360,9 @@ fn sentence_of(app: &App, entry: &PlanEntry) -> Vec<Piece> {
         pieces.push(Piece::text(number::fixed(*batches, 0)));
         pieces.push(Piece::muted(if *batches == 1.0 { " batch" } else { " batches" }));
     }
-    if let Some(status) = entry.status {
+    if app.is_of_another_scenario(entry) {
+        pieces.push(Piece::new("  * before the changes", Tone::Changed));
+    } else if let Some(status) = entry.status {
         pieces.push(Piece::muted(format!("  {}", status.word().replace('_', " "))));
     }
     if app.plans.shown().is_some_and(|shown| shown.number != entry.number) {

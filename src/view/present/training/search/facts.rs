@@ -82,7 +82,12 @@ pub fn sentence(input: &PaneInput<'_>, run: &Run) -> Vec<Piece> {
     } else if let (Some(best), Some(bound)) = (&run.best, run.bound)
         && lightbay_core::plan::gap(best.value, bound) <= lightbay_core::plan::OPTIMAL_GAP
     {
-        line.push(Piece::new("proven: no plan is better  ", Tone::Good));
+        let now = input.app.work.as_ref().is_some_and(|work| work.now.sha256 == run.scenario_sha256);
+        line.push(if now {
+            Piece::new("proven: no plan is better  ", Tone::Good)
+        } else {
+            Piece::new("* proven before the changes  ", Tone::Changed)
+        });
     }
     if run.state == RunState::Running
         && let Some(standing) = &standing
