@@ -5,6 +5,7 @@ use crate::app::drawn::{Drawn, Hit};
 use crate::app::runs::{Run, RunState};
 use crate::app::state::App;
 use crate::view::figures::{Gap, Goal, Headline, Room};
+use crate::view::trust::Trust;
 use lightbay_widgets::{Cut, Header, Piece, Segment, Tone, number, pieces_width, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -85,7 +86,7 @@ impl HeaderLine {
         let changed = work.changed() || app.is_stale();
         self.segments.push(Segment::new("", name).suffix(if changed { "*" } else { "" }));
         let goal = Goal::of(work.objective);
-        let Some(headline) = Headline::of(app) else {
+        let Some(mut headline) = Headline::of(app) else {
             let words = format!("no plan yet, {} solves", super::solve_key());
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
@@ -95,10 +96,25 @@ impl HeaderLine {
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);
         self.segments.push(Segment::new(goal.name, value).label_may_go());
+        let claimed = headline.gap().map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
+        let trust = Trust::of(app, &headline);
+        // Whatever is said of a bound from here on is said of the one that the checker vouches for.
+        match trust {
+            None => {}
+            Some(Trust::Nothing) => headline.bound = None,
+            Some(Trust::Wider(bound)) => headline.bound = Some(bound),
+        }
         self.add(true, &headline);
         let gap = headline.gap();
-        let words = gap.map_or_else(|| number::UNKNOWN.to_owned(), Gap::words);
+        let words = match (trust, gap) {
+            (None, _) => claimed.clone(),
+            (Some(_), Some(gap)) => format!("{} verified", gap.words()),
+            (Some(_), None) => format!("{claimed} claimed"),
+        };
         self.segments.push(Segment::new("gap", words));
+        if let Some(Trust::Wider(_)) = trust {
+            self.segments.push(Segment::new("", format!("({claimed} claimed)")).plain().priority(1));
+        }
         if let Some(second) = gap.and_then(Gap::second) {
             self.segments.push(Segment::new("", second).plain().priority(3));
         }
