@@ -19,6 +19,7 @@ pub mod workbench;
 mod check;
 mod compare;
 mod completions;
+mod explain;
 mod export;
 mod import;
 mod inbox;
@@ -119,6 +120,7 @@ fn execute(grammar: Grammar, console: &mut Console) -> Result<Exit, Failure> {
         Command::Sweep(arguments) => sweep::run(&arguments, console),
         Command::Check(arguments) => check::run(&arguments, console),
         Command::Show(arguments) => show::run(&arguments, console),
+        Command::Explain(arguments) => explain::run(&arguments, console),
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Export(arguments) => export::run(&arguments, console),
         Command::Import(arguments) => import::run(&arguments, console),

@@ -14,6 +14,7 @@
 //! | [`formats`] | importers and exporters |
 //! | [`convert`] | scenarios from plans of other kinds |
 //! | [`models`] | methods as models for other solvers, and the way back |
+//! | [`glossary`] | words and figures of all kinds, explained |
 //! | [`schema`] | JSON Schemas of scenario, plan and event |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -55,6 +56,7 @@ pub mod convert;
 mod envelope;
 pub mod files;
 pub mod formats;
+pub mod glossary;
 mod listed;
 pub mod models;
 pub mod schema;

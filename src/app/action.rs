@@ -109,6 +109,8 @@ pub enum Command {
     Focus(PaneId),
     /// Give the focus to the pane of the kind that is called so.
     FocusNamed(String),
+    /// Explain a word of the screens.
+    Explain(String),
     /// Give the focus to the next (1) or previous (-1) pane.
     Cycle(i8),
     /// Give a pane the whole screen, or take it back.

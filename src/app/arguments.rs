@@ -3,6 +3,7 @@
 use crate::app::action::Command;
 use crate::app::state::App;
 use crate::app::sweeps::suggestion;
+use lightbay_engines::glossary;
 
 /// A value offered for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +92,15 @@ fn sessions(app: &App) -> Vec<Offered> {
     recent.map(|recent| offer(format!("session:{}", recent.name), format!("saved {}", recent.age))).collect()
 }
 
+fn words(app: &App) -> Vec<Offered> {
+    let open = app.work.as_ref().map(|work| work.kind);
+    let entries = glossary::entries().into_iter();
+    entries
+        .filter(|entry| entry.kind.is_none() || open.is_none() || entry.kind == open)
+        .map(|entry| offer(entry.word, entry.sentence))
+        .collect()
+}
+
 fn given(text: &str, what: &str, make: fn(String) -> Command) -> Result<Command, String> {
     if text.is_empty() { Err(format!("type {what}")) } else { Ok(make(text.to_owned())) }
 }
@@ -169,6 +179,13 @@ pub const FOLDER: Argument = Argument {
     name: "FOLDER",
     offered: |_| Vec::new(),
     command: |text| given(text, "the name of a folder with room", Command::SaveTo),
+};
+
+/// A word of the glossary.
+pub const WORD: Argument = Argument {
+    name: "WORD",
+    offered: words,
+    command: |text| given(text, "a word of the screens, such as NCT", Command::Explain),
 };
 
 /// A preset.

@@ -111,6 +111,7 @@ impl App {
             Command::Copy => self.copy(effects),
             Command::CopyPane => self.copy_pane(effects),
             Command::Help => self.show_help(),
+            Command::Explain(word) => self.explain(&word),
             Command::Palette => self.show_palette(""),
             Command::Log => self.show_log(),
             Command::Runs => self.show_runs(),

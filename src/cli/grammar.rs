@@ -2,8 +2,8 @@
 
 use super::source::Source;
 use super::{
-    check, compare, completions, config, exit, export, import, info, keys, look, man, methods, new, presets,
-    sessions, show, solve, sweep, version,
+    check, compare, completions, config, exit, explain, export, import, info, keys, look, man, methods, new,
+    presets, sessions, show, solve, sweep, version,
 };
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 use lightbay_core::problem::nearest;
@@ -108,6 +108,8 @@ pub enum Command {
     Check(check::Arguments),
     /// Summarise a scenario or plan
     Show(show::Arguments),
+    /// Explain a word of the screens, such as NCT or gap
+    Explain(explain::Arguments),
     /// Compare plans side by side
     Compare(compare::Arguments),
     /// Write a scenario or plan in another format

@@ -295,7 +295,7 @@ mod tests {
         let headline =
             Headline { name: String::new(), value, metrics, bound: None, declared, preview: false };
         let all: Vec<_> = headline.in_header(true).chain(headline.in_header(false)).collect();
-        all.into_iter().map(|(info, _, text)| (info.label, text)).collect()
+        all.into_iter().map(|(info, place, text)| (place.title.unwrap_or(info.label), text)).collect()
     }
 
     #[test]

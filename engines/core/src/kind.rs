@@ -10,6 +10,7 @@ use crate::problem::{Problem, Problems};
 use crate::read::Fields;
 use crate::report::{NoSections, Report, SectionInfo, Unit};
 use crate::scenario::Scenario;
+use crate::term::Term;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -149,6 +150,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     const METRICS: &'static [MetricInfo] = &[];
     /// Every section that explains a scenario or a plan, in the order in which an overview shows them.
     const SECTIONS: &'static [SectionInfo] = &[];
+    /// Words of the kind beside its figures, for the glossary.
+    const TERMS: &'static [Term] = &[];
 
     /// Fields of a scenario file beside the envelope.
     type Scenario: Serialize + JsonSchema + Clone + PartialEq + Debug + Send + Sync + 'static;

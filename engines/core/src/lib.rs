@@ -13,6 +13,7 @@
 //! | [`exchange`] | records that kinds hand to each other |
 //! | [`report`] | scenarios and plans explained as sections |
 //! | [`quantity`], [`cells`] | figures and names for people, and in tables of other programs |
+//! | [`term`] | words of the field, for the glossary |
 //! | [`random`], [`clock`], [`worker`] | seeded streams, time, helper processes |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -37,6 +38,7 @@ pub mod read;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod term;
 pub mod units;
 pub mod watch;
 pub mod worker;

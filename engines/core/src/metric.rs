@@ -69,6 +69,8 @@ pub type Derivation = fn(&Figures<'_>) -> Option<f64>;
 /// Place of a figure in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InHeader {
+    /// Written in front of it, in place of its label.
+    pub title: Option<&'static str>,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
     /// Stands before the gap, else behind it.
@@ -228,19 +230,26 @@ impl MetricInfo {
     /// Stands in the header before the gap.
     #[must_use]
     pub const fn early_in_header(self, priority: u8) -> Self {
-        Self { header: Some(InHeader { priority, early: true, warning: false }), ..self }
+        Self { header: Some(InHeader { title: None, priority, early: true, warning: false }), ..self }
     }
 
     /// Stands in the header behind the gap.
     #[must_use]
     pub const fn in_header(self, priority: u8) -> Self {
-        Self { header: Some(InHeader { priority, early: false, warning: false }), ..self }
+        Self { header: Some(InHeader { title: None, priority, early: false, warning: false }), ..self }
     }
 
     /// Stands in the header behind the gap, as a warning.
     #[must_use]
     pub const fn warning_in_header(self, priority: u8) -> Self {
-        Self { header: Some(InHeader { priority, early: false, warning: true }), ..self }
+        Self { header: Some(InHeader { title: None, priority, early: false, warning: true }), ..self }
+    }
+
+    /// Words in front of it in the header, in place of its label.
+    #[must_use]
+    pub const fn titled(self, title: &'static str) -> Self {
+        let Some(header) = self.header else { return self };
+        Self { header: Some(InHeader { title: Some(title), ..header }), ..self }
     }
 
     /// Has a column in tables of plans.

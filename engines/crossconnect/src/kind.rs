@@ -1,6 +1,7 @@
 //! The kind `crossconnect`: ties scenario, result, checker and hot starts to the contract of the core.
 
 mod metrics;
+mod terms;
 
 use crate::assemble;
 use crate::assignment::Assignment;
@@ -20,6 +21,7 @@ use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::term::Term;
 use lightbay_core::watch::Unwatched;
 use std::collections::BTreeMap;
 
@@ -35,6 +37,7 @@ impl Kind for Crossconnect {
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
 
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = CrossconnectScenario;
     type Result = CrossconnectResult;

@@ -1,6 +1,7 @@
 //! The kind `tpu`: ties scenario, result, checker and hot starts to the contract of the core.
 
 mod metrics;
+mod terms;
 
 use crate::assemble::{Parts, candidate};
 use crate::baselines;
@@ -27,6 +28,7 @@ use lightbay_core::random::Streams;
 use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::term::Term;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 
@@ -41,6 +43,7 @@ impl Kind for Tpu {
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = TpuScenario;
     type Result = TpuResult;

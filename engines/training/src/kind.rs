@@ -1,6 +1,7 @@
 //! The kind `training`: ties scenario, result, checker and hot starts to the contract of the core.
 
 mod metrics;
+mod terms;
 
 use crate::check::{self, Claims};
 use crate::plan::TrainingResult;
@@ -15,6 +16,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::term::Term;
 
 /// Circuits between the pods of one LLM training job (DELTA).
 #[derive(Debug)]
@@ -39,6 +41,7 @@ impl Kind for Training {
 
     const METRICS: &'static [MetricInfo] = metrics::METRICS;
     const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const TERMS: &'static [Term] = terms::TERMS;
 
     type Scenario = TrainingScenario;
     type Result = TrainingResult;

@@ -2,15 +2,37 @@
 
 use crate::app::action::LayerCommand as C;
 use crate::app::effect::{Effect, Effects};
-use crate::app::layer::{Confirmed, Filtered, Layer, ListView, Question, TextField};
+use crate::app::layer::{Confirmed, Filtered, Layer, ListView, Question, TextField, TextView};
 use crate::app::palette::{self, Chosen};
 use crate::app::pane::PaneId;
 use crate::app::state::App;
 use lightbay_core::event::{RunId, Severity};
+use lightbay_core::problem::printable;
+use lightbay_engines::glossary;
 
 impl App {
     pub(super) fn show_help(&mut self) {
         self.layers.push(Layer::Help(Filtered::default()));
+    }
+
+    /// Lays the explanation of a word over the screen; says so if nothing is called so.
+    pub(super) fn explain(&mut self, word: &str) {
+        match glossary::explain(word) {
+            Ok(entries) => {
+                let mut lines = Vec::new();
+                for entry in &entries {
+                    if !lines.is_empty() {
+                        lines.push(String::new());
+                    }
+                    lines.extend(glossary::lines(entry));
+                }
+                let title = format!("Explain {}", printable(word));
+                self.layers.push(Layer::Text(TextView { title, lines, offset: 0 }));
+            }
+            Err(near) => {
+                self.say(Severity::Warning, format!("there is no word '{}'; {near}", printable(word)))
+            }
+        }
     }
 
     pub(super) fn show_palette(&mut self, text: &str) {

@@ -123,7 +123,7 @@ impl HeaderLine {
 
     fn add(&mut self, early: bool, headline: &Headline) {
         self.segments.extend(headline.in_header(early).map(|(info, place, text)| {
-            let segment = Segment::new(info.label, text);
+            let segment = Segment::new(place.title.unwrap_or(info.label), text);
             if place.priority > 0 { segment.priority(place.priority) } else { segment }
         }));
     }

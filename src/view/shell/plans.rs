@@ -228,8 +228,11 @@ pub fn sentence(app: &App, goal: &Goal, entry: &PlanEntry) -> String {
         declared: metrics(app.work.as_ref().map_or("", |work| work.kind)),
         preview: false,
     };
-    let said =
-        |early: bool| headline.in_header(early).map(|(info, _, text)| format!("{} {text}", info.label));
+    let said = |early: bool| {
+        headline
+            .in_header(early)
+            .map(|(info, place, text)| format!("{} {text}", place.title.unwrap_or(info.label)))
+    };
     parts.extend(said(true));
     parts.extend(headline.gap().map(|gap| format!("gap {}", gap.words())));
     parts.extend(said(false));

@@ -16,12 +16,13 @@ pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
 pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::input(
         "installed_circuits",
-        "of",
+        "installed",
         Unit::COUNT,
         "Circuits that are installed and in order: those that are kept and those that are removed.",
     )
     .derived(|figures| Some(figures.get("kept_circuits")? + figures.value))
-    .early_in_header(2),
+    .early_in_header(2)
+    .titled("of"),
     MetricInfo::bound("bound", "bound", Unit::COUNT, "Removals that no plan is proven to avoid.")
         .derived(|figures| figures.bound)
         .early_in_header(1),

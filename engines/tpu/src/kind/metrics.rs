@@ -59,12 +59,13 @@ pub(super) const METRICS: &[MetricInfo] = &[
     .in_comparison("max load", [0, 0]),
     MetricInfo::cost(
         "load_over_ideal",
-        "routes",
+        "load over ideal",
         Unit { symbol: "x ideal load", scale: 1.0, decimals: Some(2) },
         "Max channel load over that of ideally split routes (1 / MCF), where it is more than 1.25 times that.",
     )
     .derived(|figures| Some(figures.get("max_channel_load")? * figures.value).filter(|times| *times > LOSSY))
-    .warning_in_header(1),
+    .warning_in_header(1)
+    .titled("routes"),
     MetricInfo::gain(
         "vc_ratio",
         "VC ratio",
@@ -74,12 +75,13 @@ pub(super) const METRICS: &[MetricInfo] = &[
     .in_comparison("VC ratio", [4, 2]),
     MetricInfo::bound(
         "certified_gap",
-        "certified to",
+        "certified gap",
         Unit::PERCENT,
         "Distance between both ends of the certificate of this pod, as a share of the lower one.",
     )
     .derived(|figures| Some(figures.get("mcf_upper")? / figures.value - 1.0).filter(|gap| gap.is_finite()))
-    .in_header(3),
+    .in_header(3)
+    .titled("certified to"),
     MetricInfo::cost(
         "worst_fault_load",
         "worst fault load",

@@ -1,0 +1,130 @@
+//! Words of the field, each with a sentence, a formula and its source.
+
+/// A word that the program uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The word, as screens write it.
+    pub word: &'static str,
+    /// Other words for the same thing; a person who looks for one of them finds this term.
+    pub also: &'static [&'static str],
+    /// What it is, in one sentence.
+    pub sentence: &'static str,
+    /// How it is worked out; empty where there is nothing to work out.
+    pub formula: &'static str,
+    /// Where it is from: paper and section; empty for words of the trade.
+    pub source: &'static str,
+}
+
+impl Term {
+    /// A word of the trade.
+    pub const fn new(word: &'static str, sentence: &'static str) -> Self {
+        Self { word, also: &[], sentence, formula: "", source: "" }
+    }
+
+    /// Other words for the same thing.
+    #[must_use]
+    pub const fn also(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+
+    /// How it is worked out.
+    #[must_use]
+    pub const fn formula(self, formula: &'static str) -> Self {
+        Self { formula, ..self }
+    }
+
+    /// Paper and section.
+    #[must_use]
+    pub const fn source(self, source: &'static str) -> Self {
+        Self { source, ..self }
+    }
+}
+
+/// Words that every kind uses.
+pub const TERMS: &[Term] = &[
+    Term::new(
+        "circuit",
+        "An optical connection through a switch between two ports; it carries the rate of one NIC each way.",
+    )
+    .also(&["circuits", "optical circuit"]),
+    Term::new(
+        "OCS",
+        "An optical circuit switch: it joins its ports in pairs and keeps them joined until it is set anew.",
+    )
+    .also(&["optical circuit switch", "switch"]),
+    Term::new("port", "A fibre of a pod that a circuit can end at; a circuit uses one port at each end."),
+    Term::new(
+        "scenario",
+        "The question to be planned: a job, a pod or a set of switches, with all of its parameters.",
+    ),
+    Term::new("plan", "A result of a method for a scenario, with everything needed to check and repeat it."),
+    Term::new("objective", "The one figure that plans of a kind are ranked by."),
+    Term::new("incumbent", "The best plan that a search has found so far."),
+    Term::new(
+        "bound",
+        "A value that no plan of the question can beat. A verified bound is confirmed by the checker; a \
+         claimed one rests on the word of the method.",
+    )
+    .also(&["lower bound", "upper bound", "verified bound", "claimed"]),
+    Term::new("gap", "Distance between the objective of a plan and the bound; 0 is proven best.")
+        .also(&["MIP gap"])
+        .formula("|value - bound| / |value|"),
+    Term::new(
+        "best open node bound",
+        "Bound over the parts of the search that are not closed yet: what branch and bound \
+         could still find there.",
+    )
+    .also(&["next bound"]),
+    Term::new("hot start", "Starting a method from a known plan instead of from nothing.")
+        .also(&["warm start"]),
+    Term::new(
+        "relaxation",
+        "A problem with some rules left out; its optimum bounds the optimum of the whole.",
+    ),
+    Term::new("LP", "A linear program: linear costs and rules over continuous variables.")
+        .also(&["linear program"]),
+    Term::new(
+        "MILP",
+        "A mixed-integer linear program: a linear program in which some variables are whole numbers.",
+    )
+    .also(&["MIP", "integer program"]),
+    Term::new("GA", "A genetic algorithm: it improves a population of plans by crossing and mutating them.")
+        .also(&["genetic algorithm"]),
+    Term::new(
+        "solver process",
+        "The process of its own in which HiGHS solves a model, so that a stop or a crash of it \
+         does not take the program with it.",
+    )
+    .also(&["helper process"]),
+    Term::new("parameter", "A value of a scenario or a method that a person can change.").also(&["knob"]),
+    Term::new("sweep", "The same question for several values of parameters, a row each."),
+];
+
+/// The term that a word means, without regard to upper and lower case.
+pub fn find<'t>(terms: impl IntoIterator<Item = &'t Term>, word: &str) -> Option<&'t Term> {
+    let same = |known: &str| known.eq_ignore_ascii_case(word.trim());
+    let mut terms: Vec<&Term> = terms.into_iter().collect();
+    // A word of its own is meant before another word for something else.
+    terms.sort_by_key(|term| !same(term.word));
+    terms.into_iter().find(|term| same(term.word) || term.also.iter().any(|also| same(also)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_by_any_of_their_names() {
+        assert_eq!(find(TERMS, "mip GAP").unwrap().word, "gap");
+        assert_eq!(find(TERMS, " ocs ").unwrap().word, "OCS");
+        assert_eq!(find(TERMS, "knobs"), None);
+    }
+
+    #[test]
+    fn no_word_stands_for_two_things() {
+        let mut seen = std::collections::BTreeSet::new();
+        for word in TERMS.iter().flat_map(|term| term.also.iter().chain([&term.word])) {
+            assert!(seen.insert(word.to_lowercase()), "{word}");
+        }
+    }
+}

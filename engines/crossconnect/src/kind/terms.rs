@@ -1,0 +1,33 @@
+//! Words of cross-connects.
+
+use lightbay_core::term::Term;
+
+/// Words of this kind beside its figures.
+pub(super) const TERMS: &[Term] = &[
+    Term::new(
+        "cross-connect",
+        "The setting of a switch that joins one of its A ports with one of its B ports.",
+    )
+    .also(&["cross-connects"]),
+    Term::new(
+        "logical topology",
+        "The number of circuits that each pair of pods is to have, whichever switches hold them.",
+    )
+    .also(&["target", "wanted circuits"]),
+    Term::new("installed circuits", "Circuits that the switches hold now."),
+    Term::new(
+        "rewiring",
+        "Removing and adding cross-connects to get from the installed to the wanted circuits.",
+    ),
+    Term::new(
+        "dark circuit",
+        "A circuit that carries nothing while a batch is made: removed already, or not set yet.",
+    )
+    .also(&["dark"]),
+    Term::new("batch", "A step of a change that is made on all switches before the next one begins."),
+    Term::new("rollout", "The order in which a change is made, and what has to stay lit meanwhile."),
+    Term::new("two-sided", "Switches whose circuits join an A port with a B port.").also(&["two sided"]),
+    Term::new("pinned circuit", "An installed circuit that no plan may touch."),
+    Term::new("all-to-all", "Traffic in which every GPU sends to every other one, phase by phase.")
+        .also(&["phases"]),
+];

@@ -1,0 +1,172 @@
+//! Words and figures of all kinds, explained: what `lightbay explain`, the workbench and `docs/glossary.md` say.
+
+use crate::catalogue::{kinds, metrics};
+use lightbay_core::kind::Kind;
+use lightbay_core::problem::nearest;
+use lightbay_core::term::{self, Term};
+use std::fmt::Write as _;
+
+/// An entry of the glossary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The word, as screens write it.
+    pub word: String,
+    /// Name in files, of a figure.
+    pub name: Option<&'static str>,
+    /// Other words for the same thing.
+    pub also: &'static [&'static str],
+    /// Kind that uses it; `None` for a word of all kinds.
+    pub kind: Option<&'static str>,
+    /// What it is, in one sentence.
+    pub sentence: &'static str,
+    /// How it is worked out; empty for most.
+    pub formula: &'static str,
+    /// Paper and section; empty for words of the trade.
+    pub source: &'static str,
+}
+
+impl Entry {
+    fn of_term(term: &Term, kind: Option<&'static str>) -> Self {
+        let Term { word, also, sentence, formula, source } = *term;
+        Self { word: word.to_owned(), name: None, also, kind, sentence, formula, source }
+    }
+
+    fn of_figure(
+        kind: &'static str,
+        name: Option<&'static str>,
+        label: &str,
+        sentence: &'static str,
+    ) -> Self {
+        let word = label.to_owned();
+        Self { word, name, also: &[], kind: Some(kind), sentence, formula: "", source: "" }
+    }
+
+    fn is_called(&self, word: &str) -> bool {
+        let same = |known: &str| known.eq_ignore_ascii_case(word);
+        same(&self.word) || self.name.is_some_and(same) || self.also.iter().any(|also| same(also))
+    }
+}
+
+/// Words of one kind; none for an unknown one.
+pub fn terms(kind: &str) -> &'static [Term] {
+    named_kind!(kind, K => K::TERMS, &[])
+}
+
+/// Every entry: words of all kinds, then those of each kind with its objective and its figures.
+pub fn entries() -> Vec<Entry> {
+    let mut entries: Vec<Entry> = term::TERMS.iter().map(|term| Entry::of_term(term, None)).collect();
+    for kind in kinds() {
+        let objective = kind.objective;
+        entries.push(Entry::of_figure(
+            kind.name,
+            Some(objective.name),
+            objective.label,
+            objective.definition,
+        ));
+        entries.extend(metrics(kind.name).iter().map(|info| {
+            Entry::of_figure(kind.name, info.is_carried().then_some(info.name), info.label, info.definition)
+        }));
+        entries.extend(terms(kind.name).iter().map(|term| Entry::of_term(term, Some(kind.name))));
+    }
+    entries
+}
+
+/// The entries that a word means: one, or one of each kind that uses it.
+///
+/// # Errors
+/// An unknown word: the nearest known ones.
+pub fn explain(word: &str) -> Result<Vec<Entry>, String> {
+    let word = word.trim();
+    let all = entries();
+    let meant: Vec<Entry> = all.iter().filter(|entry| entry.is_called(word)).cloned().collect();
+    if !meant.is_empty() {
+        return Ok(meant);
+    }
+    let words: Vec<&str> = all
+        .iter()
+        .flat_map(|entry| std::iter::once(entry.word.as_str()).chain(entry.also.iter().copied()))
+        .collect();
+    // A list of all words would hide the answer.
+    let near = nearest(word, words.iter().copied());
+    Err(near.map_or_else(
+        || "`lightbay explain` lists all words".to_owned(),
+        |near| format!("did you mean '{near}'?"),
+    ))
+}
+
+/// An entry as lines of text.
+pub fn lines(entry: &Entry) -> Vec<String> {
+    let of = entry.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    let mut lines = vec![format!("{}{of}", entry.word), entry.sentence.to_owned()];
+    if !entry.formula.is_empty() {
+        lines.push(format!("Formula: {}", entry.formula));
+    }
+    if let Some(name) = entry.name {
+        lines.push(format!("In files: {name}"));
+    }
+    if !entry.also.is_empty() {
+        lines.push(format!("Also called: {}", entry.also.join(", ")));
+    }
+    if !entry.source.is_empty() {
+        lines.push(format!("Source: {}", entry.source));
+    }
+    lines
+}
+
+/// The glossary as a Markdown document, words in alphabetical order below their kind.
+pub fn markdown() -> String {
+    let mut text =
+        "# Glossary\n\nWords that screens, files and messages use. `lightbay explain WORD` says the same.\n"
+            .to_owned();
+    let kinds: Vec<Option<&'static str>> =
+        std::iter::once(None).chain(kinds().iter().map(|kind| Some(kind.name))).collect();
+    let all = entries();
+    for kind in kinds {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\n## {}\n\n", kind.unwrap_or("All kinds"));
+        let mut own: Vec<&Entry> = all.iter().filter(|entry| entry.kind == kind).collect();
+        own.sort_by_key(|entry| entry.word.to_lowercase());
+        for entry in own {
+            let name = entry.name.map_or_else(String::new, |name| format!(" (`{name}`)"));
+            let _ = write!(text, "- **{}**{name}: {}", entry.word, entry.sentence);
+            if !entry.formula.is_empty() {
+                let _ = write!(text, " *{}*.", entry.formula);
+            }
+            if !entry.also.is_empty() {
+                let _ = write!(text, " Also called: {}.", entry.also.join(", "));
+            }
+            if !entry.source.is_empty() {
+                let _ = write!(text, " Source: {}.", entry.source);
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_figures_and_other_names_are_explained() {
+        let one = |word: &str| explain(word).unwrap().remove(0);
+        assert!(one("NCT").sentence.contains("1 is ideal"));
+        assert_eq!(one("mcf_lower").word, "MCF");
+        assert_eq!(one("helper process").word, "solver process");
+        assert_eq!(explain("bound").unwrap().iter().filter(|entry| entry.kind.is_none()).count(), 1);
+        assert!(explain("NTC").unwrap_err().contains("NCT"));
+    }
+
+    #[test]
+    fn every_word_is_a_sentence() {
+        for entry in entries() {
+            let sentence = entry.sentence;
+            assert!(sentence.ends_with('.') && !sentence.ends_with(".."), "{}: {sentence}", entry.word);
+            assert!(!sentence.contains("  "), "{}: {sentence}", entry.word);
+            let first = sentence.split(' ').next().unwrap_or_default();
+            let riddles = ["Whether", "What", "Who", "How", "Why"];
+            assert!(!riddles.contains(&first), "{}: {sentence}", entry.word);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Words of TPU pods.
+
+use lightbay_core::term::Term;
+
+/// Words of this kind beside its figures.
+pub(super) const TERMS: &[Term] = &[
+    Term::new(
+        "cube",
+        "64 chips, 4 x 4 x 4, joined by electrical links; optical switches join the faces of cubes.",
+    ),
+    Term::new(
+        "virtual channel",
+        "A buffer of its own at a link: routes change channels in an order that cannot close a \
+         cycle, so that they never wait for each other for ever.",
+    )
+    .also(&["VC", "VCs", "virtual channels"]),
+    Term::new(
+        "concurrent flow",
+        "Traffic in which every ordered pair of chips sends at the same rate at once.",
+    )
+    .also(&["maximum concurrent flow", "all-to-all throughput"])
+    .source("TONS, throughput-centric synthesis"),
+    Term::new(
+        "cover bound",
+        "Bound on the MCF of any pod of a size, from how many chips can lie within each number of hops.",
+    ),
+    Term::new(
+        "hop bound",
+        "Bound on the MCF of a pod by its distances: links carry at most one flit per cycle each.",
+    )
+    .formula("6 n / sum of the distances of all ordered pairs"),
+    Term::new(
+        "Moore bound",
+        "Bound on the MCF of any network with six links at each chip, whatever its wiring.",
+    ),
+    Term::new("PT", "Prismatic torus: the plain three-dimensional torus.").also(&["prismatic torus"]),
+    Term::new("PDTT", "Prismatic doubly twisted torus: a torus with two of its wrap-around links shifted.")
+        .also(&["doubly twisted torus", "twisted torus"]),
+    Term::new(
+        "certificate",
+        "A flow and lengths of links that together prove how much a pod carries: at least the one, at \
+         most the other.",
+    ),
+    Term::new("dimension-order routing", "Routes that finish one axis before they turn to the next.")
+        .also(&["DOR"]),
+    Term::new(
+        "turn priority",
+        "Order in which turns between links are allowed until routes cannot deadlock.",
+    ),
+    Term::new("flit", "The unit that a link moves in a cycle."),
+];

@@ -1,0 +1,88 @@
+//! Words of training jobs.
+
+use lightbay_core::term::Term;
+
+const DELTA: &str = "DELTA";
+
+/// Words of this kind beside its figures.
+pub(super) const TERMS: &[Term] = &[
+    Term::new("pod", "GPUs joined by a network of their own; circuits join pods."),
+    Term::new(
+        "replica",
+        "One copy of the model: data parallelism trains replicas on different data. All replicas get \
+         the same circuits.",
+    )
+    .also(&["DP replica"]),
+    Term::new("stage", "A run of consecutive layers that pipeline parallelism puts on the same GPUs.")
+        .also(&["pipeline stage"]),
+    Term::new("micro-batch", "A part of the batch that passes through the pipeline at once.")
+        .also(&["microbatch"]),
+    Term::new(
+        "ring neighbour",
+        "The pod of the next replica that exchanges gradients with a pod; one replica is planned, \
+         and mirrors stand for its neighbours.",
+    )
+    .also(&["mirror", "peer"]),
+    Term::new(
+        "DAG",
+        "The computation-communication graph of an iteration: tasks are transfers between pods, edges carry \
+         compute and fixed delays.",
+    )
+    .also(&["computation-communication DAG"])
+    .source(DELTA),
+    Term::new(
+        "ideal network",
+        "A network without shared circuits: every transfer runs at the full rate of its NICs.",
+    )
+    .also(&["ideal"]),
+    Term::new(
+        "critical path",
+        "The tasks that dictate the makespan: none of them can end later, at the planned rates, \
+         without delaying the iteration.",
+    ),
+    Term::new(
+        "slack",
+        "Time by which a task could end later without delaying the iteration; at full rate if all after it runs \
+         as fast as NICs allow, as planned if all after it keeps its planned duration.",
+    ),
+    Term::new(
+        "max-min fair rates",
+        "Rates without control: transfers that share circuits share them fairly, and what one \
+         cannot use goes to the others.",
+    )
+    .also(&["fair", "max-min fair"]),
+    Term::new("scheduled rates", "Rates that are part of the plan: senders keep to its segments.")
+        .also(&["joint"]),
+    Term::new("makespan bound", "A makespan that no circuits can beat."),
+    Term::new(
+        "useful circuits",
+        "Circuits of a link beyond which no plan ends earlier: the most flows that can be active \
+         at once in its windows.",
+    )
+    .also(&["max useful"])
+    .source("DELTA, Algorithm 2"),
+    Term::new(
+        "tail-exact",
+        "A job in which only transfers at the end of the iteration compete; the makespan of circuits is \
+         then computed exactly.",
+    ),
+    Term::new(
+        "capacity loss",
+        "Time that a task takes longer because its link has fewer circuits than the task has flows.",
+    )
+    .also(&["too few"]),
+    Term::new(
+        "contention delay",
+        "Time that a task takes longer because it shares circuits or NICs with others.",
+    )
+    .also(&["contention"]),
+    Term::new(
+        "sensitivity",
+        "The gain of one port more and the cost of one circuit less: differences of best plans, \
+         the shadow prices of ports and circuits.",
+    )
+    .also(&["shadow price", "prices"]),
+    Term::new("spare circuits", "Circuits of a link on which every task has slack: it could give one away.")
+        .also(&["donors"]),
+    Term::new("MFU", "Model FLOPs utilisation: the share of the peak rate of a GPU that training reaches."),
+];

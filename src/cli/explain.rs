@@ -1,0 +1,67 @@
+//! `lightbay explain`: words and figures of the program, explained.
+
+use super::console::Console;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::table::Table;
+use clap::Args;
+use lightbay_core::problem::printable;
+use lightbay_engines::glossary::{Entry, entries, explain, lines};
+use serde_json::{Value, json};
+use std::io::Write as _;
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = "Examples:\n  lightbay explain NCT\n  lightbay explain virtual channel\n  lightbay explain"
+)]
+pub struct Arguments {
+    /// The word, such as NCT or `virtual channel`; without one, all words are listed
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+
+    /// Print one JSON object: {"schema", "words": [{"word", "name", "also", "kind", "sentence", "formula", "source"}]}
+    #[arg(long)]
+    json: bool,
+}
+
+/// Explains a word, or lists all.
+pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
+    let word = arguments.words.join(" ");
+    let meant = if word.is_empty() {
+        entries()
+    } else {
+        explain(&word).map_err(|near| {
+            Failure::input("", format!("there is no word '{}' in the glossary", printable(&word)), near)
+        })?
+    };
+    if arguments.json {
+        let words: Vec<Value> = meant.iter().map(object).collect();
+        console.write_json(&json!({ "schema": "lightbay.glossary/1", "words": words }))?;
+    } else if word.is_empty() {
+        let mut table = Table::new(&["word", "kind", "name in files"]);
+        for entry in &meant {
+            let cell = |text: Option<&'static str>| text.unwrap_or_default().to_owned();
+            table.row([entry.word.clone(), cell(entry.kind), cell(entry.name)]);
+        }
+        write!(console.out(), "{table}")?;
+    } else {
+        for (index, entry) in meant.iter().enumerate() {
+            let gap = if index > 0 { "\n" } else { "" };
+            writeln!(console.out(), "{gap}{}", lines(entry).join("\n  "))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn object(entry: &Entry) -> Value {
+    json!({
+        "word": entry.word,
+        "name": entry.name,
+        "also": entry.also,
+        "kind": entry.kind,
+        "sentence": entry.sentence,
+        "formula": entry.formula,
+        "source": entry.source,
+    })
+}
