@@ -10,10 +10,7 @@ use lightbay_core::problem::{Problem, printable, suggestion};
 use lightbay_core::quantity;
 use lightbay_core::report::{SectionInfo, Unit};
 use lightbay_core::scenario::Scenario;
-use lightbay_crossconnect::Crossconnect;
 use lightbay_highs::options::has_hipo;
-use lightbay_tpu::Tpu;
-use lightbay_training::Training;
 use std::sync::Arc;
 
 /// A kind of scenario.
@@ -46,7 +43,7 @@ fn kind_info<K: Listed>() -> KindInfo {
 
 /// All kinds.
 pub fn kinds() -> Vec<KindInfo> {
-    vec![kind_info::<Training>(), kind_info::<Tpu>(), kind_info::<Crossconnect>()]
+    all_kinds!(K => kind_info::<K>()).into()
 }
 
 /// The solver of linear and integer programs that is built in: its version, and what it can use on this machine.
@@ -150,7 +147,7 @@ pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
 
 /// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.
 pub fn presets() -> Vec<PresetInfo> {
-    [Training::presets(), Tpu::presets(), Crossconnect::presets()].concat()
+    all_kinds!(K => K::presets()).concat()
 }
 
 /// One built-in scenario.
@@ -161,7 +158,7 @@ pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
     fn of<K: Listed>(name: &str) -> Option<AnyScenario> {
         K::preset(name).map(|body| any_scenario::<K>(Scenario { name: name.to_owned(), body }))
     }
-    of::<Training>(name).or_else(|| of::<Tpu>(name)).or_else(|| of::<Crossconnect>(name)).ok_or_else(|| {
+    all_kinds!(K => of::<K>(name)).into_iter().flatten().next().ok_or_else(|| {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
         Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names))
     })

@@ -3,7 +3,7 @@
 use crate::catalogue::{figure_label, figure_text};
 use crate::envelope;
 use crate::listed::Listed;
-use crate::subject::{AnyPlan, AnyScenario, unknown_kind};
+use crate::subject::{AnyDraft, AnyPlan, AnyScenario, unknown_kind};
 use lightbay_core::checked::{BoundTrust, Checked, VerifiedBound, Violation};
 use lightbay_core::kind::Depth;
 use lightbay_core::plan::{self, Draft, Header};
@@ -11,9 +11,6 @@ use lightbay_core::problem::{Problem, Problems, printable, suggestion};
 use lightbay_core::quantity;
 use lightbay_core::read::Content;
 use lightbay_core::scenario;
-use lightbay_crossconnect::Crossconnect;
-use lightbay_tpu::Tpu;
-use lightbay_training::Training;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::Arc;
@@ -37,14 +34,6 @@ pub enum AnyFile {
 #[derive(Debug)]
 pub struct PlanFile {
     draft: AnyDraft,
-}
-
-/// A plan file of any kind.
-#[derive(Debug)]
-pub(crate) enum AnyDraft {
-    Training(Box<Draft<Training>>),
-    Tpu(Box<Draft<Tpu>>),
-    Crossconnect(Box<Draft<Crossconnect>>),
 }
 
 /// What checking a plan file gave.

@@ -6,6 +6,7 @@
 //! | room | what |
 //! |---|---|
 //! | [`subject`] | a scenario or plan of any kind |
+//! | `kinds` | the list of kinds |
 //! | [`catalogue`] | kinds, methods, presets and knobs by name |
 //! | `listed` | what a kind brings to the catalogue |
 //! | [`files`] | reading scenario and plan files, checking plans |
@@ -19,37 +20,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
-/// Runs the same generic code for whatever kind a subject is of.
-macro_rules! each_kind {
-    ($subject:expr, $enum:ident, $inner:ident => $body:expr) => {
-        match $subject {
-            $enum::Training($inner) => $body,
-            $enum::Tpu($inner) => $body,
-            $enum::Crossconnect($inner) => $body,
-        }
-    };
-}
-
-/// Runs the same generic code with the type `$kind` standing for the kind of that name; `$none` for an unknown one.
-macro_rules! named_kind {
-    ($name:expr, $kind:ident => $body:expr, $none:expr) => {
-        match $name {
-            <lightbay_training::Training as lightbay_core::kind::Kind>::NAME => {
-                type $kind = lightbay_training::Training;
-                $body
-            }
-            <lightbay_tpu::Tpu as lightbay_core::kind::Kind>::NAME => {
-                type $kind = lightbay_tpu::Tpu;
-                $body
-            }
-            <lightbay_crossconnect::Crossconnect as lightbay_core::kind::Kind>::NAME => {
-                type $kind = lightbay_crossconnect::Crossconnect;
-                $body
-            }
-            _ => $none,
-        }
-    };
-}
+#[macro_use]
+mod kinds;
 
 pub mod catalogue;
 pub mod convert;

@@ -1,10 +1,9 @@
 //! What a kind brings to the catalogue beyond the contract of the core. A new kind is listed by implementing [`Listed`]
-//! and by one line each in the macros and enums of this crate.
+//! and by its line in the list of kinds.
 
-/// What is the same for every kind but for its names: the formats of its module, and its variants of the enums that hold
-/// any kind.
+/// What is the same for every kind but for its name: the formats of its module.
 macro_rules! under_its_name {
-    ($formats:ident, $variant:ident) => {
+    ($formats:ident) => {
         fn exporters() -> Vec<$crate::formats::FormatInfo> {
             $crate::formats::$formats::exporters()
         }
@@ -26,18 +25,6 @@ macro_rules! under_its_name {
         ) -> Result<Vec<$crate::formats::Artifact>, lightbay_core::problem::Problems> {
             $crate::formats::$formats::export_plan(plan, against, format, params)
         }
-
-        fn scenario(scenario: Arc<lightbay_core::scenario::Scenario<Self>>) -> $crate::subject::AnyScenario {
-            $crate::subject::AnyScenario::$variant(scenario)
-        }
-
-        fn plan(plan: Arc<lightbay_core::checked::Checked<Self>>) -> $crate::subject::AnyPlan {
-            $crate::subject::AnyPlan::$variant(plan)
-        }
-
-        fn draft(draft: Box<lightbay_core::plan::Draft<Self>>) -> $crate::files::AnyDraft {
-            $crate::files::AnyDraft::$variant(draft)
-        }
     };
 }
 
@@ -46,21 +33,18 @@ mod tpu;
 mod training;
 
 use crate::catalogue::PresetInfo;
-use crate::files::AnyDraft;
 use crate::formats::{Artifact, FormatInfo, SubjectOf};
-use crate::subject::{AnyPlan, AnyScenario};
+use crate::subject::{AnyScenario, Variants};
 use lightbay_core::checked::Checked;
-use lightbay_core::kind::Kind;
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
-use lightbay_core::plan::Draft;
 use lightbay_core::problem::Problems;
 use lightbay_core::scenario::Scenario;
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 
 /// A kind that the catalogue lists.
-pub(crate) trait Listed: Kind {
+pub(crate) trait Listed: Variants {
     /// What it is for, in one line.
     const HELP: &'static str;
 
@@ -102,15 +86,6 @@ pub(crate) trait Listed: Kind {
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems>;
-
-    /// A scenario of this kind as one of any.
-    fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
-
-    /// A plan of this kind as one of any.
-    fn plan(plan: Arc<Checked<Self>>) -> AnyPlan;
-
-    /// A plan file of this kind as one of any.
-    fn draft(draft: Box<Draft<Self>>) -> AnyDraft;
 }
 
 /// A scenario of any kind.

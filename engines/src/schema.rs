@@ -6,9 +6,6 @@ use lightbay_core::kind::Kind;
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Objective, Provenance, SCHEMA as PLAN, Status};
 use lightbay_core::scenario::SCHEMA as SCENARIO;
-use lightbay_crossconnect::Crossconnect;
-use lightbay_tpu::Tpu;
-use lightbay_training::Training;
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,19 +40,11 @@ pub fn schema(which: SchemaOf) -> Value {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut root = match which {
         SchemaOf::Scenario => {
-            let kinds = [
-                scenario::<Training>(&mut generator),
-                scenario::<Tpu>(&mut generator),
-                scenario::<Crossconnect>(&mut generator),
-            ];
+            let kinds = all_kinds!(K => scenario::<K>(&mut generator));
             json_schema!({ "title": SCENARIO, "oneOf": kinds })
         }
         SchemaOf::Plan => {
-            let kinds = [
-                plan::<Training>(&mut generator),
-                plan::<Tpu>(&mut generator),
-                plan::<Crossconnect>(&mut generator),
-            ];
+            let kinds = all_kinds!(K => plan::<K>(&mut generator));
             json_schema!({ "title": PLAN, "oneOf": kinds })
         }
         SchemaOf::Event => {

@@ -5,37 +5,51 @@ use lightbay_core::checked::{BoundTrust, Checked, SharedPlan, downcast};
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::kind::Kind;
 use lightbay_core::param::{ParamInfo, ParamValue};
-use lightbay_core::plan::Header;
+use lightbay_core::plan::{Draft, Header};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::Report;
 use lightbay_core::scenario::Scenario;
-use lightbay_crossconnect::Crossconnect;
-use lightbay_tpu::Tpu;
-use lightbay_training::Training;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A valid scenario of any kind. Cheap to clone.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AnyScenario {
-    /// Circuits between the pods of a training job.
-    Training(Arc<Scenario<Training>>),
-    /// Topology and routes of a TPU pod.
-    Tpu(Arc<Scenario<Tpu>>),
-    /// Cross-connects of optical circuit switches.
-    Crossconnect(Arc<Scenario<Crossconnect>>),
+/// A shared scenario of one kind.
+type ScenarioOf<K> = Arc<Scenario<K>>;
+/// A shared plan of one kind.
+type PlanOf<K> = Arc<Checked<K>>;
+/// A plan file of one kind.
+type DraftOf<K> = Box<Draft<K>>;
+
+kind_enum! {
+    /// A valid scenario of any kind. Cheap to clone.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum AnyScenario of ScenarioOf
 }
 
-/// A checked plan of any kind. Cheap to clone.
-#[derive(Clone, Debug)]
-pub enum AnyPlan {
-    /// Circuits between the pods of a training job.
-    Training(Arc<Checked<Training>>),
-    /// Topology and routes of a TPU pod.
-    Tpu(Arc<Checked<Tpu>>),
-    /// Cross-connects of optical circuit switches.
-    Crossconnect(Arc<Checked<Crossconnect>>),
+kind_enum! {
+    /// A checked plan of any kind. Cheap to clone.
+    #[derive(Clone, Debug)]
+    pub enum AnyPlan of PlanOf
 }
+
+kind_enum! {
+    /// A plan file of any kind, as it claims it.
+    #[derive(Debug)]
+    pub(crate) enum AnyDraft of DraftOf
+}
+
+/// A kind as one of any.
+pub(crate) trait Variants: Kind {
+    /// A scenario of this kind as one of any.
+    fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
+
+    /// A plan of this kind as one of any.
+    fn plan(plan: Arc<Checked<Self>>) -> AnyPlan;
+
+    /// A plan file of this kind as one of any.
+    fn draft(draft: Box<Draft<Self>>) -> AnyDraft;
+}
+
+kind_variants!();
 
 fn kind_name<K: Kind>(_: &Scenario<K>) -> &'static str {
     K::NAME
@@ -250,10 +264,7 @@ impl AnyScenario {
 impl AnyPlan {
     /// The plan behind what events carry. `None` only for a kind that this catalogue does not list.
     pub fn of(plan: &SharedPlan) -> Option<Self> {
-        downcast::<Training>(plan)
-            .map(Self::Training)
-            .or_else(|| downcast::<Tpu>(plan).map(Self::Tpu))
-            .or_else(|| downcast::<Crossconnect>(plan).map(Self::Crossconnect))
+        all_kinds!(K => downcast::<K>(plan).map(K::plan)).into_iter().flatten().next()
     }
 
     /// As events, sessions and hot starts take it.

@@ -33,5 +33,5 @@ impl Listed for Crossconnect {
         presets::scenario(name)
     }
 
-    under_its_name!(crossconnect, Crossconnect);
+    under_its_name!(crossconnect);
 }

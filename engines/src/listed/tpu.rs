@@ -32,5 +32,5 @@ impl Listed for Tpu {
         presets::scenario(name)
     }
 
-    under_its_name!(tpu, Tpu);
+    under_its_name!(tpu);
 }

@@ -30,5 +30,5 @@ impl Listed for Training {
         presets::scenario(name)
     }
 
-    under_its_name!(training, Training);
+    under_its_name!(training);
 }

@@ -1,0 +1,79 @@
+//! The list of kinds, and the macros that are made of it: a new kind is one line of [`kinds!`].
+
+/// Makes of the list what has a part for every kind:
+///
+/// * `each_kind!(subject, Enum, inner => code)` runs the same generic code for whatever kind a subject is of;
+/// * `named_kind!(name, K => code, none)` runs it with the type of the kind of a name, or gives `none`;
+/// * `all_kinds!(K => code)` is an array of what it gives for every kind, in the order of the list;
+/// * `kind_enum!(enum Name of Alias)` declares an enum with a variant for every kind, each with `Alias<K>`;
+/// * `kind_variants!()` implements [`crate::subject::Variants`] for every kind.
+///
+/// `$d` is the sign `$`, which a macro cannot write into another one.
+macro_rules! kinds {
+    ($d:tt $($(#[$doc:meta])* $variant:ident = $kind:ty;)*) => {
+        macro_rules! each_kind {
+            ($d subject:expr, $d enum:ident, $d inner:ident => $d body:expr) => {
+                match $d subject {
+                    $($d enum::$variant($d inner) => $d body,)*
+                }
+            };
+        }
+
+        macro_rules! named_kind {
+            ($d name:expr, $d of:ident => $d body:expr, $d none:expr) => {
+                match $d name {
+                    $(<$kind as lightbay_core::kind::Kind>::NAME => {
+                        type $d of = $kind;
+                        $d body
+                    })*
+                    _ => $d none,
+                }
+            };
+        }
+
+        macro_rules! all_kinds {
+            ($d of:ident => $d body:expr) => {
+                [$({
+                    type $d of = $kind;
+                    $d body
+                }),*]
+            };
+        }
+
+        macro_rules! kind_variants {
+            () => {
+                $(impl crate::subject::Variants for $kind {
+                    fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario {
+                        AnyScenario::$variant(scenario)
+                    }
+
+                    fn plan(plan: Arc<Checked<Self>>) -> AnyPlan {
+                        AnyPlan::$variant(plan)
+                    }
+
+                    fn draft(draft: Box<Draft<Self>>) -> AnyDraft {
+                        AnyDraft::$variant(draft)
+                    }
+                })*
+            };
+        }
+
+        macro_rules! kind_enum {
+            ($d(#[$d meta:meta])* $d vis:vis enum $d name:ident of $d of:ident) => {
+                $d(#[$d meta])*
+                $d vis enum $d name {
+                    $($(#[$doc])* $variant($d of<$kind>),)*
+                }
+            };
+        }
+    };
+}
+
+kinds! { $
+    /// Circuits between the pods of a training job.
+    Training = lightbay_training::Training;
+    /// Topology and routes of a TPU pod.
+    Tpu = lightbay_tpu::Tpu;
+    /// Cross-connects of optical circuit switches.
+    Crossconnect = lightbay_crossconnect::Crossconnect;
+}
