@@ -150,7 +150,7 @@ const CASES: &[Case] = &[
     ),
     case("tons-lp", "relaxation_gap", "routing=none certificate_gap=0.01", "0.02", Shows::Log),
     case("tons-lp", "roundings", "SMALLEST routing=none", "5", Shows::Work),
-    case("tons-lp", "certified", "SMALLEST routing=none", "2", Shows::Log),
+    case("tons-lp", "certified", "cubes=2 routing=none", "2", Shows::Log),
     case("tons-lp-greedy", "relaxation_gap", "routing=none certificate_gap=0.01", "0.02", Shows::Log),
     case("tons-lp-greedy", "fix_per_round", "SMALLEST routing=none", "24", Shows::Log),
     case("tons-milp", "mip_gap", "SMALLEST routing=none", "0.0000001", Shows::Log),
