@@ -224,6 +224,8 @@ pub struct App {
     pub size: Size,
     /// What is open; `None` shows the first screen.
     pub work: Option<Work>,
+    /// How many scenarios were opened: tells apart what is open now from what was, whose plans have the same numbers.
+    pub opened: u64,
     /// The first screen.
     pub start: Start,
     /// Where everything is saved.
@@ -294,6 +296,7 @@ impl App {
             look,
             size: Size::default(),
             work: None,
+            opened: 0,
             start: Start { presets: lightbay_engines::presets(), ..Start::default() },
             session: SessionView::default(),
             runs: RunTable::default(),

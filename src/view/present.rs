@@ -100,8 +100,9 @@ struct Title {
 /// Draws the panes of the kind that is open.
 #[derive(Debug, Default)]
 pub struct Presenter {
-    /// Made when a scenario of the kind is drawn for the first time, dropped when one of another kind is.
-    open: Option<(&'static str, Box<dyn KindPanes>)>,
+    /// Made when a scenario is drawn for the first time, dropped when another one is: what panes keep is keyed by numbers
+    /// of plans, which begin again with every scenario.
+    open: Option<(u64, Box<dyn KindPanes>)>,
 }
 
 impl Presenter {
@@ -112,8 +113,8 @@ impl Presenter {
 
     fn of(&mut self, app: &App) -> Option<&mut (dyn KindPanes + 'static)> {
         let screens = screens(app.work.as_ref()?.kind)?;
-        if self.open.as_ref().is_none_or(|(kind, _)| *kind != screens.kind) {
-            self.open = Some((screens.kind, (screens.make)()));
+        if self.open.as_ref().is_none_or(|(opened, _)| *opened != app.opened) {
+            self.open = Some((app.opened, (screens.make)()));
         }
         self.open.as_mut().map(|(_, panes)| &mut **panes)
     }

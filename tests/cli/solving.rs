@@ -91,8 +91,6 @@ fn settings_reach_scenario_and_method() {
             "9",
             "--threads",
             "1",
-            "--gap",
-            "5%",
             "--time-limit",
             "1m",
         ])

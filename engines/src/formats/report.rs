@@ -52,7 +52,7 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
         name: CSV,
         help: "Every section of the report as a table, for spreadsheets and scripts.",
         of: SubjectSort::Either,
-        leaves_out: &[],
+        leaves_out: &["the figures of the plan", "the bound and the gap", "the parameters"],
         against: None,
         extension: "csv",
         folder: true,

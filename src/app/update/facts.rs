@@ -130,6 +130,7 @@ impl App {
         }
         let name = lightbay_core::problem::printable(work.now.scenario.name());
         self.work = Some(work);
+        self.opened += 1;
         for heard in opened.events {
             self.hear(&heard, true);
         }

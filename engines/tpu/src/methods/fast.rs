@@ -33,7 +33,10 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
+mod curve;
 mod general;
+
+use curve::Curve;
 
 /// The default method.
 pub(super) struct Fast;
@@ -64,8 +67,6 @@ const COMPARED: f64 = 2e-3;
 const FINAL: f64 = 4e-4;
 /// A cut is worth adding if it says this much more than the metrics.
 const WORTH: f64 = 2e-4;
-/// Seconds between two points of the curves while annealing.
-const DRAWN_EVERY_S: f64 = 0.1;
 
 impl Method<Tpu> for Fast {
     fn info(&self) -> MethodInfo {
@@ -191,13 +192,6 @@ const LONG_ROUNDS: usize = 64;
 
 /// Cubes of the pods of which designs without symmetry are searched in their own right.
 const UNTIED: usize = 4;
-
-/// What has been drawn of the annealing.
-#[derive(Clone, Copy, Debug)]
-struct Curve {
-    score: f64,
-    drawn_s: f64,
-}
 
 /// Evaluations, chains and rounds of cuts of a size: seconds for the smallest pods, a minute or two for the largest.
 const fn usual(cubes: usize) -> (u64, u32, u32) {
@@ -571,30 +565,6 @@ impl<'s, 'a> Search<'s, 'a> {
 fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     let x = cx.elapsed_s();
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
-}
-
-impl Curve {
-    /// Draws what the best design so far may carry by its metrics.
-    fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
-        let (x, best) = (cx.elapsed_s(), progress.best);
-        if best.score >= self.score || x < self.drawn_s + DRAWN_EVERY_S {
-            return;
-        }
-        (self.score, self.drawn_s) = (best.score, x);
-        let pod = Topology::symmetric(family.group.clone(), best.voltage);
-        let mut point = |name: &str, y: f64| {
-            cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
-        };
-        point("metric_upper", best.bound);
-        for (electrical, optical) in [(1, 2), (1, 3)] {
-            if let Some(bound) = metrics::two_length(&pod, electrical, optical) {
-                point(&format!("two_length_{electrical}_{optical}"), bound);
-            }
-        }
-        if let Some(hops) = metrics::hops(&pod) {
-            point("hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
-        }
-    }
 }
 
 /// Lengths to begin a certificate with: those of two lengths that bound the throughput best; `None` for equal ones.

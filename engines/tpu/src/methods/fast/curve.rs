@@ -1,0 +1,45 @@
+//! Curves of the annealing, as panes draw them.
+
+use crate::anneal::Progress;
+use crate::anneal::families::Family;
+use crate::kind::Tpu;
+use crate::metrics;
+use crate::topology::Topology;
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, SeriesPoint};
+
+/// Seconds between two points of the curves while annealing.
+const DRAWN_EVERY_S: f64 = 0.1;
+
+/// What has been drawn of the annealing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Curve {
+    /// Score of the best design drawn so far.
+    pub(super) score: f64,
+    /// When it was drawn, s.
+    pub(super) drawn_s: f64,
+}
+
+impl Curve {
+    /// Draws what the best design so far may carry by its metrics.
+    pub(super) fn draw(&mut self, cx: &mut Context<'_, Tpu>, family: &Family, progress: &Progress) {
+        let (x, best) = (cx.elapsed_s(), progress.best);
+        if best.score >= self.score || x < self.drawn_s + DRAWN_EVERY_S {
+            return;
+        }
+        (self.score, self.drawn_s) = (best.score, x);
+        let pod = Topology::symmetric(family.group.clone(), best.voltage);
+        let mut point = |name: &str, y: f64| {
+            cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+        };
+        point("metric_upper", best.bound);
+        for (electrical, optical) in [(1, 2), (1, 3)] {
+            if let Some(bound) = metrics::two_length(&pod, electrical, optical) {
+                point(&format!("two_length_{electrical}_{optical}"), bound);
+            }
+        }
+        if let Some(hops) = metrics::hops(&pod) {
+            point("hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+        }
+    }
+}
