@@ -15,7 +15,7 @@ use super::idle;
 use crate::anneal::families::{Family, Turns, families};
 use crate::anneal::ties::Ties;
 use crate::anneal::tournament::{self, Entry};
-use crate::anneal::{Design, Objective, Progress, Settings, anneal};
+use crate::anneal::{Design, Objective, Settings, anneal};
 use crate::group::Group;
 use crate::kind::Tpu;
 use crate::mcf::{self, Certificate};

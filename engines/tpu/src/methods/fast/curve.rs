@@ -9,7 +9,7 @@ use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint};
 
 /// Seconds between two points of the curves while annealing.
-const DRAWN_EVERY_S: f64 = 0.1;
+pub(super) const DRAWN_EVERY_S: f64 = 0.1;
 
 /// What has been drawn of the annealing.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,7 @@
 //! The search without symmetry that `general_steps` asks for: from the best pod on, all states of all switches.
 
-use super::{Best, DRAWN_EVERY_S, MOST_CUTS, REHEAT, STREAMS, Search, WORTH};
+use super::curve::DRAWN_EVERY_S;
+use super::{Best, MOST_CUTS, REHEAT, STREAMS, Search, WORTH};
 use crate::anneal::Settings;
 use crate::anneal::general::{GeneralObjective, anneal};
 use crate::anneal::tournament;
