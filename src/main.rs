@@ -1,5 +1,8 @@
 //! The lightbay program: arguments in, exit code out.
-#![forbid(unsafe_code)]
+// Not `forbid`: `start` has the one exception.
+#![deny(unsafe_code)]
+
+mod start;
 
 use lightbay::cli::{self, console::Console, exit::Exit};
 use lightbay::helper;
@@ -11,7 +14,7 @@ fn main() -> ExitCode {
     if let Some(code) = helper::serve_if_asked(std::env::args_os()) {
         return code;
     }
-    let Ok(mut console) = Console::open() else {
+    let Ok(mut console) = Console::open(start::stdout_was_closed()) else {
         return Exit::Failure.into();
     };
     report_panics(&console);

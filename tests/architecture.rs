@@ -195,9 +195,19 @@ fn every_crate_but_the_solver_forbids_unsafe_code() {
             ["src/lib.rs", "src/main.rs"].map(|file| folder.join(file)).iter().filter(|file| file.exists())
         {
             let content = fs::read_to_string(file).unwrap();
-            assert!(content.contains("#![forbid(unsafe_code)]"), "{name}: {}", file.display());
+            // The program looks at its descriptors before Rust's runtime does.
+            let rule = if file.ends_with("src/main.rs") { "deny" } else { "forbid" };
+            let line = format!("#![{rule}(unsafe_code)]");
+            assert!(content.contains(&line), "{name}: {}", file.display());
         }
     }
+    let allowed: Vec<PathBuf> = sources()
+        .into_iter()
+        .filter(|(path, content)| !is_test(path) && content.contains("allow(unsafe_code"))
+        .map(|(path, _)| path)
+        .filter(|path| !path.starts_with("engines/highs"))
+        .collect();
+    assert_eq!(allowed, [Path::new("src/start.rs")]);
 }
 
 /// Lines of code outside tests and comments.

@@ -6,7 +6,6 @@
 use super::failure::Failure;
 use lightbay_core::json::to_pretty;
 use lightbay_sessions::{Overrides, Places};
-use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -22,17 +21,20 @@ pub struct Console {
     out: BufWriter<File>,
     err: File,
     overrides: Overrides,
+    out_is_closed: bool,
 }
 
 impl Console {
-    /// Takes copies of both descriptors.
+    /// Takes copies of both descriptors. `out_is_closed` tells that the caller closed standard output; Rust's runtime has
+    /// put `/dev/null` in its place.
     ///
     /// # Errors
     /// If the process has no descriptors left.
-    pub fn open() -> io::Result<Self> {
+    pub fn open(out_is_closed: bool) -> io::Result<Self> {
         let out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let err = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-        Ok(Self { out: BufWriter::with_capacity(1 << 16, out), err, overrides: Overrides::default() })
+        let out = BufWriter::with_capacity(1 << 16, out);
+        Ok(Self { out, err, overrides: Overrides::default(), out_is_closed })
     }
 
     /// Standard output, buffered.
@@ -48,15 +50,9 @@ impl Console {
         Ok(self.out.write_all(&to_pretty(document)?)?)
     }
 
-    /// Whether standard output was closed when the program started. The runtime then opens `/dev/null` in its place, for
-    /// reading and writing; a shell opens it for writing only.
-    pub fn out_is_closed(&self) -> bool {
-        let out = self.out.get_ref();
-        let is_null = match (fstat(out), stat("/dev/null")) {
-            (Ok(out), Ok(null)) => out.st_rdev == null.st_rdev && out.st_mode == null.st_mode,
-            _ => false,
-        };
-        is_null && fcntl_getfl(out).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR)
+    /// Returns `true` if the caller closed standard output, so that a result would be lost.
+    pub const fn out_is_closed(&self) -> bool {
+        self.out_is_closed
     }
 
     /// Sends what is buffered.

@@ -171,6 +171,16 @@ fn a_closed_standard_output_is_told_before_the_work() {
         let status = Command::new("sh").args(["-c", &line]).env("HOME", place.path("home")).status().unwrap();
         assert_eq!(status.code(), Some(0));
     }
+    // So is `/dev/null` opened for reading and writing, as Python's DEVNULL and Node's 'ignore' are; that is how Rust's
+    // runtime opens it in the place of a closed stream.
+    for arguments in
+        [&["solve", "preset:tiny4"][..], &["new", "tiny4"], &["export", "preset:tiny4", "--to", "instance"]]
+    {
+        let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").unwrap();
+        let output = place.command(arguments).stdout(null).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{err}");
+    }
     // With a file nothing goes there.
     let line = format!("exec {} solve preset:tiny4 -o plan.json >&-", super::support::PROGRAM);
     let mut command = Command::new("sh");
