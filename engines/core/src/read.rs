@@ -69,6 +69,15 @@ impl Content {
         &self.bytes
     }
 
+    /// Parses it like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost object. What they hold
+    /// takes no memory, and keys given twice inside are not found.
+    ///
+    /// # Errors
+    /// Like [`parse_json`].
+    pub fn json_without(&self, left_out: &[&str]) -> Result<Value, Problem> {
+        json::parse_without(&self.bytes, json::tree_limit(self.stored), left_out)
+    }
+
     /// Parses it like [`parse_json`]. What the tree may take depends on the size of the file as it is stored, so that a
     /// small compressed file cannot stand for a large tree.
     ///

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use lightbay_core::plan::{Header, SCHEMA};
 use lightbay_core::problem::Problem;
-use lightbay_core::read::{parse_json, read_all, read_json};
+use lightbay_core::read::{Content, read_json};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -202,15 +202,9 @@ pub fn read_header(path: &Path) -> Result<Header, Problem> {
         }
         None => Problem::new("", format!("cannot be read: {error}"), "check the file and its permissions"),
     })?;
-    let bytes = read_all(file)?;
-    let read: Envelope = match serde_json::from_slice(&bytes) {
-        Ok(read) => read,
-        Err(error) => {
-            // The parser says where text is no JSON; otherwise it is JSON and no plan.
-            parse_json(&bytes)?;
-            return Err(Problem::new("", format!("is no plan: {error}"), "solve again"));
-        }
-    };
+    let value = Content::take(file)?.json_without(&["scenario", "result"])?;
+    let read: Envelope = serde_json::from_value(value)
+        .map_err(|error| Problem::new("", format!("is not a plan: {error}"), "solve again"))?;
     if read.schema != SCHEMA {
         return Err(Problem::new(
             "schema",

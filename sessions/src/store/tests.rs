@@ -184,6 +184,23 @@ fn a_plan_cut_at_any_byte_is_listed_with_its_problem() {
 }
 
 #[test]
+fn a_plan_with_a_key_given_twice_is_listed_with_its_problem() {
+    let (_folder, store) = store();
+    let session = store.create("box", "toy", &scenario(), DATE).unwrap();
+    let whole = String::from_utf8(toy::plan(0.25).to_json().unwrap()).unwrap();
+    for (key, path) in
+        [("schema", "schema"), ("value", "objective.value"), ("elapsed_s", "provenance.elapsed_s")]
+    {
+        let line = whole.lines().find(|line| line.trim_start().starts_with(&format!("\"{key}\":"))).unwrap();
+        let twice = format!("{},\n{line}", line.trim_end_matches(','));
+        let damaged = whole.replacen(line, &twice, 1);
+        fs::write(session.plans_folder().join("0001.json"), damaged).unwrap();
+        let problem = session.plans().unwrap()[0].header.as_ref().unwrap_err().to_string();
+        assert!(problem.contains(&format!("{path}: is given twice")), "{problem}");
+    }
+}
+
+#[test]
 fn a_session_file_cut_at_any_byte_is_a_remark_and_the_rest_stays() {
     let (_folder, store) = store();
     let session = store.create("box", "toy", &scenario(), DATE).unwrap();

@@ -5,7 +5,7 @@
 //! the size of the file as it is stored.
 
 use crate::problem::Problem;
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt::{self, Write as _};
 
@@ -27,10 +27,17 @@ pub(super) const fn tree_limit(stored: u64) -> u64 {
 
 /// Parses `bytes` into a tree of at most `limit` bytes.
 pub(super) fn parse(bytes: &[u8], limit: u64) -> Result<Value, Problem> {
+    parse_without(bytes, limit, &[])
+}
+
+/// Parses `bytes` into a tree of at most `limit` bytes. Values of the keys `left_out` of the outermost object become `null`;
+/// their content is not looked at, except that it has to be JSON.
+pub(super) fn parse_without(bytes: &[u8], limit: u64, left_out: &[&str]) -> Result<Value, Problem> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut state = State { left: limit, twice: Vec::new() };
     let mut parser = serde_json::Deserializer::from_slice(bytes);
-    let parsed = Tree(&mut state).deserialize(&mut parser).and_then(|value| parser.end().map(|()| value));
+    let tree = Tree { state: &mut state, left_out };
+    let parsed = tree.deserialize(&mut parser).and_then(|value| parser.end().map(|()| value));
     match parsed {
         Ok(value) if state.twice.is_empty() => Ok(value),
         Ok(_) => Err(given_twice(&state.twice)),
@@ -81,13 +88,24 @@ impl State {
 }
 
 /// A value that is being read.
-struct Tree<'s>(&'s mut State);
+struct Tree<'s> {
+    state: &'s mut State,
+    /// Keys whose values are left out, if it is an object.
+    left_out: &'s [&'s str],
+}
+
+impl<'s> Tree<'s> {
+    /// A value inside another.
+    fn inner(state: &'s mut State) -> Self {
+        Self { state, left_out: &[] }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Tree<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Value, D::Error> {
-        self.0.take(size_of::<Value>() as u64)?;
+        self.state.take(size_of::<Value>() as u64)?;
         parser.deserialize_any(self)
     }
 }
@@ -116,7 +134,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
-        self.0.take(value.len() as u64)?;
+        self.state.take(value.len() as u64)?;
         Ok(Value::String(value.to_owned()))
     }
 
@@ -125,23 +143,30 @@ impl<'de> Visitor<'de> for Tree<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let state = self.0;
+        let state = self.state;
         let mut list = Vec::new();
         loop {
             let before = state.twice.len();
-            let Some(entry) = entries.next_element_seed(Tree(state))? else { return Ok(Value::Array(list)) };
+            let Some(entry) = entries.next_element_seed(Tree::inner(state))? else {
+                return Ok(Value::Array(list));
+            };
             state.step(before, || Step::Index(list.len()));
             list.push(entry);
         }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let state = self.0;
+        let Self { state, left_out } = self;
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             state.take(ENTRY_BYTES + key.len() as u64)?;
             let before = state.twice.len();
-            let value = entries.next_value_seed(Tree(state))?;
+            let value = if left_out.contains(&key.as_str()) {
+                entries.next_value::<IgnoredAny>()?;
+                Value::Null
+            } else {
+                entries.next_value_seed(Tree::inner(state))?
+            };
             if map.contains_key(&key) && state.twice.len() <= NAMED {
                 state.twice.push(Twice { steps: Vec::new() });
             }
@@ -253,6 +278,23 @@ mod tests {
         let keys = (0..2000).map(|number| format!("\"{number}\":0,")).collect::<Vec<_>>().concat();
         for text in [
             wide("0"),
+
+    #[test]
+    fn values_that_are_left_out_are_null_and_take_no_memory() {
+        let large = format!("[{}0]", "0,".repeat(2000));
+        let text = format!(r#"{{"big": {large}, "a": {{"big": [1]}}, "list": [{{"big": 2}}]}}"#);
+        assert!(parse(text.as_bytes(), 1 << 14).is_err());
+        let read = parse_without(text.as_bytes(), 1 << 14, &["big"]).expect("small without it");
+        assert_eq!(read, json!({"big": null, "a": {"big": [1]}, "list": [{"big": 2}]}));
+        for (text, told) in [
+            (r#"{"big": 1, "big": 2}"#, "big: is given twice"),
+            (r#"{"big": 1, "a": {"b": 1, "b": 2}}"#, "a.b: is given twice"),
+            (r#"{"big": [1, }"#, "is not valid JSON"),
+        ] {
+            let problem = parse_without(text.as_bytes(), 1 << 14, &["big"]).expect_err("refused").to_string();
+            assert!(problem.contains(told), "{text}: {problem}");
+        }
+    }
             wide("\"\""),
             wide("{}"),
             wide(&deep),
