@@ -114,7 +114,7 @@ pub fn formats() -> Vec<Format> {
         ),
         format(
             "circuits",
-            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number, from 0), port_out the - port of cube_b (cubes + its number), ocs 16 * dimension + u + 4 * v of the face position; kind crossconnect writes them for every vendor.",
+            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number, from 0), port_out the - port of cube_b (cubes + its number), ocs 16 * dimension + u + 4 * v of the face position (u, v); side and index name the same ports on the faces of the cubes; kind crossconnect writes them for every vendor.",
             false,
             "csv",
             Vec::new(),

@@ -2,20 +2,29 @@
 //!
 //! Ports of a switch: the plus port of cube c is port `c`, its minus port is port `cubes + c`. A circuit joins a plus port
 //! (`port_in`) to a minus port (`port_out`) and carries both directions.
+//!
+//! People patch by the face of a cube: each end is also given by its cube, side and index. Side `X+` is the face at the far
+//! end of dimension X, and index `u + 4 v` the position (u, v) on it. The sign stands last, because spreadsheets take a text
+//! that begins with `+` or `-` for a formula.
 
 use super::Subject;
 use crate::baselines;
-use crate::pod::SWITCHES;
+use crate::pod::{SWITCHES, switch_dimension, switch_position};
 use crate::topology::Topology;
 use lightbay_core::problem::Problem;
 use std::fmt::Write as _;
 
-/// All circuits: `ocs,port_in,port_out,cube_a,cube_b`.
+/// Columns of a circuit by what the switch knows.
+const CIRCUIT: &str = "ocs,port_in,port_out,cube_a,cube_b";
+/// Columns of the ends of a circuit by what a person patches by.
+const ENDS: &str = "side_a,index_a,side_b,index_b";
+
+/// All circuits: columns [`CIRCUIT`] and [`ENDS`].
 pub fn table(pod: &Topology) -> String {
-    let mut text = String::from("ocs,port_in,port_out,cube_a,cube_b\n");
+    let mut text = format!("{CIRCUIT},{ENDS}\n");
     for switch in 0..SWITCHES {
         for cube in 0..pod.cubes() {
-            let _ = writeln!(text, "{}", row(pod, switch, cube));
+            let _ = writeln!(text, "{},{}", row(pod, switch, cube), ends(switch));
         }
     }
     text
@@ -24,6 +33,14 @@ pub fn table(pod: &Topology) -> String {
 fn row(pod: &Topology, switch: usize, cube: usize) -> String {
     let far = pod.to(switch, cube);
     format!("{switch},{cube},{},{cube},{far}", pod.cubes() + far)
+}
+
+/// Both ends of every circuit of a switch.
+fn ends(switch: usize) -> String {
+    let axis = ["X", "Y", "Z"].get(switch_dimension(switch)).copied().unwrap_or_default();
+    let [u, v] = switch_position(switch);
+    let index = u + 4 * v;
+    format!("{axis}+,{index},{axis}-,{index}")
 }
 
 /// The state that changes begin with, by name; `None` if no circuit is up.
@@ -58,7 +75,7 @@ pub fn difference(before: &Topology, after: &Topology) -> usize {
         .count()
 }
 
-/// What to do in which order: `batch,ocs,port_in,port_out,cube_a,cube_b,action`. Batches are done one after the other; a
+/// What to do in which order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are done one after the other; a
 /// batch only removes or only adds, and what it adds uses ports that earlier batches have freed. `switches_per_batch`
 /// switches are changed at once.
 ///
@@ -78,7 +95,7 @@ pub fn changes(
             "take two pods of the same size",
         ));
     }
-    let mut text = String::from("batch,ocs,port_in,port_out,cube_a,cube_b,action\n");
+    let mut text = format!("batch,{CIRCUIT},action,{ENDS}\n");
     let mut batch = 0;
     let differs = |switch: usize, cube: usize| {
         before.is_none_or(|before| before.to(switch, cube) != after.to(switch, cube))
@@ -90,7 +107,7 @@ pub fn changes(
             let Some(pod) = pod else { continue };
             for &switch in switches {
                 for cube in (0..pod.cubes()).filter(|&cube| differs(switch, cube)) {
-                    let _ = writeln!(text, "{batch},{},{action}", row(pod, switch, cube));
+                    let _ = writeln!(text, "{batch},{},{action},{}", row(pod, switch, cube), ends(switch));
                 }
             }
             batch += 1;

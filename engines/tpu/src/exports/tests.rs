@@ -161,7 +161,10 @@ fn circuits(pod: &Topology) -> Circuits {
 fn the_list_of_circuits_is_the_pod() {
     let pod = formula(5);
     let csv = &export("circuits", &pod, None, &[]).unwrap()[0].text;
-    let table = rows(csv, "ocs,port_in,port_out,cube_a,cube_b");
+    let table = rows(csv, "ocs,port_in,port_out,cube_a,cube_b,side_a,index_a,side_b,index_b");
+    // Switch 25 is the tenth of dimension Y, at (1, 2) on the faces.
+    let of_25 = table.iter().find(|row| row[0] == "25").unwrap();
+    assert_eq!(of_25[5..], ["Y+", "9", "Y-", "9"]);
     let mut states = vec![vec![0; 5]; SWITCHES];
     for row in &table {
         let [switch, input, output, a, b] = numbers(row)[..] else { panic!("{row:?}") };
@@ -188,7 +191,9 @@ fn changes_lead_from_one_state_to_the_other_without_taking_a_live_port() {
             let mut actions: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
             let mut switches: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
             let (mut removed, mut last) = (0, 0);
-            for row in rows(csv, "batch,ocs,port_in,port_out,cube_a,cube_b,action") {
+            for row in
+                rows(csv, "batch,ocs,port_in,port_out,cube_a,cube_b,action,side_a,index_a,side_b,index_b")
+            {
                 let [batch, switch, input, output, ..] = numbers(&row)[..] else { panic!("{row:?}") };
                 assert!(batch >= last);
                 last = batch;
