@@ -1,6 +1,7 @@
 //! Kinds, methods, presets and knobs by name.
 
 use crate::listed::{Listed, any_scenario};
+use crate::solve::unknown_method;
 use crate::subject::AnyScenario;
 use lightbay_core::kind::{Kind, ObjectiveInfo};
 use lightbay_core::method::{Method, MethodInfo};
@@ -72,15 +73,9 @@ pub fn method(kind: &str, name: &str) -> Option<MethodInfo> {
 
 /// The implementation of a method.
 pub(crate) fn implementation<K: Listed>(name: &str) -> Result<Arc<dyn Method<K>>, Problem> {
-    let all = K::methods();
-    let names: Vec<&str> = all.iter().map(|method| method.info().name).collect();
-    match names.iter().position(|known| *known == name) {
-        Some(index) => Ok(Arc::clone(&all[index])),
-        None => Err(Problem::new(
-            "method",
-            format!("'{name}' is no method of kind {}", K::NAME),
-            suggestion(name, &names),
-        )),
+    match K::methods().iter().find(|known| known.info().name == name) {
+        Some(method) => Ok(Arc::clone(method)),
+        None => Err(unknown_method(K::NAME, name)),
     }
 }
 
@@ -160,6 +155,6 @@ pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
     }
     all_kinds!(K => of::<K>(name)).into_iter().flatten().next().ok_or_else(|| {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();
-        Problem::new("", format!("'{name}' is no preset"), suggestion(name, &names))
+        Problem::new("", format!("preset '{name}' does not exist"), suggestion(name, &names))
     })
 }

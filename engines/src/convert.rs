@@ -62,15 +62,15 @@ pub fn conversion(kind: &str) -> Option<Conversion> {
                 1,
                 MAX_OCS as i64,
                 1,
-                "Switches over which the ports of every pod are spread evenly; by itself those of 'installed_from', or up to \
-                 16 that the ports go over without rest.",
+                "Switches over which the ports of every pod are spread evenly. Default: those of 'installed_from', or the \
+                 largest number up to 16 that divides the ports.",
             )
             .derived(),
             ParamInfo::bool(
                 KEEP_PORTS,
                 false,
                 "Whether every circuit stays at the switch and ports where the plan has it; else switches and ports are chosen \
-                 anew. By itself true where ports are joined to switches for good, as in a TPU pod.",
+                 anew. Default: true where every port is wired to one switch, as in a TPU pod.",
             )
             .derived(),
         ],
@@ -85,7 +85,8 @@ pub fn conversion(kind: &str) -> Option<Conversion> {
 /// Everything that does not fit.
 pub fn convert(kind: &str, plans: &[(String, AnyPlan)], settings: &[Setting]) -> Result<Converted, Problems> {
     let Some(conversion) = conversion(kind) else {
-        let problem = Problem::new("", format!("no {kind} scenario is made from plans"), "give a preset");
+        let problem =
+            Problem::new("", format!("a scenario of kind {kind} cannot be made from plans"), "give a preset");
         return Err(problem.into());
     };
     let own = parsed(&[conversion.own, conversion.early].concat(), settings)?;
@@ -109,7 +110,11 @@ fn parsed(infos: &[ParamInfo], settings: &[Setting]) -> Result<Vec<(String, Para
         match info.map(|info| info.parse(&setting.text)) {
             Some(Ok(value)) => values.push((setting.name.clone(), value)),
             Some(Err(problem)) => problems.push(problem),
-            None => problems.add(setting.to_string(), "is no knob of a new scenario", "leave it out"),
+            None => problems.add(
+                setting.to_string(),
+                "is not a parameter of a scenario made from plans",
+                "leave it out",
+            ),
         }
     }
     problems.into_result(values)
@@ -160,7 +165,7 @@ fn crossconnect(
         let Some(changes) = plan.result.changes() else {
             let problem = Problem::new(
                 INSTALLED_FROM,
-                "is an order of phases, which sets no switch",
+                "is an order of phases and sets no switch",
                 "give a plan of another method",
             );
             return Err(problem.into());
@@ -208,7 +213,7 @@ fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
             counted(places.circuits.len() as u64, "circuit", "circuits")
         ));
     }
-    notes.extend(listed("not in the scenario, only in the plan", &matrix.left_out));
+    notes.extend(listed("not in the scenario but in the plan", &matrix.left_out));
     notes
 }
 

@@ -16,8 +16,12 @@ pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
     let figures: Vec<&str> =
         K::METRICS.iter().filter(|metric| metric.is_carried()).map(|metric| metric.name).collect();
     for name in plan.metrics.keys().filter(|name| !figures.contains(&name.as_str())) {
-        let text =
-            format!("'{}' is no figure of kind {}; {}", printable(name), K::NAME, suggestion(name, &figures));
+        let text = format!(
+            "plans of kind {1} have no metric '{0}'; {2}",
+            printable(name),
+            K::NAME,
+            suggestion(name, &figures)
+        );
         found.push(Violation::new("metrics", text));
     }
     let methods: Vec<_> = K::methods().iter().map(|method| method.info()).collect();
@@ -33,7 +37,7 @@ pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
             let names: Vec<&str> = info.params.iter().map(|param| param.name.as_ref()).collect();
             let problem = Problem::new(
                 name.to_owned(),
-                format!("is no parameter of {}", info.name),
+                format!("is not a parameter of {}", info.name),
                 suggestion(name, &names),
             );
             found.push(from("parameters", &problem));
@@ -46,7 +50,7 @@ pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
     let claims = matches!(plan.status, Status::Optimal | Status::GapReached | Status::Feasible);
     if claims && !info.proves {
         let text =
-            format!("'{}', but {} proves nothing: it ends as 'heuristic'", plan.status.word(), info.name);
+            format!("is '{}', but {} proves no bound; write 'heuristic'", plan.status.word(), info.name);
         found.push(Violation::new("status", text));
     }
     found

@@ -87,7 +87,7 @@ pub fn bound_words(
         format!("verified bound{on} {value}{covers}, gap {}", quantity::percent(bound.gap))
     });
     let Some(claimed) = objective.bound else {
-        let nothing = format!("no bound is claimed by {}", printable(&header.method));
+        let nothing = format!("{} claims no bound", printable(&header.method));
         return verified.map_or_else(|| nothing.clone(), |verified| format!("{verified}; {nothing}"));
     };
     let gap = objective.gap.map_or_else(String::new, |gap| format!(", gap {}", quantity::percent(gap)));

@@ -178,7 +178,7 @@ pub fn export_against(
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
         return Err(Problem::new(
             "to",
-            format!("'{format}' is not an export format"),
+            format!("export format '{format}' does not exist"),
             suggestion(format, &names),
         )
         .into());
@@ -312,13 +312,12 @@ fn check_second(
         let remedy = if able.is_empty() {
             "leave it out".to_owned()
         } else {
-            format!("leave it out, or write {}", able.join(" or "))
+            format!("leave it out, or export to {}", able.join(" or "))
         };
-        return refused(format!("is nothing that format {} compares with", info.name), &remedy);
+        return refused(format!("has no effect: format {} compares with nothing", info.name), &remedy);
     };
     if subject.kind() != against.kind() {
-        let message =
-            format!("is of kind {}, but what is written of kind {}", against.kind(), subject.kind());
+        let message = format!("is of kind {}, but the export is of kind {}", against.kind(), subject.kind());
         return refused(message, "give two of the same kind");
     }
     if second.of != SubjectSort::Either && second.of != against.sort() {
@@ -329,9 +328,7 @@ fn check_second(
     }
     let twice = second.replaces.filter(|knob| settings.iter().any(|setting| setting.name == *knob));
     match twice {
-        Some(knob) => {
-            Err(Problem::new(knob, "says what the second subject says already", "give one of the two"))
-        }
+        Some(knob) => Err(Problem::new(knob, "is given by --against already", "give one of the two")),
         None => Ok(()),
     }
 }
@@ -365,7 +362,7 @@ pub(crate) fn parse_settings(
                 let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
                 problems.add(
                     setting.name.clone(),
-                    format!("is no parameter of format {format}"),
+                    format!("is not a parameter of format {format}"),
                     suggestion(&setting.name, &names),
                 );
             }

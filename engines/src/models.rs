@@ -200,15 +200,11 @@ fn problems_of(error: MethodError) -> Problems {
 fn no_model(kind_name: &str, name: &str, all: &[ModelledMethod]) -> Problem {
     let names: Vec<&str> = all.iter().map(|one| one.name).collect();
     if method(kind_name, name).is_some() {
-        let remedy = format!("valid are {}", names.join(", "));
-        return Problem::new(
-            "method",
-            format!("'{name}' does not solve one model that could be written"),
-            remedy,
-        );
+        let remedy = format!("use one of {}", names.join(", "));
+        return Problem::new("", format!("method '{name}' has no model that could be written"), remedy);
     }
-    let of = kind(kind_name).map_or_else(String::new, |kind| format!(" of kind {}", kind.name));
-    Problem::new("method", format!("'{name}' is no method{of} with a model"), suggestion(name, &names))
+    let of = kind(kind_name).map_or_else(String::new, |kind| format!(" for kind {}", kind.name));
+    Problem::new("", format!("method '{name}' does not exist{of}"), suggestion(name, &names))
 }
 
 /// Parameters of the method that leave its model as it is would do nothing here.
@@ -228,7 +224,7 @@ fn without_effect(
             problems.add(
                 name,
                 format!("does not change the model of {}", chosen.name),
-                "leave it out; it is for `lightbay solve`, the reader of the file has options of its own",
+                "leave it out; it steers `lightbay solve`, and the solver that reads the file has options of its own",
             );
         }
     }

@@ -206,10 +206,12 @@ pub(crate) fn parse_param(param: &ParamInfo, setting: &Setting) -> Result<ParamV
     }
 }
 
-pub(crate) fn unknown_method(kind: &str, name: &str) -> Problem {
+/// The problem with a method that a kind does not have.
+pub fn unknown_method(kind: &str, name: &str) -> Problem {
     let all = methods(kind);
     let names: Vec<&str> = all.iter().map(|method| method.name).collect();
-    Problem::new("method", format!("'{name}' is no method of kind {kind}"), suggestion(name, &names))
+    let message = format!("method '{name}' does not exist for kind {kind}");
+    Problem::new("", message, suggestion(name, &names))
 }
 
 fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], own: &[ParamInfo]) -> Problem {
@@ -217,14 +219,14 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
     if let Some(other) = elsewhere {
         return Problem::new(
             name,
-            format!("is no parameter of {method}"),
+            format!("is not a parameter of {method}"),
             format!("it belongs to {}; `lightbay methods {kind}` lists all", other.name),
         );
     }
     let names: Vec<&str> = knobs.iter().chain(own).map(|info| info.name.as_ref()).collect();
     Problem::new(
         name,
-        format!("is no knob of the scenario and no parameter of {method}"),
+        format!("is neither a parameter of the scenario nor of {method}"),
         suggestion(name, &names),
     )
 }

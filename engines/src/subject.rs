@@ -211,7 +211,7 @@ impl AnyScenario {
                         value.map_or_else(|| "none".to_owned(), |value| value.to_string())
                     };
                     let message = format!(
-                        "'{}' instead of '{}' changes nothing that a plan depends on here",
+                        "'{}' instead of '{}' changes nothing that a plan of this scenario depends on",
                         text(after),
                         text(before)
                     );
@@ -330,9 +330,11 @@ impl AnyPlan {
 pub(crate) fn unknown_kind(kind: Option<&str>) -> Problem {
     let names: Vec<&str> = crate::kinds().iter().map(|kind| kind.name).collect();
     match kind {
-        None => Problem::new("kind", "is missing", format!("add one of {}", names.join(", "))),
-        Some(kind) => {
-            Problem::new("kind", format!("is '{kind}'"), lightbay_core::problem::suggestion(kind, &names))
-        }
+        None => Problem::new("kind", "is missing", format!("use one of {}", names.join(", "))),
+        Some(kind) => Problem::new(
+            "kind",
+            format!("there is no kind '{kind}'"),
+            lightbay_core::problem::suggestion(kind, &names),
+        ),
     }
 }

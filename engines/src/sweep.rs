@@ -81,7 +81,7 @@ impl Sweep {
             match method(self.kind.name, name) {
                 None => problems.push(unknown_method(self.kind.name, name)),
                 Some(_) if names.iter().take(at).any(|other| other == name) => {
-                    problems.add("method", format!("'{name}' is given twice"), "give it once");
+                    problems.add("", format!("method '{name}' is given twice"), "give it once");
                 }
                 Some(info) => {
                     self.infos.push(info);
@@ -301,7 +301,7 @@ impl Sweep {
             match own {
                 Some(param) => found = Some(param),
                 None if self.known_to_any(name) => {
-                    let message = format!("is no parameter of {}", info.name);
+                    let message = format!("is not a parameter of {}", info.name);
                     return Err(Problem::new(name, message, "sweep over it with methods that have it"));
                 }
                 None => return Err(self.unknown(name)),
@@ -321,12 +321,12 @@ impl Sweep {
         if let Some(other) = elsewhere.iter().find(|info| info.params.iter().any(|param| param.name == name))
         {
             let remedy = format!("it belongs to {}", other.name);
-            return Problem::new(name, "is no parameter of these methods", remedy);
+            return Problem::new(name, "is not a parameter of these methods", remedy);
         }
         let names: Vec<&str> = knobs.iter().chain(&own).map(|info| info.name.as_ref()).collect();
         Problem::new(
             name,
-            "is no knob of the scenario and no parameter of the methods",
+            "is neither a parameter of the scenario nor of the methods",
             suggestion(name, &names),
         )
     }

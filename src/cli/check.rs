@@ -17,15 +17,15 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_long_help = "Exit codes: 0 no violation, 1 violations, 2 the file cannot be read as a plan.")]
 pub struct Arguments {
-    /// The plan: a file or `-`
+    /// Plan: a file or `-`
     #[arg(value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     plan: Source,
 
-    /// Also what may take long, such as proving optimality again by other means
+    /// Verify also what takes long, such as the bound by other means
     #[arg(long)]
     exact: bool,
 
-    /// Time for --exact, after which what is left is reported as not verified: 90, 90s, 5m; 0 is no limit
+    /// Time for --exact: 90, 90s, 5m; 0 is no limit. The rest is reported as not verified
     #[arg(long, value_name = "TIME", default_value_t = EXACT_LIMIT.as_secs_f64(), requires = "exact", value_parser = value::duration_s)]
     time_limit: f64,
 }

@@ -92,7 +92,8 @@ impl Config {
             Ok(text) => Self::parse(&text).map_err(|problem| Problems::from(problem).named(name)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => {
-                let problem = Problem::new("", format!("cannot be read: {error}"), "correct it or remove it");
+                let problem =
+                    Problem::new("", format!("cannot be read: {error}"), "correct the file or remove it");
                 Err(Problems::from(problem).named(name))
             }
         }
@@ -145,7 +146,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             let path = console.places()?.config().to_owned();
             let shown = printable(&path.to_string_lossy());
             Config::read(&path)?;
-            let verdict = if path.exists() { "is good" } else { "is not there: all defaults hold" };
+            let verdict = if path.exists() { "is valid" } else { "does not exist, so all defaults apply" };
             writeln!(console.out(), "{shown} {verdict}")?;
         }
     }

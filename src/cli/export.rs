@@ -21,13 +21,13 @@ Examples:
   lightbay export plan.json --to expanded -o out/          the usual name, in a folder
   lightbay export preset:tiny4 --to mps -o tiny4.mps       the model of a method, and tiny4.mps.names.json
   lightbay export new.json --to changes --against old.json  what to rewire on the way from one plan to another
-  lightbay methods --formats                               all formats and their knobs";
+  lightbay methods --formats                               all formats and their parameters";
 
 /// Arguments of `export`.
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// What to write: a file, `-` or preset:NAME. A plan has to pass its check
+    /// Scenario or plan: a file, `-` or preset:NAME. A plan has to pass its check
     #[arg(value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     subject: Source,
 
@@ -39,11 +39,11 @@ pub struct Arguments {
     #[arg(long, value_name = "SCENARIO|PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     against: Option<Source>,
 
-    /// Set a knob of the format; of a model (mps, lp) also of its method and of the scenario
+    /// Set a parameter of the format; for a model (mps, lp) also of its method and of the scenario
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
-    /// File to write, or a folder for the usual names; `out/` makes the folder [default: standard output]
+    /// File to write, or a folder for files with their usual names; `out/` creates the folder [default: standard output]
     #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
     output: Option<PathBuf>,
 
@@ -112,15 +112,14 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         (None, Some(target @ Target::Stdout), [one]) => {
             target.write(&one.bytes, console)?;
             for artifact in beside {
-                console
-                    .say(&format!("not written: {}; give a file with -o to have it beside", artifact.name));
+                console.say(&format!("{} was not written; name a file with -o to get both", artifact.name));
             }
         }
         (None, _, several) => {
             return Err(Failure::input(
                 "output",
-                format!("format {} makes {} files", arguments.to, several.len()),
-                format!("name a folder for them: -o {}/", folder_name(arguments.output.as_deref())),
+                format!("format {} writes {} files", arguments.to, several.len()),
+                format!("name a folder with -o {}/", folder_name(arguments.output.as_deref())),
             ));
         }
     }
@@ -136,7 +135,7 @@ fn is_folder(path: &Path) -> bool {
 fn make(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|error| {
         let name = printable(&folder.to_string_lossy());
-        Failure::input(name, format!("the folder cannot be made: {error}"), "choose another place")
+        Failure::input(name, format!("the folder cannot be created: {error}"), "choose another place")
     })
 }
 

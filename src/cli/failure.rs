@@ -69,7 +69,7 @@ impl From<io::Error> for Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::ReaderLeft,
             _ => Self::Mendable(format!(
-                "standard output cannot be written: {error}; free its device or choose another"
+                "standard output cannot be written: {error}; free some space, or name a file with -o"
             )),
         }
     }

@@ -12,23 +12,23 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  lightbay                                        go on where you were
-  lightbay preset:megatron_177b --solve           open a training job and let the search run
-  lightbay presets                                what is built in
-  lightbay solve preset:tiny8 -o plan.json        without a terminal
-  lightbay check plan.json                        is it sound?
+  lightbay                                        open the last session
+  lightbay preset:megatron_177b --solve           open a training job and solve it
+  lightbay presets                                list the built-in scenarios
+  lightbay solve preset:tiny8 -o plan.json        solve without the workbench
+  lightbay check plan.json                        verify the plan
   lightbay export plan.json --to json | jq .metrics
 
-A first argument that is no command is a scenario, a plan or a session, and opens the workbench.
-A file whose name is a command is written with its folder: ./solve";
+A first argument that is not a command names a scenario, a plan or a session, and opens it in the workbench.
+If a file has the name of a command, write it with its folder: ./solve";
 
-/// Plans optical circuit switches of AI clusters: a workbench for the terminal, and the same without one.
+/// Plans optical circuit switches of AI clusters: a workbench for the terminal, and commands for scripts.
 #[derive(Debug, Parser)]
 #[command(
     name = "lightbay",
     version = version::FULL,
     about = "Plans optical circuit switches of AI clusters",
-    long_about = "Plans optical circuit switches of AI clusters: a workbench for the terminal, and the same without one.",
+    long_about = "Plans optical circuit switches of AI clusters: a workbench for the terminal, and commands for scripts.",
     after_long_help = format!("{EXAMPLES}\n\n{}", exit::HELP),
     args_conflicts_with_subcommands = true,
     max_term_width = 100
@@ -50,7 +50,7 @@ pub struct Grammar {
 /// Arguments of the workbench.
 #[derive(Args, Clone, Debug)]
 pub struct OpeningArguments {
-    /// Scenario, plan or session to open: a file, preset:NAME or session:NAME; nothing: the last session
+    /// Scenario, plan or session to open: a file, preset:NAME or session:NAME [default: the last session]
     #[arg(value_name = "SCENARIO|PLAN|session:NAME", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     pub subject: Option<Source>,
 
@@ -96,15 +96,15 @@ impl PlaceArguments {
 pub enum Command {
     /// List the built-in scenarios
     Presets(presets::Arguments),
-    /// Write a scenario file from a preset or of a kind
+    /// Write a scenario file from a preset, a kind or a plan
     New(new::Arguments),
-    /// List methods and their knobs, importers and exporters
+    /// List methods with their parameters, or import and export formats
     Methods(methods::Arguments),
     /// Solve a scenario without the workbench and write the plan
     Solve(Box<solve::Arguments>),
     /// Solve many scenarios by many methods into a table
     Sweep(Box<sweep::Arguments>),
-    /// Verify a plan: prints every violation
+    /// Verify a plan and print every violation
     Check(check::Arguments),
     /// Summarise a scenario or plan
     Show(show::Arguments),
@@ -118,7 +118,7 @@ pub enum Command {
     Import(import::Arguments),
     /// List, show or remove saved work
     Sessions(sessions::Arguments),
-    /// Show versions, places, what the terminal can do, and a card of glyphs and colours
+    /// Show versions, folders, what the terminal can do, and a card of glyphs and colours
     Info(info::Arguments),
     /// Print the default configuration, or check the file
     Config(config::Arguments),

@@ -21,7 +21,7 @@ Examples:
   lightbay import aicb workload.csv.gz --strict --json
   lightbay import sol tiny4.sol tiny4.mps.names.json -o plan.json
   lightbay import polatis_tl1 switches.json ocs-0.txt ocs-1.txt -o installed.json
-  lightbay methods --formats                         all formats and their knobs";
+  lightbay methods --formats                         all formats and their parameters";
 
 /// Arguments of `import`.
 #[derive(Args, Debug)]
@@ -31,19 +31,19 @@ pub struct Arguments {
     #[arg(value_name = "FORMAT")]
     format: String,
 
-    /// Files to read, perhaps gzip-compressed; `-` is standard input. `sol` and answers of switches take preset:NAME as well
+    /// Files to read, also compressed with gzip; `-` is standard input. `sol` and the formats of switches also take preset:NAME
     #[arg(value_name = "FILE", required = true, value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     files: Vec<Source>,
 
-    /// Set a knob of the format
+    /// Set a parameter of the format
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
-    /// Refuse whatever would have to be assumed
+    /// Refuse files that leave something to be assumed
     #[arg(long)]
     strict: bool,
 
-    /// Print one JSON object: {"schema", "summary", "scenario", "plan"}; what was made is null if -o is given
+    /// Print one JSON object: {"schema", "summary", "scenario", "plan"}; scenario and plan are null if -o is given
     #[arg(long)]
     json: bool,
 
@@ -131,7 +131,7 @@ fn bytes_of(source: &Source) -> Result<Vec<u8>, Problem> {
             return json.map_err(|error| Problem::new("", error.to_string(), "choose another preset"));
         }
         Source::Session(_) => {
-            return Err(Problem::new("", "is no file", "give a file of the other tool"));
+            return Err(Problem::new("", "is not a file", "give a file of the other tool"));
         }
     };
     let bytes = read.map_err(|error| {
@@ -139,7 +139,11 @@ fn bytes_of(source: &Source) -> Result<Vec<u8>, Problem> {
     })?;
     if bytes.len() as u64 > MAX_UNPACKED_BYTES {
         let limit = MAX_UNPACKED_BYTES >> 20;
-        return Err(Problem::new("", format!("is larger than {limit} MiB"), "is it the right file?"));
+        return Err(Problem::new(
+            "",
+            format!("is larger than {limit} MiB"),
+            "check that this is the file you meant",
+        ));
     }
     Ok(bytes)
 }

@@ -63,14 +63,14 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 }
 
 fn place(path: &Path) -> String {
-    let there = if path.exists() { "" } else { " (not there yet)" };
+    let there = if path.exists() { "" } else { " (does not exist yet)" };
     format!("{}{there}", printable(&path.to_string_lossy()))
 }
 
 fn terminal(console: &Console) -> String {
     let name = std::env::var("TERM").map_or_else(|_| "TERM is not set".to_owned(), |name| printable(&name));
     if !console.out_is_terminal() {
-        return format!("{name}, but the output is no terminal");
+        return format!("{name}, but the output is not a terminal");
     }
     let size = console.size().map_or_else(
         || "size unknown".to_owned(),

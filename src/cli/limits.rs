@@ -38,7 +38,7 @@ impl Limits {
             ("--seed", "seed", self.seed.is_some()),
         ] {
             if is_given && settings.iter().any(|setting| setting.name == set) {
-                twice.add(set, format!("is given by {flag} too"), "give it once");
+                twice.add(set, format!("is also given by {flag}"), "give it once");
             }
         }
         twice

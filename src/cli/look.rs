@@ -9,7 +9,7 @@ use std::ffi::OsString;
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Look")]
 pub struct LookArguments {
-    /// Whether to use colour [default: auto]
+    /// When to use colour [default: auto]
     #[arg(long, value_name = "WHEN", value_enum)]
     pub color: Option<When>,
 
@@ -30,12 +30,12 @@ pub struct LookArguments {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// If the terminal can and nobody objects.
+    /// If the terminal shows colour and NO_COLOR is not set.
     #[default]
     Auto,
-    /// Also if it seems not to.
+    /// Always.
     Always,
-    /// Not at all.
+    /// Never.
     Never,
 }
 

@@ -11,7 +11,7 @@ use std::io::Write as _;
 #[derive(Args, Debug)]
 #[command(after_long_help = "Example:\n  lightbay man | man -l -")]
 pub struct Arguments {
-    /// The page of one command instead of the whole program
+    /// Command whose page to write [default: the whole program]
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -28,7 +28,7 @@ pub fn run(
         None => command,
         Some(name) => command.find_subcommand(name).cloned().ok_or_else(|| {
             let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-            Failure::input("", format!("'{name}' is no command"), suggestion(name, &names))
+            Failure::input("", format!("command '{name}' does not exist"), suggestion(name, &names))
         })?,
     };
     let mut text = Vec::new();

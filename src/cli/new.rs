@@ -23,11 +23,11 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Arguments {
-    /// A preset as `lightbay presets` lists it, or a kind
+    /// Preset as `lightbay presets` lists it, or a kind
     #[arg(value_name = "PRESET|KIND")]
     from: String,
 
-    /// Change a knob; for one entry of a list NAME[3]=VALUE. `lightbay methods` lists the knobs
+    /// Change a parameter; for one entry of a list NAME[3]=VALUE. `lightbay methods` lists the parameters
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
@@ -82,7 +82,7 @@ fn converted(
             let remedy = format!("write {}=PLAN once", setting.name);
             return Err(Failure::input(
                 setting.to_string(),
-                "names a plan a second time or by an index",
+                "names a second plan, or a plan by an index",
                 remedy,
             ));
         } else {

@@ -35,7 +35,7 @@ Examples:
   lightbay solve job.json --hot-start plan.json --gap 1% --progress json -o better.json
   lightbay new tiny8 | lightbay solve - | lightbay check -
 
-Ctrl-C, termination and hang-up stop the run and write the best plan; a second one leaves at once.
+Ctrl-C, termination and hang-up stop the run and write the best plan; a second signal ends the program at once.
 With -o the best plan so far is written while the run lasts, at most once a second.";
 
 /// How long a run may take to stop after a termination or hang-up. Runs answer within milliseconds but for a few long
@@ -51,11 +51,11 @@ pub struct Arguments {
     #[arg(value_name = "SCENARIO", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenario: Source,
 
-    /// Method, as `lightbay methods` lists them [default: that of the kind]
+    /// Method, as `lightbay methods` lists them [default: that of the kind, or what suits the scenario]
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
 
-    /// Change a knob of the scenario or a parameter of the method; for one entry of a list NAME[3]=VALUE
+    /// Change a parameter of the scenario or of the method; for one entry of a list NAME[3]=VALUE
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PLAN", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     hot_start: Option<Source>,
 
-    /// What to say on standard error while solving [default: plain on a terminal, else none]
+    /// Progress on standard error while solving [default: plain on a terminal, else none]
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
 
@@ -142,7 +142,7 @@ fn coordinate(
                 // Whoever sits at the keyboard decides how long to wait; nobody else can.
                 give_up = (first != Signal::Interrupt).then(|| Instant::now() + GRACE);
                 if first == Signal::Interrupt && console.err_is_terminal() {
-                    console.say("stopping; Ctrl-C again leaves at once");
+                    console.say("stopping; press Ctrl-C again to leave at once");
                 }
             }
         }
@@ -212,7 +212,7 @@ fn report_failure(done: &Done, interrupted: bool, console: &mut Console) {
         EndStatus::Unbounded => console.error(&format!("unbounded: {message}")),
         EndStatus::NoPlan if !interrupted => {
             let why = if message.is_empty() { "no plan was found" } else { &message };
-            console.error(&format!("no plan: {why}; raise the limits or try another method"));
+            console.error(&format!("no plan: {why}; raise the limits or use another method"));
         }
         _ => {}
     }

@@ -89,8 +89,7 @@ impl Source {
         match self.read()? {
             AnyFile::Plan(plan) => Ok(plan),
             AnyFile::Scenario(_) => {
-                let problem =
-                    Problem::new("", "is a scenario, not a plan", "make a plan of it with `lightbay solve`");
+                let problem = Problem::new("", "is a scenario, not a plan", "solve it with `lightbay solve`");
                 Err(Problems::from(problem).named(self.to_string()))
             }
         }
@@ -113,11 +112,7 @@ pub fn sound(file: PlanFile, name: &str) -> Result<AnyPlan, Problems> {
     let report = file.check(Depth::Usual);
     let mut problems = Problems::of(name);
     for violation in &report.violations {
-        problems.add(
-            violation.code,
-            violation.message.clone(),
-            "only plans that pass `lightbay check` are taken",
-        );
+        problems.add(violation.code, violation.message.clone(), "give a plan that passes `lightbay check`");
     }
     problems.into_result(())?;
     report.plan.ok_or_else(|| {
@@ -139,7 +134,7 @@ fn open(path: &Path) -> Result<File, Problem> {
             let all = presets();
             let names = all.iter().map(|preset| preset.name);
             Err(refused(
-                "there is no such file".to_owned(),
+                "the file does not exist".to_owned(),
                 match nearest(&name, names) {
                     Some(near) => format!("did you mean the preset 'preset:{near}'?"),
                     None => "check the name; presets are written 'preset:NAME'".to_owned(),

@@ -39,13 +39,14 @@ Examples:
   lightbay sweep preset:crossconnect-16-16-25 --over instance_seed=1..5 --time-limit 10s --shard 1/2 -o first.csv
   lightbay sweep preset:tiny8 --over mfu=30%..60%..10% --method delta-joint -o table.csv --resume
 
-Values are separated by commas, lists stand in brackets, ranges are first..last or first..last..step. Several --over make
-every combination. A method that starts from plans is given the plan of the neighbouring value of the last knob that keeps
-what is known (--cold: never); columns started_from and hot_start say so. Such lines of cells stay in one --shard.
+Separate values by commas, put lists in brackets, and write ranges as first..last or first..last..step. Several --over
+make every combination. A method that can start from a plan starts from that of the neighbouring value of the last
+parameter that allows it (--cold: never); the columns started_from and hot_start tell which. Cells that start from each
+other stay in one --shard.
 
-Rows are written as they come. Ctrl-C, termination and hang-up leave whole rows; the same command with --resume goes on
-after them. Until a table with -o is complete, the plans that its next cells start from lie in TABLE.resume beside it.
-A cell without a plan is a row with a reason, and decides the exit code.";
+Every row is written as soon as its cell is solved. Ctrl-C, termination and hang-up leave whole rows; the same command
+with --resume goes on after them. Until a table with -o is complete, the folder TABLE.resume beside it holds the plans
+that its next cells start from. A cell without a plan gives a row with the reason; it decides the exit code.";
 
 /// Arguments of `sweep`.
 #[derive(Args, Debug)]
@@ -55,7 +56,7 @@ pub struct Arguments {
     #[arg(value_name = "SCENARIO", required = true, num_args = 1.., value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     scenarios: Vec<Source>,
 
-    /// Values of a knob of the scenario or a parameter of all methods: seq=2048,4096 or seq=2048..8192..2048
+    /// Values of a parameter of the scenario or of all methods: seq=2048,4096 or seq=2048..8192..2048
     #[arg(long, value_name = "NAME=VALUES")]
     over: Vec<Setting>,
 
@@ -63,18 +64,18 @@ pub struct Arguments {
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
 
-    /// Change a knob of every scenario or a parameter of those methods that have it
+    /// Change a parameter of every scenario, or of the methods that have it
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
     #[command(flatten)]
     limits: Limits,
 
-    /// Start every cell from nothing
+    /// Start no cell from the plan of another
     #[arg(long)]
     cold: bool,
 
-    /// Solve one part of several only, such as 1/4; all parts together are the whole
+    /// Solve one part of the table, such as 1/4; all parts together are the whole table
     #[arg(long, value_name = "PART", default_value_t = Shard::WHOLE, hide_default_value = true)]
     shard: Shard,
 
@@ -99,7 +100,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// What to say on standard error: a line per cell, or events of all runs (run is the cell) and rows
+    /// Progress on standard error: a line per cell, or events of all runs (run is the cell) and rows
     /// (lightbay.sweep-row/1) as JSON [default: plain on a terminal if a table is written, else none]
     #[arg(long, value_name = "FORM", value_enum)]
     progress: Option<Progress>,
@@ -176,7 +177,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                 signal = Some(first);
                 walker.stop(Stop::Signal);
                 if first == Signal::Interrupt && console.err_is_terminal() {
-                    console.say("stopping; Ctrl-C again leaves at once");
+                    console.say("stopping; press Ctrl-C again to leave at once");
                 }
             }
         }
@@ -194,7 +195,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     let all = found.len() + todo.len();
     if let Some(signal) = signal.filter(|_| !through) {
-        let how = if arguments.output.is_some() { "; --resume goes on" } else { "" };
+        let how = if arguments.output.is_some() { "; the same command with --resume goes on" } else { "" };
         let there = found.len() + rows.len();
         console.say(&format!("ended by {} after {there} of {all} cells{how}", signal.word()));
         return Ok(Exit::Signal(signal));

@@ -41,8 +41,8 @@ impl Target {
             Some(path) => FileTarget::prepare(path, force).map(Self::File),
             None if console.out_is_closed() => Err(Problem::new(
                 "standard output",
-                "is closed, so the result would be lost",
-                "name a file with -o, or send standard output somewhere",
+                "is closed, and the result would be lost",
+                "name a file with -o, or redirect standard output",
             )),
             None => Ok(Self::Stdout),
         }
@@ -144,7 +144,7 @@ fn check_folder(path: &Path, name: &str) -> Result<(), Problem> {
     let folder = folder_of(path);
     let shown = printable(&folder.to_string_lossy());
     match fs::metadata(folder) {
-        Ok(found) if !found.is_dir() => refuse(format!("'{shown}' is no folder"), "choose another place"),
+        Ok(found) if !found.is_dir() => refuse(format!("'{shown}' is not a folder"), "choose another place"),
         Ok(_) => match access(folder, Access::WRITE_OK | Access::EXEC_OK) {
             Ok(()) => Ok(()),
             Err(error) => refuse(

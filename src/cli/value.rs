@@ -5,7 +5,7 @@
 /// # Errors
 /// What would be valid.
 pub fn duration_s(text: &str) -> Result<f64, String> {
-    let refuse = || format!("'{text}' is no duration; write 90, 90s, 5m or 1h30m");
+    let refuse = || format!("'{text}' is not a duration; write 90, 90s, 5m or 1h30m");
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err(refuse());
@@ -39,7 +39,7 @@ pub fn duration_s(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What would be valid.
 pub fn gap(text: &str) -> Result<f64, String> {
-    let refuse = || format!("'{text}' is no gap; write 1% or 0.01, at most 100%");
+    let refuse = || format!("'{text}' is not a gap; write 1% or 0.01, at most 100%");
     let text_only = text.trim();
     let share = match text_only.strip_suffix('%') {
         Some(percent) => percent.trim_end().parse::<f64>().map(|value| value / 100.0),

@@ -15,7 +15,7 @@ use crate::helper::{self, Group};
 use crate::runtime::{self, First, Opening, View};
 use crate::view::{self, ViewCache};
 use lightbay_core::problem::{Problem, suggestion};
-use lightbay_engines::{AnyFile, kinds, method, methods};
+use lightbay_engines::{AnyFile, kinds, method, methods, unknown_method};
 use ratatui::Frame;
 use std::io::{self, IsTerminal as _};
 
@@ -68,8 +68,8 @@ fn require_terminal(arguments: &OpeningArguments, console: &Console) -> Result<(
     let subject = arguments.subject.as_ref().map_or_else(|| "SCENARIO".to_owned(), ToString::to_string);
     Err(Failure::input(
         "",
-        "the workbench needs a terminal and there is none",
-        format!("without one use `lightbay solve {subject} -o plan.json`"),
+        "the workbench needs a terminal",
+        format!("without a terminal use `lightbay solve {subject} -o plan.json`"),
     ))
 }
 
@@ -117,11 +117,11 @@ fn known(name: String, first: &First) -> Result<String, Problem> {
         return Ok(name);
     }
     let names: Vec<&str> = all.iter().map(|method| method.name).collect();
-    Err(Problem::new(
-        "--solve",
-        format!("'{name}' is no method of kind {}", kinds.join(", ")),
-        suggestion(&name, &names),
-    ))
+    let problem = match kinds[..] {
+        [kind] => unknown_method(kind, &name),
+        _ => Problem::new("", format!("method '{name}' does not exist"), suggestion(&name, &names)),
+    };
+    Err(Problem { path: "--solve".to_owned(), ..problem })
 }
 
 /// One core stays free for the screen.

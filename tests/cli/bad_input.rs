@@ -31,11 +31,11 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
     ("newer_schema.json", &["schema: is version '2' of lightbay.scenario", "reads 'lightbay.scenario/1'"]),
     ("no_object.json", &["holds a list of 3", "is an object"]),
     ("no_schema.json", &["schema: is missing", "lightbay.scenario/1"]),
-    ("not_json.json", &["is no scenario or plan", "none of the formats that lightbay knows"]),
+    ("not_json.json", &["is neither a scenario or plan", "nor a format that lightbay knows"]),
     ("sends_to_itself.json", &["tasks[0].dst_pod: is '0', the pod that sends"]),
     ("too_few_ports.json", &["pods[1].ports: pod 'p1' has 1 port,", "give it at least 2 ports"]),
     ("too_large_number.json", &["line 6, column", "number out of range"]),
-    ("truncated.json", &["the file ends too early; was it cut off?"]),
+    ("truncated.json", &["the file ends too early; check whether it was cut off"]),
     (
         "unknown_keys.json",
         &[
@@ -45,10 +45,10 @@ const BAD_SCENARIOS: [(&str, &[&str]); 26] = [
             "nic_bandwidth_gbps: is missing; add it",
         ],
     ),
-    ("unknown_kind.json", &["kind: is 'trainning'; did you mean 'training'?"]),
+    ("unknown_kind.json", &["kind: there is no kind 'trainning'; did you mean 'training'?"]),
     (
         "unknown_model.json",
-        &["job.model: is 'gpt_7bb', no model that is built in; did you mean 'gpt_7b'? valid are gpt_7b"],
+        &["job.model: there is no built-in model 'gpt_7bb'; did you mean 'gpt_7b'? use one of gpt_7b"],
     ),
     (
         "wrong_types.json",
@@ -143,7 +143,7 @@ fn files_that_are_too_large_or_too_deep_are_refused_quickly() {
     place.run(&["show", "huge.json"]).exit(2).says(&[
         "huge.json",
         "larger than 64 MiB",
-        "is it the right file?",
+        "check that this is the file you meant",
     ]);
     place.write("deep.json", "[".repeat(1_000_000));
     place.run(&["show", "deep.json"]).exit(2).says(&["deep.json", "nested deeper than 128 levels"]);
@@ -156,7 +156,7 @@ fn what_is_no_file_is_named_as_what_it_is() {
     let place = Place::new();
     fs::create_dir(place.path("folder")).unwrap();
     place.run(&["show", "folder"]).exit(2).says(&["folder: is a folder"]);
-    place.run(&["show", "nothing.json"]).exit(2).says(&["nothing.json: there is no such file"]);
+    place.run(&["show", "nothing.json"]).exit(2).says(&["nothing.json: the file does not exist"]);
     place.run(&["show", "tiny8"]).exit(2).says(&["did you mean the preset 'preset:tiny8'?"]);
     place.run(&["show", "preset:tinny8"]).exit(2).says(&["preset:tinny8", "did you mean 'tiny8'?"]);
     place.run(&["solve", "session:x"]).exit(2).says(&["session:x: is a session"]);

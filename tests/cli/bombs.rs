@@ -63,7 +63,7 @@ fn compressed_floods_are_no_scenarios() {
         ("knobs", flood(&format!("{SCENARIO}\"job\": [0"), ",{}", 250), "more than"),
         ("name", flood(&format!("{SCENARIO}\"name\": \""), "a", 250), "more than"),
         ("blanks", flood("", " \n", 250), "is empty"),
-        ("words", flood("", "x", 250), "none of the formats"),
+        ("words", flood("", "x", 250), "nor a format"),
     ] {
         let file = format!("{name}.json.gz");
         // Where it is the text that is long, it ends.

@@ -192,7 +192,7 @@ fn training_plans_are_laid_on_switches_one_after_the_other() {
     let other = new(&["from=a.json", "ocs_count=3", "installed_from=pa.json"], "x.json").exit(2);
     other.says(&["--set: installed_from: is for", "but 'ocs_count' is 3"]);
     new(&["ocs_count=3"], "x.json").exit(2).says(&["from: is missing"]);
-    new(&["from=a.json", "from=b.json"], "x.json").exit(2).says(&["a second time"]);
+    new(&["from=a.json", "from=b.json"], "x.json").exit(2).says(&["names a second plan"]);
     new(&["from=a.json", "installed_from=b.json"], "x.json").exit(2).says(&["is a plan of kind training"]);
     new(&["from=sa.json"], "x.json").exit(2).says(&["is a scenario, not a plan"]);
     new(&["from=a.json", "ocs_count=0"], "x.json").exit(2).says(&["ocs_count: '0' is not valid"]);
@@ -222,12 +222,12 @@ fn what_is_exported_can_be_read_back_as_installed() {
     assert_eq!(state(&again, "add"), state(&plan, "remove"));
     read(&["preset:crossconnect-example", "plan.csv", "--set", "state=before", "-o", "before.json"]).done();
     assert_eq!(place.json("before.json")["installed"], plan["scenario"]["installed"]);
-    read(&["plan.csv"]).exit(2).says(&["no scenario among the files"]);
-    read(&["plan.json", "preset:crossconnect-example", "plan.csv"]).exit(2).says(&["is a second scenario"]);
+    read(&["plan.csv"]).exit(2).says(&["none of the files is a scenario"]);
+    read(&["plan.json", "preset:crossconnect-example", "plan.csv"]).exit(2).says(&["is the second scenario"]);
     read(&["preset:tiny4", "plan.csv"]).exit(2).says(&["preset:tiny4: kind: is of kind training"]);
     read(&["preset:crossconnect-3-1-25", "plan.csv"]).exit(2).says(&["plan.csv"]);
 
-    place.run(&["export", "plan.json", "--to", "sonic_ocs"]).exit(2).says(&["name a folder for them: -o "]);
+    place.run(&["export", "plan.json", "--to", "sonic_ocs"]).exit(2).says(&["name a folder with -o "]);
     std::fs::create_dir(place.path("files")).unwrap();
     place.run(&["export", "plan.json", "--to", "sonic_ocs", "-o", "files"]).done().prints(&["rollback"]);
     place.run(&["export", "again.json", "--to", "csv"]).exit(2).says(&["set full=true for the whole state"]);
@@ -283,10 +283,10 @@ fn scenarios_that_are_wrong_are_refused_with_a_remedy() {
 fn a_pod_is_carried_to_its_switches_port_by_port() {
     let place = Place::new();
     solve(&place, &["preset:pt-4x4x8", "--set", "routing=none"], "pod.json");
-    place
-        .run(&["new", "crossconnect", "--set", "from=pod.json", "-o", "hall.json"])
-        .done()
-        .says(&["96 circuits on 48 switches keep switch and ports", "only in the plan: the routes"]);
+    place.run(&["new", "crossconnect", "--set", "from=pod.json", "-o", "hall.json"]).done().says(&[
+        "96 circuits on 48 switches keep switch and ports",
+        "not in the scenario but in the plan: the routes",
+    ]);
     let hall = place.json("hall.json");
     assert_eq!((&hall["ocs_count"], hall["placed"].as_array().unwrap().len()), (&json!(48), 96));
     let plan = solve(&place, &["hall.json"], "laid.json");

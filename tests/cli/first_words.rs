@@ -47,11 +47,11 @@ fn files_of_other_tools_are_told_by_name_with_the_command_that_reads_them() {
     for (file, told) in [
         (
             "workload.txt",
-            "this is a SimAI text workload, no scenario or plan; import it: `lightbay import aicb workload.txt -o job.json`",
+            "this is a SimAI text workload, not a scenario or plan; import it: `lightbay import aicb workload.txt -o job.json`",
         ),
-        ("trace.json", "this is a PyTorch profiler trace, no scenario or plan; lightbay reads no traces"),
+        ("trace.json", "this is a PyTorch profiler trace, not a scenario or plan; lightbay reads no traces"),
         ("bom.json", "is version '2' of lightbay.scenario"),
-        ("note.txt", "none of the formats that lightbay knows"),
+        ("note.txt", "nor a format that lightbay knows"),
         ("empty.json", "is empty"),
     ] {
         for command in ["show", "check", "solve"] {
@@ -78,7 +78,7 @@ fn states_of_switches_ask_for_their_scenario() {
     let place = Place::new();
     place.write("table.csv", "ocs_id,action,pod_a,port_a,pod_b,port_b\n0,keep,0,0,1,0\n");
     place.run(&["import", "csv", "table.csv"]).exit(2).says(&[
-        "there is no scenario among the files",
+        "none of the files is a scenario",
         "lightbay import csv SCENARIO FILE… -o installed.json",
         "lightbay new crossconnect --set from=PLAN",
     ]);

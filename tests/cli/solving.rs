@@ -128,7 +128,7 @@ fn all_wrong_settings_are_named_at_once() {
             "bandwith_gbps",
             "did you mean 'bandwidth_gbps'?",
             "'zero' is not valid",
-            "--seed too",
+            "also given by --seed",
             "'no' does not exist",
         ]);
     place
@@ -229,8 +229,8 @@ fn a_hot_start_is_used_repaired_and_reported() {
         .run(&["solve", "preset:small", "--method", "prop-alloc", "--hot-start", "plan.json", "--gap", "1%"])
         .exit(2)
         .says(&[
-            "hot_start: has no effect on prop-alloc, which starts from no plan; leave it out",
-            "gap: has no effect on prop-alloc, which proves no bound; leave it out",
+            "--hot-start: has no effect on prop-alloc, which starts from no plan; leave it out",
+            "--gap: has no effect on prop-alloc, which proves no bound; leave it out",
         ]);
     place.scenario("small", "scenario.json");
     place
@@ -243,7 +243,7 @@ fn a_hot_start_is_used_repaired_and_reported() {
 fn the_scenario_of_a_plan_can_be_solved_again() {
     let place = Place::new();
     place.plan("tiny8", "prop-alloc", "plan.json");
-    let ran = place.run(&["solve", "plan.json"]).done().says(&["is a plan: solving its scenario"]);
+    let ran = place.run(&["solve", "plan.json"]).done().says(&["is a plan, so its scenario is solved"]);
     let again = ran.json();
     assert_eq!(
         again["provenance"]["scenario_sha256"],

@@ -193,7 +193,7 @@ fn signals_leave_whole_rows() {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{said}");
-        assert!(said.contains("of 8 cells; --resume goes on"), "{said}");
+        assert!(said.contains("of 8 cells; the same command with --resume goes on"), "{said}");
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["ended"], "stopped");
         let table = place.read("table.jsonl");
@@ -229,12 +229,12 @@ fn what_is_wrong_is_said_before_anything_is_solved() {
     let place = Place::new();
     for (arguments, says) in [
         (&["--over", "bandwith_gbps=1"][..], "did you mean 'bandwidth_gbps'?"),
-        (&["--over", "seq"], "is no setting"),
+        (&["--over", "seq"], "is not a setting"),
         (&["--over", "seq=1..9..0"], "seq.step: '0' is not valid"),
-        (&["--over", "seed=1,2", "--seed", "3"], "is given by --seed too"),
+        (&["--over", "seed=1,2", "--seed", "3"], "is also given by --seed"),
         (&["--method", "delta-jont"], "did you mean 'delta-joint'?"),
         (&["--set", "nothing=1"], "--set: nothing"),
-        (&["-o", "table.txt"], "let it end with .csv or .jsonl"),
+        (&["-o", "table.txt"], "does not end with .csv or .jsonl"),
         (&["-o", "no/table.csv"], "'no' does not exist"),
         (&["-o", "-", "--resume"], "name the table with -o"),
     ] {

@@ -281,21 +281,25 @@ fn changes_are_written_between_any_two_pods() {
     let circuits = |text: &str, action: &str| {
         let mut all: Vec<String> = text
             .lines()
-            .filter_map(|line| line.strip_suffix(action)?.split_once(',').map(|(_, rest)| rest.to_owned()))
+            .filter_map(|line| {
+                let (before, ends) = line.split_once(action)?;
+                let (_, circuit) = before.split_once(',')?;
+                Some(format!("{circuit},{ends}"))
+            })
             .collect();
         all.sort_unstable();
         all
     };
-    assert!(!circuits(&there, ",add").is_empty());
-    assert_eq!(circuits(&there, ",add"), circuits(&back, ",remove"), "the way back undoes it");
+    assert!(!circuits(&there, ",add,").is_empty());
+    assert_eq!(circuits(&there, ",add,"), circuits(&back, ",remove,"), "the way back undoes it");
     let refused = |arguments: &[&str], parts: &[&str]| {
         let all: Vec<&str> = ["export", "new.json"].iter().chain(arguments).copied().collect();
         place.run(&all).exit(2).says(parts);
     };
     refused(&["--to", "changes", "--against", "preset:tiny4"], &["against: is of kind training"]);
-    refused(&["--to", "routes", "--against", "old.json"], &["leave it out, or write changes"]);
+    refused(&["--to", "routes", "--against", "old.json"], &["leave it out, or export to changes"]);
     refused(&["--to", "changes", "--against", "old.json", "--set", "from=pt"], &["from: ", "one of the two"]);
-    refused(&["--to", "changes", "--against", "none.json"], &["none.json", "no such file"]);
+    refused(&["--to", "changes", "--against", "none.json"], &["none.json", "does not exist"]);
     let twice = ["export", "-", "--to", "changes", "--against", "-"];
     place.run(&twice).exit(2).says(&["once only"]);
     place

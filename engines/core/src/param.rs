@@ -296,9 +296,9 @@ impl ParamInfo {
                     } else {
                         let near = nearest(text, names.iter().copied());
                         let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
-                        format!("{near}valid are {}; {}", names.join(", "), self.hint)
+                        format!("{near}use one of {}; {}", names.join(", "), self.hint)
                     };
-                    return Err(Problem::new(self.name.clone(), format!("'{text}' is not possible"), remedy));
+                    return Err(Problem::new(self.name.clone(), format!("there is no '{text}'"), remedy));
                 }
             }
             (Domain::Text, ParamValue::Text(_)) => Some(value.clone()),
@@ -354,7 +354,7 @@ impl std::str::FromStr for Setting {
         let malformed = || {
             Problem::new(
                 "",
-                format!("'{text}' is no setting"),
+                format!("'{text}' is not a setting"),
                 "write name=value, for one entry of a list name[3]=value",
             )
         };

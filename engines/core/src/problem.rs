@@ -230,8 +230,9 @@ pub fn counted(count: u64, one: &str, many: &str) -> String {
 pub fn suggestion(word: &str, candidates: &[&str]) -> String {
     match nearest(word, candidates.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),
-        None if candidates.is_empty() => "no name is valid here".to_owned(),
-        None => format!("valid are {}", candidates.join(", ")),
+        None if candidates.is_empty() => "leave it out".to_owned(),
+        None if candidates.len() == 1 => format!("use {}", candidates[0]),
+        None => format!("use one of {}", candidates.join(", ")),
     }
 }
 
@@ -267,7 +268,7 @@ mod tests {
     #[test]
     fn long_words_are_neither_compared_nor_repeated() {
         let word = "x".repeat(10_000_000);
-        assert_eq!(suggestion(&word, &["seq"]), "valid are seq");
+        assert_eq!(suggestion(&word, &["seq"]), "use seq");
         let shown = Problem::new(&word, format!("is '{word}'"), &word).to_string();
         assert!(shown.len() < 7000, "{}", shown.len());
         assert!(shown.contains("(9998005 more characters)"));

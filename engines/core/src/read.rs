@@ -120,7 +120,7 @@ fn larger(what: &str, limit: u64) -> Problem {
     Problem::new(
         "",
         format!("the {what} is larger than {} MiB", limit >> 20),
-        "larger files are not read; is it the right file?",
+        "check that this is the file you meant",
     )
 }
 
@@ -469,7 +469,7 @@ mod tests {
         fields.list("pods", &mut problems);
         fields.each("pods", &mut problems, |_, _| Some(()));
         fields.finish(&mut problems);
-        assert_eq!(problems.to_string(), "surplus: is not a known key; valid are pods");
+        assert_eq!(problems.to_string(), "surplus: is not a known key; use pods");
     }
 
     #[test]

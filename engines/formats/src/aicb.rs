@@ -86,11 +86,11 @@ pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<Input, 
         Format::AiobTimes => aiob::read(opened.reader, limits).map(Content::Kernels),
         Format::BusBandwidth => busbw::read(opened.reader, limits).map(Content::BusBandwidth),
         other => {
-            let mut remedy = "expected is a SimAI text workload, an AICB per-call CSV, AICB kernel times \
+            let mut remedy = "give a SimAI text workload, an AICB per-call CSV, AICB kernel times \
                               or a bus-bandwidth table"
                 .to_owned();
             match other.importer() {
-                Some(importer) => remedy = format!("it is read by `lightbay import {importer}`; {remedy}"),
+                Some(importer) => remedy = format!("read it with `lightbay import {importer}`; {remedy}"),
                 None if !other.advice().is_empty() => remedy = format!("{}; {remedy}", other.advice()),
                 None => {}
             }

@@ -178,7 +178,7 @@ impl Format {
                  `lightbay new training`"
             }
             Self::Html => "download the raw file instead of the page that shows it",
-            Self::Scenario | Self::Plan => "it needs no import: open it or solve it directly",
+            Self::Scenario | Self::Plan => "open it or solve it directly, without an import",
             Self::Model => {
                 "solve it with the solver it is for, then `lightbay import sol` reads the solution"
             }

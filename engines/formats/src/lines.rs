@@ -46,7 +46,7 @@ impl<R: BufRead> Lines<R> {
             return Err(Problem::new(
                 place(),
                 message,
-                "no file with its rows is as long; is it the right file?",
+                "no file of this format is that long; check that this is the file you meant",
             ));
         }
         if read > self.cap {

@@ -145,7 +145,7 @@ impl SolutionFile {
             Err(wrong) => problems.add(
                 place(line),
                 format!("the objective '{token}' {wrong}"),
-                "have the solver write the file again",
+                "let the solver write the file again",
             ),
         }
     }
@@ -162,7 +162,7 @@ impl SolutionFile {
             Err(wrong) => problems.add(
                 place(line),
                 format!("the value '{token}' of '{name}' {wrong}"),
-                "a point has a finite number for every column; have the solver write the file again",
+                "a point has a finite number for every column; let the solver write the file again",
             ),
         }
     }
@@ -184,7 +184,7 @@ fn place(line: usize) -> String {
 /// A line that does not fit the format.
 fn strange(line: usize, text: &str, expected: &str) -> Problem {
     let shown: String = text.trim().chars().take(40).collect();
-    Problem::new(place(line), format!("'{shown}' is not understood"), format!("expected is {expected}"))
+    Problem::new(place(line), format!("'{shown}' cannot be read"), format!("the reader expects {expected}"))
 }
 
 /// What a solution file begins with: who wrote it, or `None` if it is no solution file.
@@ -230,9 +230,9 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     let opened = detect::open(reader, limits)?;
     let Format::Solution(dialect) = opened.format else {
         let mut remedy =
-            "expected is a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
+            "give a solution file of HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK (glpsol -w)".to_owned();
         match opened.format.importer() {
-            Some(importer) => remedy = format!("it is read by `lightbay import {importer}`; {remedy}"),
+            Some(importer) => remedy = format!("read it with `lightbay import {importer}`; {remedy}"),
             None if opened.format == Format::Model => remedy = format!("solve it first; {remedy}"),
             None if !opened.format.advice().is_empty() => {
                 remedy = format!("{}; {remedy}", opened.format.advice());
@@ -261,7 +261,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SolutionFile, Probl
     }?;
     if file.entries.len() > limits.rows {
         let message = format!("has more than {} values, and the model has fewer", limits.rows);
-        problems.add("", message, "is it the solution of this model?");
+        problems.add("", message, "check that it is the solution of this model");
     }
     if file.no_point.is_some() {
         file.entries.clear();

@@ -17,7 +17,7 @@ pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
         format => format,
     };
     let problem = |remedy: String| {
-        Some(Problem::new("", format!("this is {}, no scenario or plan", format.describe()), remedy))
+        Some(Problem::new("", format!("this is {}, not a scenario or plan", format.describe()), remedy))
     };
     if let Some(importer) = format.importer() {
         return problem(format!("import it: `{}`", command(importer, source)));
@@ -29,8 +29,8 @@ pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
         Format::Unknown if begins_like_json(head) => None,
         Format::Unknown => Some(Problem::new(
             "",
-            "is no scenario or plan, which are JSON, and none of the formats that lightbay knows",
-            "is it the right file? `lightbay methods --formats` lists what can be imported",
+            "is neither a scenario or plan (which are JSON) nor a format that lightbay knows",
+            "check that this is the file you meant; `lightbay methods --formats` lists the formats that can be imported",
         )),
         other => problem(other.advice().to_owned()).filter(|problem| !problem.remedy.is_empty()),
     }

@@ -16,7 +16,7 @@ const INSTANCE: &str = "instance";
 pub(crate) fn exporters() -> Vec<FormatInfo> {
     let mut all = vec![FormatInfo {
         name: INSTANCE,
-        help: "The scenario as it is, no longer a member of a random family.",
+        help: "The scenario with every circuit spelled out, instead of a random family and its seed.",
         of: SubjectSort::Either,
         leaves_out: &["the plan", "the random family that it was drawn from"],
         against: None,

@@ -77,7 +77,7 @@ pub fn importers() -> Vec<FormatInfo> {
         name: aicb::AICB,
         help: aicb::AICB_HELP,
         of: SubjectSort::Scenario,
-        leaves_out: &["what differs between ranks and between iterations: one of each stands for all"],
+        leaves_out: &["differences between ranks and between iterations (one of each represents all)"],
         against: None,
         extension: "txt",
         folder: false,
@@ -104,7 +104,7 @@ pub fn import(
         let names: Vec<&str> = formats.iter().map(|info| info.name).collect();
         return Err(Problem::new(
             "",
-            format!("'{format}' is not an import format"),
+            format!("import format '{format}' does not exist"),
             suggestion(format, &names),
         )
         .into());

@@ -49,7 +49,7 @@ pub(super) fn import(
     if strict {
         let mut problems = Problems::new();
         for line in &read.assumed {
-            problems.add("", line.clone(), "give files that say it, or leave out --strict");
+            problems.add("", line.clone(), "add files that say it, or leave out --strict");
         }
         problems.into_result(())?;
     }
@@ -86,16 +86,16 @@ fn sorted<'i>(
         }
         let found = read(input).map_err(|problems| problems.named(&input.name))?;
         if scenario.replace(found).is_some() {
-            let problem = Problem::new("", "is a second scenario", "name one scenario or plan");
+            let problem = Problem::new("", "is the second scenario", "name one scenario or plan");
             return Err(Problems::from(problem).named(&input.name));
         }
     }
     let scenario = scenario.ok_or_else(|| {
         Problem::new(
             "",
-            "there is no scenario among the files; what is set on switches does not say which circuits are asked for",
+            "none of the files is a scenario; the state of switches does not say which circuits are wanted",
             format!(
-                "give the scenario of these switches or a plan for it too: `lightbay import {format} SCENARIO FILE… -o \
+                "add the scenario of these switches, or a plan for it: `lightbay import {format} SCENARIO FILE… -o \
                  installed.json`; `lightbay new crossconnect --set from=PLAN -o SCENARIO` makes one from the plan of a job"
             ),
         )

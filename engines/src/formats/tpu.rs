@@ -41,7 +41,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         name: RADIX4,
         help: "A study beside the pod, as CSV: what directed networks of degree 4 carry, by family and size.",
         of: SubjectSort::Either,
-        leaves_out: &["the pod: the study is of other networks"],
+        leaves_out: &["the pod (the study covers other networks)"],
         against: None,
         extension: "csv",
         folder: false,
@@ -50,7 +50,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
                 "radix4_nodes",
                 2,
                 200,
-                "Sizes of the study; 10, 20, 30 and 40 if not given.",
+                "Numbers of nodes in the study. Default: 10, 20, 30 and 40.",
             ),
             ParamInfo::int("radix4_seed", 0, i64::MAX, 1, "Seed of the study's random networks."),
         ],
@@ -133,7 +133,7 @@ pub(crate) fn export_plan(
 /// The pod that a scenario names.
 fn wired(scenario: &Scenario<Tpu>) -> Result<Topology, Problem> {
     scenario.body.named_topology()?.ok_or_else(|| {
-        Problem::new("topology", "is yet to be designed", "solve the scenario first and export the plan")
+        Problem::new("topology", "is not designed yet", "solve the scenario first and export the plan")
     })
 }
 

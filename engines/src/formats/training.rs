@@ -86,7 +86,7 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
             "md",
             vec![ParamInfo::text(
                 "picture",
-                "File that the report shows, such as one written with --to svg; without it the picture is in the report.",
+                "File of the picture that the report refers to, such as one written with --to svg. Default: the picture is inside the report.",
             )],
         ),
         format(

@@ -43,7 +43,7 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
         "method",
         &methods,
         first,
-        "Method whose model is written: by itself that of the plan, or the first; its parameters and the knobs of the scenario are set alike.",
+        "Method whose model is written. Default: the method of the plan; for a scenario, the first of these methods. Its parameters and those of the scenario are set in the same way.",
     );
     FORMATS
         .iter()
@@ -51,7 +51,10 @@ pub(crate) fn exporters(kind: &str) -> Vec<FormatInfo> {
             name,
             help,
             of: SubjectSort::Either,
-            leaves_out: &["the plan: it is a model to be solved", "what the checker asks beyond the model"],
+            leaves_out: &[
+                "the plan (the file is a model to be solved)",
+                "what the checker asks beyond the model",
+            ],
             against: None,
             extension: name,
             folder: false,
@@ -82,7 +85,7 @@ fn write(
     let question = Question::of(subject, settings)?;
     let model = question.model()?;
     let written = file::write(&model, format).map_err(|error| {
-        Problem::new("", error.to_string().replace('\n', "; "), "choose the other format of models")
+        Problem::new("", error.to_string().replace('\n', "; "), "export the other format of models")
     })?;
     let names = NameFile::of(&question, extension, &written.names);
     let name = format!("{}.{}.{extension}", file_stem(question.scenario.name()), question.method);

@@ -33,7 +33,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
     Some(FormatInfo {
         name: SOL,
         help: "The plan that a solution of an exported model stands for, from HiGHS, Gurobi, CPLEX, SCIP, CBC or GLPK; \
-               beside the solution give the names written with the model, or the scenario or plan it was written from.",
+               give also the file of names that was written with the model, or the scenario or plan that it was written from.",
         of: SubjectSort::Plan,
         leaves_out: &["the bound and the gap of the other solver", "its times and its log"],
         against: None,
@@ -44,7 +44,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
                 "method",
                 &methods,
                 first,
-                "Method whose model was solved; with the file of names it is known, and so is all else.",
+                "Method whose model was solved. The file of names contains it, and all other settings.",
             )
             .derived(),
         ],
@@ -72,7 +72,7 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
     if file.dialect == Dialect::Glpk && asked.names.as_ref().is_some_and(|names| names.format == "lp") {
         let problem = Problem::new(
             "",
-            "gives columns by number, which the LP format does not keep",
+            "gives columns by number, but the LP format does not keep their order",
             "export the model as mps and solve that",
         );
         return Err(Problems::from(problem).named(&solution.name));
@@ -122,7 +122,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
         if let Some(before) = place.replace(input) {
             problems.add(
                 input.name.clone(),
-                format!("is one too many beside {}", before.name),
+                format!("is given beside {}", before.name),
                 "give one solution, and one file of names, scenario or plan",
             );
         }
@@ -136,7 +136,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
         }
         (Some(_), None) => Err(Problem::new(
             "",
-            "nothing says which model this solves",
+            "none of the files says which model was solved",
             "add the .names.json file written beside the model, or the scenario or plan with --set method=",
         )
         .into()),
@@ -152,7 +152,7 @@ fn asked(beside: &Input, settings: &[Setting]) -> Result<Asked, Problems> {
         for setting in settings {
             problems.add(
                 setting.name.clone(),
-                format!("is said by {} already", beside.name),
+                format!("is in {} already", beside.name),
                 "leave it out, or give the scenario instead of the names",
             );
         }
@@ -228,10 +228,13 @@ fn lines(
         ),
     });
     if point.rounded_by > 0.0 {
-        lines.push(format!("whole numbers were off by at most {:.1e} and are rounded", point.rounded_by));
+        lines.push(format!(
+            "values of integer columns were off by at most {:.1e} and are rounded",
+            point.rounded_by
+        ));
     }
     if file.further_points > 0 {
-        lines.push(format!("the first of {} points was taken", file.further_points + 1));
+        lines.push(format!("the file has {} points; the first was taken", file.further_points + 1));
     }
     lines.push(format!(
         "the plan has {} {} and passed its check; no bound is claimed for it",

@@ -106,7 +106,7 @@ impl NameFile {
         {
             problems.add(
                 "scenario_sha256",
-                "is not that of the scenario in the file",
+                "does not match the scenario in the file",
                 "the scenario was changed after the model was written; export the model again",
             );
         }
@@ -137,15 +137,21 @@ impl NameFile {
             let different = here.iter().zip(there).find(|((_, words), name)| words != *name);
             let message = match different {
                 Some(((name, words), now)) => {
-                    format!("'{name}' is '{words}' there and '{now}' in the model of now")
+                    format!(
+                        "'{name}' is '{words}' in the file and '{now}' in the model as this version builds it"
+                    )
                 }
                 None if here.len() != there.len() => {
-                    format!("has {} {what}, the model of now has {}", here.len(), there.len())
+                    format!(
+                        "has {} {what}, the model as this version builds it has {}",
+                        here.len(),
+                        there.len()
+                    )
                 }
                 None => continue,
             };
             let remedy = format!(
-                "the names were written by lightbay {}, this is {}; export the model again and solve that",
+                "lightbay {} wrote the names, this is {}; export the model again and solve that",
                 self.version,
                 env!("CARGO_PKG_VERSION")
             );

@@ -58,7 +58,7 @@ pub(super) fn point(
     if let Some(none) = &file.no_point {
         return Err(Problem::new(
             format!("line {}", none.line),
-            format!("{} says '{}': there is no feasible point in the file", file.dialect.solver(), none.what),
+            format!("{} says '{}', so the file has no feasible point", file.dialect.solver(), none.what),
             "give the solver more time, or ask `lightbay solve` why there is no plan",
         )
         .into());
@@ -81,9 +81,9 @@ pub(super) fn point(
     if let Some(broken) = model.first_broken(&values, tolerance) {
         let remedy = match file.dialect {
             dialect if dialect.coarse() => {
-                "this style keeps six digits only; have HiGHS write the raw one (write_solution_style=0)"
+                "this style keeps only six digits; let HiGHS write the raw style (write_solution_style=0)"
             }
-            _ => "is it the solution of this very model, solved to tolerances of 1e-6?",
+            _ => "check that it is the solution of this model, solved with tolerances of 1e-6",
         };
         return Err(Problem::new("", format!("the point breaks the model: {broken}"), remedy).into());
     }
@@ -118,16 +118,16 @@ fn assigned(file: &SolutionFile, names: &Names<'_>) -> Result<Vec<Option<f64>>, 
                 Key::Place(place) => problems.add(
                     path,
                     format!("gives a value to column {}, the model has {}", place + 1, values.len()),
-                    "is it the solution of this model?",
+                    "check that it is the solution of this model",
                 ),
                 Key::Name(name) if file.dialect.mixes_rows() && names.is_row(name) => {}
                 Key::Name(name) => {
                     let near = nearest(name, names.columns.iter().copied().take(NEAREST_OF));
                     let remedy = near.map_or_else(
-                        || "is it the solution of this model?".to_owned(),
-                        |near| format!("did you mean '{near}'? Is it the solution of this model?"),
+                        || "check that it is the solution of this model".to_owned(),
+                        |near| format!("did you mean '{near}'? check that it is the solution of this model"),
                     );
-                    problems.add(path, format!("'{name}' is no column of the model"), remedy);
+                    problems.add(path, format!("the model has no column '{name}'"), remedy);
                 }
             }
             continue;
@@ -140,7 +140,7 @@ fn assigned(file: &SolutionFile, names: &Names<'_>) -> Result<Vec<Option<f64>>, 
                     names.columns[column],
                     ParamValue::Float(entry.value)
                 ),
-                format!("line {} gave it one already; have the solver write the file again", lines[column]),
+                format!("line {} gives the first; let the solver write the file again", lines[column]),
             );
         }
         values[column] = Some(entry.value);
@@ -170,7 +170,7 @@ fn missing(
     let remedy = if strict && dialect.omits_zeros() {
         format!("{} leaves out zeros; without --strict they are taken as zero", dialect.solver())
     } else {
-        "the file is cut short, or the solution of another model".to_owned()
+        "the file is cut short, or it is the solution of another model".to_owned()
     };
     Problem::new("", message, remedy)
 }
@@ -183,6 +183,6 @@ fn agree(claimed: f64, line: usize, objective: f64, tolerance: f64) -> Result<()
     Err(Problem::new(
         format!("line {line}"),
         format!("the file claims the objective {claimed}, its values give {objective}"),
-        "is it the solution of this very model, and complete?",
+        "check that it is the complete solution of this model",
     ))
 }

@@ -63,7 +63,7 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
     let all = "c1 1\nc2 2\nc3 0\nt4 0.6\n";
     assert_eq!(taken(&format!("# Solution\n{all}")).unwrap().values, [1.0, 2.0, 0.0, 0.6]);
     for (text, words) in [
-        (format!("{all}c9 1\n"), "line 5: 'c9' is no column of the model; did you mean 'c1'?"),
+        (format!("{all}c9 1\n"), "line 5: the model has no column 'c9'; did you mean 'c1'?"),
         (format!("{all}c2 1\n"), "line 5: gives 'c2' a second value, 1; line 2 gave it one already"),
         (
             format!("# Objective value = 4.9\n{all}"),
@@ -87,7 +87,10 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
 #[test]
 fn a_file_without_a_point_says_what_the_solver_said() {
     let problems = refused("solution status: infeasible\nno solution available\n");
-    assert!(problems.contains("line 2: SCIP says 'infeasible': there is no feasible point"), "{problems}");
+    assert!(
+        problems.contains("line 2: SCIP says 'infeasible', so the file has no feasible point"),
+        "{problems}"
+    );
 }
 
 #[test]

@@ -101,13 +101,13 @@ fn expand(part: &str, setting: &Setting, info: &ParamInfo) -> Result<Vec<ParamVa
         Some((last, step)) => (last, Some(step)),
         None => (rest, None),
     };
-    let refuse = |remedy: &str| Problem::new(info.name.clone(), format!("'{part}' is no range"), remedy);
+    let refuse = |remedy: &str| Problem::new(info.name.clone(), format!("'{part}' is not a range"), remedy);
     let number = |value: ParamValue| value.as_f64().ok_or_else(|| refuse("write first..last..step"));
     let (first, last) = (number(one(first)?)?, number(one(last)?)?);
     let under = |problem: Problem| problem.under(&info.name);
     let step = match step {
         None if whole => 1.0,
-        None => return Err(refuse("write its step too: first..last..step")),
+        None => return Err(refuse("add the step: first..last..step")),
         Some(text) if whole => {
             number(ParamInfo::int("step", 1, i64::MAX, 1, "").parse(text).map_err(under)?)?
         }

@@ -34,7 +34,7 @@ impl std::str::FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let refuse = || format!("'{text}' is no part; write 1/4 for the first of four");
+        let refuse = || format!("'{text}' is not a part; write 1/4 for the first of four");
         let (part, of) = text.split_once('/').ok_or_else(refuse)?;
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| refuse());
         let shard = Self { part: number(part)?, of: number(of)? };

@@ -110,7 +110,7 @@ impl Sweep {
                 {
                     let label = axis.label();
                     let message =
-                        format!("{one} and {other} ask the same question, their rows could not differ");
+                        format!("{one} and {other} ask the same question, so their rows cannot differ");
                     problems.add(label, message, "leave one of them out");
                 }
             }

@@ -244,7 +244,7 @@ impl TableForm {
                 continue;
             }
             let remedy =
-                "give the command that began the table, choose another name, or begin anew with --force";
+                "repeat the command that wrote the table, choose another name, or start over with --force";
             let other = |message: String| Problem::new(place.clone(), message, remedy);
             if self == Self::Csv && at == 0 {
                 return Err(other("has the columns of another sweep".to_owned()));
@@ -259,10 +259,10 @@ impl TableForm {
                 }
                 Self::JsonLines => {
                     let value = parse_json(line.as_bytes()).map_err(|problem| {
-                        other(format!("is no row: {} {}", problem.path, problem.message))
+                        other(format!("is not a row: {} {}", problem.path, problem.message))
                     })?;
                     let Value::Object(object) = value else {
-                        return Err(other(format!("is no row: {}", brief(&value))));
+                        return Err(other(format!("is not a row: {}", brief(&value))));
                     };
                     columns
                         .iter()
@@ -276,10 +276,10 @@ impl TableForm {
             }
             let cell = get("cell").parse().ok().filter(|cell| (1..=sweep.len()).contains(cell));
             let Some(cell) = cell else {
-                return Err(other(format!("has '{}' as its cell", printable(get("cell")))));
+                return Err(other(format!("has the cell '{}'", printable(get("cell")))));
             };
             let Ok(status) = serde_json::from_value(json!(get("status"))) else {
-                return Err(other(format!("has '{}' as its status", printable(get("status")))));
+                return Err(other(format!("has the status '{}'", printable(get("status")))));
             };
             rows.push(FoundRow { cell, status, has_plan: !get("value").is_empty() });
         }

@@ -62,14 +62,14 @@ fn what_no_axis_can_be_is_refused_with_the_remedy() {
         (&["bandwith_gbps=1"][..], &[][..], "did you mean 'bandwidth_gbps'?"),
         (&["seq=many"], &[], "'many' is not valid"),
         (&["seq=1024,1024"], &[], "has 1024 twice"),
-        (&["seq=8..4"], &[], "'8..4' is no range"),
+        (&["seq=8..4"], &[], "'8..4' is not a range"),
         (&["mfu=0.1..0.5"], &[], "write its step too"),
         (&["mfu=0.1..0.5..0"], &[], "a step above 0"),
         (&["seq=1..1000000"], &[], "take a larger step"),
         (&["seq=1..1000", "micro_batches=1..1000"], &[], "cells are more than"),
         (&["seq=1", "seq=2"], &[], "give all its values at once"),
         (&["gap=0.1,0.2"], &[], "is a column of every table"),
-        (&["generations=1,2"], &["delta-fast", "prop-alloc"], "is no parameter of prop-alloc"),
+        (&["generations=1,2"], &["delta-fast", "prop-alloc"], "is not a parameter of prop-alloc"),
         (&["generations=1,2"], &["prop-alloc"], "it belongs to"),
     ] {
         let said = refusal(over, methods);

@@ -278,7 +278,7 @@ fn formats_and_settings_that_do_not_exist_are_named() {
     assert!(refused("instanc", "").contains("did you mean 'instance'?"));
     assert!(refused("instance", "all_edge=true").contains("did you mean 'all_edges'?"));
     assert!(refused("instance", "all_edges=maybe").contains("give true or false"));
-    assert!(refused("json", "all_edges=true").contains("is no parameter of format json"));
+    assert!(refused("json", "all_edges=true").contains("is not a parameter of format json"));
 }
 
 #[test]
@@ -396,5 +396,5 @@ fn a_second_subject_is_refused_where_it_says_nothing() {
     let refusal = refused("pt-4x4x8", "pdtt-4x8x8", "changes", "");
     assert!(refusal.contains("against: a pod of 4 cubes"), "{refusal}");
     let refusal = refused("pt-4x4x8", "tpu-128", "changes", "");
-    assert!(refusal.contains("against.topology: is yet to be designed"), "{refusal}");
+    assert!(refusal.contains("against.topology: is not designed yet"), "{refusal}");
 }

@@ -40,7 +40,7 @@ impl App {
         if self.start.presets.iter().all(|preset| preset.name != name) {
             let names: Vec<&str> = self.start.presets.iter().map(|preset| preset.name).collect();
             let remedy = suggestion(name, &names);
-            self.say(Severity::Error, format!("'{name}' is no preset; {remedy}"));
+            self.say(Severity::Error, format!("preset '{name}' does not exist; {remedy}"));
             return;
         }
         self.open(&format!("preset:{name}"), effects);
@@ -57,7 +57,7 @@ impl App {
         if known.iter().all(|info| info.name != format) {
             let names: Vec<&str> = known.iter().map(|info| info.name).collect();
             let remedy = suggestion(&format, &names);
-            self.say(Severity::Error, format!("'{format}' is no format that can be read; {remedy}"));
+            self.say(Severity::Error, format!("import format '{format}' does not exist; {remedy}"));
             return;
         }
         let paths: Vec<PathBuf> = words.map(|word| self.path(word)).collect();

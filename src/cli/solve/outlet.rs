@@ -93,7 +93,7 @@ impl Outlet {
         };
         if let Some(err) = self.err.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             let word = signal.word();
-            let _ = writeln!(err, "error: ended by {word} while nobody read {place}; {what}");
+            let _ = writeln!(err, "error: ended by {word} while no program read {place}; {what}");
         }
         std::process::exit(i32::from(Exit::Signal(signal).code()));
     }

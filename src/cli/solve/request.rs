@@ -6,9 +6,9 @@ use crate::cli::failure::Failure;
 use crate::cli::source::stdin_at_most_once;
 use crate::cli::target::Target;
 use lightbay_core::param::ParamInfo;
-use lightbay_core::problem::{Problem, Problems, suggestion};
+use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::run::Job;
-use lightbay_engines::{AnyPlan, Ask, KindInfo, apply, job, kind, method, methods};
+use lightbay_engines::{AnyPlan, Ask, KindInfo, apply, job, kind, method, unknown_method};
 
 /// What is to be done.
 pub struct Prepared {
@@ -43,7 +43,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     let Some((scenario, of_plan)) = scenario else { return Err(Failure::Input(wrong)) };
     if of_plan {
         console.say(&format!(
-            "{} is a plan: solving its scenario; give it as --hot-start too to start from it",
+            "{} is a plan, so its scenario is solved; add --hot-start with the same file to start from the plan",
             arguments.scenario
         ));
     }
@@ -57,14 +57,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     }
     let name = arguments.method.as_deref().unwrap_or_else(|| scenario.suited_method());
     let Some(chosen) = method(info.name, name) else {
-        let all = methods(info.name);
-        let names: Vec<&str> = all.iter().map(|method| method.name).collect();
-        let problem = Problem::new(
-            "",
-            format!("'{name}' is no method of kind {}", info.name),
-            suggestion(name, &names),
-        );
-        keep(Problems::from(problem).named("--method"));
+        keep(unknown_method(info.name, name).into());
         return Err(Failure::Input(wrong));
     };
     let twice = arguments.limits.given_twice(&arguments.set, "--set");
@@ -82,9 +75,23 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     ask.gap = arguments.limits.gap.or(ask.gap).filter(|gap| *gap > 0.0);
     ask.seed = arguments.limits.seed.unwrap_or(ask.seed);
     ask.hot_start = hot_start.map(|plan| plan.shared());
-    let job = job(&scenario, &ask)?;
+    let job = job(&scenario, &ask).map_err(|problems| by_flag(&problems, arguments))?;
     let threads = arguments.limits.thread_budget(console)?;
     Ok(Prepared { job, kind: info, defaults: chosen.params, target, threads })
+}
+
+/// The problems under the flags that the values were given by.
+fn by_flag(problems: &Problems, arguments: &Arguments) -> Problems {
+    let mut named = Problems::new();
+    for problem in problems.list() {
+        let path = match problem.path.as_str() {
+            "gap" if arguments.limits.gap.is_some() => "--gap",
+            "hot_start" if arguments.hot_start.is_some() => "--hot-start",
+            other => other,
+        };
+        named.push(Problem { path: path.to_owned(), ..problem.clone() });
+    }
+    named
 }
 
 fn same_kind(plan: &AnyPlan, kind: &str) -> Result<(), Problem> {
@@ -94,7 +101,7 @@ fn same_kind(plan: &AnyPlan, kind: &str) -> Result<(), Problem> {
     }
     Err(Problem::new(
         "kind",
-        format!("is '{found}', the scenario is of kind '{kind}'"),
+        format!("is '{found}', but the scenario is of kind '{kind}'"),
         "give a plan of the same kind",
     ))
 }

@@ -129,10 +129,10 @@ fn summarise(plan: &SharedPlan, console: &mut Console) -> Result<(), Failure> {
     });
     match kept {
         Some(path) => console.say(&format!(
-            "`lightbay show {path}` says more, until the next plan without -o is there; give -o FILE to keep a plan, -o - \
-             for its JSON"
+            "`lightbay show {path}` prints more. The next solve without -o replaces the file: give -o FILE to keep a plan, \
+             or -o - to print its JSON"
         )),
-        None => console.warn("the plan is not kept; give -o FILE to keep it, -o - for its JSON"),
+        None => console.warn("the plan is not kept; give -o FILE to keep it, or -o - to print its JSON"),
     }
     Ok(())
 }
@@ -154,7 +154,7 @@ fn describe(failure: &Failure) -> String {
     match failure {
         Failure::Input(inputs) => inputs.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
         Failure::Mendable(message) => message.clone(),
-        Failure::ReaderLeft => "the reader left".to_owned(),
+        Failure::ReaderLeft => "the reader closed standard output".to_owned(),
         Failure::Unexpected(report) => report.to_string(),
     }
 }

@@ -99,7 +99,7 @@ impl Plans {
                     starts.insert(line, (cell, plan));
                 }
                 Err(why) => console.warn(&format!(
-                    "the plan of cell {cell} is not there for its neighbour to start from: {}",
+                    "the plan of cell {cell} cannot be used, so its neighbour starts without it: {}",
                     printable(&why)
                 )),
             }
@@ -179,7 +179,7 @@ impl Plans {
 fn make(folder: &Path) -> Result<(), Problem> {
     fs::create_dir_all(folder).map_err(|error| {
         let name = printable(&folder.to_string_lossy());
-        Problem::new(name, format!("cannot be made: {error}"), "choose another folder")
+        Problem::new(name, format!("cannot be created: {error}"), "choose another folder")
     })
 }
 
@@ -192,6 +192,6 @@ fn read(sweep: &Sweep, number: usize, path: &Path) -> Result<SharedPlan, String>
     if same && plan.header().method == method {
         Ok(plan.shared())
     } else {
-        Err(format!("{} is a plan of something else", path.to_string_lossy()))
+        Err(format!("{} is a plan of another scenario or method", path.to_string_lossy()))
     }
 }

@@ -36,7 +36,7 @@ impl Table {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             if resume {
                 let remedy = "name the table with -o";
-                return Err(Failure::input("--resume", "standard output has no rows to go on after", remedy));
+                return Err(Failure::input("--resume", "cannot be used with standard output", remedy));
             }
             return Ok((Self::Stdout, Vec::new()));
         };
@@ -98,6 +98,6 @@ fn form_of(path: &Path, name: &str) -> Result<TableForm, Problem> {
     match extension.as_deref() {
         Some("csv") => Ok(TableForm::Csv),
         Some("jsonl" | "ndjson") => Ok(TableForm::JsonLines),
-        _ => Err(Problem::new(name, "is no name of a table", "let it end with .csv or .jsonl")),
+        _ => Err(Problem::new(name, "does not end with .csv or .jsonl", "choose a name that does")),
     }
 }

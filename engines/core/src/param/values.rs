@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, btree_map};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Values of a method's knobs, each valid for its description. They remember which of them were read, also by copies.
+/// Values of a method's parameters, each valid for its description. They remember which of them were read, also by copies.
 #[derive(Clone, Debug, Default)]
 pub struct Params(BTreeMap<String, Entry>);
 
@@ -52,7 +52,7 @@ impl JsonSchema for Params {
         let mut schema = BTreeMap::<String, ParamValue>::json_schema(generator);
         schema.insert(
             "description".to_owned(),
-            "Values of a method's knobs, each valid for its description.".into(),
+            "Values of a method's parameters, each valid for its description.".into(),
         );
         schema
     }
@@ -76,7 +76,7 @@ impl Params {
             match infos.iter().find(|info| info.name == name) {
                 None => {
                     let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
-                    problems.add(name, "is no parameter of this method", suggestion(name, &names));
+                    problems.add(name, "is not a parameter of this method", suggestion(name, &names));
                 }
                 Some(info) => match info.accept(value) {
                     Ok(value) => {

@@ -200,7 +200,11 @@ fn given_twice(twice: &[Twice]) -> Problem {
             _ => write!(message, ", {other}"),
         };
     }
-    Problem::new(path, message, "keep one of the two; readers of JSON do not agree which one counts")
+    Problem::new(
+        path,
+        message,
+        "keep one of the two, because readers of JSON do not agree on which one counts",
+    )
 }
 
 fn unreadable(bytes: &[u8], error: &serde_json::Error, limit: u64) -> Problem {
@@ -212,23 +216,27 @@ fn unreadable(bytes: &[u8], error: &serde_json::Error, limit: u64) -> Problem {
         return Problem::new(
             "",
             format!(
-                "holds so many values that reading it takes more than {} MiB of memory; it does up to {path}",
+                "holds so many values that reading it takes more than {} MiB of memory; the limit was passed at {path}",
                 limit >> 20
             ),
-            "no scenario or plan of this file size is that large; is it the right file? If it is, unpack it first: \
-             the limit grows with the size of the file",
+            "check that this is the file you meant; if it is, unpack it first, because the limit grows with the size of \
+             the file",
         );
     }
     if told.starts_with("recursion limit") {
         let message = format!("is nested deeper than {MAX_DEPTH} levels");
-        return Problem::new(path, message, "no scenario or plan is; is it the right file?");
+        return Problem::new(
+            path,
+            message,
+            "no scenario or plan is nested that deep; check that this is the file you meant",
+        );
     }
     let remedy = match error.classify() {
         serde_json::error::Category::Eof if bytes.iter().all(u8::is_ascii_whitespace) => {
             return Problem::new("", "is empty", "give a file with content");
         }
-        serde_json::error::Category::Eof => "the file ends too early; was it cut off?",
-        _ => "correct it at this place",
+        serde_json::error::Category::Eof => "the file ends too early; check whether it was cut off",
+        _ => "",
     };
     Problem::new(path, format!("is not valid JSON: {told}"), remedy)
 }
@@ -272,14 +280,6 @@ mod tests {
     }
 
     #[test]
-    fn trees_that_are_too_large_stop_while_they_grow() {
-        let wide = |entry: &str| format!("[{}0]", format!("{entry},").repeat(2000));
-        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
-        let keys = (0..2000).map(|number| format!("\"{number}\":0,")).collect::<Vec<_>>().concat();
-        for text in [
-            wide("0"),
-
-    #[test]
     fn values_that_are_left_out_are_null_and_take_no_memory() {
         let large = format!("[{}0]", "0,".repeat(2000));
         let text = format!(r#"{{"big": {large}, "a": {{"big": [1]}}, "list": [{{"big": 2}}]}}"#);
@@ -295,6 +295,14 @@ mod tests {
             assert!(problem.contains(told), "{text}: {problem}");
         }
     }
+
+    #[test]
+    fn trees_that_are_too_large_stop_while_they_grow() {
+        let wide = |entry: &str| format!("[{}0]", format!("{entry},").repeat(2000));
+        let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+        let keys = (0..2000).map(|number| format!("\"{number}\":0,")).collect::<Vec<_>>().concat();
+        for text in [
+            wide("0"),
             wide("\"\""),
             wide("{}"),
             wide(&deep),

@@ -12,7 +12,7 @@ fn of_module<'v>(map: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'v
 }
 
 fn no_list(key: &str) -> Problems {
-    Problem::new("", format!("holds no '{key}'"), "is it the right file?").into()
+    Problem::new("", format!("holds no '{key}'"), "check that this is the file you meant").into()
 }
 
 /// The name of a port, which may be written as a number.

@@ -29,8 +29,12 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
         lines_before += message.matches('\n').count();
     }
     last.ok_or_else(|| {
-        Problem::new("", "holds no reply with 'cross-connects' or an empty 'data'", "is it the right file?")
-            .into()
+        Problem::new(
+            "",
+            "holds no reply with 'cross-connects' or an empty 'data'",
+            "check that this is the file you meant",
+        )
+        .into()
     })
 }
 
@@ -47,17 +51,28 @@ fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, 
     if let Some(at) = long_tag(message) {
         let line = lines_before + 1 + message[..at].matches('\n').count();
         let message = format!("has a tag of more than {MAX_TAG_BYTES} bytes");
-        return Err(Problem::new(format!("line {line}"), message, "is it the right file?").into());
+        return Err(
+            Problem::new(format!("line {line}"), message, "check that this is the file you meant").into()
+        );
     }
     if message.matches("xmlns").count() > MAX_NAMESPACES {
         let message = format!("names a name space more than {MAX_NAMESPACES} times");
-        return Err(Problem::new("", message, "no reply of a switch does; is it the right file?").into());
+        return Err(Problem::new(
+            "",
+            message,
+            "no reply of a switch does; check that this is the file you meant",
+        )
+        .into());
     }
     let options = ParsingOptions { nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(message, options).map_err(|error| {
         if matches!(error, Error::NodesLimitReached) {
             let message = format!("has more than {MAX_NODES} elements and texts");
-            return Problem::new("", message, "no reply of a switch has as many; is it the right file?");
+            return Problem::new(
+                "",
+                message,
+                "no reply of a switch has as many; check that this is the file you meant",
+            );
         }
         let line = lines_before + error.pos().row as usize;
         Problem::new(format!("line {line}"), format!("is not valid XML: {error}"), "was the reply cut off?")

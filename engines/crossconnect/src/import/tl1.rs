@@ -35,7 +35,7 @@ fn quoted<'t>(text: &'t str, command: &str) -> Result<Vec<(usize, &'t str)>, Pro
         Err(Problem::new(
             "",
             format!("holds no reply to {command}, which has COMPLD in it"),
-            "is it the right file?",
+            "check that this is the file you meant",
         ))
     }
 }

@@ -132,7 +132,7 @@ fn line(number: usize, text: &str, times: &mut KernelTimes, problems: &mut Probl
             "time_gpu_min" => &mut kernel.min_us,
             "time_gpu_avg" => &mut kernel.avg_us,
             _ => {
-                let remedy = "known are time_gpu_max, time_gpu_min and time_gpu_avg";
+                let remedy = "use time_gpu_max, time_gpu_min or time_gpu_avg";
                 problems.add(place(key), "is not a known time", remedy);
                 return;
             }
@@ -173,7 +173,7 @@ fn finish(times: &KernelTimes, problems: &mut Problems) {
         problems.add(
             "",
             "no time for attention or for the MLP",
-            "the kernels 'atten_...' and 'mlp_...' with their layer norms are needed",
+            "add the kernels 'atten_...' and 'mlp_...' with their layer norms",
         );
     }
 }

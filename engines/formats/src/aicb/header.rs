@@ -140,7 +140,7 @@ fn count<'a>(
     match number::whole(token, 1, high) {
         Ok(count) => Some(count),
         Err(wrong) => {
-            problems.add(place(key), format!("'{token}' {wrong}"), format!("allowed are 1 to {high}"));
+            problems.add(place(key), format!("'{token}' {wrong}"), format!("write 1 to {high}"));
             None
         }
     }
@@ -241,7 +241,7 @@ mod tests {
         );
         for part in [
             "line 1, ep: has no value; write 'ep: N'",
-            "line 1, pp: '0' is too small; allowed are 1 to 4096",
+            "line 1, pp: '0' is too small; write 1 to 4096",
             "line 1, ga: 'x' is not a number",
             "line 1, ga: is given twice; keep one of them",
             "line 1, pp_comm: '1.5' is not a whole number",

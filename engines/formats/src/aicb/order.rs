@@ -146,7 +146,7 @@ fn match_transfers(stages: &[&[Call]], problems: &mut Problems) -> (u64, Option<
         if let Some(call) = stray {
             problems.add(
                 format!("line {}, additional", call.line),
-                format!("'{name}' on stage {stage}, which has no such neighbour"),
+                format!("'{name}' is on stage {stage}, which has no such neighbour"),
                 "interleaved (virtual) pipelines are not supported; give a file without them",
             );
         }
@@ -279,7 +279,7 @@ fn agree(orders: &[Vec<Slot>], problems: &mut Problems) -> u32 {
             problems.add(
                 format!("stage {stage}"),
                 format!(
-                    "'{forwards}' forward and '{backwards}' backward passes, expected are '{expected}' of each"
+                    "has '{forwards}' forward and '{backwards}' backward passes instead of '{expected}' of each"
                 ),
                 "every stage runs each micro-batch once forward and once backward",
             );
@@ -324,7 +324,7 @@ fn runnable(orders: &[Vec<Slot>], problems: &mut Problems) {
         if let Some(slot) = order.get(next[stage]) {
             problems.add(
                 format!("stage {stage}"),
-                format!("'{slot}' waits for ever"),
+                format!("'{slot}' waits forever"),
                 "the order of passes contradicts that of the neighbouring stages",
             );
             return;

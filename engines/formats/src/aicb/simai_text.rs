@@ -317,7 +317,7 @@ impl Reading {
         if count != expected {
             problems.add(
                 place(""),
-                format!("has '{count}' fields, expected are {expected}"),
+                format!("has '{count}' fields instead of {expected}"),
                 "a row is name dep fwd_ns fwd_comm fwd_bytes ig_ns ig_comm ig_bytes wg_ns wg_comm wg_bytes \
                  update_ns",
             );

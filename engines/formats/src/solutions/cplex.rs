@@ -97,7 +97,7 @@ fn variable(tag: &str, line: usize, file: &mut SolutionFile, problems: &mut Prob
         _ => problems.add(
             place(line),
             "is a variable without name or value",
-            "have the solver write the file again",
+            "let the solver write the file again",
         ),
     }
 }

@@ -121,7 +121,7 @@ impl Pretty {
 
     pub(super) fn end(&self, file: &SolutionFile, problems: &mut Problems) {
         if let Some(number) = self.valueless.filter(|_| file.no_point.is_none()) {
-            problems.add(place(number), "has no primal value", "have the solver write the file again");
+            problems.add(place(number), "has no primal value", "let the solver write the file again");
         }
     }
 }

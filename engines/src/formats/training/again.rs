@@ -33,7 +33,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             params: vec![ParamInfo::bool(
                 "all_edges",
                 false,
-                "Whether to keep edges that others imply at this bandwidth, so that the bandwidth can be raised later.",
+                "Whether to keep edges that other edges imply at this bandwidth, so that the bandwidth can be raised later.",
             )],
         },
         FormatInfo {
@@ -42,7 +42,7 @@ pub(super) fn formats() -> Vec<FormatInfo> {
             of: SubjectSort::Either,
             leaves_out: &[
                 "the job's parameters that the inputs were worked out from",
-                "the bound of a plan, which was for one replica",
+                "the bound of a plan (it holds for one replica)",
             ],
             against: None,
             extension: "json",

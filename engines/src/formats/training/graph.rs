@@ -17,7 +17,7 @@ pub(super) fn what() -> ParamInfo {
         "what",
         &[TOPOLOGY, DAG],
         TOPOLOGY,
-        "Graph to write: pods and circuits, or tasks and what waits for what.",
+        "Graph to write: pods and circuits, or tasks and their dependencies.",
     )
 }
 

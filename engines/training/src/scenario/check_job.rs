@@ -104,7 +104,7 @@ fn check_model(job: &Job, problems: &mut Problems) {
             let knob = job_knobs().iter().find(|info| info.name == "model");
             let refused = knob.and_then(|info| info.accept(&ParamValue::Text(name.clone())).err());
             let remedy = refused.map_or_else(String::new, |problem| problem.remedy);
-            problems.add("job.model", format!("is '{name}', no model that is built in"), remedy);
+            problems.add("job.model", format!("there is no built-in model '{name}'"), remedy);
         }
         _ => {}
     }

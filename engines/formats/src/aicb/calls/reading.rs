@@ -96,8 +96,7 @@ impl Reading {
         if let Some(rest) = text.split_once("pp_stage").map(|(_, rest)| rest) {
             let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
             if digits.parse() != Ok(expected) {
-                let remedy =
-                    format!("expected is pp_stage{expected}: stages are numbered from 0 without gaps");
+                let remedy = format!("write pp_stage{expected}: stages are numbered from 0 without gaps");
                 problems.add(place.clone(), format!("'pp_stage{digits}' is out of order"), remedy);
             }
         }
@@ -120,7 +119,7 @@ impl Reading {
             if !self.calls.sections.is_empty() {
                 problems.add(
                     format!("line {number}"),
-                    "a second header without a stage line before it",
+                    "is a second header without a stage line before it",
                     "write '[ pp_stageK: [rank...] ]' above each stage",
                 );
             }
@@ -323,7 +322,7 @@ impl Reading {
     pub(super) fn finish(&mut self, problems: &mut Problems) {
         self.end_section();
         if self.calls.sections.is_empty() {
-            problems.add("", "no header 'comm_type,...' was found", "give an AICB per-call CSV");
+            problems.add("", "the header 'comm_type,...' is missing", "give an AICB per-call CSV");
             return;
         }
         let iterations = self.calls.sections[0].iterations.len();

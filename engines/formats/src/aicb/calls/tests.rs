@@ -54,7 +54,7 @@ fn every_rejection_names_line_column_value_and_remedy() {
     );
     let all = problems(&text);
     for part in [
-        "line 1: 'pp_stage1' is out of order; expected is pp_stage0",
+        "line 1: 'pp_stage1' is out of order; write pp_stage0",
         "line 3: has '2' fields, the header has '12'",
         "line 4, comm_type: 'CommType.all_redux' is not a kind of call; did you mean 'all_reduce'?",
         "line 5, comm_group: 'CommGroup.tq_group' is not a group; did you mean 'tp_group'?",
@@ -84,7 +84,7 @@ fn headers_are_needed_and_may_be_reordered() {
         "{lacking}"
     );
     let twice = problems(&format!("{HEADER}\nCommType.barrier,,,,step,,,,,,,\n{HEADER}\n"));
-    assert!(twice.contains("line 3: a second header without a stage line"), "{twice}");
+    assert!(twice.contains("line 3: is a second header without a stage line"), "{twice}");
     let text = "comm_type,stage,additional,msg_size,comm_group_size,comm_group\n\
                 CommType.all_gather,step,,64,4,CommGroup.dp_group\n";
     let calls = read(text.as_bytes(), &Limits::default()).unwrap();

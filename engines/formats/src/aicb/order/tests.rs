@@ -92,9 +92,9 @@ fn what_does_not_match_is_refused_with_both_counts() {
     );
     assert!(
         problems(&["f sn b rn", "rp f sn b sp"])
-            .contains("'send_next' on stage 1, which has no such neighbour")
+            .contains("'send_next' is on stage 1, which has no such neighbour")
     );
-    assert!(problems(&["f f"]).contains("stage 0: '1' forward and '0' backward passes"));
+    assert!(problems(&["f f"]).contains("stage 0: has '1' forward and '0' backward passes"));
     assert!(problems(&["b"]).contains("shows no forward pass"));
 }
 
@@ -110,5 +110,5 @@ fn sizes_must_be_equal_at_both_ends() {
 fn an_order_that_waits_for_ever_is_refused() {
     // Stage 0 wants its backward pass before its second forward pass, stage 1 two forward passes first.
     let text = problems(&["f sn rn b f sn rn b", "rp f rp f b sp b sp"]);
-    assert!(text.contains("stage 0: 'B1' waits for ever"), "{text}");
+    assert!(text.contains("stage 0: 'B1' waits forever"), "{text}");
 }

@@ -68,8 +68,8 @@ fn every_rejection_names_line_row_field_value_and_remedy() {
     .map(str::to_owned);
     let all = problems(&file(HEAD, &rows));
     for part in [
-        "line 3 (row 1): has '11' fields, expected are 12; a row is name dep fwd_ns",
-        "line 4 (row 2): has '13' fields, expected are 12",
+        "line 3 (row 1): has '11' fields instead of 12; a row is name dep fwd_ns",
+        "line 4 (row 2): has '13' fields instead of 12",
         "line 5 (row 3), dep: 'x' is not a row number; write -1 for none",
         "line 6 (row 4), fwd_ns: '-5' is negative; write a time in ns",
         "line 7 (row 5), ig_ns: 'nan' is not a finite number",
@@ -118,7 +118,7 @@ fn customized_rows_carry_a_policy() {
         all.contains("line 3 (row 1), policy: 'MODLE' is not a parallelism policy; did you mean 'MODEL'?"),
         "{all}"
     );
-    assert!(all.contains("line 4 (row 2): has '12' fields, expected are 13"), "{all}");
+    assert!(all.contains("line 4 (row 2): has '12' fields instead of 13"), "{all}");
 }
 
 fn periodic(names: &[&str]) -> period::Period {

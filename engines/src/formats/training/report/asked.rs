@@ -60,6 +60,6 @@ pub(super) fn write(document: &mut Document, plan: &Plan<Training>, facts: &Fact
         })
         .collect();
     if !rows.is_empty() {
-        document.table(&["knob", ">value", "what it is"], &rows);
+        document.table(&["parameter", ">value", "what it is"], &rows);
     }
 }

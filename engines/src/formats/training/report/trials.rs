@@ -55,7 +55,7 @@ pub(super) fn write(document: &mut Document, scenario: &TrainingScenario, facts:
     document.heading(2, "When things go wrong");
     document.table(&["what", ">ms longer at the best rates", ">ms longer at fair rates"], &rows);
     document.paragraph(
-        "The circuits stay as they are, rates follow what happens. Of replicas that are planned as one, a circuit fails in\n\
+        "The circuits stay as they are; rates adapt. Of replicas that are planned as one, a circuit fails in\n\
          one of them; the others wait for it when gradients are exchanged.",
     );
 }

@@ -80,7 +80,7 @@ pub(super) fn write(document: &mut Document, facts: &Facts, plan: &Explained) {
         reasons.join(",\n"),
         ms(over_s),
         if circuits_s + sharing_s > over_s + NOISE_S {
-            ": without these losses another path would decide."
+            ": without these losses another path would be the critical one."
         } else {
             "."
         }
