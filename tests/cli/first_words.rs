@@ -1,6 +1,9 @@
 //! What the program says to somebody who does not know it yet.
 
+use crate::models;
 use crate::support::Place;
+use lightbay_highs::file::Format;
+use std::path::Path;
 
 #[test]
 fn help_is_a_command_too() {
@@ -96,6 +99,15 @@ fn options_without_effect_are_refused() {
 #[test]
 fn strict_imports_take_nothing_for_granted_in_any_format() {
     let place = Place::new();
+    let bad = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resources/inputs/bad/placeholder_times.txt");
+    std::fs::copy(bad, place.path("workload.txt")).unwrap();
+    // SCIP leaves out the columns that are zero.
+    models::export(&place, "mps");
+    let (objective, values) = models::solution(&place, Format::Mps);
+    let values = values.iter().filter(|(_, value)| *value != 0.0);
+    let values: String = values.map(|(name, value)| format!("{name} {value} (obj:0)\n")).collect();
+    let head = "solution status: optimal solution found\nobjective value:";
+    place.write("scip.sol", format!("{head} {objective}\n{values}"));
     let scenario = place.run(&["new", "crossconnect-example"]).done().out;
     place.write("switches.json", &scenario);
     let tree: serde_json::Value = serde_json::from_str(&scenario).unwrap();
@@ -110,11 +122,26 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
         ocp.push(name);
     }
     let ocp: Vec<&str> = ocp.iter().map(String::as_str).collect();
-    for (arguments, told) in [
-        (&["import", "csv", "switches.json", "table.csv"][..], "holds changes only"),
-        (&ocp, "is INVALID, and is left out"),
-    ] {
+    let aicb =
+        ["import", "aicb", "workload.txt", "--set", "gpus_per_pod_per_replica=2", "--set", "compute=zero"];
+    // What each format leaves open, and what the strict import says of it.
+    let table = [
+        (&aicb[..], "assumed: ", "would be assumed; set '"),
+        (&["import", "csv", "switches.json", "table.csv"], "holds changes only", "leave out --strict"),
+        (&ocp, "is INVALID, and is left out", "leave out --strict"),
+        (&["import", "sol", "scip.sol", "tiny4.mps.names.json"], "taken as zero", "without --strict"),
+    ];
+    let known = place.run(&["methods", "--json"]).done().json()["importers"].clone();
+    for importer in known.as_array().unwrap() {
+        let name = importer["name"].as_str().unwrap();
+        let Some((arguments, told, refused)) = table.iter().find(|(arguments, ..)| arguments[1] == name)
+        else {
+            // A format that leaves nothing open refuses the flag.
+            let told = ["--strict: has no effect: files of format", name];
+            place.run(&["import", name, "switches.json", "table.csv", "--strict"]).exit(2).says(&told);
+            continue;
+        };
         place.run(arguments).done().says(&[told]);
-        place.run(&[arguments, &["--strict"]].concat()).exit(2).says(&[told, "leave out --strict"]);
+        place.run(&[arguments, &["--strict"][..]].concat()).exit(2).says(&[refused]);
     }
 }

@@ -9,7 +9,7 @@ use lightbay_highs::solution::Start;
 use std::fmt::Write as _;
 
 /// Exports the model of tiny4 as `tiny4.FORMAT`.
-fn export(place: &Place, format: &str) {
+pub(super) fn export(place: &Place, format: &str) {
     let name = format!("tiny4.{format}");
     place
         .run(&["export", "preset:tiny4", "--to", format, "--set", "method=delta-select", "-o", &name])
@@ -17,7 +17,7 @@ fn export(place: &Place, format: &str) {
 }
 
 /// Solves a model file, and writes the point as Gurobi would, with another name for some column.
-fn solution(place: &Place, format: Format) -> (f64, Vec<(String, f64)>) {
+pub(super) fn solution(place: &Place, format: Format) -> (f64, Vec<(String, f64)>) {
     let text = place.read(&format!("tiny4.{}", format.extension()));
     let model = read(text.as_bytes(), format).unwrap();
     let solved = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();

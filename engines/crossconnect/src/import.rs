@@ -141,6 +141,11 @@ pub fn formats() -> Vec<Format> {
     ]
 }
 
+/// Returns `true` if files of a format can leave something open that the import then assumes ([`Imported::assumed`]).
+pub fn may_assume(format: &str) -> bool {
+    format == table::NAME || format == ocp_ocs::NAME
+}
+
 /// What files say is set on the switches of a scenario.
 ///
 /// # Errors

@@ -34,13 +34,17 @@ pub(super) fn importers() -> Vec<FormatInfo> {
 ///
 /// # Errors
 /// No scenario among the inputs or several, and every problem of the files. With `strict`, what the files do not say
-/// themselves is a problem too.
+/// themselves is a problem too, and so is `strict` for a format that leaves nothing to be assumed.
 pub(super) fn import(
     info: &FormatInfo,
     inputs: &[Input],
     settings: &[Setting],
     strict: bool,
 ) -> Result<Imported, Problems> {
+    if strict && !import::may_assume(info.name) {
+        let message = format!("has no effect: files of format {} leave nothing to be assumed", info.name);
+        return Err(Problem::new("--strict", message, "leave it out").into());
+    }
     let params = parse_settings(&info.params, settings, info.name)?;
     let (scenario, files) = sorted(info.name, inputs)?;
     let files: Vec<import::Input<'_>> =
