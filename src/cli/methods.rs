@@ -1,15 +1,17 @@
-//! `lightbay methods`: methods with their knobs, importers and exporters.
+//! `lightbay methods`: methods with their parameters, importers and exporters.
 
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table::Table;
 use clap::Args;
+use lightbay_core::method::MethodInfo;
 use lightbay_core::param::{Effect, ParamInfo};
 use lightbay_core::problem::{Problem, suggestion};
 use lightbay_core::run::common_params;
 use lightbay_engines::{
-    FormatInfo, KindInfo, SubjectSort, conversion, exporters, importers, kinds, knobs, methods,
+    FormatInfo, KindInfo, SubjectSort, conversion, exporters, importers, kinds, knobs, method, methods,
+    unknown_method,
 };
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -17,16 +19,20 @@ use std::io::Write as _;
 /// Arguments of `methods`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Only this kind
+    /// Kind whose methods to list [default: all]
     #[arg(value_name = "KIND")]
     kind: Option<String>,
+
+    /// Method of the kind to list alone, with all its parameters
+    #[arg(value_name = "METHOD", conflicts_with = "formats")]
+    method: Option<String>,
 
     /// Print one JSON object: {"schema", "kinds": [{"name", "objective", "default_method", "scenario_knobs",
     /// "new_from_plans", "methods", "exporters"}], "common_params", "importers"}
     #[arg(long)]
     json: bool,
 
-    /// Importers and exporters instead of methods
+    /// List import and export formats instead of methods
     #[arg(long)]
     formats: bool,
 }
@@ -34,21 +40,29 @@ pub struct Arguments {
 /// Lists what there is.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
     let kinds = selected(arguments.kind.as_deref())?;
+    // A method is named after a kind only, so there is one.
+    let chosen = match (&arguments.method, kinds.as_slice()) {
+        (Some(name), [kind]) => Some(method(kind.name, name).ok_or_else(|| unknown_method(kind.name, name))?),
+        _ => None,
+    };
     if arguments.json {
-        console.write_json(&document(&kinds))?;
-    } else if arguments.formats {
-        formats(&kinds, console)?;
-    } else {
-        for kind in &kinds {
-            one_kind(kind, console)?;
-        }
-        writeln!(console.out(), "All methods take")?;
-        write!(console.out(), "{}", params(&common_params()))?;
-        writeln!(
-            console.out(),
-            "\nSet one with `--set NAME=VALUE`; for one entry of a list `--set NAME[3]=VALUE`."
-        )?;
+        console.write_json(&document(&kinds, chosen.as_ref()))?;
+        return Ok(Exit::Done);
     }
+    if arguments.formats {
+        formats(&kinds, console)?;
+        return Ok(Exit::Done);
+    }
+    for kind in &kinds {
+        match &chosen {
+            Some(method) => one_method(kind, method, &method.params, console)?,
+            None => one_kind(kind, console)?,
+        }
+    }
+    let title = if chosen.is_some() { "Like all methods it takes" } else { "All methods take" };
+    let table = params(&common_params());
+    let how = "Set one with `--set NAME=VALUE`; for one entry of a list `--set NAME[3]=VALUE`.";
+    writeln!(console.out(), "\n{title}\n{table}\n{how}")?;
     Ok(Exit::Done)
 }
 
@@ -59,28 +73,94 @@ fn selected(name: Option<&str>) -> Result<Vec<KindInfo>, Problem> {
         return Ok(vec![*kind]);
     }
     let names: Vec<&str> = all.iter().map(|kind| kind.name).collect();
-    Err(Problem::new("kind", format!("'{name}' is no kind"), suggestion(name, &names)))
+    Err(Problem::new("", format!("kind '{name}' does not exist"), suggestion(name, &names)))
 }
 
 fn one_kind(kind: &KindInfo, console: &mut Console) -> Result<(), Failure> {
-    let out = console.out();
     let (objective, sense) = (kind.objective.name, kind.objective.sense.word());
-    writeln!(out, "{}: {} ({sense} {objective})\n", kind.name, kind.help)?;
-    for method in methods(kind.name) {
-        let default = if method.name == kind.default_method { ", the default" } else { "" };
-        let proves = if method.proves { ", proves a bound" } else { "" };
-        let hot = if method.hot_start { ", takes a hot start" } else { "" };
-        writeln!(out, "  {}{default}{proves}{hot}\n    {}", method.name, method.help)?;
-        write!(out, "{}", params(&method.params))?;
+    writeln!(console.out(), "{}: {} ({sense} {objective})\n", kind.name, kind.help)?;
+    let all = methods(kind.name);
+    let shared = shared(&all);
+    for method in &all {
+        let (common, own): (Vec<_>, Vec<_>) =
+            method.params.iter().cloned().partition(|param| shared.contains(param));
+        one_method(kind, method, &own, console)?;
+        let names: Vec<&str> = common.iter().map(|param| param.name.as_ref()).collect();
+        for (index, line) in wrapped(&names).iter().enumerate() {
+            let word = if index == 0 { "shares" } else { "      " };
+            writeln!(console.out(), "    {word} {line}")?;
+        }
     }
-    writeln!(out, "\nKnobs of the scenario")?;
+    let out = console.out();
+    if !shared.is_empty() {
+        writeln!(out, "\nParameters that several methods share\n{}", params(&shared))?;
+    }
+    writeln!(out, "Parameters of the scenario")?;
     writeln!(out, "{}", params(&knobs(kind.name)))?;
     if let Some(conversion) = conversion(kind.name) {
-        writeln!(out, "Knobs of `lightbay new {}` from plans", kind.name)?;
+        writeln!(out, "Parameters of `lightbay new {}` from plans", kind.name)?;
         writeln!(out, "{}", params(&[conversion.plans, conversion.own].concat()))?;
     }
     Ok(())
 }
+
+/// One method with some of its parameters.
+fn one_method(
+    kind: &KindInfo,
+    method: &MethodInfo,
+    listed: &[ParamInfo],
+    console: &mut Console,
+) -> Result<(), Failure> {
+    let default = if method.name == kind.default_method { ", the default" } else { "" };
+    let proves = if method.proves { ", proves a bound" } else { "" };
+    let hot = if method.hot_start { ", takes a hot start" } else { "" };
+    writeln!(console.out(), "  {}{default}{proves}{hot}\n    {}", method.name, method.help)?;
+    write!(console.out(), "{}", params(listed))?;
+    Ok(())
+}
+
+/// Parameters that at least two methods have in the same form. Where a name has several such forms, the most frequent.
+fn shared(methods: &[MethodInfo]) -> Vec<ParamInfo> {
+    let mut forms: Vec<(&ParamInfo, usize)> = Vec::new();
+    for param in methods.iter().flat_map(|method| &method.params) {
+        match forms.iter_mut().find(|(form, _)| *form == param) {
+            Some((_, count)) => *count += 1,
+            None => forms.push((param, 1)),
+        }
+    }
+    let most = |name: &str| {
+        let counts = forms.iter().filter(|(form, _)| form.name == name).map(|(_, count)| *count);
+        counts.max().unwrap_or_default()
+    };
+    let mut shared: Vec<ParamInfo> = Vec::new();
+    for (form, count) in &forms {
+        let listed = shared.iter().any(|other| other.name == form.name);
+        if *count > 1 && *count == most(&form.name) && !listed {
+            shared.push((*form).clone());
+        }
+    }
+    shared
+}
+
+/// Names with commas, in lines of at most [`LINE_CHARS`] characters.
+fn wrapped(names: &[&str]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let comma = if index + 1 < names.len() { "," } else { "" };
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() + 2 <= LINE_CHARS => {
+                line.push(' ');
+                line.push_str(name);
+                line.push_str(comma);
+            }
+            _ => lines.push(format!("{name}{comma}")),
+        }
+    }
+    lines
+}
+
+/// Characters of a line of names, so that it fits a terminal of 100 columns with its indent.
+const LINE_CHARS: usize = 88;
 
 fn params(infos: &[ParamInfo]) -> Table {
     let mut table = Table::new(&["", "", "", ""]);
@@ -141,7 +221,7 @@ fn one_format(format: &FormatInfo, of: &str, out: &mut impl std::io::Write) -> s
     write!(out, "{}", params(&format.params))
 }
 
-fn document(kinds: &[KindInfo]) -> Value {
+fn document(kinds: &[KindInfo], chosen: Option<&MethodInfo>) -> Value {
     let kinds: Vec<Value> = kinds
         .iter()
         .map(|kind| {
@@ -154,7 +234,7 @@ fn document(kinds: &[KindInfo]) -> Value {
                 "new_from_plans": conversion(kind.name).map(|conversion| {
                     json!({ "plans": conversion.plans, "own": conversion.own })
                 }),
-                "methods": methods(kind.name),
+                "methods": chosen.map_or_else(|| methods(kind.name), |method| vec![method.clone()]),
                 "exporters": exporters(kind.name),
             })
         })

@@ -2,7 +2,8 @@
 
 use super::support::Place;
 use lightbay_sessions::{Overwrite, Store, atomic_write};
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 #[test]
 fn help_is_short_or_long() {
@@ -97,6 +98,52 @@ fn methods_describe_every_knob_once_for_people_and_programs() {
     for format in ["json", "instance", "expanded"] {
         assert!(formats.contains(format), "{format} is missing in:\n{formats}");
     }
+}
+
+#[test]
+fn a_kind_lists_shared_parameters_once_and_a_method_lists_all_of_its_own() {
+    let place = Place::new();
+    let document = place.run(&["methods", "--json"]).done().json();
+    for kind in document["kinds"].as_array().unwrap() {
+        let name = kind["name"].as_str().unwrap();
+        let methods = kind["methods"].as_array().unwrap();
+        // How many methods have a parameter, form by form.
+        let mut forms: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
+        for param in methods.iter().flat_map(|method| method["params"].as_array().unwrap()) {
+            let known = forms.entry(param["name"].as_str().unwrap()).or_default();
+            *known.entry(param.to_string()).or_default() += 1;
+        }
+        // Rows of tables are indented by four; lists of names by more.
+        let rows = |text: &str, name: &str| {
+            let rows = text.lines().filter_map(|line| line.strip_prefix("    "));
+            rows.filter(|row| row.split(' ').next() == Some(name)).count()
+        };
+        let text = place.run(&["methods", name]).done().out;
+        for (param, forms) in &forms {
+            // The most frequent form stands once, whatever the number of its methods.
+            let most = forms.values().max().unwrap();
+            let expected = forms.values().sum::<usize>() - most + 1;
+            assert_eq!(rows(&text, param), expected, "{name} {param}");
+        }
+        for method in methods {
+            let method_name = method["name"].as_str().unwrap();
+            let text = place.run(&["methods", name, method_name]).done().out;
+            let own: Vec<&str> =
+                method["params"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+            for param in forms.keys() {
+                assert_eq!(rows(&text, param), usize::from(own.contains(param)), "{method_name} {param}");
+            }
+            let alone = place.run(&["methods", name, method_name, "--json"]).done().json();
+            assert_eq!(alone["kinds"][0]["methods"], json!([method]));
+        }
+    }
+    let once = place.run(&["methods", "tpu"]).done().out;
+    assert_eq!(once.matches("Even use of the virtual channels").count(), 1);
+    place
+        .run(&["methods", "tpu", "tons-fsat"])
+        .exit(2)
+        .says(&["method 'tons-fsat' does not exist for kind tpu; did you mean 'tons-fast'?"]);
+    place.run(&["methods", "tpu", "tons-fast", "--formats"]).exit(2);
 }
 
 #[test]
@@ -354,9 +401,9 @@ fn the_configuration_is_read_checked_and_printed() {
     let place = Place::new();
     let default = place.run(&["config", "default"]).done().out;
     place.write("c.toml", &default);
-    place.run(&["config", "check", "--config", "c.toml"]).done().prints(&["c.toml is good"]);
+    place.run(&["config", "check", "--config", "c.toml"]).done().prints(&["c.toml is valid"]);
     place.run(&["config", "path", "--config", "c.toml"]).done().prints(&["c.toml"]);
-    place.run(&["config"]).done().prints(&["is not there"]);
+    place.run(&["config"]).done().prints(&["does not exist, so all defaults apply"]);
     place.write("bad.toml", "[ui]\nglyphz = \"ascii\"\n");
     for command in [&["config"][..], &["info"], &["solve", "preset:tiny4"]] {
         let ran = place.run(&[command, &["--config", "bad.toml"]].concat()).exit(2);
