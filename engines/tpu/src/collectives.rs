@@ -1,4 +1,5 @@
-//! Schedules of collectives on the links of a pod (tons.md 9): one shard per directed link and epoch.
+//! Schedules of collectives on the links of a pod (TONS, section 6.1.2 "Collective Communication"): one shard per directed
+//! link and epoch.
 //!
 //! | part | what |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! A flit-level simulator of a routed pod (tons.md 8): wormhole switching, virtual channels with escape labels,
-//! credits, and the offered rate at which the network saturates.
+//! A flit-level simulator of a routed pod (after TONS, section 6.1 "Simulation of Networks"): wormhole switching, virtual
+//! channels with escape labels, credits, and the offered rate at which the network saturates.
 //!
 //! | part | what |
 //! |---|---|

@@ -6,7 +6,7 @@ use crate::pod::SWITCHES;
 use crate::{baselines, dor, routing};
 use lightbay_core::watch::Unwatched;
 
-/// The pod of tons.md 12.1.
+/// A pod with voltages by a formula, whose figures an independent implementation has worked out.
 fn formula(cubes: usize) -> Topology {
     let voltage = std::array::from_fn(|o| ((o * o + 3 * o + 1) % cubes) as u16);
     Topology::symmetric(Group::abelian(&[cubes]).unwrap(), voltage)
@@ -183,7 +183,7 @@ fn the_flow_of_a_certificate_splits_into_paths() {
 
 #[test]
 fn differences_of_throughput_are_those_of_the_paper() {
-    // tons.md 9: 47 TB/s at 1024 chips, from 0.00119 against 0.00084.
+    // TONS, section 7.2 "Collective Communication": 47 TB/s at 1024 chips, from 0.00119 against 0.00084.
     let difference = throughput_difference_tb_per_s(1024, 0.00119, 0.00084, 128.0);
     assert!((difference - 47.0).abs() < 0.1, "{difference}");
     assert_eq!(throughput_difference_tb_per_s(128, 0.01, 0.01, 128.0), 0.0);

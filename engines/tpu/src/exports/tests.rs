@@ -11,7 +11,7 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::watch::Unwatched;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// The pod of tons.md 12.1.
+/// A pod with voltages by a formula.
 fn formula(cubes: usize) -> Topology {
     let voltage = std::array::from_fn(|o| ((o * o + 3 * o + 1) % cubes) as u16);
     Topology::symmetric(Group::abelian(&[cubes]).unwrap(), voltage)

@@ -208,7 +208,7 @@ fn routes_that_could_deadlock_are_refused() {
 
 #[test]
 fn tori_saturate_where_they_should() {
-    // tons.md 8: 0.99 with four lanes, 0.97 with the two escape lanes alone, each within 0.05.
+    // Of an independent simulator: 0.99 with four lanes, 0.97 with the two escape lanes alone, each within 0.05.
     let shape = [4, 4, 8];
     let pod = torus(shape);
     let routing = dimension_order(&pod, shape);
@@ -238,7 +238,7 @@ fn saturates_at(pod: &Topology, routing: &Routing, vc_count: u8, rate: f64) {
 
 #[test]
 fn twisted_tori_saturate_where_they_should() {
-    // The table of tons.md 8.
+    // Figures of an independent simulator.
     let watch = &mut Unwatched::default();
     let pod = baselines::pdtt([4, 4, 8]).unwrap();
     let routing = dor::route(&pod, [4, 4, 8], true, &dor::Settings::default(), watch).unwrap();
