@@ -1,6 +1,6 @@
 //! The workbench as a person meets it: how soon it is there, how soon it answers, what it sends and holds.
 //!
-//! Runs the program in a pseudo-terminal; `figure:` lines are what the README's block is made from.
+//! Runs the program in a pseudo-terminal; `figure:` lines become rows of docs/figures.md.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

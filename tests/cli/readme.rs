@@ -1,10 +1,10 @@
-//! The command blocks of the README do what they say.
+//! The command blocks of the README and of the documents do what they say, and their links lead somewhere.
 //!
 //! In a block marked `console`, lines after `$ ` are commands for `sh`; what follows up to the next command is what
 //! they print, with `…` for anything within a line and a line of its own with `...` for any number of lines.
 
 use super::support::{PROGRAM, Place};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 struct Step {
@@ -60,15 +60,33 @@ fn matches(expected: &[String], printed: &[&str]) -> bool {
     }
 }
 
-#[test]
-fn the_commands_of_the_readme_do_what_it_says() {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let steps = steps(&readme);
-    assert!(steps.len() >= 8, "the tour is missing");
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README.md and everything below docs, by name.
+fn documents() -> Vec<PathBuf> {
+    let mut found = vec![root().join("README.md")];
+    let mut open = vec![root().join("docs")];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Runs the commands of a document, one after the other in a place of its own.
+fn execute(document: &Path, steps: &[Step]) {
     let place = Place::new();
-    // The tour begins with a file of this repository.
-    std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), place.path("tests"))
-        .unwrap();
+    // Documents name files of this repository.
+    std::os::unix::fs::symlink(root().join("tests"), place.path("tests")).unwrap();
     let folder = Path::new(PROGRAM).parent().unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     for step in steps {
@@ -86,11 +104,40 @@ fn the_commands_of_the_readme_do_what_it_says() {
         let printed: Vec<&str> = text.lines().collect();
         assert!(
             matches(&step.expected, &printed),
-            "README.md:{}: {}\nexpected\n{}\nprinted\n{text}",
+            "{}:{}: {}\nexpected\n{}\nprinted\n{text}",
+            document.display(),
             step.line,
             step.command,
             step.expected.join("\n")
         );
+    }
+}
+
+#[test]
+fn the_commands_of_the_documents_do_what_they_say() {
+    let mut count = 0;
+    for document in documents() {
+        let steps = steps(&std::fs::read_to_string(&document).unwrap());
+        count += steps.len();
+        execute(&document, &steps);
+    }
+    assert!(count >= 40, "the tour is missing");
+}
+
+#[test]
+fn the_readme_is_short_and_links_lead_to_files() {
+    let readme = std::fs::read(root().join("README.md")).unwrap();
+    assert!(readme.len() <= 10 << 10, "README.md has {} bytes", readme.len());
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for (_, rest) in text.match_indices("](").map(|(at, _)| text[at..].split_at(2)) {
+            let link = rest.split(')').next().unwrap();
+            let file = link.split('#').next().unwrap();
+            if !link.contains("://") {
+                let target = document.parent().unwrap().join(file);
+                assert!(target.exists(), "{}: '{link}' leads nowhere", document.display());
+            }
+        }
     }
 }
 
