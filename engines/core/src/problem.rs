@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn escape_sequences_are_shown_not_sent() {
-        let shown = Problem::new("name", "'\u{1b}[2J' is no name", "").to_string();
-        assert_eq!(shown, "name: '\\u{1b}[2J' is no name");
+        let shown = Problem::new("name", "'\u{1b}[2J' is not a name", "").to_string();
+        assert_eq!(shown, "name: '\\u{1b}[2J' is not a name");
     }
 
     #[test]

@@ -166,7 +166,7 @@ pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut 
             None => problems.add(
                 format!("{path}[{index}]"),
                 format!("is {}", brief(entry)),
-                "give a whole number of a sensible size",
+                "give a smaller whole number, from 0",
             ),
         }
     }

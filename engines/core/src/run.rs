@@ -31,7 +31,7 @@ pub fn common_params() -> Vec<ParamInfo> {
             0.0,
             1e8,
             0.0,
-            "Seconds after which the best plan so far is returned; 0 is no limit.",
+            "Seconds after which the best plan so far is returned; 0 means no limit.",
         )
         .unit("s")
         .effect(Effect::Live),

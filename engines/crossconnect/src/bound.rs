@@ -48,7 +48,7 @@ pub fn relaxation<W: Watch>(
 ) -> Result<u64, MethodError> {
     let program = Program::watched(task, Orientation::Joint, watch)?;
     let Some(point) = program.point(plan) else {
-        return Err(MethodError::Failed("the plan to bound is no solution of the scenario".to_owned()));
+        return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
     };
     let removed = task.removed(plan);
     let mut best = task.count_bound();

@@ -180,7 +180,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         let names: Vec<&str> = all.iter().map(|known| known.name).collect();
         return Err(Problem::new(
             "to",
-            format!("'{format}' is no format of switches"),
+            format!("'{format}' is not a format of switches"),
             suggestion(format, &names),
         )
         .into());

@@ -151,7 +151,7 @@ pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: Hall) -> Res
                 "is {}, but the plan names the switch of every circuit and has {ocs_count}",
                 hall.ocs_count
             ),
-            "leave it out, or set keep_ports=false to choose switches and ports anew",
+            "leave it out, or set keep_ports=false to choose new switches and ports",
         );
     }
     problems.into_result(())?;

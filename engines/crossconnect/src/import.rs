@@ -167,7 +167,7 @@ pub fn installed(
         let names: Vec<&str> = formats().iter().map(|known| known.name).collect();
         return Err(Problem::new(
             "",
-            format!("'{format}' is no state of switches"),
+            format!("'{format}' is not a state of switches"),
             suggestion(format, &names),
         )
         .into());
@@ -258,7 +258,7 @@ fn circuit(
             let like = naming.template.name(role, naming.numbers.ingress_base.max(1));
             Problem::new(
                 "",
-                format!("'{name}' is no name of a port"),
+                format!("'{name}' is not a name of a port"),
                 format!("names look like {like}; set port_template"),
             )
         })

@@ -35,7 +35,7 @@ pub enum Error {
         count: usize,
     },
     /// No option of that name.
-    #[error("'{name}' is no option of the solver\n{remedy}")]
+    #[error("'{name}' is not an option of the solver\n{remedy}")]
     UnknownOption {
         /// The name.
         name: String,

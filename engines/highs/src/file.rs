@@ -144,7 +144,7 @@ pub fn read(text: &[u8], format: Format) -> Result<Model, Error> {
     let mut highs = Highs::new()?;
     Settings::new(&mut highs)?;
     let extension = format.extension();
-    highs.read_model(path).map_err(|_| Error::File(format!("this is no model in {extension} format")))?;
+    highs.read_model(path).map_err(|_| Error::File(format!("this is not a model in {extension} format")))?;
     let mut model = highs.model()?;
     if model.columns() == 0 {
         // The LP reader takes any text for a model of nothing.

@@ -48,11 +48,7 @@ pub fn knobs() -> Vec<ParamInfo> {
             0.05,
             "Share of the effort that goes into heuristics of the solver.",
         ),
-        ParamInfo::bool(
-            "restarts",
-            true,
-            "Whether the solver may begin its tree anew with what it has learnt.",
-        ),
+        ParamInfo::bool("restarts", true, "Whether the solver may restart its tree with what it has learnt."),
         ParamInfo::bool("node_cuts", true, "Whether the solver adds cuts below the root too."),
     ]
     .into_iter()

@@ -22,7 +22,7 @@ pub fn grid(shape: [u16; 3]) -> Result<[usize; 3], Problem> {
     if shape.iter().any(|&side| side == 0 || side % EDGE != 0) {
         let near = shape.map(|side| (side.div_ceil(EDGE) * EDGE).max(EDGE));
         return refuse(
-            "has a side that is no multiple of 4, the edge of a cube",
+            "has a side that is not a multiple of 4, the edge of a cube",
             format!("give multiples of 4, such as {}", named(near)),
         );
     }

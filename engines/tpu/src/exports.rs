@@ -272,7 +272,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         "msccl" => alone(msccl::text(subject, params)?),
         "curve" => alone(curve(subject)?),
         _ => {
-            Err(Problem::new("to", format!("'{format}' is no format of pods"), "see the list of formats")
+            Err(Problem::new("to", format!("'{format}' is not a format of pods"), "see the list of formats")
                 .into())
         }
     }

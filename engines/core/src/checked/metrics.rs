@@ -54,7 +54,7 @@ pub fn compare_metrics(metrics: &BTreeMap<String, f64>, expected: &[Figure]) -> 
         }
     }
     for name in metrics.keys().filter(|name| !expected.iter().any(|figure| figure.name == name.as_str())) {
-        let text = format!("'{}' is no figure of this plan that could be checked", printable(name));
+        let text = format!("'{}' is not a metric of this plan that the checker knows", printable(name));
         found.push(Violation::new("metrics", text));
     }
     found

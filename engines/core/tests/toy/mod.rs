@@ -62,7 +62,7 @@ impl Kind for Toy {
         None
     }
     fn set_knob(_: &mut ToyScenario, name: &str, _: Option<usize>, _: &ParamValue) -> Result<(), Problem> {
-        Err(Problem::new(name, "is no knob", ""))
+        Err(Problem::new(name, "is not a parameter", ""))
     }
     fn check(plan: &Plan<Self>, _: Depth) -> Verdict {
         let mut verdict = Verdict::clean();

@@ -122,7 +122,7 @@ fn index(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) ->
     let number = count(fields, key, problems)?;
     let index = u32::try_from(number).ok();
     if index.is_none() {
-        problems.add(fields.path_of(key), format!("is {number}"), "give a whole number of a sensible size");
+        problems.add(fields.path_of(key), format!("is {number}"), "give a smaller whole number, from 0");
     }
     index
 }

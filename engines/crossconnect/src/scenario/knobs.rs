@@ -152,7 +152,7 @@ impl CrossconnectScenario {
             let names: Vec<&str> = all.iter().map(|info| info.name.as_ref()).collect();
             let idle = self.idle().into_iter().find(|problem| problem.path == name);
             return Err(idle.unwrap_or_else(|| {
-                Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
+                Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names))
             }));
         };
         if let Some(pod) = index {
@@ -240,7 +240,7 @@ impl CrossconnectScenario {
         let Some(row) = table.get_mut(pod) else {
             return Err(Problem::new(
                 format!("{name}[{pod}]"),
-                "is no pod of the scenario",
+                "is not a pod of the scenario",
                 format!("pods are 0 to {}", pods - 1),
             ));
         };

@@ -59,7 +59,7 @@ impl Kind for Cover {
         None
     }
     fn set_knob(_: &mut Nothing, name: &str, _: Option<usize>, _: &ParamValue) -> Result<(), Problem> {
-        Err(Problem::new(name, "is no knob", ""))
+        Err(Problem::new(name, "is not a parameter", ""))
     }
     fn check(plan: &Plan<Self>, _: Depth) -> Verdict {
         let mut verdict = Verdict::clean();

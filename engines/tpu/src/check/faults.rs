@@ -70,7 +70,7 @@ pub(super) fn check(
         let pair = |&(source, target): &(u32, u32)| source < nodes && target < nodes && source != target;
         let order = case.unreachable.windows(2).find(|two| two[0] >= two[1]);
         if let Some((source, target)) = case.unreachable.iter().find(|named| !pair(named)) {
-            fault(format!("{source} to {target} is no pair of chips"));
+            fault(format!("{source} to {target} is not a pair of chips"));
         } else if let Some(two) = order {
             fault(format!("{} to {} is not named in order, or twice", two[1].0, two[1].1));
         }

@@ -25,7 +25,7 @@ pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings)
         for &entry in row {
             match seen.get_mut(usize::from(entry)) {
                 Some(seen) if !*seen => *seen = true,
-                _ => return fault(format!("row {a} of the table is no permutation of the elements")),
+                _ => return fault(format!("row {a} of the table is not a permutation of the elements")),
             }
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings)
             seen[usize::from(row[column])] = true;
         }
         if seen.contains(&false) {
-            return fault(format!("column {column} of the table is no permutation of the elements"));
+            return fault(format!("column {column} of the table is not a permutation of the elements"));
         }
     }
     let times = |a: usize, b: usize| usize::from(rows[a][b]);
@@ -55,7 +55,7 @@ pub(super) fn of(record: &TopologyRecord, wiring: &Wiring, found: &mut Findings)
     }
     for (switch, &voltage) in symmetry.voltage.iter().enumerate() {
         if usize::from(voltage) >= order {
-            return fault(format!("voltage {voltage} of switch {switch} is no element of the group"));
+            return fault(format!("voltage {voltage} of switch {switch} is not an element of the group"));
         }
         let wrong = (0..order).find(|&c| wiring.to[switch][c] != rows[c][usize::from(voltage)]);
         if let Some(cube) = wrong {

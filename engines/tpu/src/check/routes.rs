@@ -178,7 +178,7 @@ fn pairs(wiring: &Wiring, routing: &Routing, sources: usize, place: &str, found:
     for route in &routing.routes {
         let (source, target) = (route.source as usize, route.target as usize);
         if source >= sources || target >= nodes || source == target {
-            found.add(code::PAIR, format!("{place}: {source} to {target} is no pair of listed chips"));
+            found.add(code::PAIR, format!("{place}: {source} to {target} is not a pair of listed chips"));
         } else if std::mem::replace(&mut seen[source * nodes + target], true) {
             found.add(code::PAIR, format!("{place}: the pair {source} to {target} has several routes"));
         }

@@ -22,7 +22,7 @@ pub(super) fn compare(scenario: &TpuScenario, wiring: &Wiring, found: &mut Findi
             let Some(expected) = torus(shape.map(usize::from), twisted, wiring.cubes) else {
                 found.add(
                     code::SCENARIO,
-                    format!("job_shape {shape:?} is no torus of {} cubes", wiring.cubes),
+                    format!("job_shape {shape:?} is not a torus of {} cubes", wiring.cubes),
                 );
                 return;
             };

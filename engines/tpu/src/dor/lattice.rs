@@ -33,7 +33,7 @@ impl Lattice {
         };
         if shape.iter().any(|side| *side == 0 || !side.is_multiple_of(4) || *side > 4 * pod::MAX_CUBES as u16)
         {
-            return refuse("is no shape of a job", "give three multiples of 4");
+            return refuse("is not a shape of a job", "give three multiples of 4");
         }
         let shape = shape.map(|side| side as i16);
         let (short, long) = (shape[0].min(shape[1]).min(shape[2]), shape[0].max(shape[1]).max(shape[2]));
@@ -161,7 +161,7 @@ impl Lattice {
                 if self.node(self.reduced(at)) != pod.neighbour(node, port) {
                     return Err(Problem::new(
                         "topology",
-                        format!("is no torus {x}x{y}x{z}: port {port} of chip {node} leads elsewhere"),
+                        format!("is not a torus {x}x{y}x{z}: port {port} of chip {node} leads elsewhere"),
                         "route it by allowed turns (routing = at)",
                     ));
                 }

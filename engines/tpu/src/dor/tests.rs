@@ -93,7 +93,7 @@ fn what_is_no_such_torus_is_refused() {
         ("job_shape".into(), "4x4x12 has 192 chips, but the pod has 128".into())
     );
     assert_eq!(ask([4, 4, 12], true), ("job_shape".into(), "4x4x12 cannot be twisted".into()));
-    assert_eq!(ask([4, 6, 8], false), ("job_shape".into(), "4x6x8 is no shape of a job".into()));
+    assert_eq!(ask([4, 6, 8], false), ("job_shape".into(), "4x6x8 is not a shape of a job".into()));
 }
 
 #[test]

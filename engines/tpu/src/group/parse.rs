@@ -21,7 +21,8 @@ impl Group {
         if plain.starts_with(|c: char| c.is_ascii_digit()) {
             let factors: Option<Vec<usize>> =
                 plain.split([',', 'x', '*']).map(|factor| factor.parse().ok()).collect();
-            let factors = factors.ok_or_else(|| refuse(format!("'{text}' is no list of cyclic factors")))?;
+            let factors =
+                factors.ok_or_else(|| refuse(format!("'{text}' is not a list of cyclic factors")))?;
             let group = Self::abelian(&factors)?;
             return if group.order <= MAX_CUBES { Ok(group) } else { Err(too_large(text)) };
         }
@@ -35,7 +36,7 @@ impl Group {
             let rest = name.get(family.map_or(0, char::len_utf8)..).unwrap_or_default();
             let size = rest.trim_start_matches('_').parse::<usize>().ok();
             let (Some(family), Some(size), Some(power)) = (family, size, power) else {
-                return Err(refuse(format!("'{text}' is no group")));
+                return Err(refuse(format!("'{text}' is not a group")));
             };
             if size > MAX_CUBES {
                 return Err(too_large(text));
@@ -46,7 +47,7 @@ impl Group {
                 ('Q', 4..) if size.is_multiple_of(4) => dicyclic(size),
                 ('S', 1..=5) => permutations(size, false),
                 ('A', 1..=5) => permutations(size, true),
-                _ => return Err(refuse(format!("'{part}' of '{text}' is no group"))),
+                _ => return Err(refuse(format!("'{part}' of '{text}' is not a group"))),
             };
             for _ in 0..power {
                 let next = match &product {

@@ -42,7 +42,7 @@ pub(super) fn finishing(scenario: &TpuScenario, params: &Params) -> Vec<Problem>
 /// What a method that designs a pod or takes it from a plan does not look at.
 pub(super) fn without_torus(method: &str, scenario: &TpuScenario) -> Vec<Problem> {
     let names = (scenario.topology == TopologyChoice::Design).then_some("job_shape");
-    let why = format!("on {method}, whose pod is no torus");
+    let why = format!("on {method}, whose pod is not a torus");
     without_effect(names, &why, "leave it out, or take the methods pt or pdtt").collect()
 }
 

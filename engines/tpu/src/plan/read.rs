@@ -74,7 +74,7 @@ pub(crate) fn topology_record(fields: &mut Fields<'_>, problems: &mut Problems) 
         let pos: Option<[u8; 2]> = pos.and_then(|pos| {
             let pair = pos.try_into().ok();
             if pair.is_none() {
-                problems.add(path, "is no pair", "give [u, v], each 0 to 3");
+                problems.add(path, "is not a pair", "give [u, v], each 0 to 3");
             }
             pair
         });
@@ -211,7 +211,7 @@ fn fault_case(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<FaultC
             for (index, value) in list.iter().enumerate() {
                 let pair = whole_numbers::<u32>(value, &format!("{path}[{index}]"), problems)?;
                 let [source, target] = pair.as_slice() else {
-                    problems.add(format!("{path}[{index}]"), "is no pair", "give [source, target]");
+                    problems.add(format!("{path}[{index}]"), "is not a pair", "give [source, target]");
                     return None;
                 };
                 pairs.push((*source, *target));
@@ -239,7 +239,7 @@ fn read_simulation(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<S
             let path = format!("{path}[{index}]");
             let point = numbers(value, &path, problems)?;
             let [offered, delivered, latency] = point.as_slice() else {
-                problems.add(path, "is no point", "give [offered, delivered, mean latency]");
+                problems.add(path, "is not a point", "give [offered, delivered, mean latency]");
                 return None;
             };
             curve.push((*offered, *delivered, *latency));

@@ -255,7 +255,7 @@ impl TpuScenario {
     pub fn set(&mut self, name: &str, index: Option<usize>, value: &ParamValue) -> Result<(), Problem> {
         let Some(info) = knobs().iter().find(|info| info.name == name) else {
             let names: Vec<&str> = knobs().iter().map(|info| info.name.as_ref()).collect();
-            return Err(Problem::new(name, "is no knob of a pod", suggestion(name, &names)));
+            return Err(Problem::new(name, "is not a parameter of a pod", suggestion(name, &names)));
         };
         if let Some(index) = index {
             return self.set_entry(name, index, value);
@@ -318,7 +318,7 @@ impl TpuScenario {
 
     fn set_entry(&mut self, name: &str, index: usize, value: &ParamValue) -> Result<(), Problem> {
         if name != "job_shape" {
-            return Err(Problem::new(name, "is no list", format!("write {name}={value}")));
+            return Err(Problem::new(name, "is not a list", format!("write {name}={value}")));
         }
         let mut shape = self.pt_shape();
         let path = format!("{name}[{index}]");
@@ -384,7 +384,7 @@ fn switches(text: &str) -> Result<Vec<u8>, Problem> {
             entry.trim().parse::<u8>().ok().filter(|&id| usize::from(id) < SWITCHES).ok_or_else(|| {
                 Problem::new(
                     "failed_ocs",
-                    format!("'{}' is no switch", entry.trim()),
+                    format!("'{}' is not a switch", entry.trim()),
                     "give numbers from 0 to 47 separated by commas, or 'none'",
                 )
             })

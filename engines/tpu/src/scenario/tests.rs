@@ -98,7 +98,7 @@ fn contradictions_are_refused_with_a_way_out() {
     assert!(pdtt.contains("use 'pt'"), "{pdtt}");
     assert!(said(json!({"cubes": 4, "group": [2, 3]})).contains("such as 'Z2 x Z2'"));
     assert!(said(json!({"cubes": 4, "group": [60000, 60000, 60000]})).contains("group"));
-    assert!(said(json!({"cubes": 4, "group": "E8"})).contains("'E8' is no group"));
+    assert!(said(json!({"cubes": 4, "group": "E8"})).contains("'E8' is not a group"));
     assert!(said(json!({"cubes": 4, "group": [4], "topology": "pt"})).contains("leave it out"));
     assert!(said(json!({"cubes": 8, "slack_hops": 1})).contains("bipartite"));
     assert!(said(json!({"cubes": 8, "failed_ocs": [3, 3]})).contains("again"));

@@ -82,7 +82,7 @@ pub(super) fn genetic() -> Vec<ParamInfo> {
             0.0,
             1e8,
             600.0,
-            "Seconds of genetic search after which the run ends; 0 is no limit.",
+            "Seconds of genetic search after which the run ends; 0 means no limit.",
         )
         .unit("s")
         .effect(Effect::Live),
@@ -126,7 +126,7 @@ pub(super) fn ordering() -> Vec<ParamInfo> {
             0.0,
             1e8,
             60.0,
-            "Seconds after which the search over orders ends; 0 is no limit.",
+            "Seconds after which the search over orders ends; 0 means no limit.",
         )
         .unit("s")
         .effect(Effect::Live),
@@ -143,12 +143,12 @@ pub(super) fn event_orders() -> Vec<ParamInfo> {
         count(
             "swaps",
             defaults.swaps,
-            "Moves of events tried in vain one after another before the search begins anew.",
+            "Moves of events tried in vain one after another before the search starts over.",
         ),
         count(
             "restarts",
             defaults.restarts,
-            "How often the search begins anew, from a disturbed event order.",
+            "How often the search starts over, from a disturbed event order.",
         )
         .effect(Effect::Live),
     ]

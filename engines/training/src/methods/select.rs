@@ -180,7 +180,7 @@ fn run(
     let start = match selection.checked_point(&reading.best.x) {
         Ok(point) => Start::Full(point),
         Err(broken) => {
-            let text = format!("the best plan is no start for the solver: {broken}");
+            let text = format!("the best plan is not a start for the solver: {broken}");
             session.cx.note(Severity::Info, text);
             Start::None
         }

@@ -211,7 +211,7 @@ pub fn figures(
 ) -> Result<BTreeMap<String, f64>, Problems> {
     let built = scenario.build()?;
     let evaluator = Evaluator::new(&built.instance)
-        .map_err(|error| Problem::new("scenario", error.to_string(), "mend the scenario"))?;
+        .map_err(|error| Problem::new("scenario", error.to_string(), "correct the scenario"))?;
     Ok(metrics(&evaluator, result))
 }
 

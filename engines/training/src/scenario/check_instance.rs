@@ -89,7 +89,7 @@ fn check_links(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut
                 None => dangling(format!("{path}.pod_{key}"), "pod", pod.0, instance.pods.len(), problems),
                 Some(pod) if !pod.mirror && ports == 0 => problems.add(
                     format!("{path}.ports_{key}"),
-                    format!("is '0' at pod '{}', which is no mirror", pod.name),
+                    format!("is '0' at pod '{}', which is not a mirror", pod.name),
                     "give at least 1",
                 ),
                 Some(_) => {}
@@ -130,7 +130,7 @@ fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mu
         problems.add(
             format!("{path}.dst_pod"),
             format!("is '{}', the pod that sends", task.dst_pod),
-            "a transfer inside a pod is no task; make it part of a delay",
+            "a transfer inside a pod is not a task; make it part of a delay",
         );
     } else if known && !links.contains_key(&pair(task.src_pod, task.dst_pod)) {
         problems.add(

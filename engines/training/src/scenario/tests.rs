@@ -213,7 +213,7 @@ fn damaged_instances_are_refused_by_place_and_remedy() {
             json!(0),
             "links[1]: joins pods 1 and 0, as links[0] does; keep one link per pod pair",
         ),
-        ("/links/0/ports_a", json!(0), "links[0].ports_a: is '0' at pod 'p0', which is no mirror"),
+        ("/links/0/ports_a", json!(0), "links[0].ports_a: is '0' at pod 'p0', which is not a mirror"),
         (
             "/pods/1/ports",
             json!(1),
@@ -336,7 +336,7 @@ fn knobs_are_read_and_changed_by_name() {
     set("micro_batches=6").unwrap();
     assert!(set("mfu=2").unwrap_err().to_string().contains("give a number from 0.001 to 1"));
     assert!(set("ports_per_pod[2]=9").unwrap_err().to_string().contains("give a pod from 0 to 1"));
-    assert!(set("mfu[1]=0.5").unwrap_err().to_string().contains("is no list"));
+    assert!(set("mfu[1]=0.5").unwrap_err().to_string().contains("is not a list"));
     assert!(set("bandwith_gbps=3").unwrap_err().to_string().contains("did you mean 'bandwidth_gbps'?"));
     assert_eq!(scenario.get("mfu"), Some(ParamValue::Float(0.5)));
     let TrainingScenario::Job(job) = &scenario else { panic!("still a job") };

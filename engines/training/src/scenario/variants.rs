@@ -114,7 +114,7 @@ mod tests {
         let wrong = |text: &str| scenario.variants(text).unwrap_err().to_string();
         assert!(wrong("seq").contains("without '='"));
         assert!(wrong(";").contains("names no knob"));
-        assert!(wrong("sequence=4").contains("no knob of this scenario"));
+        assert!(wrong("sequence=4").contains("not a parameter of this scenario"));
         assert!(wrong("seq=many").contains("seq"));
         let many: Vec<String> = (1..100).map(|n| (n * 128).to_string()).collect();
         assert!(wrong(&format!("seq={}", many.join(","))).contains("more than 64"));

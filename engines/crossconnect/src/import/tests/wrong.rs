@@ -100,7 +100,7 @@ fn other_answers_are_refused() {
         (
             "calient_tl1",
             "M 1 COMPLD\n\"SRCPORT=1.1,DSTPORT=1.1.6\"\n",
-            "'1.1' is no name of a port; names look like 1.1.1",
+            "'1.1' is not a name of a port; names look like 1.1.1",
         ),
         ("polatis_restconf", "[1]", "holds no 'cross-connects'"),
         ("polatis_restconf", "{\"x:cross-connects\": 3}", "x:cross-connects: is '3'"),
@@ -139,7 +139,7 @@ fn other_answers_are_refused() {
         (
             "sonic_ocs",
             "{\"OCS_CROSS_CONNECT\": {\"k\": {\"a_side\": \"1B\", \"b_side\": \"6B\"}}}",
-            "OCS_CROSS_CONNECT.k: '1B' is no name of a port",
+            "OCS_CROSS_CONNECT.k: '1B' is not a name of a port",
         ),
         ("sonic_ocs", "{\"OCS_CROSS_CONNECT\": [], \"OCS_PORT\": {}}", "OCS_CROSS_CONNECT: is a list"),
     ] {

@@ -33,7 +33,7 @@ struct BesideMeasured<'r>(&'r RunConfig);
 impl Serialize for BesideMeasured<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Value::Object(all) = serde_json::to_value(self.0).map_err(S::Error::custom)? else {
-            return Err(S::Error::custom("a run is no object"));
+            return Err(S::Error::custom("a run is not an object"));
         };
         let mut run = serializer.serialize_map(None)?;
         for (key, value) in all.iter().filter(|(key, _)| !is_replaced(key)) {

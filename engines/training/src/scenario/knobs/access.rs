@@ -52,7 +52,7 @@ impl TrainingScenario {
         }
         let lists: &[&str] = if matches!(self, Self::Shared(_)) { &shared::LISTS } else { &[PORTS] };
         if index.is_some() && !lists.contains(&name) {
-            return Err(Problem::new(name, "is no list", format!("write {name}={value}")));
+            return Err(Problem::new(name, "is not a list", format!("write {name}={value}")));
         }
         match self {
             Self::Job(job) => set_job(job, name, index, &value),
@@ -65,7 +65,7 @@ impl TrainingScenario {
         self.knobs().iter().find(|info| info.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.knobs().iter().map(|info| info.name.as_ref()).collect();
             self.never(name).unwrap_or_else(|| {
-                Problem::new(name, "is no knob of this scenario", suggestion(name, &names))
+                Problem::new(name, "is not a parameter of this scenario", suggestion(name, &names))
             })
         })
     }

@@ -249,7 +249,7 @@ static INSTANCE_KNOBS: LazyLock<Vec<ParamInfo>> = LazyLock::new(|| {
         "ports_per_pod",
         0,
         i64::from(MAX_PORTS),
-        "Optical ports of a pod: one number, or one per pod that is no mirror.",
+        "Optical ports of a pod: one number, or one per pod that is not a mirror.",
     ));
     knobs
 });

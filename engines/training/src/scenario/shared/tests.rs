@@ -133,7 +133,7 @@ fn knobs_change_all_jobs_or_one_entry() {
     set("ports_per_pod[2]=9").unwrap();
     assert!(set("weights=1,2,3").unwrap_err().contains("is not one number per job; give one number or 2"));
     assert!(set("weights[2]=1").unwrap_err().contains("weights[2]: does not exist; give a job from 0 to 1"));
-    assert!(set("seq[0]=1").unwrap_err().contains("is no list"));
+    assert!(set("seq[0]=1").unwrap_err().contains("is not a list"));
     assert!(set("reverse=true").unwrap_err().contains("belongs to one job"));
     assert!(set("waights=1").unwrap_err().contains("did you mean 'weights'?"));
     let get = |name: &str| scenario.get(name).map(|value| value.to_string());
