@@ -90,10 +90,10 @@ fn text(comparison: &Comparison) -> String {
     let labels: Vec<String> = comparison.labels.iter().map(|label| printable(label)).collect();
     let mut out = String::new();
     if comparison.settings.is_empty() {
-        out.push_str("The plans were asked the same way.\n\n");
+        out.push_str("The plans have the same settings.\n\n");
     } else {
         let mut table = Table::new(
-            &["asked differently", ""]
+            &["different settings", "of"]
                 .into_iter()
                 .chain(labels.iter().map(String::as_str))
                 .collect::<Vec<_>>(),
