@@ -159,6 +159,7 @@ pub fn list_at<'v>(value: &'v Value, path: &str, problems: &mut Problems) -> Opt
 /// A list of whole numbers that fit their type, read from the value at `path`; every other entry is a problem.
 pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut Problems) -> Option<Vec<T>> {
     let list = list_at(value, path, problems)?;
+    let largest = u64::MAX >> (64 - 8 * size_of::<T>().clamp(1, 8));
     let mut numbers = Vec::with_capacity(list.len());
     for (index, entry) in list.iter().enumerate() {
         match entry.as_u64().and_then(|number| T::try_from(number).ok()) {
@@ -166,7 +167,7 @@ pub fn whole_numbers<T: TryFrom<u64>>(value: &Value, path: &str, problems: &mut 
             None => problems.add(
                 format!("{path}[{index}]"),
                 format!("is {}", brief(entry)),
-                "give a smaller whole number, from 0",
+                format!("give a whole number from 0 to {largest}"),
             ),
         }
     }

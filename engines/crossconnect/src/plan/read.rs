@@ -122,7 +122,8 @@ fn index(fields: &mut Fields<'_>, key: &'static str, problems: &mut Problems) ->
     let number = count(fields, key, problems)?;
     let index = u32::try_from(number).ok();
     if index.is_none() {
-        problems.add(fields.path_of(key), format!("is {number}"), "give a smaller whole number, from 0");
+        let remedy = format!("give a whole number of at most {}", u32::MAX);
+        problems.add(fields.path_of(key), format!("is {number}"), remedy);
     }
     index
 }
