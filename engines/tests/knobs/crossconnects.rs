@@ -214,7 +214,6 @@ fn circuits_of_any_kind_that_has_them_can_be_wanted() {
 /// A value other than the default for every knob of the exporters, and what both files are written with.
 const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("polatis_tl1", "ctag", "", "7"),
-    ("csv", "table", "", "switches"),
     ("calient_tl1", "ctag", "", "7"),
     ("calient_tl1", "group", "", "blue"),
     ("calient_tl1", "port_template", "", "2.{slot}.{port}"),

@@ -74,7 +74,7 @@ fn of_kind(scenario: &AnyScenario) -> Vec<ParamInfo> {
 }
 
 /// Values that are worth a try, as they are typed.
-pub fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
+fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
     let present = scenario.knob(&info.name).or_else(|| info.default.clone());
     let number = present.as_ref().and_then(ParamValue::as_f64);
     let around = |min: f64, max: f64, whole: bool| -> Vec<String> {
@@ -118,7 +118,7 @@ pub fn values(scenario: &AnyScenario, info: &ParamInfo) -> Vec<String> {
     texts.into_iter().filter(|text| info.parse(text).ok() != present).collect()
 }
 
-pub fn set(scenario: &AnyScenario, method: &str, name: &str, text: &str) -> Result<AnyScenario, String> {
+fn set(scenario: &AnyScenario, method: &str, name: &str, text: &str) -> Result<AnyScenario, String> {
     let setting = Setting { name: name.to_owned(), index: None, text: text.to_owned() };
     apply(scenario, method, &[setting]).map(|(changed, _)| changed).map_err(|problems| problems.to_string())
 }

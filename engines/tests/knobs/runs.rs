@@ -62,8 +62,7 @@ impl Launcher for NoHelpers {
     }
 }
 
-/// A run, whatever its end.
-pub fn run(scenario: &AnyScenario, ask: &Ask) -> Ran {
+fn run(scenario: &AnyScenario, ask: &Ask) -> Ran {
     let recorder = Arc::new(Recorder::default());
     let clock = Arc::new(SystemClock::start());
     let runs = Runs::new(2, RunId(1), recorder.clone(), clock, Some(Arc::new(NoHelpers))).unwrap();
