@@ -35,7 +35,7 @@ fn a_limit_on_the_size_of_files_does_not_reach_helper_processes() {
         ["solve", "preset:tiny4", "--method", "delta-interval", "--progress", "plain", "-o", "plan.json"];
     let ran = limited(&place, 0, &arguments).exit(1);
     assert_eq!(ran.json()["status"], "optimal", "{}", ran.err);
-    ran.says(&["in a helper process"]);
+    ran.says(&["in a solver process"]);
 }
 
 #[test]

@@ -83,7 +83,7 @@ mod linux {
         let mut child = place.spawn(&[&LONG[..], &["-o", "plan.json"]].concat());
         let mut err = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
-        while !line.contains("in a helper process") {
+        while !line.contains("in a solver process") {
             line.clear();
             assert_ne!(err.read_line(&mut line).unwrap(), 0, "it ended before it solved");
         }

@@ -98,7 +98,7 @@ pub fn run<K: Kind>(
     let helper = ask.isolated.then(|| cx.launcher().cloned()).flatten();
     let mut bridge = Bridge::new(reader, cx, ask.model.maximise, helper.is_some());
     if let Some(launcher) = helper {
-        bridge.cx.note(Severity::Info, format!("{name} solves in a helper process"));
+        bridge.cx.note(Severity::Info, format!("{name} solves in a solver process"));
         match worker::solve(launcher.as_ref(), ask.model, &ask.options, &ask.start, &mut bridge) {
             Ok(ending) => {
                 let accident = ending.accident.map(|how| bridge.cut_short(&how));
@@ -111,7 +111,7 @@ pub fn run<K: Kind>(
             }
             Err(HelperError::Launch(error)) => {
                 let text = format!(
-                    "no helper process could be started ({error}); the solver works in the own process, where \
+                    "no solver process could be started ({error}); the solver works in the own process, where \
                      it may take long to stop"
                 );
                 bridge.cx.note(Severity::Warning, text);
@@ -159,7 +159,7 @@ pub fn why_infeasible<K: Kind>(
             // That there is no point is known; only the reason for it is not.
             Err(HelperError::Died(how)) => {
                 let text =
-                    format!("the search for what cannot hold together broke off: the helper process {how}");
+                    format!("the search for what cannot hold together broke off: the solver process {how}");
                 patience.cx.note(Severity::Warning, text);
                 Ok(None)
             }

@@ -36,7 +36,7 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
 }
 
 /// Where the solver works, in words.
-const HELPER: &str = "helper process";
+const HELPER: &str = "solver process";
 const OWN: &str = "own process";
 
 impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
@@ -87,7 +87,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
     pub(super) fn cut_short(&mut self, how: &str) -> MethodError {
         let kept =
             if self.cx.best().is_some() { "the best plan until then is kept" } else { "no plan was found" };
-        let text = format!("the helper process of the solver {how}; {kept}");
+        let text = format!("the solver process of the solver {how}; {kept}");
         self.cx.note(Severity::Warning, text.clone());
         MethodError::CutShort(text)
     }

@@ -36,16 +36,16 @@ const WAITING: usize = 16;
 #[non_exhaustive]
 pub enum HelperError {
     /// It could not be started.
-    #[error("the helper process could not be started: {0}")]
+    #[error("the solver process could not be started: {0}")]
     Launch(io::Error),
     /// The solver refused the model, an option or the start, or failed.
     #[error(transparent)]
     Solver(#[from] Error),
     /// The two processes do not understand each other.
-    #[error("the helper process cannot be talked to: {0}")]
+    #[error("the solver process cannot be talked to: {0}")]
     Frame(#[from] FrameError),
     /// It ended before it was done and left no point.
-    #[error("the helper process {0} before it found anything")]
+    #[error("the solver process {0} before it found anything")]
     Died(String),
 }
 

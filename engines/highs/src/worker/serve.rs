@@ -28,7 +28,7 @@ pub enum ServeError {
     #[error("no job was understood: {0}")]
     Frame(#[from] FrameError),
     /// Something the system refused.
-    #[error("the helper process cannot work: {0}")]
+    #[error("the solver process cannot work: {0}")]
     System(#[from] io::Error),
 }
 
@@ -201,7 +201,7 @@ pub(super) fn converse(
                 .map(|text| (*text).to_owned())
                 .or_else(|| panic.downcast_ref::<String>().cloned())
                 .unwrap_or_else(|| "no message".to_owned());
-            Err(Error::solver("work in the helper process", text))
+            Err(Error::solver("work in the solver process", text))
         }
     };
     desk.done.store(true, Ordering::Release);

@@ -50,7 +50,7 @@ fn silent(running: &Running) {
 
 pub fn told() {
     let mut answers = Vec::new();
-    for (isolated, where_to) in [(true, "a helper process"), (false, "the own process")] {
+    for (isolated, where_to) in [(true, "a solver process"), (false, "the own process")] {
         let spy = Spy::new("--serve");
         let running = Running::start(small(isolated), Some(&spy), None);
         let done = running.done();
@@ -171,7 +171,7 @@ pub fn odd() {
         Spy { launcher: super::Launcher::new("/nonexistent/lightbay", ["--serve"]), ..Spy::new("") };
     let running = Running::start(small(true), Some(&nothing), None);
     assert_eq!(running.done().status, EndStatus::Optimal);
-    assert!(running.notes()[1].starts_with("W no helper process could be started"), "{:?}", running.notes());
+    assert!(running.notes()[1].starts_with("W no solver process could be started"), "{:?}", running.notes());
     // None is wanted to be had.
     let running = Running::start(small(true), None, None);
     assert_eq!(running.done().status, EndStatus::Optimal);
