@@ -59,7 +59,7 @@ fn number(value: &Value) -> f64 {
 /// Links of the preset as the pane names them: three pipeline links, four rings.
 fn links(style: Style) -> [String; 7] {
     let dash = if style == Style::Ascii { "-" } else { "–" };
-    ["p0 p1 pp", "p1 p2 pp", "p2 p3 pp", "p0 peer dp", "p1 peer dp", "p2 peer dp", "p3 peer dp"]
+    ["p0 p1 pp", "p1 p2 pp", "p2 p3 pp", "p0 ring dp", "p1 ring dp", "p2 ring dp", "p3 ring dp"]
         .map(|name| name.replacen(' ', dash, 1))
 }
 
@@ -76,8 +76,8 @@ fn the_graph_shows_how_long_each_task_takes() {
                 bench.app.pane_mut(PaneId::Kind(1)).selected = Some(task as u32);
                 let screen = zoomed(&mut bench, 1, *plan);
                 let takes = number(&tasks[task]["finish_s"]) - number(&tasks[task]["start_s"]);
-                let sentence = line(&screen, ", least ");
-                has(sentence, &format!("  {:.1} ms, least", takes * 1e3));
+                let sentence = line(&screen, ", min ");
+                has(sentence, &format!("  {:.1} ms, min", takes * 1e3));
             }
             bench.app.pane_mut(PaneId::Kind(1)).selected = None;
         }
@@ -140,7 +140,7 @@ fn the_activity_grid_shows_the_rate_of_each_task_in_each_interval() {
                     let expected = nics(json, task, (events[interval], events[interval + 1]));
                     let shown = match cell.as_str() {
                         "·" | "." => None,
-                        "held" => Some(0.0),
+                        "paused" => Some(0.0),
                         number => {
                             Some(number.parse::<f64>().unwrap_or_else(|_| panic!("'{number}' in {row}")))
                         }
@@ -319,8 +319,8 @@ fn the_search_of_a_solver_shows_the_figures_of_its_run() {
             has(&screen, &format!("{} {}{times}{}", model.after, thin(model.rows), thin(model.columns)));
         }
         let report = run.hot_start.clone().unwrap();
-        has(&screen, &format!("hot start {}", report.fate.word()));
-        has(&screen, &format!("{:.6} s here", report.after.unwrap()));
+        let started = format!("hot start {}", report.fate.word());
+        has(line(&screen, &started), &format!("{:.6} s", report.after.unwrap()));
         bench.keys("v v");
         let screen = bench.screen("pane-5-milp-log", WIDTH, HEIGHT);
         for said in &run.lines {
@@ -362,7 +362,7 @@ fn the_critical_path_shows_the_loss_of_the_plan() {
             let loss = number(&json["objective"]["value"]) - number(&json["result"]["ideal_makespan_s"]);
             has(title(&screen), &format!("loss {}", ms(loss, 2)));
             has(line(&screen, "makespan  "), &format!("{:.2}", number(&json["objective"]["value"]) * 1e3));
-            let causes: f64 = ["too few circuits", "contention"]
+            let causes: f64 = ["capacity loss", "contention"]
                 .iter()
                 .map(|cause| {
                     let words = line(&screen, cause).trim_start().trim_start_matches(cause).trim_start();
@@ -385,8 +385,8 @@ fn the_rates_pane_shows_how_long_tasks_take_under_both_rules() {
                 let screen = zoomed(&mut bench, 7, *plan);
                 let own = &json["result"]["tasks"][task];
                 let takes = ms(number(&own["finish_s"]) - number(&own["start_s"]), 1);
-                let rule = if joint { "joint" } else { "fair" };
-                has(line(&screen, "; deciding rates"), &format!("{rule} {takes}"));
+                let rule = if joint { "scheduled" } else { "fair" };
+                has(line(&screen, "; rate control"), &format!("{rule} {takes}"));
             }
             bench.app.pane_mut(PaneId::Kind(7)).selected = None;
         }
@@ -410,7 +410,7 @@ fn contention_counts_the_flows_that_are_active_together() {
             let circuits = json["result"]["topology"][3]["circuits"].as_u64().unwrap() as usize;
             let sign = if peak > circuits { "!" } else { "" };
             let arrow = if style == Style::Ascii { '>' } else { '→' };
-            has(line(&screen, &format!("p0{arrow}peer")), &format!("{peak}/{circuits}{sign}"));
+            has(line(&screen, &format!("p0{arrow}ring")), &format!("{peak}/{circuits}{sign}"));
         }
     }
 }
@@ -431,7 +431,7 @@ fn slack_counts_the_tasks_without_any() {
             has(title, &format!(" of {tasks} "));
             let words = line(&screen, "none").split_whitespace();
             let none = words.map(str::parse::<usize>).find_map(Result::ok).unwrap();
-            has(title, &format!("{none} without slack even at full rate"));
+            has(title, &format!("{none} without slack at full rate"));
             // Critical is one thing wherever it is said.
             let critical =
                 title.split("critical path ").nth(1).unwrap().split(' ').next().unwrap().to_owned();

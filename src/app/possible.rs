@@ -96,7 +96,7 @@ pub fn zooms(app: &App) -> Possible {
 /// If the focused pane has several forms.
 pub fn folds(app: &App) -> Possible {
     let forms = app.pane_info(app.focus.pane).is_some_and(|info| info.modes.len() > 1);
-    Possible::if_so(forms, "this pane has only one form")
+    Possible::if_so(forms, "this pane has only one view")
 }
 
 /// If the focused pane has an overlay.

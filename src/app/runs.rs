@@ -345,7 +345,7 @@ impl Run {
     /// An incumbent that came from another run is told before its origin.
     fn name_offer(&mut self, from: &str) {
         const UNNAMED: &str = "offer";
-        let name = || format!("{UNNAMED} of {from}");
+        let name = || format!("imported from {from}");
         if let Some(row) =
             self.rows.iter_mut().rfind(|row| row.what == "best").filter(|row| row.source == UNNAMED)
         {

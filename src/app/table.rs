@@ -180,7 +180,7 @@ fn solve() -> Vec<ActionInfo> {
                 "sweep",
                 &["Space w"],
                 arguments::SWEEP,
-                "solve for several values of a knob, and chart them: seq=2048,4096, then perhaps methods",
+                "solve for several values of a parameter, and chart them: seq=2048,4096, then perhaps methods",
             )
             .when(possible::sweeps),
             A::new("stop_solve", &["x"], Command::Stop, "stop the solve and keep the best plan")
@@ -193,10 +193,10 @@ fn solve() -> Vec<ActionInfo> {
                 "toggle_auto_solve",
                 &["Space a"],
                 Command::ToggleAuto,
-                "solve by itself after every change, or not",
+                "solve automatically after every change, or not",
             )
             .when(possible::open),
-            A::with("set", &[], arguments::SETTING, "set a knob of the scenario or the method")
+            A::with("set", &[], arguments::SETTING, "set a parameter of scenario or method")
                 .when(possible::open),
             A::with("choose_method", &["Space m"], arguments::CHOICE, "choose the method that r starts")
                 .when(possible::open),
@@ -304,9 +304,9 @@ fn pane() -> Vec<ActionInfo> {
             A::new("axis_out", &["-"], Command::Axis(-1), "shrink the axis").when(possible::zooms),
             A::new("axis_fit", &["="], Command::Axis(0), "fit the whole axis into the pane")
                 .when(possible::zooms),
-            A::new("fold", &["v"], Command::Fold, "fold, unfold or go to the next form of the pane")
+            A::new("fold", &["v"], Command::Fold, "fold, unfold or go to the next view of the pane")
                 .when(possible::folds)
-                .footer(3, "form"),
+                .footer(3, "view"),
             A::new(
                 "toggle_overlay",
                 &["o"],

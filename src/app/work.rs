@@ -340,9 +340,12 @@ impl Work {
                 Some(method) => format!("it belongs to {method}; set method={method} first"),
                 None => suggestion(&setting.name, &names),
             };
-            return Err(
-                Problem::new(setting.name.clone(), "is no knob of this scenario or method", remedy).into()
-            );
+            return Err(Problem::new(
+                setting.name.clone(),
+                "is not a parameter of this scenario or method",
+                remedy,
+            )
+            .into());
         };
         let value = match (setting.index, &row.info.domain) {
             (Some(_), Domain::IntList { min, max } | Domain::IntOrList { min, max }) => {

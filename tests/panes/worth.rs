@@ -42,7 +42,7 @@ fn prices_are_those_of_the_plan() {
             let prices =
                 Prices::new(&setting.evaluator, &circuits(json), rates, &mut Unwatched::default()).unwrap();
             let screen = zoomed(&mut bench, 12, *plan);
-            has(&screen, "12 Prices");
+            has(&screen, "12 Sensitivity");
             for price in &prices.pods {
                 let cells = row(&screen, "one more port", &format!("p{} ", price.pod));
                 assert_eq!(cells[..2], ["8".to_owned(), ms(-price.gain_s)], "{screen}");
@@ -83,7 +83,7 @@ fn robustness_is_that_of_the_plan() {
             assert_eq!(row(&screen, "case", "as planned")[..4], cells(tried.planned), "{screen}");
             let (joint, fair) = tried.jitter.unwrap();
             let worst = cells(Ends { joint_s: joint.worst_s, fair_s: fair.worst_s });
-            assert_eq!(row(&screen, "compute up to 10 %", "worst")[..4], worst, "{screen}");
+            assert_eq!(row(&screen, "compute jitter", "worst")[..4], worst, "{screen}");
             for slow in &tried.slow {
                 let name = format!("stage {} ", slow.place + 1);
                 assert_eq!(row(&screen, "longer", &name)[..4], cells(slow.ends), "{screen}");

@@ -50,7 +50,7 @@ fn headers_are_understood() {
     let header =
         " lightbay  megatron_177b   plan 2 delta-joint   makespan 12.829852 s   NCT 1.0691   DONE 00:00";
     assert_eq!(plan_of(header), Some((2, 12.829_852)));
-    let header = " lightbay  megatron_177b *  plan 12 delta-joint before the changes  9.500000 s  NCT 1.0691";
+    let header = " lightbay  megatron_177b *  plan 12 delta-joint stale  9.500000 s  NCT 1.0691";
     assert_eq!(plan_of(header), Some((12, 9.5)));
     assert_eq!(plan_of(" lightbay  tiny4   no plan yet, r solves      IDLE"), None);
 }

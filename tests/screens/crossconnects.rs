@@ -441,7 +441,7 @@ fn an_edited_wish_shows_its_bound_at_once_and_becomes_the_scenario_with_its_plan
     assert_eq!((edit.values[edit.entry], edit.waiting, edit.problem.as_str()), (old - 1, true, ""));
     let screen = bench.alone("crossconnect", 4, 160, 45);
     has(&screen, &format!("> {name}  wanted {old} → {}", old - 1));
-    has(&screen, "counting bound ");
+    has(&screen, "demand-difference bound ");
     at_sizes("crossconnect-edit-changed", &mut bench, &[(80, 24), (120, 40)]);
     // The plan of the edit arrives: every pane shows it, and Enter makes its wish the scenario.
     let from = plan("lns");
@@ -553,7 +553,7 @@ fn after_a_change_nothing_is_called_optimal_before_there_is_a_plan_of_it() {
     let screen = bench.alone("crossconnect", 3, 100, 30);
     assert!(!screen.contains("optimal"), "{screen}");
     has(line(&screen, "3 Rewiring"), "plan 1 *");
-    has(&screen, "removed by plan 1 *, before the changes");
+    has(&screen, "removed by plan 1 *, stale");
     // The last pane is about orders of phases, of which there is none.
     for pane in 1..=6 {
         let screen = bench.alone("crossconnect", pane, 160, 45);

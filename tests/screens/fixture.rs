@@ -103,7 +103,7 @@ impl Bench {
         );
         bench.say(4, 0.2, EventBody::Bound(Bound { value: bound, only: None }));
         let vectors = SolverStats {
-            unit: "vectors".to_owned(),
+            unit: "allocs".to_owned(),
             done: 1,
             total: Some(61),
             next_bound: Some(bound),

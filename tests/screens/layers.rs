@@ -144,7 +144,7 @@ fn editing_circuits() {
     let key = edit.key;
     let plan = bench.app.plans.get(1).unwrap().plan.clone().unwrap();
     let previews = vec![
-        Preview { variant: "joint", plan: Ok(plan) },
+        Preview { variant: "sched.", plan: Ok(plan) },
         Preview { variant: "fair", plan: Err("no plan under these circuits".to_owned()) },
     ];
     bench.fact(Fact::Evaluated { key, previews });

@@ -156,7 +156,7 @@ fn no_color_writes_no_colour_and_still_tells_everything() {
 fn ascii_writes_no_byte_above_0x7e() {
     let place = Place::new();
     let mut terminal = place.open(&["preset:megatron_177b", "--solve", "--glyphs", "ascii"]);
-    terminal.until_shown(&["OPTIMAL", "DP s2*", "p0-peer"]);
+    terminal.until_shown(&["OPTIMAL", "DP s2*", "p0-ring"]);
     tour(&mut terminal);
     terminal.keys("q");
     let ended = {

@@ -46,7 +46,7 @@ fn digits_go_to_panes_and_z_zooms() {
         ("2", "[2 Activity]", "lasts ms"),
         ("3", "[3 Ports]", "used"),
         ("4", "[4 GA]", "no genetic search yet"),
-        ("5", "[5 Search]", "vectors 5 of 61"),
+        ("5", "[5 Search]", "allocs 5 of 61"),
         ("1", "[1 DAG]", "p1→p0"),
     ] {
         terminal.keys(key);
@@ -66,11 +66,11 @@ fn a_changed_knob_is_marked_and_solved_warm() {
     terminal.until_shown(&["OPTIMAL", "plan 2 auto"]);
     terminal.command("set bandwidth_gbps=800");
     let changed = terminal.until_shown(&["bandwidth_gbps     800 *", "run uses 400"]);
-    assert!(changed.rows[0].contains("megatron_177b *") && changed.rows[0].contains("before the changes"));
+    assert!(changed.rows[0].contains("megatron_177b *") && changed.rows[0].contains("stale"));
     assert!(changed.has("1 changed") && changed.has("12.829852"), "{}", changed.text());
     terminal.keys("r");
     let solved = terminal.until("the new optimum", |view| {
-        view.has("makespan 12.591233 s") && view.has("OPTIMAL") && !view.has("before the changes")
+        view.has("makespan 12.591233 s") && view.has("OPTIMAL") && !view.has("stale")
     });
     assert!(!solved.has("800 *"), "{}", solved.text());
     assert!(solved.has("of other parameters"), "older plans stay:\n{}", solved.text());
@@ -244,7 +244,7 @@ fn a_new_request_takes_the_place_of_the_run() {
     terminal.until_shown(&["bandwidth_gbps     500 *"]);
     terminal.keys("r");
     let view = terminal.until("a second run", |view| {
-        view.has("plan ") && !view.has("before the changes") && view.rows[0].contains("RUNNING")
+        view.has("plan ") && !view.has("stale") && view.rows[0].contains("RUNNING")
     });
     assert!(shown_plan(&view).unwrap() > 1, "{}", view.text());
     super::pty::until("the first run's end", || {

@@ -1,7 +1,7 @@
 //! Tasks by intervals: who sends how much when, who waits, which link is full.
 //!
 //! Columns are the intervals between events, equal in width or true to time. The digit is the amount, the shade the
-//! amount per flow; `0` is held back, `·` is not active. A capacity row below the tasks of a link turns heavy when
+//! amount per flow; `0` is paused, `·` is not active. A capacity row below the tasks of a link turns heavy when
 //! the link is full.
 
 use std::ops::Range;
@@ -52,7 +52,7 @@ pub struct ActivityRow {
     pub critical: bool,
     /// The interval of the first amount.
     pub first: usize,
-    /// One amount per interval from `first` on: 0 is held back, NaN is not active.
+    /// One amount per interval from `first` on: 0 is paused, NaN is not active.
     pub amounts: Vec<f64>,
     /// The amount with the strongest shade (one per flow), or the limit of a link.
     pub full: f64,
@@ -314,8 +314,8 @@ impl<'a> Activity<'a> {
             pen.glyph(width - 1, 0, "]", style);
         }
         let room = (width - 2).max(1) as usize;
-        if held && width >= 7 {
-            pen.right(width - 1, 0, "held", style);
+        if held && width >= if shades { 7 } else { 8 } {
+            pen.right(width - 1, 0, "paused", style);
         } else if held {
             pen.right(width / 2 + 1, 0, "0", style);
         } else {

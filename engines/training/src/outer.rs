@@ -163,7 +163,7 @@ impl<W: Watch> State<'_, W> {
                 self.watch.bound(cautious(bound).min(target));
                 if position % 16 == 0 || bound >= target {
                     self.watch.report(EventBody::Solver(SolverStats {
-                        unit: "vectors".to_owned(),
+                        unit: "allocs".to_owned(),
                         done: self.evaluated - first,
                         open: Some(if bound >= target { 0 } else { total - position as u64 }),
                         total: Some(total),
@@ -181,12 +181,12 @@ impl<W: Watch> State<'_, W> {
             if self.best.as_ref().is_some_and(|best| best.x == x) {
                 continue;
             }
-            self.offer(&x, makespan, || format!("vector {}", position + 1))?;
+            self.offer(&x, makespan, || format!("allocation {}", position + 1))?;
         }
         if !self.task.relaxed {
             let evaluated = self.evaluated - first;
             self.watch.report(EventBody::Solver(SolverStats {
-                unit: "vectors".to_owned(),
+                unit: "allocs".to_owned(),
                 done: evaluated,
                 open: Some(0),
                 total: Some(total),

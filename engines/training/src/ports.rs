@@ -100,7 +100,7 @@ fn listed<W: Watch>(
             }
         }
         if done.is_multiple_of(512) {
-            let unit = "vectors".to_owned();
+            let unit = "allocs".to_owned();
             watch.report(EventBody::Solver(SolverStats { unit, done, ..SolverStats::default() }));
         }
         if !odometer.advance() {

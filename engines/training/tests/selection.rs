@@ -130,7 +130,7 @@ fn each_way_to_a_proof_is_taken_when_asked_for() {
         let (done, said) = solve(&job, method, &[("listed_vectors", ParamValue::Int(10))], None);
         assert_eq!(done.status, EndStatus::Optimal);
         assert!(phases(&said).contains(&"selection") && !phases(&said).contains(&"outer search"), "{method}");
-        assert!(notes(&said).contains("too many vectors"), "{method}");
+        assert!(notes(&said).contains("too many circuit allocations"), "{method}");
     }
 }
 

@@ -75,7 +75,7 @@ fn an_incumbent_of_another_run_is_named_after_it() {
     let offer = Offer { from: "delta-level".to_owned(), value: 2.0, here: Some(2.0), taken: true };
     say(&mut run, 1.0, EventBody::Offer(offer));
     let sources: Vec<&str> = run.rows.iter().map(|row| row.source.as_str()).collect();
-    assert_eq!(sources, ["heuristic H", "offer of delta-level"]);
+    assert_eq!(sources, ["heuristic H", "imported from delta-level"]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ const PANES: &[PaneInfo] = &[
             knobs: &["bandwidth_gbps", "seq", "mfu"],
             methods: &["prop-alloc", "delta-joint"],
         }),
-        ..PaneInfo::new(2, "What-if", "What if the knob were another?")
+        ..PaneInfo::new(2, "What-if", "What if the parameter were another?")
     },
 ];
 
@@ -124,7 +124,7 @@ fn what_cannot_be_swept_is_said() {
     for (text, says) in [
         ("seq=x", "'x' is not valid"),
         ("sequ=1,2", "did you mean 'seq'?"),
-        ("seq=1,2 mfu=0.4", "give one knob"),
+        ("seq=1,2 mfu=0.4", "give one parameter"),
         ("seq=1,2 delta-jont", "did you mean 'delta-joint'?"),
     ] {
         bench.act(Action::Do(Command::Sweep(text.to_owned())));

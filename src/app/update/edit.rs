@@ -64,7 +64,7 @@ impl App {
             let then = match (change.section, change.effect) {
                 (Section::Method, _) => "r starts it",
                 (_, KnobEffect::Cold) => "r solves from scratch in this respect",
-                _ if self.auto => "solving by itself",
+                _ if self.auto => "solving automatically",
                 _ => "r solves",
             };
             self.say(Severity::Info, format!("{what}; {then}"));
@@ -127,7 +127,7 @@ impl App {
             self.say(Severity::Info, format!("{what}, taken over by {} while working", names.join(", ")));
             return;
         }
-        let then = if self.auto { "solving by itself" } else { "r solves" };
+        let then = if self.auto { "solving automatically" } else { "r solves" };
         self.say(Severity::Info, format!("{what}; {then}"));
         if self.auto {
             self.auto_at = Some(self.now + AUTO_DELAY);

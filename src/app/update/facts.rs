@@ -430,7 +430,7 @@ fn sentence(
         EventBody::Phase(phase) if phase.detail.is_empty() => (Severity::Info, phase.name.clone()),
         EventBody::Phase(phase) => (Severity::Info, format!("{}: {}", phase.name, phase.detail)),
         EventBody::Incumbent(incumbent) => {
-            let checked = if incumbent.checked { "" } else { ", not yet checked" };
+            let checked = if incumbent.checked { "" } else { ", unchecked" };
             (Severity::Info, format!("{number}{} from {}{checked}", plain(incumbent.value), incumbent.source))
         }
         EventBody::Bound(bound) => {

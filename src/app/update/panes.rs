@@ -380,7 +380,7 @@ fn run_details(run: &crate::app::runs::Run) -> Vec<String> {
         lines.extend(started.parameters.iter().map(|(name, value)| format!("  {name}={value}")));
     }
     if let Some(best) = &run.best {
-        let checked = if best.checked { "" } else { ", not yet checked" };
+        let checked = if best.checked { "" } else { ", unchecked" };
         lines.push(format!("best     {} from {}{checked}", best.value, best.source));
     }
     if let Some(bound) = run.bound {

@@ -194,8 +194,7 @@ impl App {
     pub(super) fn toggle_auto(&mut self) {
         self.auto = !self.auto;
         self.auto_at = None;
-        let text =
-            if self.auto { "every change solves by itself after 0.3 s" } else { "changes wait for r again" };
+        let text = if self.auto { "every change is solved after 0.3 s" } else { "changes wait for r again" };
         self.say(Severity::Info, text);
     }
 }

@@ -62,7 +62,7 @@ impl App {
             .collect::<Result<_, _>>()?;
         if axes.len() != 1 {
             return Err(
-                "give one knob with its values, such as seq=2048,4096; `lightbay sweep` takes several"
+                "give one parameter with its values, such as seq=2048,4096; `lightbay sweep` takes several"
                     .to_owned(),
             );
         }

@@ -70,9 +70,9 @@ impl Layers {
         self.items.extend(order.into_iter().enumerate().map(|(index, pane)| {
             let (name, help) = match pane {
                 PaneId::Start => ("First screen", "What was done before, and what could be done?"),
-                PaneId::Params => ("Parameters", "What will the next solve be given?"),
+                PaneId::Params => ("Parameters", "Which values does the next solve use?"),
                 PaneId::Plans => ("Plans", "Which plans are there, and which one is better than what?"),
-                PaneId::Solve => ("Solve", "How far is it, and what works?"),
+                PaneId::Solve => ("Solve", "How far is the solve, and which runs work?"),
                 PaneId::Kind(_) => app.pane_info(pane).map_or(("", ""), |info| (info.name, info.help)),
             };
             let key = match pane {

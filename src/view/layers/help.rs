@@ -15,7 +15,7 @@ use ratatui::widgets::{StatefulWidget, Widget};
 
 /// What the program is about, for those who see it for the first time.
 const IDEA: [&str; 4] = [
-    "A scenario says what must be sent, a plan who gets how many circuits.",
+    "A scenario says what is sent, a plan which pods get how many circuits.",
     "Change parameters, solve, and watch plans get better and bounds prove it.",
     "Panes show why a plan takes its time; B draws another one behind it.",
     "Every plan passed an independent checker; all is saved as it comes.",

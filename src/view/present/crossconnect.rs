@@ -62,12 +62,12 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(
             4,
             "Logical",
-            "Which pods get more or fewer circuits, and what would another wish cost?",
+            "Which pods get more or fewer circuits, and what would another target remove?",
         )
     },
     PaneInfo {
         home: 3,
-        ..PaneInfo::new(5, "Changes", "In which order is it safe, and who is dark meanwhile?")
+        ..PaneInfo::new(5, "Changes", "In which order is it safe, and which pods miss circuits meanwhile?")
     },
     PaneInfo {
         modes: export::FORMATS,

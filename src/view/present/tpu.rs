@@ -39,7 +39,7 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(1, "VC load", "Are the virtual channels even, and what did balancing change?")
     },
     PaneInfo {
-        modes: &["hottest", "flows"],
+        modes: &["fullest", "flows"],
         home: 4,
         ..PaneInfo::new(2, "Channel load", "Where is the fullest channel, and which flows fill it?")
     },
@@ -62,7 +62,7 @@ const PANES: &[PaneInfo] = &[
     PaneInfo {
         modes: &["curves", "table"],
         home: 5,
-        ..PaneInfo::new(6, "Sizes", "How do designs and tori fare from size to size?")
+        ..PaneInfo::new(6, "Sizes", "How do designs compare with tori from size to size?")
     },
 ];
 
@@ -157,7 +157,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buff
     let what = match &plan.facts.stated {
         None => format!("the {} chips of this plan were not routed", plan.facts.chips()),
         Some(stated) => format!(
-            "the routes were left out of this plan; its method states {} over the fullest arc",
+            "the routes were left out of this plan; its method states {} over the fullest channel",
             number::count(stated.max_channel_load)
         ),
     };

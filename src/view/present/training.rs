@@ -62,7 +62,7 @@ const PANES: &[PaneInfo] = &[
     PaneInfo {
         modes: &["folded", "whole", "full graph"],
         zooms: true,
-        ..PaneInfo::new(1, "DAG", "Where does the time go, and what dictates it?")
+        ..PaneInfo::new(1, "DAG", "Where does the time go, and what is critical?")
     },
     PaneInfo {
         modes: &["tail, equal columns", "tail, to scale", "all, equal columns", "all, to scale"],
@@ -73,23 +73,19 @@ const PANES: &[PaneInfo] = &[
     },
     PaneInfo {
         modes: &["circuits", "useful circuits", "busy, per cent", "flows at peak"],
-        ..PaneInfo::new(3, "Ports", "Who has how many circuits, and who could give some?")
+        ..PaneInfo::new(3, "Ports", "Who has how many circuits, and which are spare?")
     },
     PaneInfo {
         modes: &["log axes", "even axes"],
         ..PaneInfo::new(4, "GA", "Is the search still improving, or stuck?")
     },
     PaneInfo {
-        modes: &["over time", "over nodes or vectors", "solver log"],
+        modes: &["over time", "over nodes or allocations", "solver log"],
         ..PaneInfo::new(5, "Search", "How good is the best plan, provably?")
     },
-    PaneInfo::new(
-        PATH,
-        "Path",
-        "Why is it not ideal? The critical path, and what each task of it loses to what",
-    ),
+    PaneInfo::new(PATH, "Path", "Why is it not ideal? The critical path, and why each task on it is late"),
     PaneInfo {
-        modes: &["fair beside joint", "as planned"],
+        modes: &["max-min fair beside scheduled", "as planned"],
         zooms: true,
         steps: "link",
         ..PaneInfo::new(RATES, "Rates", "How do tasks share a link, and what does rate control buy?")
@@ -97,7 +93,7 @@ const PANES: &[PaneInfo] = &[
     PaneInfo {
         modes: &["whole iteration", "tail"],
         zooms: true,
-        ..PaneInfo::new(CONTENTION, "Contention", "Where and when is more asked for than the circuits carry?")
+        ..PaneInfo::new(CONTENTION, "Contention", "Where and when are circuits oversubscribed?")
     },
     PaneInfo {
         modes: whatif::MODES,
@@ -106,19 +102,19 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(
             WHAT_IF,
             "What-if",
-            "What if bandwidth, length, micro-batches, ports or MFU were others?",
+            "What if bandwidth, sequence, micro-batches, ports or MFU were different?",
         )
     },
     PaneInfo {
         modes: slack::ORDERS,
-        ..PaneInfo::new(SLACK, "Slack", "Which tasks have time to lose, and which links could give a port?")
+        ..PaneInfo::new(SLACK, "Slack", "Which tasks have slack, and which links have spare circuits?")
     },
     PaneInfo::new(
         reallocation::NUMBER,
         "Reallocation",
         "Which job has ports to spare, and which one gains from them?",
     ),
-    PaneInfo::new(PRICES, "Prices", "What is one more port worth, and what does a circuit less cost?"),
+    PaneInfo::new(PRICES, "Sensitivity", "Shadow prices: what is one port more worth, one circuit less?"),
     PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
 ];
 

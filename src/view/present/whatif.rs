@@ -107,9 +107,9 @@ impl WhatIfPane {
         let knob = input.info.sweeps.and_then(|sweeps| sweeps.knobs.get(usize::from(input.state.mode)));
         let (context, what) = match knob {
             Some(knob) => (vec![Piece::muted(format!("over {knob}"))], format!("no sweep over {knob} yet")),
-            None => (Vec::new(), "no sweep over another knob yet".to_owned()),
+            None => (Vec::new(), "no sweep over another parameter yet".to_owned()),
         };
-        let state = Shown::Empty { what: &what, remedy: "Enter suggests values; v is the next knob" };
+        let state = Shown::Empty { what: &what, remedy: "Enter suggests values; v is the next parameter" };
         frame(input, &Title { context, value: Vec::new() }, state, area, buf);
     }
 
@@ -394,7 +394,7 @@ fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: Figure) -> Vec<Piec
     let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
     let mut pieces = vec![Piece::answer(format!("> {value}{unit}  {method}"))];
     let Some(row) = run.row(cell) else {
-        pieces.push(Piece::muted("  not solved; Enter sets the knob"));
+        pieces.push(Piece::muted("  not solved; Enter sets the parameter"));
         return pieces;
     };
     if let Some(value) = value_of(row, figure, false) {

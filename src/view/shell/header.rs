@@ -91,7 +91,7 @@ impl HeaderLine {
             self.segments.push(Segment::new("", words).plain().priority(1));
             return;
         };
-        let stale = if app.is_stale() { "before the changes" } else { "" };
+        let stale = if app.is_stale() { "stale" } else { "" };
         self.segments.push(Segment::new("plan", headline.name.clone()).plain().priority(1).suffix(stale));
         let room = if brevity < Brevity::Short { Room::Long } else { Room::Short };
         let value = goal.with_unit(headline.value, room);

@@ -171,7 +171,7 @@ fn own(rows: &mut Vec<(Row, Option<ItemId>)>, item: &mut impl FnMut() -> Option<
     let palette = super::key_of(&Command::Palette);
     let lines = [
         (format!("{palette}open"), "a file", "scenario or plan, .json or .json.gz"),
-        (format!("{palette}new"), "from a preset", "an example by name, to change its knobs"),
+        (format!("{palette}new"), "from a preset", "an example by name, to change its parameters"),
         (format!("{palette}import"), "another format", "workloads and topologies of other tools"),
         (super::key_of(&Command::Help).to_owned(), "help", "the idea, the keys of this place"),
         (palette.to_owned(), "all commands", "every action by name, with its key"),

@@ -86,7 +86,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     .in_comparison("dark a pod", [0, 0]),
     MetricInfo::gain(
         "least_pair_share",
-        "least pair share",
+        "smallest pair share",
         Unit::RATIO,
         "Smallest share of its circuits that a pair of pods keeps during a batch; 0 cuts a pair off.",
     ),

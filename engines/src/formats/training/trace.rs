@@ -116,7 +116,7 @@ fn transfer(facts: &Facts, plan: &Explained, index: usize) -> Placed {
             name: if segment.volume_bytes > 0.0 {
                 task.name.clone()
             } else {
-                format!("{} held back", task.name)
+                format!("{} paused (rate 0)", task.name)
             },
             category: task_word(task.kind),
             start_s: segment.start_s,

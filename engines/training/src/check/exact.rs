@@ -30,7 +30,7 @@ const MOST_VISITS: usize = 2_000_000_000;
 /// Contending transfers of one link whose subsets are all looked at.
 const MOST_TOGETHER: usize = 14;
 
-/// The best value over all circuit vectors.
+/// The best value over all circuit allocations.
 struct Best {
     value_s: f64,
     circuits: Vec<u32>,
@@ -39,7 +39,7 @@ struct Best {
     tried: usize,
 }
 
-/// What is asked of a search over circuit vectors.
+/// What is asked of a search over circuit allocations.
 #[derive(Clone, Copy)]
 pub(super) struct Ask<'a> {
     pub case: &'a Case<'a>,
@@ -94,7 +94,7 @@ pub(super) fn bound(
         );
         return NONE;
     }
-    // Fair rates are slower than decided ones, so a bound on plans at fair rates can be higher.
+    // Fair rates are slower than decided ones, so a bound on plans at max-min fair rates can be higher.
     let open =
         claims.bound_s.is_none_or(|bound_s| claims.bound_covers.is_some() && exceeds(bound_s, floor.value_s));
     if open && ask.rates == RateControl::Fair && ask.depth.is_exact() {
@@ -104,14 +104,14 @@ pub(super) fn bound(
                     found.add(
                         code::BOUND,
                         format!(
-                            "bound {bound_s:.9} s is wrong: circuits {circuits:?} give {fair_s:.9} s at fair rates"
+                            "bound {bound_s:.9} s is wrong: circuits {circuits:?} give {fair_s:.9} s at max-min fair rates"
                         ),
                     );
                     return NONE;
                 }
                 floor = Floor { value_s: fair_s, covers: ask.rates.bound_covers() };
             }
-            Err(why) => remarks.extend(why.remark("the best plan at fair rates", ask.depth)),
+            Err(why) => remarks.extend(why.remark("the best plan at max-min fair rates", ask.depth)),
         }
     }
     judge(&floor, claims, remarks)
@@ -142,13 +142,13 @@ pub(super) fn judge(
     }
 }
 
-/// A bound covers all plans or, of a plan at fair rates, those at fair rates.
+/// A bound covers all plans or, of a plan at max-min fair rates, those at max-min fair rates.
 pub(super) fn covers(rates: RateControl, claims: &Claims<'_>, found: &mut Findings) {
     let Some(given) = claims.bound_covers else { return };
     let valid = match rates.bound_covers() {
         Some(text) if text == given => return,
         Some(text) => format!("say '{text}', or nothing if it covers all plans"),
-        None => "a plan with decided rates needs a bound on all plans".to_owned(),
+        None => "a plan with scheduled rates needs a bound on all plans".to_owned(),
     };
     found.add(code::BOUND, format!("'provenance.bound_covers' is '{}'; {valid}", printable(given)));
 }
@@ -158,7 +158,7 @@ pub(super) fn floor(ask: &Ask<'_>, remarks: &mut Vec<String>) -> Floor {
     if ask.rates == RateControl::Fair && ask.depth.is_exact() {
         match best_fair(ask) {
             Ok((value_s, _)) => return Floor { value_s, covers: ask.rates.bound_covers() },
-            Err(why) => remarks.extend(why.remark("the best plan at fair rates", ask.depth)),
+            Err(why) => remarks.extend(why.remark("the best plan at max-min fair rates", ask.depth)),
         }
     }
     match best(ask) {
@@ -174,7 +174,7 @@ pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
     bound_s > value_s + CHECK_RELATIVE * value_s.abs()
 }
 
-/// Why a search over circuit vectors was given up.
+/// Why a search over circuit allocations was given up.
 #[derive(Clone, Copy, Debug)]
 enum GivenUp {
     /// The vectors, or the transfers that may meet, are too many.
@@ -189,7 +189,7 @@ impl GivenUp {
         match self {
             Self::OutOfTime => depth.not_within(what),
             Self::TooMany if depth.is_exact() => {
-                Some(format!("{what} is not verified: more than {MOST_VECTORS} circuit vectors"))
+                Some(format!("{what} is not verified: more than {MOST_VECTORS} circuit allocations"))
             }
             Self::TooMany => None,
         }
@@ -199,7 +199,7 @@ impl GivenUp {
 fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>) -> String {
     match best {
         Err(GivenUp::TooMany) => {
-            format!("optimality was not examined: more than {MOST_VECTORS} circuit vectors")
+            format!("optimality was not examined: more than {MOST_VECTORS} circuit allocations")
         }
         Err(why) => why.remark("the least possible makespan", depth).unwrap_or_default(),
         Ok(best) if best.reached => {
@@ -219,7 +219,7 @@ fn search_remark(best: &Result<Best, GivenUp>, depth: Depth, end_s: Option<f64>)
 }
 
 fn tried(best: &Best) -> String {
-    counted(best.tried as u64, "circuit vector", "circuit vectors")
+    counted(best.tried as u64, "circuit allocation", "circuit allocations")
 }
 
 /// The end of the iteration if every transfer ran at full NIC rate.
@@ -227,7 +227,7 @@ fn full_speed_s(case: &Case<'_>) -> f64 {
     walk(&case.dag, |task, earliest| earliest.at_s + case.net.tasks[task].volume_bytes / case.full_rate(task))
 }
 
-/// Tries all circuit vectors worth trying.
+/// Tries all circuit allocations worth trying.
 fn best(ask: &Ask<'_>) -> Result<Best, GivenUp> {
     let case = ask.case;
     let visits = if ask.depth.is_exact() { MOST_VISITS } else { QUICK_VISITS };
@@ -313,7 +313,7 @@ fn common_end_s(sinks: &[Sink], capacity: f64) -> f64 {
     }
 }
 
-/// The best fair plan of all circuit vectors.
+/// The best fair plan of all circuit allocations.
 fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     let (case, nics) = (ask.case, ask.nics);
     let contention = Contention::of(case, nics, MOST_VISITS).ok_or(GivenUp::TooMany)?;
@@ -337,7 +337,7 @@ fn best_fair(ask: &Ask<'_>) -> Result<(f64, Vec<u32>), GivenUp> {
     best.ok_or(GivenUp::TooMany)
 }
 
-/// The best value over all circuit vectors and whether a plan reaches it.
+/// The best value over all circuit allocations and whether a plan reaches it.
 #[cfg(test)]
 pub(super) fn optimum(case: &Case<'_>) -> Option<(f64, bool)> {
     let nics = super::nics::nic_groups(case);

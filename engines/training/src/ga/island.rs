@@ -101,7 +101,7 @@ impl<'a> Island<'a> {
             worth: Vec::with_capacity(size),
             spare: vec![1; width * size],
             best: None,
-            source: "random",
+            source: "seeding",
             rough: false,
             learned: Cache::default(),
             records: Vec::new(),
@@ -128,7 +128,7 @@ impl<'a> Island<'a> {
         }
         let _ = self
             .evaluate_from(0, cache, stop)
-            .and_then(|()| self.close("random", size as f64, 0.0, cache, stop));
+            .and_then(|()| self.close("seeding", size as f64, 0.0, cache, stop));
     }
 
     /// Breeds `count` generations, fewer if asked to stop.
@@ -234,7 +234,7 @@ impl<'a> Island<'a> {
         });
         self.rough = !complete;
         polished.ports = self.task.evaluator.network.budget.total(&polished.x);
-        if self.adopt(polished.clone(), "polish") {
+        if self.adopt(polished.clone(), "local search") {
             self.welcome(&polished);
         }
     }

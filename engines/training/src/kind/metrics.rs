@@ -50,7 +50,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     .in_comparison("ports", [0, 0]),
     MetricInfo::restated(
         "port_ratio",
-        "port ratio",
+        "port utilisation",
         Unit::RATIO,
         Sense::Min,
         "Ports that carry circuits as a share of all ports of the pods.",

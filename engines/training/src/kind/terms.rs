@@ -22,7 +22,7 @@ pub(super) const TERMS: &[Term] = &[
         "The pod of the next replica that exchanges gradients with a pod; one replica is planned, \
          and mirrors stand for its neighbours.",
     )
-    .also(&["mirror", "peer"]),
+    .also(&["ring", "ring neighbours", "mirror", "peer"]),
     Term::new(
         "DAG",
         "The computation-communication graph of an iteration: tasks are transfers between pods, edges carry \
@@ -52,7 +52,7 @@ pub(super) const TERMS: &[Term] = &[
     )
     .also(&["fair", "max-min fair"]),
     Term::new("scheduled rates", "Rates that are part of the plan: senders keep to its segments.")
-        .also(&["joint"]),
+        .also(&["scheduled", "joint"]),
     Term::new("makespan bound", "A makespan that no circuits can beat."),
     Term::new(
         "useful circuits",

@@ -97,14 +97,14 @@ pub(super) fn proving() -> Vec<ParamInfo> {
             1,
             10_000_000,
             outer::LISTED as i64,
-            "Circuit vectors that are at most listed and sorted by bound; beyond, boxes of vectors are searched.",
+            "Most circuit allocations that are listed and sorted by bound; beyond, boxes of allocations are searched.",
         ),
         ParamInfo::int(
             "boxes",
             1,
             1_000_000_000,
             outer::BOXES as i64,
-            "Boxes of circuit vectors that are at most looked at before the proof is given up.",
+            "Most boxes of circuit allocations that are searched before the proof is given up.",
         ),
     ]
 }
@@ -118,7 +118,7 @@ pub(super) fn ordering() -> Vec<ParamInfo> {
             0,
             1_000_000_000,
             defaults.nodes as i64,
-            "Orders of competing transfers that are at most looked at before the proof is given up.",
+            "Most orders of competing transfers that are searched before the proof is given up.",
         )
         .effect(Effect::Live),
         ParamInfo::float(
@@ -210,7 +210,7 @@ pub(super) fn prover() -> ParamInfo {
         "proof",
         &["fastest", "outer", "select"],
         "fastest",
-        "What proves the best circuits: outer lists vectors, select solves an integer program, fastest chooses.",
+        "What proves the best circuits: outer lists circuit allocations, select solves an integer program, fastest chooses.",
     )
 }
 

@@ -27,10 +27,10 @@ pub(super) fn prove(
         Prover::Fastest => {
             let few = outer::can_list(topo::task(&evaluator, session.rates, params, &caps), session)?;
             let text = if few {
-                "vectors of circuits are few enough to be listed, which proves fastest".to_owned()
+                "circuit allocations are few enough to be listed, which proves fastest".to_owned()
             } else {
                 format!(
-                    "{} links have too many vectors of circuits to list, so an integer program is to prove",
+                    "{} links have too many circuit allocations to list, so an integer program is to prove",
                     caps.len()
                 )
             };
@@ -40,7 +40,7 @@ pub(super) fn prove(
     };
     if by_vectors {
         let complete = topo::prove(session, params, start, evolved)?;
-        say(session, complete, "the search over vectors of circuits");
+        say(session, complete, "the search over circuit allocations");
         return Ok(complete);
     }
     if !evolved {
@@ -56,7 +56,7 @@ pub(super) fn prove(
     }
     // Where the DAG leaves the order of last transfers open, the program is only a relaxation.
     let complete = topo::prove(session, params, start, true)?;
-    say(session, complete, "the search over vectors of circuits");
+    say(session, complete, "the search over circuit allocations");
     Ok(complete)
 }
 

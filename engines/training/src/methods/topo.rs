@@ -25,7 +25,7 @@ impl Approach for Topo {
         params.extend(knobs::genetic());
         MethodInfo {
             name: "delta-topo",
-            help: "Best circuits at max-min fair rates; proves it where vectors of circuits are few.",
+            help: "Best circuits at max-min fair rates; proves it where circuit allocations are few.",
             proves: true,
             hot_start: true,
             params,
@@ -95,9 +95,9 @@ pub(super) fn prove(
     session.cx.phase(
         "outer search",
         if few {
-            "vectors of circuits by their lower bounds"
+            "circuit allocations by their lower bounds"
         } else {
-            "boxes of vectors by their lower bounds"
+            "boxes of allocations by their lower bounds"
         },
     );
     let proof = outer::search(task, Some(&start.best), session)?;
@@ -114,7 +114,7 @@ pub(super) fn climb(
     caps: &[u32],
     best: &mut Found,
 ) -> Result<(), MethodError> {
-    session.cx.phase("polish", "exchanges of single circuits");
+    session.cx.phase("local search", "exchanges of single circuits");
     let evaluator = Arc::clone(&session.evaluator);
     let limits = Limits { budget: &evaluator.network.budget, caps };
     let mut x = start::within(&best.x, caps);
@@ -130,7 +130,7 @@ pub(super) fn climb(
     });
     let found = Found { ports: evaluator.network.budget.total(&x), makespan, x };
     if found.better_than(best) {
-        session.found(&found, "polish")?;
+        session.found(&found, "local search")?;
         *best = found;
     }
     stopped

@@ -83,7 +83,7 @@ fn links(instance: &Instance, prices: &Prices) -> Table {
         Column::counts("circuits", "circuits"),
         Column::numbers("loss_s", "best other plan loses", Unit::MILLISECONDS),
         Column::numbers("loss_nct", "of NCT", Unit::RATIO),
-        Column::numbers("loss_rest_kept_s", "rest kept loses", Unit::MILLISECONDS),
+        Column::numbers("loss_rest_kept_s", "others fixed loses", Unit::MILLISECONDS),
         Column::words("exact", "proven"),
     ];
     let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW);

@@ -54,7 +54,7 @@ fn cases(tried: &Robustness) -> Table {
     if let Some((joint, fair)) = &tried.jitter {
         let share = number(tried.trials.jitter, Unit::PERCENT.with_decimals(0));
         let mut spread = |word: &str, of: fn(&Spread) -> f64| {
-            let name = format!("compute up to {share} % off, {word} of {} draws", tried.trials.draws);
+            let name = format!("compute jitter ±{share} %, {word} of {} samples", tried.trials.draws);
             case(name, Some(Ends { joint_s: of(joint), fair_s: of(fair) }));
         };
         spread("mean", |spread| spread.mean_s);

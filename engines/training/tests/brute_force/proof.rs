@@ -45,7 +45,7 @@ fn assert_proven(body: &TrainingScenario, what: &str) -> (u64, u64) {
         })
         .collect();
     let last = *stats.last().unwrap();
-    assert_eq!((last.unit.as_str(), last.open), ("vectors", Some(0)), "{what}");
+    assert_eq!((last.unit.as_str(), last.open), ("allocs", Some(0)), "{what}");
     if let Some(next) = last.next_bound {
         assert!(next >= optimum, "{what}: a vector with bound {next} was not looked at, plan {optimum}");
     }

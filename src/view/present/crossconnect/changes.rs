@@ -52,7 +52,13 @@ impl ChangesPane {
             } else {
                 "nothing changes: what is installed is what is wanted"
             };
-            return frame(input, &title, Shown::Empty { what, remedy: "edit the wish in pane 4" }, area, buf);
+            return frame(
+                input,
+                &title,
+                Shown::Empty { what, remedy: "edit the target in pane 4" },
+                area,
+                buf,
+            );
         }
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, u16::from(area.height >= 6));

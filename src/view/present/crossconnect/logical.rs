@@ -439,9 +439,9 @@ fn sentence(
         difference => pieces.push(Piece::new(format!("  −{}", -difference), Tone::Bad).bold()),
     }
     if plan.editing.is_some() {
-        pieces.push(Piece::muted("  e edits the wish"));
+        pieces.push(Piece::muted("  e edits the target"));
     } else {
-        pieces.push(Piece::muted(format!("  :set circuits={a}-{b}:{after} changes the wish")));
+        pieces.push(Piece::muted(format!("  :set circuits={a}-{b}:{after} changes the target")));
     }
     pieces
 }
@@ -462,7 +462,7 @@ fn edited(input: &PaneInput<'_>, facts: &Facts, (a, b): (usize, usize), edit: &C
     pieces.push(Piece::new(new.to_string(), Tone::Changed).bold());
     let bound = |values: &[i64]| facts.counting_bound(|a, b| value(values, a, b));
     let (was, now) = (bound(&edit.cells.values), bound(&edit.values));
-    pieces.push(Piece::muted("  counting bound "));
+    pieces.push(Piece::muted("  demand-difference bound "));
     if was != now {
         pieces.push(Piece::text(format!("{was} → ")));
     }

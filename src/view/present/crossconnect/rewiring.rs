@@ -234,7 +234,7 @@ impl RewiringPane {
         let counting = totals.lower_bound_removed_circuits as f64;
         if limit.bound.is_some_and(|bound| bound > counting) {
             lines.push(vec![Piece::muted(format!(
-                "counting pairs of pods alone gives {}",
+                "demand-difference bound {}",
                 totals.lower_bound_removed_circuits
             ))]);
         }
@@ -313,7 +313,7 @@ fn limit(app: &App, plan: &Explained, entry: Option<&PlanEntry>) -> Limit {
             answer,
             Piece::muted(" removed by plan "),
             Piece::new(format!("{} *", entry.number), Tone::Changed),
-            Piece::muted(", before the changes"),
+            Piece::muted(", stale"),
         ];
         return Limit { bound, words };
     }
@@ -361,7 +361,7 @@ fn sentence_of(app: &App, entry: &PlanEntry) -> Vec<Piece> {
         pieces.push(Piece::muted(if *batches == 1.0 { " batch" } else { " batches" }));
     }
     if app.is_of_another_scenario(entry) {
-        pieces.push(Piece::new("  * before the changes", Tone::Changed));
+        pieces.push(Piece::new("  * stale", Tone::Changed));
     } else if let Some(status) = entry.status {
         pieces.push(Piece::muted(format!("  {}", status.word().replace('_', " "))));
     }

@@ -71,7 +71,7 @@ impl ChannelPane {
                 Piece::muted(" of ideal"),
             ]);
         }
-        let unit = if routes.after.each > 1 { "arc classes" } else { "arcs" };
+        let unit = if routes.after.each > 1 { "classes" } else { "channels" };
         let context = vec![Piece::muted(format!("{} {unit}", totals.len()))];
         frame(input, &Title { context, value }, Shown::Ready, area, buf);
         let inner = body(area, 1);
@@ -216,7 +216,7 @@ impl ChannelPane {
         let Some(routes) = &plan.facts.routes else { return };
         let symmetric = routes.after.each > 1;
         let head = [
-            Column::left(if symmetric { "hottest classes" } else { "hottest arcs" }, 12).grow(),
+            Column::left(if symmetric { "fullest classes" } else { "fullest channels" }, 12).grow(),
             Column::left("", 10).priority(2),
             Column::right("load", 6),
             Column::right("over ideal", 10).priority(1),

@@ -484,6 +484,6 @@ fn details(facts: &Facts, selected: Option<usize>) -> Vec<String> {
             .enumerate()
             .map(|(cube, to)| format!("  + port of cube {cube} to - port of cube {to}")),
     );
-    lines.push(format!("the metric bound of this pod is {}", mcf(facts.claims.mcf_upper)));
+    lines.push(format!("the upper bound of this pod is {}", mcf(facts.claims.mcf_upper)));
     lines
 }

@@ -194,7 +194,7 @@ impl ThroughputPane {
         }
         let certificate = !proven.is_empty();
         upper.extend(proven);
-        add(upper, "this pod, metric bound", 'U', Tone::Answer, false);
+        add(upper, "this pod, upper bound", 'U', Tone::Answer, false);
         let two: Vec<&String> = run.named.keys().filter(|name| name.starts_with("two_length_")).collect();
         // The metrics of the search say nothing more once there is a certificate.
         let shown = if certificate { 0 } else { 2 };
@@ -288,12 +288,12 @@ fn draw_bars(input: &PaneInput<'_>, standing: &Standing, area: Rect, buf: &mut B
     let theme = &input.app.look.theme;
     let mut rows: Vec<(String, f64, Tone, bool)> = Vec::new();
     rows.extend(standing.any.map(|any| ("any pod".to_owned(), any, Tone::Muted, false)));
-    rows.extend(standing.metric.map(|value| ("metric bound".to_owned(), value, Tone::Muted, false)));
+    rows.extend(standing.metric.map(|value| ("upper bound".to_owned(), value, Tone::Muted, false)));
     rows.extend(standing.certified.map(|value| ("certified".to_owned(), value, Tone::Good, true)));
     rows.extend(standing.tori.iter().map(|(name, value)| (name.clone(), *value, Tone::Muted, false)));
-    // The metric bound says least where there is little room.
+    // The upper bound says least where there is little room.
     if rows.len() > usize::from(area.height) {
-        rows.retain(|(name, ..)| name != "metric bound");
+        rows.retain(|(name, ..)| name != "upper bound");
     }
     let full = rows.iter().map(|row| row.1).fold(0.0, f64::max);
     let names = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).min(14) as u16;
@@ -351,7 +351,7 @@ fn details(run: Option<&Run>, standing: &Standing, yard: Option<&Yard>) -> Vec<S
     let value = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| mcf(value).into());
     let mut lines = vec![
         format!("any pod of this size   {}", value(standing.any)),
-        format!("this pod, metric bound {}", value(standing.metric)),
+        format!("this pod, upper bound  {}", value(standing.metric)),
         format!("this pod, certified    {}", value(standing.certified)),
     ];
     match yard {

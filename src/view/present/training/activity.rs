@@ -287,7 +287,7 @@ impl ActivityPane {
         let amount = row.and_then(|row| row.amount(interval.0 as usize));
         let rate = match amount {
             None => "not active".to_owned(),
-            Some(0.0) => "held back".to_owned(),
+            Some(0.0) => "paused (rate 0)".to_owned(),
             Some(amount) => format!("{} NICs", number::fixed(amount, 2).as_str()),
         };
         sentence.push(Piece::muted(format!("; from {} s: ", number::seconds3(interval.1.start_s).as_str())));
@@ -327,10 +327,10 @@ fn legend_line(shades: bool, ascii: bool, overlay: bool) -> Vec<Piece> {
     let mut line = vec![Piece::muted("NICs ")];
     if shades {
         line.extend((0..8).map(|step| Piece::new("  ", Tone::Heat(step))));
-        line.push(Piece::muted(" 0 to 1 per flow   "));
+        line.push(Piece::muted(" 0-1 per flow   "));
     }
     line.push(Piece::text("0"));
-    line.push(Piece::muted(" held   "));
+    line.push(Piece::muted(" paused   "));
     line.push(Piece::text(if ascii { "." } else { "·" }));
     line.push(Piece::muted(" not active   "));
     line.push(Piece::answer("*"));

@@ -14,7 +14,7 @@ use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
 /// Columns of the figures: with all of them, and with those that never go.
-const WIDE: u16 = 54;
+const WIDE: u16 = 57;
 const NARROW: u16 = 33;
 
 /// From this width on all figures are shown.
@@ -52,7 +52,7 @@ impl ContentionPane {
             self.fill(facts);
         }
         let above = facts.ways.iter().filter(|way| facts.analysis.demand[**way as usize].above_s > 0.0);
-        let value = format!("{} of {} above capacity", above.count(), facts.ways.len());
+        let value = format!("{} of {} oversubscribed", above.count(), facts.ways.len());
         let span = span(input, facts);
         let mut context = facts.title();
         context.push(Piece::muted(input.mode()));
@@ -100,11 +100,11 @@ impl ContentionPane {
     fn fill(&mut self, facts: &Explained) {
         let ms = |seconds: f64| number::millis(seconds, 1).as_str().to_owned();
         self.columns = vec![
-            Column::left("way", 9).grow(),
-            Column::right("peak/x", 6),
-            Column::right("above ms", 8).priority(1),
-            Column::right("late ms", 8).priority(2),
-            Column::right("costs ms", 8),
+            Column::left("direction", 9).grow(),
+            Column::right("peak", 6),
+            Column::right("oversub. ms", 11).priority(1),
+            Column::right("extra ms", 8).priority(2),
+            Column::right("adds ms", 8),
         ];
         self.rows.clear();
         for (place, way) in facts.ways.iter().enumerate() {
@@ -154,29 +154,30 @@ fn sentence(facts: &Explained, way: Option<u32>) -> Vec<Piece> {
     let mut words = vec![
         Piece::answer(format!("> {}", links::way(&facts.analysis.setting.instance, way))),
         Piece::text(format!(
-            "  at peak {} flows on {}",
+            "  peak {} flows on {}",
             demand.peak_flows,
             super::pieces::circuits(demand.circuits)
         )),
     ];
     if demand.above_s > 0.0 {
-        words.push(Piece::muted(format!(", above for {} ms", ms(demand.above_s).as_str())));
+        words.push(Piece::muted(format!(", {} ms oversubscribed", ms(demand.above_s).as_str())));
     } else {
-        words.push(Piece::muted(", never above"));
+        words.push(Piece::muted(", never oversubscribed"));
     }
-    words.push(Piece::muted(format!("; its tasks take {} ms longer", ms(demand.late_s).as_str())));
+    words.push(Piece::muted(format!("; {} ms extra transfer time", ms(demand.late_s).as_str())));
     if demand.costs_s > 5e-7 {
-        words.push(Piece::muted(", the makespan "));
-        words.push(Piece::new(number::signed(demand.costs_s * 1e3, 1), Tone::Bad).bold());
+        words.push(Piece::muted(", adds "));
+        words.push(Piece::new(format!("{} ms", number::signed(demand.costs_s * 1e3, 1)), Tone::Bad).bold());
+        words.push(Piece::muted(" to makespan"));
     } else {
-        words.push(Piece::muted(", the makespan none"));
+        words.push(Piece::muted(", adds nothing to makespan"));
     }
     words
 }
 
 fn legend_line() -> Vec<Piece> {
     vec![
-        Piece::muted("bar: share of the circuits asked for   "),
+        Piece::muted("bar: share of the circuits in demand   "),
         Piece::text("2"),
         Piece::muted(": up to twice, "),
         Piece::text("3"),

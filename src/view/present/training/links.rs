@@ -2,10 +2,13 @@
 
 use lightbay_engines::training::instance::Instance;
 
-/// Name of a pod: its own, or `peer` for the mirrors of a collapsed ring.
+/// Name of a ring neighbour: the pod of the next replica, which a mirror stands for.
+pub const RING: &str = "ring";
+
+/// Name of a pod: its own, or [`RING`] for mirrors.
 pub fn pod(instance: &Instance, pod: usize) -> String {
     match instance.pods.get(pod) {
-        Some(pod) if pod.mirror => "peer".to_owned(),
+        Some(pod) if pod.mirror => RING.to_owned(),
         Some(pod) => pod.name.clone(),
         None => String::new(),
     }

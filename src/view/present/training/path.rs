@@ -108,15 +108,15 @@ impl PathPane {
         let chain = &analysis.chain;
         self.causes = causes(chain, analysis.setting.evaluator.ideal.makespan());
         self.columns = vec![
-            Column::left("task", 11).grow(),
-            Column::left("way", 9).priority(6),
+            Column::left("task", 10).grow(),
+            Column::left("direction", 9).priority(6),
             Column::right("delay ms", 8).priority(7),
             Column::right("takes ms", 8).priority(2),
             Column::right("ideal", 7).priority(5),
-            Column::right("late", 7).priority(8),
-            Column::right("too few", 7).priority(4),
-            Column::right("shared", 7).priority(3),
-            Column::right("costs", 7),
+            Column::right("start delay", 11).priority(8),
+            Column::right("cap. loss", 9).gap(1).priority(4),
+            Column::right("contention", 10).priority(3),
+            Column::right("adds ms", 7).gap(1),
         ];
         self.rows.clear();
         let mut items = Vec::new();
@@ -128,7 +128,7 @@ impl PathPane {
         if let Some(second) = &analysis.second {
             let behind = number::millis(chain.end_s - second.end_s, 2);
             self.rows.push(TableRow::gap());
-            self.rows.push(TableRow::heading(format!("second chain, {} ms behind", behind.as_str())));
+            self.rows.push(TableRow::heading(format!("second critical path, {} ms behind", behind.as_str())));
             let own = |task: &&ChainTask| chain.tasks.iter().all(|other| other.task != task.task);
             for task in second.tasks.iter().filter(own) {
                 items.push(Item { id: task.task, row: self.rows.len() as u32, place: 0.0 });
@@ -153,9 +153,9 @@ fn causes(chain: &Chain, ideal_s: f64) -> Vec<WaterfallRow> {
     let mut rows = vec![total("ideal network, ms", ideal_s)];
     let mut at = 0.0;
     let parts = [
-        ("too few circuits", chain.costs.too_few_s, true),
+        ("capacity loss", chain.costs.too_few_s, true),
         ("contention", chain.costs.contention_s, true),
-        ("held back", chain.costs.held_s, false),
+        ("paused (rate 0)", chain.costs.held_s, false),
         ("ahead of ideal", -chain.spare_s, false),
     ];
     for (name, seconds, always) in parts {
@@ -213,7 +213,10 @@ fn leaves(facts: &Explained) -> Vec<Piece> {
             ];
             if task.room_s > NOTHING_S {
                 let room = number::millis(task.room_s, 2);
-                words.push(Piece::muted(format!(": {} ms of what it loses are free there", room.as_str())));
+                words.push(Piece::muted(format!(
+                    ": {} ms hidden by slack in the ideal schedule",
+                    room.as_str()
+                )));
             }
             words
         }
@@ -228,14 +231,15 @@ fn second(facts: &Explained) -> Vec<Piece> {
         return vec![Piece::muted("nothing else ends the iteration")];
     };
     let behind_s = analysis.chain.end_s - second.end_s;
-    let mut words = vec![Piece::muted("second chain to "), Piece::text(facts.name(last.task).to_owned())];
+    let mut words =
+        vec![Piece::muted("second critical path to "), Piece::text(facts.name(last.task).to_owned())];
     if behind_s <= 1e-6 {
-        words.push(Piece::answer(" ties"));
+        words.push(Piece::answer(", equal length"));
     } else {
         words.push(Piece::answer(format!(" {} ms", number::millis(behind_s, 2).as_str())));
         words.push(Piece::muted(" behind"));
     }
-    let causes = [("too few", second.costs.too_few_s), ("contention", second.costs.contention_s)];
+    let causes = [("capacity loss", second.costs.too_few_s), ("contention delay", second.costs.contention_s)];
     for (name, seconds) in causes.into_iter().filter(|(_, seconds)| *seconds > NOTHING_S) {
         words.push(Piece::muted(format!("  {name} ")));
         words.push(Piece::text(number::signed(seconds * 1e3, 2)));
@@ -261,20 +265,20 @@ fn sentence(facts: &Explained, task: Option<u32>) -> Vec<Piece> {
     ];
     let costs = own.costs.sum_s();
     let tone = if costs > NOTHING_S { Tone::Bad } else { Tone::Text };
-    words.push(Piece::muted("  costs "));
+    words.push(Piece::muted("  adds "));
     words.push(Piece::new(ms(costs), tone).bold());
     let parts = [
-        ("late", own.late_s),
-        ("held back", own.loses.held_s),
-        ("too few", own.loses.too_few_s),
-        ("shared", own.loses.contention_s),
+        ("start delay", own.late_s),
+        ("paused", own.loses.held_s),
+        ("capacity loss", own.loses.too_few_s),
+        ("contention delay", own.loses.contention_s),
     ];
     for (name, seconds) in parts.into_iter().filter(|(_, seconds)| seconds.abs() > NOTHING_S) {
         words.push(Piece::muted(format!("  {name} ")));
         words.push(Piece::text(number::signed(seconds * 1e3, 2)));
     }
     if own.room_s > NOTHING_S {
-        words.push(Piece::muted(format!("  free {}", ms(own.room_s).as_str())));
+        words.push(Piece::muted(format!("  hidden by ideal slack {}", ms(own.room_s).as_str())));
     }
     words
 }
@@ -285,13 +289,13 @@ fn details(facts: &Explained, leaves: &[Piece], second: &[Piece]) -> Vec<String>
     let ms = |seconds: f64| number::millis(seconds, 3);
     let mut lines = vec![
         format!(
-            "makespan {} ms: {} of transfers and {} of everything between them",
+            "makespan {} ms: {} of transfers and {} of compute and fixed delays",
             ms(chain.end_s).as_str(),
             ms(chain.comm_s).as_str(),
             ms(chain.rigid_s).as_str()
         ),
         format!(
-            "{} ms later than the ideal network: too few circuits {}, contention {}, held back {}",
+            "{} ms later than the ideal network: capacity loss {}, contention delay {}, paused {}",
             ms(chain.loss_s).as_str(),
             ms(chain.costs.too_few_s).as_str(),
             ms(chain.costs.contention_s).as_str(),

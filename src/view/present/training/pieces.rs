@@ -82,7 +82,7 @@ pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
     let mut pieces = vec![
         Piece::answer(format!("> {}", starred(facts, task))),
         Piece::text(format!("  {} ms", number::millis(own.takes_s(), 1).as_str())),
-        Piece::muted(format!(", least {}", number::millis(own.least_s, 1).as_str())),
+        Piece::muted(format!(", min {}", number::millis(own.least_s, 1).as_str())),
         Piece::muted("  slack at full rate "),
         Piece::answer(number::millis(own.slack_s, 1).as_str().to_owned()),
     ];
@@ -91,9 +91,9 @@ pub fn timing(facts: &Explained, task: u32) -> Vec<Piece> {
         let sharing = sharing(facts, task);
         let link = analysis.setting.evaluator.network.link_of(task);
         let (why, cost) = if sharing.is_empty() {
-            (format!("  {}: ", circuits(analysis.circuits[link])), late)
+            (format!("  capacity loss ({}): ", circuits(analysis.circuits[link])), late)
         } else {
-            ("  shared: ".to_owned(), cost_of_sharing(facts, task, &sharing))
+            ("  contention delay: ".to_owned(), cost_of_sharing(facts, task, &sharing))
         };
         pieces.push(Piece::muted(why));
         let tone = if own.critical && cost > 0.0 { Tone::Bad } else { Tone::Text };
@@ -153,9 +153,9 @@ pub fn company(facts: &Explained, task: u32) -> Vec<Piece> {
     }
     let later = own.fair_finish_s - own.finish_s;
     if analysis.rate_control == RateControl::Joint && later.abs() > 1e-6 {
-        pieces.push(Piece::muted("; fair sharing ends it at "));
+        pieces.push(Piece::muted("; max-min fair: ends at "));
         pieces.push(Piece::text(number::seconds3(own.fair_finish_s).as_str().to_owned()));
-        pieces.push(Piece::muted(", all at "));
+        pieces.push(Piece::muted(", iteration at "));
         pieces.push(Piece::text(number::seconds3(analysis.fair_makespan_s).as_str().to_owned()));
     }
     pieces
@@ -178,14 +178,14 @@ pub fn details(facts: &Explained, task: u32) -> Vec<String> {
             number::fixed(mean, 2).as_str()
         ),
         format!(
-            "start {} s, finish {} s, takes {} ms, least {} ms",
+            "start {} s, finish {} s, takes {} ms, minimum duration {} ms",
             number::seconds6(own.start_s).as_str(),
             number::seconds6(own.finish_s).as_str(),
             number::millis(own.takes_s(), 3).as_str(),
             number::millis(own.least_s, 3).as_str()
         ),
         format!(
-            "on the ideal network {} to {} s, under fair sharing until {} s",
+            "on the ideal network {} to {} s, at max-min fair rates until {} s",
             number::seconds6(own.ideal_start_s).as_str(),
             number::seconds6(own.ideal_finish_s).as_str(),
             number::seconds6(own.fair_finish_s).as_str()

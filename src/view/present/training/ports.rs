@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// Items of the pane are cells: row times this plus column.
 const STRIDE: ItemId = 4096;
 
+/// Width from which the table of links has room for full headings and all columns.
+const WIDE: u16 = 68;
+
 /// What the vectors were filled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Key {
@@ -44,7 +47,6 @@ pub struct PortsPane {
     usual: Option<(usize, usize)>,
     items: Arc<[Item]>,
     editing: Option<Arc<CellEditing>>,
-    table_columns: Vec<Column>,
     table_rows: Vec<TableRow>,
     state: MatrixState,
     table: TableState,
@@ -101,7 +103,7 @@ impl PortsPane {
         if table_rows > 0 {
             let lower = Rect { y: inner.y + inner.height - table_rows, height: table_rows, ..inner };
             self.table.selected = link;
-            Table::new(theme, &self.table_columns, &self.table_rows).render(lower, buf, &mut self.table);
+            Table::new(theme, &columns(lower.width), &self.table_rows).render(lower, buf, &mut self.table);
         }
         let sentence = Self::sentence(input, facts, link);
         Sentence::new(theme, &sentence).render(below(inner), buf);
@@ -159,8 +161,7 @@ impl PortsPane {
         self.rows.extend(real.iter().map(|pod| Label::from(instance.pods[*pod].name.clone())));
         self.columns.clone_from(&self.rows);
         if mirrors {
-            // A narrow matrix has no room for the long word.
-            self.columns.push(if real.len() > 3 { "dp" } else { "peer" }.into());
+            self.columns.push(links::RING.into());
         }
         let width = self.columns.len();
         self.cells.clear();
@@ -228,15 +229,6 @@ impl PortsPane {
     fn fill_table(&mut self, facts: &Explained, baseline: Option<&Explained>) {
         let analysis = &facts.analysis;
         let instance = &analysis.setting.instance;
-        self.table_columns = vec![
-            Column::left("link", 12).grow(),
-            Column::right("x", 3),
-            Column::right("X", 3).priority(3),
-            Column::right("B", 3).priority(4),
-            Column::right("busy", 6).priority(2),
-            Column::right("peak", 6).priority(1),
-            Column::right("slack ms", 8),
-        ];
         self.table_rows.clear();
         for (index, link) in instance.links.iter().enumerate() {
             let used = &analysis.links[index];
@@ -290,7 +282,7 @@ impl PortsPane {
             names: (0..instance.links.len()).map(|link| links::link(instance, link)).collect(),
             cells,
             from_plan: false,
-            variants: vec![("joint", rates("level")), ("fair", rates("fair"))],
+            variants: vec![("sched.", rates("level")), ("fair", rates("fair"))],
         }
     }
 
@@ -340,7 +332,7 @@ impl PortsPane {
                 match &preview.plan {
                     Ok(plan) => {
                         let value = plan.0.header().objective.value;
-                        line.push(Piece::muted(format!("   {} ", preview.variant)));
+                        line.push(Piece::muted(format!("  {} ", preview.variant)));
                         line.push(Piece::answer(format!("{} s", number::seconds6(value).as_str())));
                         let change = value - facts_value(input, analysis.makespan_s);
                         let tone = if change < 0.0 { Tone::Good } else { Tone::Bad };
@@ -350,7 +342,7 @@ impl PortsPane {
                             tone,
                         ));
                     }
-                    Err(why) => line.push(Piece::new(format!("   {}: {why}", preview.variant), Tone::Bad)),
+                    Err(why) => line.push(Piece::new(format!("  {}: {why}", preview.variant), Tone::Bad)),
                 }
             }
             if edit.waiting {
@@ -361,16 +353,16 @@ impl PortsPane {
         // The verdict comes first: figures are what a narrow pane leaves out.
         let mut line = vec![Piece::answer(format!("> {name}  {}", pieces::circuits(used.circuits)))];
         if used.holds_up {
-            line.push(Piece::new("  ! too few", Tone::Bad));
+            line.push(Piece::new("  ! cap. loss", Tone::Bad));
             line.push(Piece::muted(" on the critical path"));
         } else if used.donates() {
-            line.push(Piece::new("  could give one", Tone::Good));
+            line.push(Piece::new("  spare circuits", Tone::Good));
         }
         line.extend([
             Piece::muted(format!("  slack {} ms", number::millis(used.slack_s, 1).as_str())),
-            Piece::muted(format!("  useful {}", used.bound)),
+            Piece::muted(format!("  max useful {}", used.bound)),
             Piece::muted(format!("  busy {} %", number::percent(used.busy, 1).as_str())),
-            Piece::muted(format!("  at peak {} flows", used.peak_flows)),
+            Piece::muted(format!("  peak {} flows", used.peak_flows)),
         ]);
         line
     }
@@ -405,6 +397,22 @@ impl PortsPane {
             open: Some(Action::Do(Command::Edit)),
         }));
     }
+}
+
+/// Columns of the table of links; narrow panes shorten the headings rather than lose a column.
+fn columns(width: u16) -> [Column; 7] {
+    let wide = width >= WIDE;
+    let (circuits, most) =
+        if wide { (("circuits", 8), ("max useful", 10)) } else { (("circ.", 5), ("max", 3)) };
+    [
+        Column::left("link", 12).grow(),
+        Column::right(circuits.0, circuits.1).gap(1),
+        Column::right(most.0, most.1).priority(3),
+        Column::right("B", 3).priority(4),
+        Column::right("busy", 6).priority(2),
+        Column::right("peak", 6).priority(1),
+        Column::right("slack ms", 8).gap(1),
+    ]
 }
 
 /// Makespan of the plan that is being edited; the plan shown is then already the preview.

@@ -62,7 +62,15 @@ impl PricesPane {
     ) {
         let nothing = Title { context: Vec::new(), value: Vec::new() };
         let prices = match self.worked.look(input, facts, out, work) {
-            None => return frame(input, &nothing, Shown::Waiting("prices of ports and circuits"), area, buf),
+            None => {
+                return frame(
+                    input,
+                    &nothing,
+                    Shown::Waiting("sensitivity of ports and circuits"),
+                    area,
+                    buf,
+                );
+            }
             Some(Err(why)) => {
                 let state = Shown::Empty { what: &why, remedy: "" };
                 return frame(input, &nothing, state, area, buf);
@@ -139,7 +147,7 @@ fn rows(facts: &Facts, prices: &Prices) -> Vec<Barred> {
         ];
         Barred { row: TableRow::item(price.pod, cells), bar: Some((price.gain_s, Tone::Good)) }
     }));
-    rows.push(Barred::heading("one circuit less, the rest planned anew"));
+    rows.push(Barred::heading("one circuit less, the others planned anew"));
     rows.extend(prices.links.iter().map(|price| {
         let name = links::link(instance, price.link as usize);
         let (ms, nct, bar, remark) = match price.loss {
@@ -182,7 +190,7 @@ fn remark(price: &PortPrice) -> String {
 }
 
 fn kept(price: &CircuitPrice) -> String {
-    price.loss.map_or_else(String::new, |loss| format!("rest kept: {} ms", difference(loss.kept_s)))
+    price.loss.map_or_else(String::new, |loss| format!("others fixed: {} ms", difference(loss.kept_s)))
 }
 
 fn sentence(facts: &Facts, prices: &Prices, selected: Option<u32>) -> Vec<Piece> {
@@ -199,7 +207,7 @@ fn sentence(facts: &Facts, prices: &Prices, selected: Option<u32>) -> Vec<Piece>
                 Piece::answer(format!("{} ms", difference(loss.replanned_s))),
                 Piece::muted(if loss.exact { " (proven), " } else { " (estimate), " }),
                 Piece::text(format!("{} ms", difference(loss.kept_s))),
-                Piece::muted(" if the rest is kept"),
+                Piece::muted(" with the others fixed"),
             ]),
             None => pieces.push(Piece::muted("; without it the pods are cut off from each other")),
         }

@@ -19,6 +19,9 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 use std::sync::Arc;
 
+/// From this width on the rules have their full names.
+const NAMED: u16 = 36;
+
 /// From this width on both rules stand side by side.
 const BOTH: u16 = 56;
 
@@ -84,8 +87,8 @@ impl RatesPane {
 
         let analysis = &facts.analysis;
         let circuits = analysis.circuits[way as usize / 2];
-        let both = input.mode().starts_with("fair") && area.width >= BOTH;
-        let mut form = Piece::muted(if both { "fair beside joint" } else { "as planned" });
+        let both = input.mode().starts_with("max-min fair") && area.width >= BOTH;
+        let mut form = Piece::muted(if both { "max-min fair beside scheduled" } else { "as planned" });
         if let Some(task) = around {
             form = Piece::muted(format!("{}, around {}", form.text, facts.name(task)));
         }
@@ -150,12 +153,13 @@ impl RatesPane {
             RateControl::Joint => &self.joint,
         };
         let other = if control == RateControl::Fair { &self.joint } else { &self.fair };
-        let mut name = vec![Piece::answer(if control == RateControl::Fair { "fair" } else { "joint" })];
+        let names = if area.width >= NAMED { ["max-min fair", "scheduled"] } else { ["fair", "sched."] };
+        let mut name = vec![Piece::answer(names[usize::from(control == RateControl::Joint)])];
         if area.width >= 50 {
             name.push(Piece::muted(match (control, analysis.rate_control) {
                 (RateControl::Fair, _) => ", per flow",
-                (RateControl::Joint, RateControl::Joint) => ", decided by the plan",
-                (RateControl::Joint, RateControl::Fair) => ", if rates were decided",
+                (RateControl::Joint, RateControl::Joint) => ", part of the plan",
+                (RateControl::Joint, RateControl::Fair) => ", if rates were scheduled",
             }));
         }
         let tone = verdict(side.makespan_s - other.makespan_s);
@@ -243,11 +247,11 @@ impl RatesPane {
             Column::left("", 3),
             Column::left("task", 10).gap(1).grow(),
             Column::right("starts s", 9).priority(3),
-            Column::right("least ms", 8).priority(2),
+            Column::right("minimum ms", 10).priority(2),
             Column::right("fair ms", 8),
-            Column::right("joint ms", 8),
+            Column::right("sched. ms", 9),
             Column::right("fair NICs", 9).priority(4),
-            Column::right("joint NICs", 10).priority(5),
+            Column::right("sched. NICs", 11).priority(5),
             Column::right("slack ms", 8).priority(1),
         ];
         let ms = |seconds: f64| number::millis(seconds, 1).as_str().to_owned();
@@ -285,14 +289,14 @@ impl RatesPane {
             Piece::answer(format!("> {}", pieces::starred(facts, task))),
             Piece::muted("  fair "),
             Piece::text(format!("{} ms", ms(fair).as_str())),
-            Piece::muted(", joint "),
+            Piece::muted(", scheduled "),
             Piece::text(format!("{} ms", ms(joint).as_str())),
         ];
         let change = self.joint.makespan_s - self.fair.makespan_s;
         if change.abs() < 1e-6 {
-            words.push(Piece::muted("; deciding rates does not move the makespan"));
+            words.push(Piece::muted("; rate control does not change the makespan"));
         } else {
-            words.push(Piece::muted("; deciding rates: makespan "));
+            words.push(Piece::muted("; rate control: makespan "));
             let text = format!("{} ms", number::signed(change * 1e3, 1).as_str());
             words.push(Piece::new(text, verdict(change)).bold());
         }

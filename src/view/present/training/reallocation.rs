@@ -172,8 +172,8 @@ impl ReallocationPane {
             Column::left("job", 22).grow(),
             Column::left("", 8).priority(5),
             Column::right("weight", 6).priority(4),
-            Column::right("given", 5),
-            Column::right("taken", 5),
+            Column::right("out", 5),
+            Column::right("in", 5),
             Column::right("used", 9).priority(3),
             Column::right("alone s", 10).priority(2),
             Column::right("shared s", 10).priority(1),
@@ -181,7 +181,7 @@ impl ReallocationPane {
             Column::right("shared", 7),
         ];
         if bars {
-            self.columns.push(Column::left("NCT - 1", BAR));
+            self.columns.push(Column::left("excess NCT", BAR));
         }
         self.jobs.clear();
         for (id, job) in (0..).zip(&exchange.jobs) {
@@ -212,7 +212,7 @@ impl ReallocationPane {
             Column::left("pod", 4),
             Column::right("ports", 5),
             Column::right("spare", 5).priority(2),
-            Column::right("left", 4).priority(1),
+            Column::right("free", 4).priority(1),
         ];
         for job in &exchange.jobs {
             let width = (job.name.chars().count() as u16).clamp(11, 24);
@@ -244,7 +244,7 @@ impl ReallocationPane {
         let job = JobKey { pane: PaneId::Kind(NUMBER), plan: only.key, size: (0, 0), variant: 0 };
         let of = Arc::clone(only);
         let made = self.surplus.look(&only.key, job, &mut out.jobs, move || spared(&of));
-        let context = vec![Piece::muted("one job: what it could give")];
+        let context = vec![Piece::muted("one job: its spare ports")];
         let surplus = match made {
             None => {
                 let waiting = Shown::Waiting("the fewest ports that keep the makespan");
@@ -280,7 +280,7 @@ impl ReallocationPane {
             Piece::muted(format!("  the plan uses {before}")),
         ];
         if inner.width >= REMARKS_FROM {
-            sentence.push(Piece::muted("  a scenario of several jobs would trade the rest"));
+            sentence.push(Piece::muted("  a scenario of several jobs trades the rest"));
         }
         line(theme, &sentence, below(inner), buf);
         drawn.sentence = plain(&sentence);
@@ -293,7 +293,7 @@ impl ReallocationPane {
             Column::right("ports", 6),
             Column::right("plan uses", 9).priority(1),
             Column::right("needs", 6),
-            Column::right("could give", 10),
+            Column::right("spare", 10),
         ];
         self.pods.clear();
         let pods = &only.analysis.setting.instance.pods;
@@ -339,8 +339,8 @@ fn mean(jobs: &[JobFigures], figure: impl Fn(&JobFigures) -> Option<f64>) -> Opt
 const fn role(job: &JobFigures) -> &'static str {
     match (job.given > 0, job.taken > 0) {
         (true, true) => "trades",
-        (true, false) => "donor",
-        (false, true) => "receiver",
+        (true, false) => "lends",
+        (false, true) => "borrows",
         (false, false) => "keeps",
     }
 }

@@ -74,8 +74,8 @@ impl RobustnessPane {
         }
         let columns = [
             Column::left("case", 24),
-            Column::right("joint s", 11).priority(2),
-            Column::right("joint +ms", 11),
+            Column::right("sched. s", 11).priority(2),
+            Column::right("sched. +ms", 11),
             Column::right("fair s", 11).priority(4),
             Column::right("fair +ms", 11).priority(3),
         ];
@@ -157,14 +157,14 @@ fn cases(instance: &Instance, tried: &Robustness) -> Vec<Case> {
     let mut cases = vec![Case::new("as planned", "nothing goes wrong", Some(tried.planned))];
     if let Some((joint, fair)) = &tried.jitter {
         let share = number::percent(trials.jitter, 0);
-        cases.push(Case::Heading(format!("compute up to {share} % off, {} draws", trials.draws)));
+        cases.push(Case::Heading(format!("compute jitter ±{share} %, {} samples", trials.draws)));
         let mut spread = |name: &str, means: &str, of: fn(&Spread) -> f64| {
             let ends = Ends { joint_s: of(joint), fair_s: of(fair) };
             cases.push(Case::new(name, means, Some(ends)));
         };
-        spread("mean", "the mean of all draws", |spread| spread.mean_s);
-        spread("95 %", "nineteen of twenty draws end by then", |spread| spread.p95_s);
-        spread("worst", "the longest draw", |spread| spread.worst_s);
+        spread("mean", "the mean of all samples", |spread| spread.mean_s);
+        spread("95 %", "95 of 100 samples end by then", |spread| spread.p95_s);
+        spread("worst", "the longest sample", |spread| spread.worst_s);
     }
     let slower = number::percent(trials.slow_factor - 1.0, 0);
     let place = if tried.by_stage { "stage" } else { "pod" };
@@ -176,7 +176,7 @@ fn cases(instance: &Instance, tried: &Robustness) -> Vec<Case> {
     cases.push(Case::Heading("one circuit fails".to_owned()));
     cases.extend(tried.circuits.iter().map(|case| {
         let name = format!("{}  {} of {}", link(case.link), case.circuits.saturating_sub(1), case.circuits);
-        Case::new(name, "are left, the rest stays", case.ends)
+        Case::new(name, "are left, the others are fixed", case.ends)
     }));
     cases.push(Case::Heading("one port fails".to_owned()));
     for case in &tried.ports {
@@ -197,7 +197,7 @@ fn cases(instance: &Instance, tried: &Robustness) -> Vec<Case> {
         let names = |chosen: &[u32]| chosen.iter().map(|id| link(*id)).collect::<Vec<_>>().join(", ");
         for (word, case) in [("least", &cut.best), ("most", &cut.worst)] {
             if let Some((chosen, ends)) = case {
-                let means = format!("costs {word} of all choices that cut nothing off");
+                let means = format!("adds {word} of all choices that cut nothing off");
                 cases.push(Case::new(names(chosen), means, Some(*ends)));
             }
         }
@@ -222,7 +222,7 @@ fn sentence(cases: &[Case], tried: &Robustness, selected: Option<u32>) -> Vec<Pi
             if later.abs() >= 5e-7 {
                 pieces.push(Piece::answer(format!("  {} ms", difference(later))));
             }
-            pieces.push(Piece::muted(format!("  fair {} s", number::seconds6(ends.fair_s))));
+            pieces.push(Piece::muted(format!("  max-min fair {} s", number::seconds6(ends.fair_s))));
         }
         None => pieces.push(Piece::new("  the pods are cut off from each other", Tone::Bad)),
     }

@@ -63,7 +63,7 @@ impl SlackPane {
         context.push(Piece::muted(input.mode()));
         if area.width >= WORDED {
             // A task of the path may have slack if what comes after it could run faster than planned.
-            context.push(Piece::muted(format!("; {none} without slack even at full rate")));
+            context.push(Piece::muted(format!("; {none} without slack at full rate")));
         }
         frame(input, &Title { context, value }, Shown::Ready, area, buf);
         let inner = body(area, 1);
@@ -113,7 +113,7 @@ impl SlackPane {
         self.bins = slack_bins(&analysis.tasks).iter().map(bin).collect();
         self.columns = vec![
             Column::left("task", 11).grow(),
-            Column::left("way", 9).priority(1),
+            Column::left("direction", 9).priority(1),
             Column::right("full rate", 9),
             Column::right("as planned", 10).priority(2),
             Column::right("takes ms", 9).priority(5),
@@ -144,7 +144,7 @@ impl SlackPane {
                     Piece::text(ms(own.spare_s)),
                     Piece::muted(ms(own.takes_s())),
                     Piece::muted(number::seconds3(own.finish_s)),
-                    if donor { Piece::new("donor", Tone::Good) } else { Piece::muted("·") },
+                    if donor { Piece::new("spare", Tone::Good) } else { Piece::muted("·") },
                 ],
             )
         }));
@@ -178,9 +178,9 @@ fn donors(facts: &Explained) -> Vec<Piece> {
     let slack = |link: usize| analysis.links[link].spare_s;
     donors.sort_by(|a, b| slack(*b).total_cmp(&slack(*a)).then(a.cmp(b)));
     if donors.is_empty() {
-        return vec![Piece::muted("no link with circuits to spare has slack on all of its tasks")];
+        return vec![Piece::muted("no link has spare circuits and slack on all of its tasks")];
     }
-    let mut words = vec![Piece::muted("donors")];
+    let mut words = vec![Piece::muted("spare circuits")];
     for link in donors {
         words.push(Piece::new(format!("  {}", links::link(&analysis.setting.instance, link)), Tone::Good));
         if slack(link).is_finite() {
@@ -200,7 +200,7 @@ fn sentence(facts: &Explained, task: Option<u32>) -> Vec<Piece> {
     let name = links::link(&analysis.setting.instance, link);
     if analysis.links[link].donates() {
         words.push(Piece::muted(format!("  {name} ")));
-        words.push(Piece::new("could give one", Tone::Good));
+        words.push(Piece::new("has spare circuits", Tone::Good));
     } else {
         let circuits = pieces::circuits(analysis.circuits[link]);
         words.push(Piece::muted(format!("  {name} keeps its {circuits}")));

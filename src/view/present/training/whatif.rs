@@ -11,7 +11,7 @@ pub const SWEEPS: PaneSweeps = PaneSweeps {
 };
 
 /// Names of the forms, in the order of the knobs.
-pub const MODES: &[&str] = &["bandwidth", "sequence", "micro-batches", "ports", "MFU", "other knob"];
+pub const MODES: &[&str] = &["bandwidth", "sequence", "micro-batches", "ports", "MFU", "other parameter"];
 
 /// What is charted. No plan is faster than an ideal network, whose NCT is 1.
 pub const FIGURE: Figure = Figure { metric: ("nct", "NCT"), best: Some(("ideal", 1.0)) };

@@ -23,7 +23,11 @@ fn baselines(facts: &Facts) -> Vec<Row> {
         .map(|baseline| {
             let circuits = baseline.allocate(&evaluator.network);
             let makespan_s = evaluator.makespan(&circuits, Rates::Fair, &mut scratch);
-            Row { what: format!("`{}`, fair rates", baseline.name()), makespan_s, circuits: Some(circuits) }
+            Row {
+                what: format!("`{}`, max-min fair rates", baseline.name()),
+                makespan_s,
+                circuits: Some(circuits),
+            }
         })
         .collect()
 }
@@ -69,7 +73,11 @@ pub(super) fn write(document: &mut Document, facts: &Facts) {
     rows.push(Row { what: "**this plan**".to_owned(), makespan_s, circuits: own.clone() });
     if plan.analysis.rate_control == RateControl::Joint {
         let fair_s = plan.analysis.fair_makespan_s;
-        rows.push(Row { what: "its circuits, fair rates".to_owned(), makespan_s: fair_s, circuits: own });
+        rows.push(Row {
+            what: "its circuits, max-min fair rates".to_owned(),
+            makespan_s: fair_s,
+            circuits: own,
+        });
     }
     let mut simple = baselines(facts);
     simple.sort_by(|a, b| a.makespan_s.total_cmp(&b.makespan_s));

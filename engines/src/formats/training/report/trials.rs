@@ -24,7 +24,7 @@ pub(super) fn write(document: &mut Document, scenario: &TrainingScenario, facts:
     };
     let mut rows = Vec::new();
     if let Some((joint, fair)) = &tried.jitter {
-        let what = format!("every compute varies by ±{:.0} %, {DRAWS} draws", trials.jitter * 100.0);
+        let what = format!("every compute varies by ±{:.0} %, {DRAWS} samples", trials.jitter * 100.0);
         rows.push(row(format!("{what}: mean"), Ends { joint_s: joint.mean_s, fair_s: fair.mean_s }));
         rows.push(row(format!("{what}: longest"), Ends { joint_s: joint.worst_s, fair_s: fair.worst_s }));
     }
@@ -53,7 +53,7 @@ pub(super) fn write(document: &mut Document, scenario: &TrainingScenario, facts:
         return;
     }
     document.heading(2, "When things go wrong");
-    document.table(&["what", ">ms longer at the best rates", ">ms longer at fair rates"], &rows);
+    document.table(&["what", ">ms longer at scheduled rates", ">ms longer at max-min fair rates"], &rows);
     document.paragraph(
         "The circuits stay as they are; rates adapt. Of replicas that are planned as one, a circuit fails in\n\
          one of them; the others wait for it when gradients are exchanged.",

@@ -33,7 +33,7 @@ fn what_the_time_does_not_suffice_for_is_said() {
         verdict.remarks,
         [
             "the least possible makespan is not verified within 0 s",
-            "the best plan at fair rates is not verified within 0 s",
+            "the best plan at max-min fair rates is not verified within 0 s",
             "bound 0.033300000 s is claimed by 'by-hand'; the checker itself proves 0.030000000 s"
         ]
     );
@@ -95,7 +95,9 @@ fn a_thorough_check_says_how_far_from_best() {
     let verdict = toy_a_idle().check_at(Depth::EXACT);
     assert_eq!(
         verdict.remarks,
-        ["1 circuit vector tried: 0.030000000 s is the least possible, this plan takes 0.010000000 s more"]
+        [
+            "1 circuit allocation tried: 0.030000000 s is the least possible, this plan takes 0.010000000 s more"
+        ]
     );
     assert_eq!(toy_a_joint().check_at(Depth::EXACT).violations, []);
 }

@@ -28,7 +28,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
             "anchor",
             &["start", "fair"],
             "start",
-            "Run that anchored windows are laid around: the one to start from, or its circuits at fair rates.",
+            "Run that anchored windows are laid around: the one to start from, or its circuits at max-min fair rates.",
         ),
         ParamInfo::int(
             "margin",

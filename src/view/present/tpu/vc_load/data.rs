@@ -62,8 +62,8 @@ pub fn sides(routes: &Routes, dor: bool, tori: Option<&Yardsticks>) -> Vec<Side>
     let balanced = routes.before.is_some();
     let (name, short, note) = match (dor, balanced) {
         (true, _) => ("this plan, DOR", "DOR", "dimension order, dateline"),
-        (_, true) => ("after balancing", "after", "allowed turns, hops shared out"),
-        (_, false) => ("this plan", "plan", "allowed turns"),
+        (_, true) => ("after balancing", "after", "turn model, hops balanced"),
+        (_, false) => ("this plan", "plan", "turn model"),
     };
     sides.push(Side {
         name: name.to_owned(),

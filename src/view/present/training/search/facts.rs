@@ -47,10 +47,13 @@ fn hot_start(run: &Run, room: usize) -> Option<Vec<Piece>> {
     let mut line =
         vec![Piece::muted("hot start "), Piece::new(format!("{mark}{}", report.fate.word()), tone).bold()];
     if let Some(after) = report.after {
-        line.push(Piece::text(format!("  {} s here", number::seconds6(after))));
-    }
-    if let Some(before) = report.before.filter(|before| room >= 60 && Some(*before) != report.after) {
-        line.push(Piece::muted(format!(", {} s as it was", number::seconds6(before))));
+        let after = number::seconds6(after);
+        line.push(Piece::text(
+            match report.before.filter(|before| room >= 60 && Some(*before) != report.after) {
+                Some(before) => format!("  {} → {after} s", number::seconds6(before)),
+                None => format!("  {after} s"),
+            },
+        ));
     }
     if !report.why.is_empty() {
         line.push(Piece::muted(format!("  {}", report.why)));
@@ -86,7 +89,7 @@ pub fn sentence(input: &PaneInput<'_>, run: &Run) -> Vec<Piece> {
         line.push(if now {
             Piece::new("proven: no plan is better  ", Tone::Good)
         } else {
-            Piece::new("* proven before the changes  ", Tone::Changed)
+            Piece::new("* stale: proven for other parameters  ", Tone::Changed)
         });
     }
     if run.state == RunState::Running
@@ -146,7 +149,7 @@ pub fn details(run: &Run) -> Vec<String> {
     if let Some(report) = &run.hot_start {
         let value = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.6}"));
         lines.push(format!(
-            "hot start {}, {} s before, {} s here: {}",
+            "hot start {}, objective {} s before, {} s in this run: {}",
             report.fate.word(),
             value(report.before),
             value(report.after),
@@ -155,10 +158,10 @@ pub fn details(run: &Run) -> Vec<String> {
     }
     if let Some(offer) = &run.offer {
         lines.push(format!(
-            "offer of {} with {:.6} s {}",
+            "solution imported from {}: {:.6} s, {}",
             offer.from,
             offer.value,
-            if offer.taken { "taken" } else { "not better here" }
+            if offer.taken { "accepted" } else { "not better than the own plan" }
         ));
     }
     lines.extend(run.markers.iter().map(|marker| format!("{:.1} s  {}", marker.at_s, marker.text)));

@@ -109,8 +109,10 @@ impl Steps {
     }
 
     fn columns(&self, counted: &str) -> Vec<Column> {
-        let mut columns =
-            vec![Column::left("source", 16).cut(Cut::End), Column::right(counted.to_owned(), 8)];
+        let mut columns = vec![
+            Column::left("source", 16).cut(Cut::End),
+            Column::right(counted.to_owned(), (counted.len() as u16).max(8)),
+        ];
         let figures = self.counted.iter().map(|index| {
             let (name, width, priority, _) = COUNTED[*index];
             Column::right(name, width).priority(priority)
