@@ -128,7 +128,7 @@ mod tests {
             ),
             ("{\"traceEvents\": [\n", "lightbay reads no traces"),
             ("<system version=\"1\">", "describe the job with `lightbay new training`"),
-            ("NAME m\nROWS\n", "this is a model for a solver, no scenario or plan; solve it"),
+            ("NAME m\nROWS\n", "a model for a solver"),
             ("", "is empty"),
             (" \n\n", "is empty"),
             ("hello", "lightbay methods --formats"),

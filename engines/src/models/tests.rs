@@ -64,7 +64,7 @@ fn what_does_not_belong_together_is_said_with_line_and_value() {
     assert_eq!(taken(&format!("# Solution\n{all}")).unwrap().values, [1.0, 2.0, 0.0, 0.6]);
     for (text, words) in [
         (format!("{all}c9 1\n"), "line 5: the model has no column 'c9'; did you mean 'c1'?"),
-        (format!("{all}c2 1\n"), "line 5: gives 'c2' a second value, 1; line 2 gave it one already"),
+        (format!("{all}c2 1\n"), "line 5: gives 'c2' a second value, 1; line 2 gives the first"),
         (
             format!("# Objective value = 4.9\n{all}"),
             "line 1: the file claims the objective 4.9, its values give 5.18",

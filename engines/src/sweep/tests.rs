@@ -63,7 +63,7 @@ fn what_no_axis_can_be_is_refused_with_the_remedy() {
         (&["seq=many"], &[], "'many' is not valid"),
         (&["seq=1024,1024"], &[], "has 1024 twice"),
         (&["seq=8..4"], &[], "'8..4' is not a range"),
-        (&["mfu=0.1..0.5"], &[], "write its step too"),
+        (&["mfu=0.1..0.5"], &[], "add the step: first..last..step"),
         (&["mfu=0.1..0.5..0"], &[], "a step above 0"),
         (&["seq=1..1000000"], &[], "take a larger step"),
         (&["seq=1..1000", "micro_batches=1..1000"], &[], "cells are more than"),

@@ -87,14 +87,14 @@ fn a_pod_keeps_switch_and_port_of_every_circuit_through_all_formats() {
             .lines()
             .skip(1)
             .map(|line| {
-                let cells: Vec<u32> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+                let cells: Vec<u32> = line.split(',').take(5).map(|cell| cell.parse().unwrap()).collect();
                 (cells[0], cells[3], cells[4])
             })
             .collect();
         let converted = convert("crossconnect", &[("from".to_owned(), pod.clone())], &[]).unwrap();
         let said = converted.notes.join("\n");
         assert!(said.contains("on 48 switches keep switch and ports"), "{said}");
-        assert!(said.contains("only in the plan: the routes and their virtual channels"), "{said}");
+        assert!(said.contains("in the plan: the routes and their virtual channels"), "{said}");
         let AnyScenario::Crossconnect(hall) = &converted.scenario else { panic!("another kind") };
         assert_eq!((hall.body.ocs_count as usize, hall.body.placed.len()), (48, designed.len()), "{name}");
         let laid = solve(&converted.scenario, "auto", "");
@@ -140,5 +140,5 @@ fn a_pod_is_not_laid_elsewhere_without_a_word() {
     let refused = convert("crossconnect", &trained, &settings("keep_ports=true")).unwrap_err().to_string();
     assert!(refused.contains("not at which switch and ports"), "{refused}");
     let said = convert("crossconnect", &trained, &[]).unwrap().notes.join("\n");
-    assert!(said.contains("only in the plan: the times and rates of the flows"), "{said}");
+    assert!(said.contains("in the plan: the times and rates of the flows"), "{said}");
 }

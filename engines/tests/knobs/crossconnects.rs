@@ -226,6 +226,7 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("sonic_ocs", "port_template", "", "{side}{n}"),
     ("sonic_ocs", "ports_per_slot", "port_template={slot}/{port}{side}", "3"),
     ("csv", "full", "", "true"),
+    ("csv", "table", "", "switches"),
 ];
 
 #[test]

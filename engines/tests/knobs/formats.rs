@@ -179,6 +179,7 @@ fn every_knob_of_every_exporter_changes_the_file() {
 /// A value other than the default for every knob of a pod's exporters.
 const PODS: &[(&str, &str, &str)] = &[
     ("routes", "expand", "false"),
+    ("csv", "table", "pod"),
     ("anynet", "electrical_cycles", "9"),
     ("anynet", "optical_cycles", "9"),
     ("anynet", "with_routes", "false"),

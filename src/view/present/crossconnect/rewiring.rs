@@ -7,9 +7,10 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
-use crate::view::figures::{bound_for, open_percent};
+use crate::view::figures::{Headline, bound_for, open_percent};
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use crate::view::trust::Trust;
 use lightbay_core::event::HotStartFate;
 use lightbay_core::plan::Status;
 use lightbay_engines::AnyPlan;
@@ -319,18 +320,14 @@ fn limit(app: &App, plan: &Explained, entry: Option<&PlanEntry>) -> Limit {
     }
     let words = match (bound, conditional) {
         (Some(bound), _) if bound >= removed - 0.5 => {
-            vec![
-                answer,
-                Piece::new(" is optimal", Tone::Good).bold(),
-                Piece::muted(": no plan removes fewer"),
-            ]
+            vec![answer, Piece::new(" is optimal", Tone::Good).bold(), no_fewer(app, entry)]
         }
         (_, Some(only)) => vec![
             answer,
             Piece::new(" is optimal", Tone::Good).bold(),
             Piece::muted(format!(" for {}", only.trim_end_matches(" only"))),
         ],
-        _ if optimal => vec![answer, Piece::new(" is optimal", Tone::Good).bold()],
+        _ if optimal => vec![answer, Piece::new(" is optimal", Tone::Good).bold(), no_fewer(app, entry)],
         (Some(bound), None) => {
             let gap = lightbay_core::plan::gap(removed, bound);
             vec![
@@ -344,6 +341,19 @@ fn limit(app: &App, plan: &Explained, entry: Option<&PlanEntry>) -> Limit {
         (None, None) => vec![answer, Piece::muted(" removed; no bound is known yet")],
     };
     Limit { bound, words }
+}
+
+/// How far it is confirmed that no plan removes fewer: by the checker, or by the word of the method alone.
+fn no_fewer(app: &App, entry: Option<&PlanEntry>) -> Piece {
+    let method = entry.map_or("its method", |entry| entry.method.as_str());
+    let trust = Headline::of(app).and_then(|headline| Trust::of(app, &headline));
+    match trust {
+        None => Piece::muted(": no plan removes fewer"),
+        Some(Trust::Wider(bound)) => {
+            Piece::muted(format!(", as {method} claims; the check verifies {}", number::fixed(bound, 0)))
+        }
+        Some(Trust::Nothing) => Piece::muted(format!(", as {method} claims; no bound is verified")),
+    }
 }
 
 fn sentence_of(app: &App, entry: &PlanEntry) -> Vec<Piece> {

@@ -205,7 +205,10 @@ fn settings_that_cannot_be_are_refused() {
     let subject = Subject { name: "x", scenario: &scenario, result: &order };
     assert!(write("csv", &subject, &Params::default()).unwrap_err().to_string().contains("order of phases"));
     assert!(
-        write("tl1", &subject, &Params::default()).unwrap_err().to_string().contains("no format of switches")
+        write("tl1", &subject, &Params::default())
+            .unwrap_err()
+            .to_string()
+            .contains("not a format of switches")
     );
     changes.batches.clear();
     let nothing = testing::result(changes);
