@@ -105,7 +105,8 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     models::export(&place, "mps");
     let (objective, values) = models::solution(&place, Format::Mps);
     let values = values.iter().filter(|(_, value)| *value != 0.0);
-    let values: String = values.map(|(name, value)| format!("{name} {value} (obj:0)\n")).collect();
+    let values: Vec<String> = values.map(|(name, value)| format!("{name} {value} (obj:0)\n")).collect();
+    let values = values.concat();
     let head = "solution status: optimal solution found\nobjective value:";
     place.write("scip.sol", format!("{head} {objective}\n{values}"));
     let scenario = place.run(&["new", "crossconnect-example"]).done().out;
