@@ -254,7 +254,7 @@ fn parameters(header: &Header) -> String {
 
 fn document(shown: &Shown) -> Result<Value, Failure> {
     Ok(serde_json::json!({
-        "schema": "lightbay.show/1",
+        "schema": "lightbay.show/2",
         "what": if shown.header.is_some() { "plan" } else { "scenario" },
         "kind": shown.scenario.kind(),
         "name": shown.scenario.name(),

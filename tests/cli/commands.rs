@@ -58,7 +58,7 @@ fn presets_are_listed_and_every_one_can_be_shown_and_written() {
         assert_eq!(scenario["schema"], "lightbay.scenario/1");
         assert_eq!(scenario["kind"], preset["kind"]);
         let shown = place.run(&["show", &format!("preset:{name}"), "--json"]).done().json();
-        assert_eq!(shown["schema"], "lightbay.show/1");
+        assert_eq!(shown["schema"], "lightbay.show/2");
         let kind = preset["kind"].as_str().unwrap();
         let (section, size) = match kind {
             "training" => ("job", "tasks"),
