@@ -109,7 +109,7 @@ pub struct FigureInfo {
     pub label: &'static str,
     /// Unit of the number.
     pub unit: Unit,
-    /// What it is, in one sentence.
+    /// Definition, in one sentence.
     pub definition: &'static str,
 }
 

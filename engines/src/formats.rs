@@ -62,7 +62,7 @@ pub struct FormatInfo {
     pub against: Option<SecondSubject>,
     /// Usual ending of file names, without the dot.
     pub extension: &'static str,
-    /// Whether it is a file for each of several things, all in one folder, unless a knob asks for one of them (exporters).
+    /// Writes a file for each of several things, all in one folder, unless a knob asks for one of them (exporters).
     pub folder: bool,
     /// Its knobs.
     pub params: Vec<ParamInfo>,

@@ -17,9 +17,9 @@ pub struct Entry {
     pub also: &'static [&'static str],
     /// Kind that uses it; `None` for a word of all kinds.
     pub kind: Option<&'static str>,
-    /// What it is, in one sentence.
+    /// Definition, in one sentence.
     pub sentence: &'static str,
-    /// How it is worked out; empty for most.
+    /// Formula; empty for most.
     pub formula: &'static str,
     /// Paper and section; empty for words of the trade.
     pub source: &'static str,

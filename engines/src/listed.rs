@@ -1,7 +1,7 @@
 //! What a kind brings to the catalogue beyond the contract of the core. A new kind is listed by implementing [`Listed`]
 //! and by its line in the list of kinds.
 
-/// What is the same for every kind but for its name: the formats of its module.
+/// The part of [`Listed`] that is the same for every kind but for its name: the formats of its module.
 macro_rules! under_its_name {
     ($formats:ident) => {
         fn exporters() -> Vec<$crate::formats::FormatInfo> {

@@ -163,7 +163,7 @@ impl Sweep {
         self
     }
 
-    /// Whether a gap acts on any of its methods. Cells of the others are solved without it.
+    /// Returns `true` if a gap acts on any of its methods. Cells of the others are solved without it.
     pub fn heeds_gap(&self) -> bool {
         let acts = |ask: &Ask| self.scenarios.first().is_some_and(|scenario| acts_on(scenario, ask));
         self.asks.iter().any(acts)
@@ -332,7 +332,7 @@ impl Sweep {
     }
 }
 
-/// Whether a gap acts on a method as it is asked.
+/// Returns `true` if a gap acts on a method as it is asked.
 fn acts_on(scenario: &AnyScenario, ask: &Ask) -> bool {
     idle(scenario, &ask.method, &ask.settings).iter().all(|problem| problem.path != "gap")
 }

@@ -328,14 +328,14 @@ pub struct AtWork {
     pub runs: BTreeSet<RunId>,
 }
 
-/// What runs of another process said since the last time.
+/// Events of runs of another process since the last time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elsewhere {
     /// Number of the desk that shows them.
     pub key: u64,
-    /// What they said, oldest first, without plans.
+    /// The events, oldest first, without plans.
     pub events: Vec<Heard>,
-    /// Whether the process still has the session open.
+    /// Set while the process still has the session open.
     pub held: bool,
 }
 

@@ -224,7 +224,7 @@ pub struct App {
     pub size: Size,
     /// What is open; `None` shows the first screen.
     pub work: Option<Work>,
-    /// How many scenarios were opened: tells apart what is open now from what was, whose plans have the same numbers.
+    /// Count of scenarios opened so far: tells apart what is open now from what was, whose plans have the same numbers.
     pub opened: u64,
     /// The first screen.
     pub start: Start,
@@ -484,7 +484,7 @@ impl App {
         self.plans.shown().is_some_and(|shown| self.is_of_another_scenario(shown))
     }
 
-    /// Whether a plan is of another scenario than the one set now: its number carries a `*`.
+    /// Returns `true` for a plan of another scenario than the one set now: its number carries a `*`.
     pub fn is_of_another_scenario(&self, entry: &PlanEntry) -> bool {
         self.work.as_ref().is_some_and(|work| work.now.sha256 != entry.scenario_sha256)
     }

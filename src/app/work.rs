@@ -205,12 +205,12 @@ impl Work {
         self.solved.as_ref().unwrap_or(&self.opened)
     }
 
-    /// Whether `r` would give its method something else than the newest solve was given.
+    /// Returns `true` if `r` would give its method something else than the newest solve was given.
     pub fn changed(&self) -> bool {
         self.now.method != self.reference().method || self.changed_for(&self.now.method)
     }
 
-    /// Whether a method would be given something else now than at the newest solve.
+    /// Returns `true` if a method would be given something else now than at the newest solve.
     pub fn changed_for(&self, method: &str) -> bool {
         let (now, before) = (&self.now, self.reference());
         let of = |setup: &Setup| (setup.seed, setup.time_limit_s, setup.gap);

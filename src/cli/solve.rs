@@ -38,7 +38,7 @@ Examples:
 Ctrl-C, termination and hang-up stop the run and write the best plan; a second signal ends the program at once.
 With -o the best plan so far is written while the run lasts, at most once a second.";
 
-/// How long a run may take to stop after a termination or hang-up. Runs answer within milliseconds but for a few long
+/// Time that a run may take to stop after a termination or hang-up. Runs answer within milliseconds but for a few long
 /// steps, such as the start of a large model; half a second leaves time to write the plan within the second in which the
 /// program has to be gone.
 const GRACE: Duration = Duration::from_millis(500);

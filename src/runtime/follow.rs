@@ -12,7 +12,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How often the log is read: as often as a writer saves.
+/// Time between two reads of the log: as often as a writer saves.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Lines of a log that are read at once.
@@ -30,7 +30,7 @@ pub struct Following {
 }
 
 impl Following {
-    /// What there is to follow in a session that is shown on the desk of number `key`; `None` if no other process has
+    /// The follower of a session that is shown on the desk of number `key`; `None` if no other process has
     /// it open, or works on nothing.
     pub fn of(session: &Arc<Session>, replay: &Replay, key: u64) -> Option<Self> {
         let holder = session.holder()?;
@@ -64,7 +64,7 @@ impl Following {
         Ok(dropped)
     }
 
-    /// What was said since the last time.
+    /// Events since the last time.
     pub fn news(&mut self) -> Elsewhere {
         // The lock comes first: what was written before it was given back is then read.
         let held = self.session.holder().as_ref() == Some(&self.holder);

@@ -4,7 +4,7 @@ use crate::event::{EventBody, SolverStats};
 use crate::method::MethodError;
 use crate::watch::Watch;
 
-/// What the run says it is doing, as the stage of its solver.
+/// Name of the work that the run reports, as the stage of its solver.
 pub const STAGE: &str = "building the model";
 
 /// The parts of a model that are written so far.

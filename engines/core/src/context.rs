@@ -90,7 +90,7 @@ pub struct Context<'a, K: Kind> {
     fed_by: Option<String>,
     /// Method of the run beside it that proved its best plan to be the best.
     bounded_by: Option<String>,
-    /// Whether a bound of another run that meets the best plan ends the search.
+    /// Lets a bound of another run that meets the best plan end the search.
     ends_when_proven: bool,
     edited: bool,
     hot_start_words: Option<String>,

@@ -55,7 +55,7 @@ pub struct ObjectiveInfo {
     pub unit: Unit,
     /// Which way is better.
     pub sense: Sense,
-    /// What it is, in one sentence.
+    /// Definition, in one sentence.
     pub definition: &'static str,
 }
 

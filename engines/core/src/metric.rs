@@ -88,7 +88,7 @@ pub struct InTable {
     pub width: u16,
     /// Goes first when space is short: higher goes earlier, 0 never goes.
     pub priority: u8,
-    /// What a network without limits would have.
+    /// Value of a network without limits.
     pub ideal: Option<f64>,
 }
 
@@ -114,9 +114,9 @@ pub struct MetricInfo {
     pub role: Role,
     /// Which way is better, where one way is.
     pub sense: Option<Sense>,
-    /// What it is, in one sentence.
+    /// Definition, in one sentence.
     pub definition: &'static str,
-    /// How it follows from other figures; `None` for one that files carry.
+    /// Derivation from other figures; `None` for one that files carry.
     pub derivation: Option<Derivation>,
     /// Of how many it is a part, such as the ports that there are; `None` for most.
     pub out_of: Option<Derivation>,
@@ -126,11 +126,11 @@ pub struct MetricInfo {
     pub table: Option<InTable>,
     /// Row in comparisons.
     pub comparison: Option<InComparison>,
-    /// What it is to the objective, beyond its own meaning.
+    /// Relation to the objective, beyond its own meaning.
     pub relation: Option<Relation>,
 }
 
-/// What a figure is to the objective of its kind.
+/// Relation of a figure to the objective of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// The objective of an ideal network, which no plan can beat: a row of its own in tables of plans.
@@ -258,7 +258,7 @@ impl MetricInfo {
         Self { table: Some(InTable { title, width, priority, ideal: None }), ..self }
     }
 
-    /// What a network without limits would have in the column of a table of plans.
+    /// Value of a network without limits in the column of a table of plans.
     #[must_use]
     pub const fn ideal(self, ideal: f64) -> Self {
         let Some(table) = self.table else { return self };
@@ -271,7 +271,7 @@ impl MetricInfo {
         Self { comparison: Some(InComparison { title, decimals }), ..self }
     }
 
-    /// What it is to the objective.
+    /// Relation to the objective.
     #[must_use]
     pub const fn relation(self, relation: Relation) -> Self {
         Self { relation: Some(relation), ..self }

@@ -12,6 +12,8 @@
 
 pub mod json;
 pub mod section;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod value;
 
@@ -30,7 +32,7 @@ pub enum Unavailable {
     Absent {
         /// Clause after the name of the section: `the plan has no routes`.
         because: String,
-        /// What to do: `solve with with_routes=true`.
+        /// Remedy: `solve with with_routes=true`.
         remedy: String,
     },
     /// It could not be worked out.

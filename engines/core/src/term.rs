@@ -7,11 +7,11 @@ pub struct Term {
     pub word: &'static str,
     /// Other words for the same thing; a person who looks for one of them finds this term.
     pub also: &'static [&'static str],
-    /// What it is, in one sentence.
+    /// Definition, in one sentence.
     pub sentence: &'static str,
-    /// How it is worked out; empty where there is nothing to work out.
+    /// Formula; empty where there is nothing to work out.
     pub formula: &'static str,
-    /// Where it is from: paper and section; empty for words of the trade.
+    /// Source: paper and section; empty for words of the trade.
     pub source: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl Term {
         Self { also, ..self }
     }
 
-    /// How it is worked out.
+    /// Adds a formula.
     #[must_use]
     pub const fn formula(self, formula: &'static str) -> Self {
         Self { formula, ..self }

@@ -45,7 +45,7 @@ pub struct Format {
     pub help: &'static str,
     /// Ending of the files' names, without the dot.
     pub extension: &'static str,
-    /// Whether every switch and batch has a file, all in one folder.
+    /// Writes a file for every switch and batch, all in one folder.
     pub folder: bool,
     /// What of a plan is not in the files.
     pub leaves_out: &'static [&'static str],

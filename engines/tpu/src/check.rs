@@ -95,7 +95,7 @@ pub type Simulator<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, Strin
 /// The router of the methods with the settings and the seed of the plan, as long as the depth gives it time.
 ///
 /// # Errors
-/// Why there are no routes.
+/// Reason for having no routes.
 pub type Router<'a> = &'a dyn Fn(Depth) -> Result<Routing, String>;
 
 /// Most violations of one rule that are spelled out.

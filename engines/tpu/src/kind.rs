@@ -236,7 +236,7 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
 /// Routes the pod of a plan as its method did: with the settings and the seed of the plan.
 ///
 /// # Errors
-/// Why there are no routes.
+/// Reason for having no routes.
 fn route_again(plan: &Plan<Tpu>, depth: Depth) -> Result<Routing, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
     finish::route_again(plan, &topology, &mut Until(depth)).map_err(in_words)

@@ -8,7 +8,7 @@ use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanEntry;
 use crate::app::runs::Run;
 use crate::app::state::App;
-use crate::view::figures::{Goal, Headline, Room, bound_for, ideal_objective};
+use crate::view::figures::{Goal, Room, bound_for, ideal_objective};
 use crate::view::layout::Placed;
 use crate::view::trust::Trust;
 use lightbay_core::event::HotStartFate;
@@ -80,7 +80,8 @@ impl Solve {
                 vec![Piece::answer(format!("{} % of what is possible", whole(share)))]
             }
             Some(share) if flat => {
-                let word = if is_only_claimed(app) { "claimed" } else { "proven" };
+                let claimed = best.is_some_and(|entry| Trust::of_entry(app, entry).is_some());
+                let word = if claimed { "claimed" } else { "proven" };
                 vec![Piece::answer(format!("{} % of the loss {word}", whole(share)))]
             }
             _ => vec![state_word(app, true)],
@@ -312,9 +313,4 @@ fn health(app: &App) -> Vec<Piece> {
         pieces.push(Piece::muted(format!(", merged {}", number::short(merged))));
     }
     pieces
-}
-
-/// Tells that the bound of the plan on the screen rests on the word of its method, as the header says beside its gap.
-fn is_only_claimed(app: &App) -> bool {
-    Headline::of(app).is_some_and(|headline| Trust::of(app, &headline).is_some())
 }

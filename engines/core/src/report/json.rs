@@ -7,17 +7,19 @@ use serde_json::{Map, Value as Json, json};
 /// A section: its only block, or an object of its blocks by name. `remarks` are added where there are some and the
 /// section is an object.
 pub fn section(section: &Section) -> Json {
-    match section.blocks.as_slice() {
+    let mut whole = match section.blocks.as_slice() {
         [only] if only.name.is_empty() => body(&only.body),
         blocks => {
-            let mut object: Map<String, Json> =
-                blocks.iter().map(|block: &Block| (block.name.to_owned(), body(&block.body))).collect();
-            if !section.remarks.is_empty() {
-                object.insert("remarks".to_owned(), json!(section.remarks));
-            }
-            Json::Object(object)
+            let named = |block: &Block| (block.name.to_owned(), body(&block.body));
+            Json::Object(blocks.iter().map(named).collect::<Map<String, Json>>())
         }
+    };
+    if let Json::Object(object) = &mut whole
+        && !section.remarks.is_empty()
+    {
+        object.insert("remarks".to_owned(), json!(section.remarks));
     }
+    whole
 }
 
 /// A value; numbers that are not finite are `null`.

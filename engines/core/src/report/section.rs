@@ -11,11 +11,11 @@ pub struct SectionInfo {
     pub title: &'static str,
     /// The question it answers, in one sentence.
     pub help: &'static str,
-    /// What it is worked out from.
+    /// Subject that it is worked out from.
     pub of: SectionOf,
 }
 
-/// What a section is worked out from.
+/// Subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionOf {
     /// A scenario; shown of a plan too.
@@ -162,7 +162,7 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Rows that an overview shows; the rest is shown when the section is asked for by name. 0 for all.
     pub overview: usize,
-    /// What rows are called: `task`, `tasks`.
+    /// Name of one row and of several: `task`, `tasks`.
     pub of: [&'static str; 2],
 }
 
@@ -190,7 +190,7 @@ pub struct Row {
     pub item: Option<u32>,
     /// One sentence on it; may be empty.
     pub sentence: String,
-    /// What stands in the details of the item.
+    /// Lines of the details of the item.
     pub details: Vec<String>,
 }
 
@@ -277,7 +277,7 @@ impl Table {
 /// Numbers by row and column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// What the numbers are, with the unit: `circuits`.
+    /// Name of the numbers, with the unit: `circuits`.
     pub name: &'static str,
     /// Unit of the numbers.
     pub unit: Unit,
@@ -315,7 +315,7 @@ pub struct Curve {
     pub unit: Unit,
     /// Its points, by growing place on the axis.
     pub points: Vec<Point>,
-    /// What it means.
+    /// Meaning, for its colour.
     pub tone: Tone,
     /// Holds its value until the next point, instead of a straight line between points.
     pub steps: bool,
@@ -344,20 +344,20 @@ pub struct Spans {
 pub struct Lane {
     /// Its name.
     pub name: String,
-    /// What happens on it, by start.
+    /// Intervals on it, by start.
     pub spans: Vec<Span>,
 }
 
 /// An interval of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What happens.
+    /// Name of the event.
     pub name: String,
     /// Start, s.
     pub start_s: f64,
     /// End, s.
     pub end_s: f64,
-    /// What it means.
+    /// Meaning, for its colour.
     pub tone: Tone,
     /// The item that it selects.
     pub item: Option<u32>,

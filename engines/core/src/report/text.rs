@@ -6,7 +6,7 @@ use crate::problem::printable;
 use crate::quantity;
 use std::fmt::Write as _;
 
-/// How much of a section is written.
+/// Part of a section that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// The rows that an overview shows.
@@ -76,7 +76,7 @@ pub struct Grid {
     pub rows: Vec<Vec<String>>,
     /// Rows that there are, written or not.
     pub total: usize,
-    /// What rows are called: one and several.
+    /// Name of one row and of several.
     pub of: [&'static str; 2],
 }
 

@@ -123,7 +123,7 @@ pub enum Tone {
 pub struct Cell {
     /// The content.
     pub value: Value,
-    /// What it means.
+    /// Meaning, for its colour.
     pub tone: Tone,
     /// Words behind the value: `claimed, not checked`; empty for most.
     pub note: String,
@@ -140,7 +140,7 @@ impl Cell {
         Self { value: Value::None, tone: Tone::Muted, note: String::new() }
     }
 
-    /// What it means.
+    /// Meaning, for its colour.
     #[must_use]
     pub const fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;

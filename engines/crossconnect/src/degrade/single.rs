@@ -20,7 +20,7 @@ const MOST_CELLS: usize = 20_000;
 /// Nodes of its tree search at most.
 const NODES: i32 = 1000;
 
-/// What of the wanted circuits of a task without sides can be kept; `None` if all can, if they would not fit ports that
+/// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit ports that
 /// are all in order either, or if the hall is too large to tell.
 pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
     let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();

@@ -4,7 +4,7 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
-/// What is optimised.
+/// The objective.
 pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::min(
     "removed_circuits",
     "removed",

@@ -1,4 +1,4 @@
-//! What a plan changes: by switch, by batch, and by pair of pods.
+//! Changes of a plan: by switch, by batch, and by pair of pods.
 
 use super::OVERVIEW;
 use crate::caveat;

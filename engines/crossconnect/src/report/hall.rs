@@ -1,4 +1,4 @@
-//! What is there before anything is solved: pods, switches, ports and circuits.
+//! The hall before anything is solved: pods, switches, ports and circuits.
 
 use crate::assemble::counting_bound;
 use crate::plan::CrossconnectResult;

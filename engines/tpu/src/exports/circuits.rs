@@ -75,7 +75,7 @@ pub fn difference(before: &Topology, after: &Topology) -> usize {
         .count()
 }
 
-/// What to do in which order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are done one after the other; a
+/// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are done one after the other; a
 /// batch only removes or only adds, and what it adds uses ports that earlier batches have freed. `switches_per_batch`
 /// switches are changed at once.
 ///

@@ -8,7 +8,7 @@ use lightbay_core::report::Unit;
 /// Digits of throughputs per pair, which are small.
 const PER_PAIR: Unit = Unit { symbol: "", scale: 1.0, decimals: None };
 
-/// What is optimised.
+/// The objective.
 pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::max(
     "mcf_lower",
     "MCF",

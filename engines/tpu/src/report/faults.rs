@@ -1,4 +1,4 @@
-//! What each failed switch costs.
+//! Loads and hops after each failed switch.
 
 use super::{OVERVIEW, STATED};
 use crate::plan::{FaultCase, Routing};

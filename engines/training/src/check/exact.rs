@@ -39,7 +39,7 @@ struct Best {
     tried: usize,
 }
 
-/// What is asked of a search over circuit allocations.
+/// Question to a search over circuit allocations.
 #[derive(Clone, Copy)]
 pub(super) struct Ask<'a> {
     pub case: &'a Case<'a>,
@@ -174,7 +174,7 @@ pub(super) fn exceeds(bound_s: f64, value_s: f64) -> bool {
     bound_s > value_s + CHECK_RELATIVE * value_s.abs()
 }
 
-/// Why a search over circuit allocations was given up.
+/// Reason for giving up a search over circuit allocations.
 #[derive(Clone, Copy, Debug)]
 enum GivenUp {
     /// The vectors, or the transfers that may meet, are too many.

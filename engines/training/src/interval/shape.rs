@@ -115,7 +115,7 @@ impl Shape {
     /// Writes the model. Where the run to start from does not fit, the margin grows, then the number of intervals.
     ///
     /// # Errors
-    /// What `go_on` says while the model is written.
+    /// The error of `go_on` while the model is written.
     pub fn write(&self, subject: Subject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
         let network = &subject.scope.evaluator.network;
         let counted = self.counted(subject.scope.evaluator);

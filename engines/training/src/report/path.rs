@@ -1,4 +1,4 @@
-//! Why a plan is not ideal: its critical path with what each cause adds, the chain that comes next, and the links that
+//! Causes of the loss of a plan: its critical path with what each cause adds, the chain that comes next, and the links that
 //! have circuits to spare.
 
 use super::link_name;

@@ -1,4 +1,4 @@
-//! What one port more in a pod gains, and what one circuit less on a link costs.
+//! Gain of one port more in a pod, and cost of one circuit less on a link.
 
 use super::{failed, link_name, pod_name};
 use crate::analysis::Setting;

@@ -1,4 +1,4 @@
-//! What becomes of a plan if compute varies, a stage is slow, or circuits and ports fail.
+//! Makespans of a plan if compute varies, a stage is slow, or circuits and ports fail.
 
 use super::{failed, link_name, pod_name};
 use crate::analysis::Setting;

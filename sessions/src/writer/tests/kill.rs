@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const FOLDER: &str = "LIGHTBAY_TEST_KILL_FOLDER";
 
-/// Not a test of its own.
+/// The process that `after_a_kill_everything_flushed_is_there_and_work_goes_on` starts and kills; it runs in no other way.
 #[test]
 #[ignore = "a process that saves until it is killed"]
 fn victim() {

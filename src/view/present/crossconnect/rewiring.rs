@@ -7,7 +7,7 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
-use crate::view::figures::{Headline, bound_for, open_percent};
+use crate::view::figures::{bound_for, open_percent};
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use crate::view::trust::Trust;
@@ -343,11 +343,10 @@ fn limit(app: &App, plan: &Explained, entry: Option<&PlanEntry>) -> Limit {
     Limit { bound, words }
 }
 
-/// How far it is confirmed that no plan removes fewer: by the checker, or by the word of the method alone.
+/// Words on the proof that no plan removes fewer: by the checker, or by the word of the method alone.
 fn no_fewer(app: &App, entry: Option<&PlanEntry>) -> Piece {
     let method = entry.map_or("its method", |entry| entry.method.as_str());
-    let trust = Headline::of(app).and_then(|headline| Trust::of(app, &headline));
-    match trust {
+    match entry.and_then(|entry| Trust::of_entry(app, entry)) {
         None => Piece::muted(": no plan removes fewer"),
         Some(Trust::Wider(bound)) => {
             Piece::muted(format!(", as {method} claims; the check verifies {}", number::fixed(bound, 0)))

@@ -11,7 +11,7 @@ use lightbay_core::event::{EventBody, SeriesPoint};
 /// Seconds between two points of the curves while annealing.
 pub(super) const DRAWN_EVERY_S: f64 = 0.1;
 
-/// What has been drawn of the annealing.
+/// Best point of the annealing that has been drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Curve {
     /// Score of the best design drawn so far.

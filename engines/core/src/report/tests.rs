@@ -1,0 +1,88 @@
+use super::text::{Extent, grid, heading};
+use super::*;
+use serde_json::json;
+
+fn curves() -> Curves {
+    let curve = |name: &str, points: &[(f64, f64)]| Curve {
+        name: format!("{name}_s"),
+        label: name.to_owned(),
+        unit: Unit::MILLISECONDS,
+        points: points.iter().map(|&(at, value)| Point { at, value }).collect(),
+        tone: Tone::Text,
+        steps: false,
+    };
+    Curves {
+        axis: "offered",
+        axis_label: "offered",
+        axis_unit: Unit::RATIO.with_decimals(1),
+        curves: vec![curve("joint", &[(1.0, 0.002), (2.0, 0.004)]), curve("fair", &[(2.0, 0.005)])],
+    }
+}
+
+fn matrix() -> Matrix {
+    Matrix {
+        name: "circuits",
+        unit: Unit::COUNT,
+        rows: vec!["p0".to_owned(), "p1".to_owned()],
+        columns: vec!["p0".to_owned(), "p1".to_owned()],
+        cells: vec![Cell::none(), Cell::new(3), Cell::new(3), Cell::none()],
+        symmetric: true,
+    }
+}
+
+fn spans() -> Spans {
+    let span = Span { name: "F1".to_owned(), start_s: 0.5, end_s: 1.25, tone: Tone::Text, item: Some(7) };
+    Spans { lanes: vec![Lane { name: "p0-p1".to_owned(), spans: vec![span] }], end_s: 2.0 }
+}
+
+#[test]
+fn curves_share_an_axis_and_leave_gaps_where_they_have_no_point() {
+    let shown = grid(&curves().into(), Extent::All);
+    assert_eq!(shown.heads, ["offered", "joint ms", "fair ms"]);
+    assert_eq!(shown.rows, [["1.0", "2.000", ""], ["2.0", "4.000", "5.000"]]);
+    let data = json::section(&Section::new("Load", curves()));
+    assert_eq!(data["curves"][1], json!({ "name": "fair_s", "points": [[2.0, 0.005]] }));
+}
+
+#[test]
+fn a_matrix_has_its_names_in_front_and_numbers_to_the_right() {
+    let shown = grid(&matrix().into(), Extent::All);
+    assert_eq!(
+        (shown.heads, shown.right),
+        (vec![String::new(), "p0".to_owned(), "p1".to_owned()], vec![false, true, true])
+    );
+    assert_eq!(shown.rows, [["p0", "-", "3"], ["p1", "3", "-"]]);
+    assert_eq!(json::section(&Section::new("x", matrix()))["circuits"], json!([[null, 3], [3, null]]));
+}
+
+#[test]
+fn spans_are_rows_with_their_lane() {
+    assert_eq!(grid(&spans().into(), Extent::All).rows, [["p0-p1", "F1", "0.500000", "1.250000"]]);
+    let row = json!([{ "lane": "p0-p1", "name": "F1", "start_s": 0.5, "end_s": 1.25 }]);
+    assert_eq!(json::section(&Section::new("x", spans())), row);
+}
+
+#[test]
+fn an_overview_says_how_much_it_leaves_out() {
+    let mut table = Table::new(["task", "tasks"], vec![Column::counts("task", "task")]).overview(2);
+    (0..5).for_each(|task| {
+        table.row(vec![Cell::new(task)]);
+    });
+    let section = Section::new("Schedule", table);
+    let block = &section.blocks[0];
+    let shown = grid(&block.body, Extent::Overview);
+    assert_eq!(heading(&section, block, &shown), "Schedule, 2 of 5 tasks");
+    let all = grid(&block.body, Extent::All);
+    assert_eq!((heading(&section, block, &all), all.rows.len()), ("Schedule".to_owned(), 5));
+}
+
+#[test]
+fn figures_are_read_with_unit_and_note_and_written_in_base_units() {
+    let mut facts = Facts::new();
+    facts.number("loss_s", "loss", Unit::MILLISECONDS, Cell::new(0.02861).note("claimed"));
+    facts.sentence("over the ideal network");
+    let section = Section::new("Path", facts).remark("Rates are planned.");
+    let shown = grid(&section.blocks[0].body, Extent::All);
+    assert_eq!(shown.rows, [["loss", "28.610 ms, claimed; over the ideal network"]]);
+    assert_eq!(json::section(&section), json!({ "loss_s": 0.02861, "remarks": ["Rates are planned."] }));
+}
