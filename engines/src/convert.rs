@@ -11,7 +11,7 @@ use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::Crossconnect;
-use lightbay_crossconnect::handover::{self, Hall};
+use lightbay_crossconnect::files::handover::{self, Hall};
 use lightbay_crossconnect::scenario::{MAX_OCS, Wiring};
 use std::sync::Arc;
 

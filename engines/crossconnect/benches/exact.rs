@@ -10,7 +10,8 @@ use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::scenario::Family;
-use lightbay_crossconnect::{Crossconnect, methods, presets};
+use lightbay_crossconnect::scenario::presets;
+use lightbay_crossconnect::{Crossconnect, methods};
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -4,10 +4,10 @@
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
-use lightbay_crossconnect::presets;
+use lightbay_crossconnect::model::task::Task;
 use lightbay_crossconnect::scenario::Family;
-use lightbay_crossconnect::start::{Tries, halved};
-use lightbay_crossconnect::task::Task;
+use lightbay_crossconnect::scenario::presets;
+use lightbay_crossconnect::search::start::{Tries, halved};
 use std::hint::black_box;
 
 fn halving(criterion: &mut Criterion) {

@@ -3,14 +3,15 @@
 mod metrics;
 mod terms;
 
-use crate::assemble;
-use crate::assignment::Assignment;
+use crate::Crossconnect;
 use crate::check::{self, Envelope};
+use crate::model::assignment::Assignment;
+use crate::model::task::Task;
 use crate::plan::{Action, Changes, CrossconnectResult};
 use crate::report::CrossconnectReport;
+use crate::rollout::assemble;
 use crate::scenario::{self, CrossconnectScenario, Side, Wiring};
-use crate::start::fitted;
-use crate::task::Task;
+use crate::search::start::fitted;
 use lightbay_core::checked::Verdict;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
@@ -24,10 +25,6 @@ use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
 use lightbay_core::watch::Unwatched;
 use std::collections::BTreeMap;
-
-/// Cross-connects of optical circuit switches with little rewiring (LumosCore).
-#[derive(Debug)]
-pub struct Crossconnect;
 
 impl Kind for Crossconnect {
     const NAME: &'static str = "crossconnect";
@@ -100,7 +97,7 @@ impl Kind for Crossconnect {
     }
 
     fn caveat(plan: &Plan<Self>) -> Option<String> {
-        crate::caveat::of(&plan.scenario.body, plan.result.changes()?, &plan.metrics)
+        crate::rollout::caveat::of(&plan.scenario.body, plan.result.changes()?, &plan.metrics)
     }
 
     fn report<'a>(

@@ -17,7 +17,7 @@ mod repair;
 
 pub use all_to_all::NAME as ORDER;
 
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
 use given::UnlessGiven;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;

@@ -12,7 +12,7 @@ mod order;
 #[cfg(test)]
 mod tests;
 
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
 use crate::plan::{Changes, CrossconnectResult, PhaseOrder};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::plan::Plan;

@@ -1,6 +1,7 @@
 //! The input: pods and their ports on every switch, the circuits that are wanted and those that are installed.
 
 mod knobs;
+pub mod presets;
 mod read;
 mod validate;
 

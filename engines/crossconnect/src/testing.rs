@@ -2,7 +2,7 @@
 //! one meets, and random safe batches.
 
 use crate::plan::{Action, Batch, Changes, CrossconnectResult, Entry, EntryRef, OcsChanges, Totals};
-use crate::presets;
+use crate::scenario::presets;
 use crate::scenario::{Circuit, CrossconnectScenario, Family, Installed, InstalledOcs, Port, Side, Wiring};
 use lightbay_core::random::{Stream, Streams};
 use rand::RngExt;

@@ -7,7 +7,7 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::Crossconnect;
-use lightbay_crossconnect::exports::{self, Subject};
+use lightbay_crossconnect::files::exports::{self, Subject};
 use std::sync::Arc;
 
 /// The one format that is a scenario again.

@@ -7,7 +7,8 @@ use lightbay_core::json;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problem, Problems, suggestion};
 use lightbay_core::scenario::Scenario;
-use lightbay_training::{TrainingScenario, import as aicb};
+use lightbay_training::TrainingScenario;
+use lightbay_training::files::import as aicb;
 use std::sync::Arc;
 
 /// A file to import.

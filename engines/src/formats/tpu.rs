@@ -7,10 +7,12 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::watch::Unwatched;
-use lightbay_tpu::exports::{self, Subject};
+use lightbay_tpu::Tpu;
+use lightbay_tpu::files::exports::{self, Subject};
+use lightbay_tpu::model::topology::Topology;
 use lightbay_tpu::scenario::TopologyChoice;
-use lightbay_tpu::topology::Topology;
-use lightbay_tpu::{Tpu, presets, radix4};
+use lightbay_tpu::scenario::presets;
+use lightbay_tpu::search::radix4;
 use std::sync::Arc;
 
 /// The one format that is a scenario again.

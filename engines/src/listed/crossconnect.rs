@@ -4,7 +4,8 @@ use super::Listed;
 use crate::catalogue::PresetInfo;
 use lightbay_core::kind::Kind;
 use lightbay_core::method::Method;
-use lightbay_crossconnect::{Crossconnect, CrossconnectScenario, methods, presets};
+use lightbay_crossconnect::scenario::presets;
+use lightbay_crossconnect::{Crossconnect, CrossconnectScenario, methods};
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
 

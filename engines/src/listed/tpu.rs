@@ -5,7 +5,8 @@ use crate::catalogue::PresetInfo;
 use lightbay_core::kind::Kind;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
-use lightbay_tpu::{Tpu, TpuScenario, methods, presets};
+use lightbay_tpu::scenario::presets;
+use lightbay_tpu::{Tpu, TpuScenario, methods};
 use std::sync::Arc;
 
 impl Listed for Tpu {

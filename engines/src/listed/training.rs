@@ -5,7 +5,8 @@ use crate::catalogue::PresetInfo;
 use lightbay_core::kind::Kind;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
-use lightbay_training::{Training, TrainingScenario, methods, presets};
+use lightbay_training::scenario::presets;
+use lightbay_training::{Training, TrainingScenario, methods};
 use std::sync::Arc;
 
 impl Listed for Training {

@@ -7,7 +7,7 @@ mod support;
 
 use lightbay_core::kind::Depth;
 use lightbay_engines::training::TrainingScenario;
-use lightbay_engines::training::instance::{Instance, LinkKind};
+use lightbay_engines::training::scenario::instance::{Instance, LinkKind};
 use lightbay_engines::{
     AnyFile, AnyPlan, AnyScenario, Artifact, Subject, SubjectSort, apply, export, export_against, exporters,
     kinds, preset, read_file,

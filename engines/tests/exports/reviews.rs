@@ -3,8 +3,8 @@
 use super::support::{measured_job, one, settings, solve};
 use lightbay_core::kind::Kind as _;
 use lightbay_engines::training::analysis::Analysis;
-use lightbay_engines::training::evaluate::{Rates, Scratch};
 use lightbay_engines::training::plan::TrainingResult;
+use lightbay_engines::training::simulate::evaluate::{Rates, Scratch};
 use lightbay_engines::training::{Training, TrainingScenario};
 use lightbay_engines::{AnyPlan, AnyScenario, Artifact, Subject, apply, export, preset};
 use serde_json::Value;

@@ -75,7 +75,7 @@ fn imported(case: &Case, value: &str) -> Vec<u8> {
 fn every_knob_of_every_importer_changes_the_scenario() {
     let mut entries = Vec::new();
     // Answers of switches need switches: their knobs are tested where the answers are read.
-    let answers = lightbay_engines::crossconnect::import::formats();
+    let answers = lightbay_engines::crossconnect::files::import::formats();
     for format in importers().iter().filter(|format| answers.iter().all(|known| known.name != format.name)) {
         entries.extend(format.params.iter().map(|param| (format.name.to_owned(), param.name.to_string())));
     }

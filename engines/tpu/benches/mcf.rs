@@ -3,9 +3,9 @@
 
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
-use lightbay_tpu::group::Group;
-use lightbay_tpu::mcf::{Settings, certify};
-use lightbay_tpu::topology::Topology;
+use lightbay_tpu::model::group::Group;
+use lightbay_tpu::model::topology::Topology;
+use lightbay_tpu::throughput::mcf::{Settings, certify};
 use rand::RngExt;
 use std::time::Instant;
 
@@ -13,12 +13,12 @@ use std::time::Instant;
 fn random(cubes: usize) -> Topology {
     let group = Group::most_square(cubes);
     let mut stream = Streams::new(7).stream(cubes as u64);
-    let uniform = vec![1.0; lightbay_tpu::pod::LINK_CLASSES];
+    let uniform = vec![1.0; lightbay_tpu::model::pod::LINK_CLASSES];
     let pods = (0..20).map(|_| {
         let voltage = std::array::from_fn(|_| stream.random_range(0..cubes) as u16);
         Topology::symmetric(group.clone(), voltage)
     });
-    let bound = |pod: &Topology| lightbay_tpu::mcf::upper_of_lengths(pod, &uniform);
+    let bound = |pod: &Topology| lightbay_tpu::throughput::mcf::upper_of_lengths(pod, &uniform);
     pods.max_by(|one, other| bound(one).total_cmp(&bound(other))).unwrap()
 }
 

@@ -2,10 +2,10 @@
 #![allow(missing_docs)] // criterion's macros
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use lightbay_tpu::group::Group;
-use lightbay_tpu::metrics::Lengths;
-use lightbay_tpu::metrics::wavefront::Wavefront;
-use lightbay_tpu::pod::SWITCHES;
+use lightbay_tpu::model::group::Group;
+use lightbay_tpu::model::pod::SWITCHES;
+use lightbay_tpu::throughput::metrics::Lengths;
+use lightbay_tpu::throughput::metrics::wavefront::Wavefront;
 use std::hint::black_box;
 
 /// Pods of a size side by side, each wired by another rule.

@@ -9,10 +9,10 @@ use designs::{DESIGNS, Design};
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
-use lightbay_tpu::faults;
-use lightbay_tpu::group::Group;
+use lightbay_tpu::model::group::Group;
+use lightbay_tpu::model::topology::Topology;
+use lightbay_tpu::routing::faults;
 use lightbay_tpu::routing::{Settings, route};
-use lightbay_tpu::topology::Topology;
 use std::time::Instant;
 
 /// Works on as many threads as there are.

@@ -2,9 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)] // a table is the point
 
 use lightbay_core::watch::Unwatched;
+use lightbay_tpu::model::baselines;
+use lightbay_tpu::routing::dor;
 use lightbay_tpu::scenario::SimulationSettings;
-use lightbay_tpu::simulator::{Network, Simulator};
-use lightbay_tpu::{baselines, dor};
+use lightbay_tpu::simulate::{Network, Simulator};
 use std::time::Instant;
 
 /// Seconds that this thread has computed, so that other work on the machine does not count; else of the clock.

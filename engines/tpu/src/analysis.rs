@@ -1,10 +1,10 @@
 //! Figures of plans and sizes for people: yardsticks to compare with, and the loads behind a routing.
 
-use crate::baselines;
-use crate::metrics::{self, CoverBound, Hops};
+use crate::model::baselines;
+use crate::model::pod::{ARC_CLASSES, CHIPS, PORTS};
+use crate::model::topology::Topology;
 use crate::plan::{Expansion, Routing};
-use crate::pod::{ARC_CLASSES, CHIPS, PORTS};
-use crate::topology::Topology;
+use crate::throughput::metrics::{self, CoverBound, Hops};
 
 /// A torus of a size.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,9 +7,9 @@
 //! | [`exchange`] | all-to-all: along the planned routes, and as the fractional flow of a certificate |
 //! | [`check`](mod@check) | an independent execution of a schedule on the whole pod |
 
+use crate::model::pod::{CHIPS, PORTS, opposite};
+use crate::model::topology::Topology;
 use crate::plan::Expansion;
-use crate::pod::{CHIPS, PORTS, opposite};
-use crate::topology::Topology;
 use lightbay_core::problem::Problem;
 
 pub mod check;

@@ -3,17 +3,18 @@
 mod metrics;
 mod terms;
 
-use crate::assemble::{Parts, candidate};
-use crate::baselines;
+use crate::Tpu;
 use crate::check::{self, Envelope};
-use crate::mcf::Certificate;
+use crate::methods::assemble::{Parts, candidate};
 use crate::methods::finish;
-use crate::metrics::Hops;
+use crate::model::baselines;
+use crate::model::pod::{self, CHIPS, PORTS};
 use crate::plan::{FaultCase, Routing, Simulation, TpuResult};
-use crate::pod::{self, CHIPS, PORTS};
 use crate::report::TpuReport;
 use crate::scenario::{self, SimulationSettings, TopologyChoice, TpuScenario};
-use crate::simulator;
+use crate::simulate;
+use crate::throughput::mcf::Certificate;
+use crate::throughput::metrics::Hops;
 use lightbay_core::checked::Verdict;
 use lightbay_core::context;
 use lightbay_core::event::EventBody;
@@ -31,10 +32,6 @@ use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
 use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
-
-/// Topologies, routes and faults of TPU pods (TONS).
-#[derive(Debug)]
-pub struct Tpu;
 
 impl Kind for Tpu {
     const NAME: &'static str = "tpu";
@@ -230,7 +227,7 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
     let search = finish::search(&plan.parameters);
     let seed = finish::route_seed(Streams::new(plan.seed).stream(finish::ROUTE_STREAM));
     let mut watch = Until(depth);
-    simulator::simulate(&topology, routing, &settings, search, seed, &mut watch).map_err(in_words)
+    simulate::simulate(&topology, routing, &settings, search, seed, &mut watch).map_err(in_words)
 }
 
 /// Routes the pod of a plan as its method did: with the settings and the seed of the plan.

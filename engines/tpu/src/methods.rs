@@ -1,6 +1,7 @@
 //! The methods of kind `tpu`, one file each, and what they share.
 
 mod approach;
+pub mod assemble;
 mod baseline;
 mod evaluate;
 mod fast;
@@ -11,7 +12,7 @@ mod lp;
 mod milp;
 mod random;
 
-use crate::kind::Tpu;
+use crate::Tpu;
 use approach::By;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;

@@ -16,8 +16,8 @@ mod simulation;
 mod tests;
 mod throughput;
 
+use crate::Tpu;
 use crate::analysis::Yardsticks;
-use crate::kind::Tpu;
 use crate::plan::{Routing, TpuResult};
 use crate::scenario::TpuScenario;
 use lightbay_core::plan::Plan;

@@ -9,14 +9,16 @@
 //! | [`select`], [`exact`] | one route for every pair with small loads, by prices or by an exact program |
 //! | [`label`] | virtual channels, evenly used |
 //! | [`memory`] | what a request would take |
+//! | [`dor`] | dimension-order routes of tori |
+//! | [`faults`] | what remains if a switch fails |
 //!
 //! A symmetric pod is routed from the 64 chips of cube 0; the group carries the routes to all cubes, so that the
 //! turns cost the same for 128 and for 8192 chips.
 
+use crate::model::pod::SWITCHES;
+use crate::model::topology::Topology;
 use crate::plan::{Expansion, Route, Routing, RoutingClaims, Unbalanced};
-use crate::pod::SWITCHES;
 use crate::scenario::{TpuScenario, TurnPriority};
-use crate::topology::Topology;
 use frame::{Frame, MAX_VCS};
 use label::Labeller;
 use lightbay_core::method::MethodError;
@@ -27,7 +29,9 @@ use select::{Effort, Selection, Ways};
 use steps::Steps;
 use turns::{Builder, Turns};
 
+pub mod dor;
 pub mod exact;
+pub mod faults;
 pub mod frame;
 pub mod label;
 pub mod memory;
@@ -109,7 +113,7 @@ impl Default for Settings {
 impl Settings {
     /// What a scenario asks for.
     pub fn of(scenario: &TpuScenario, seed: u64) -> Self {
-        let nodes = crate::pod::CHIPS * usize::from(scenario.cubes);
+        let nodes = crate::model::pod::CHIPS * usize::from(scenario.cubes);
         Self {
             vc_count: scenario.vc_count,
             priority: scenario.turn_priority,

@@ -1,16 +1,17 @@
 //! The scenario of a pod: how many cubes, which topology, how it is to be routed.
 
 mod knobs;
+pub mod presets;
 mod read;
 mod validate;
 
 pub use knobs::knobs;
 
-use crate::baselines;
-use crate::group::Group;
+use crate::model::baselines;
+use crate::model::group::Group;
+use crate::model::pod::{CHIPS, MAX_CUBES};
+use crate::model::topology::Topology;
 use crate::plan::TopologyRecord;
-use crate::pod::{CHIPS, MAX_CUBES};
-use crate::topology::Topology;
 use lightbay_core::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -8,11 +8,11 @@ mod contended;
 
 use contended::{CIRCUITS, contended};
 use criterion::{Criterion, criterion_group, criterion_main};
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::general::{Search, Settings};
-use lightbay_training::order::{Improved, Limits, improve};
-use lightbay_training::search::{Found, Unwatched};
-use lightbay_training::sim::Trace;
+use lightbay_training::search::general::{Search, Settings};
+use lightbay_training::search::order::{Improved, Limits, improve};
+use lightbay_training::search::watch::{Found, Unwatched};
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_training::simulate::iteration::Trace;
 use std::hint::black_box;
 use std::time::Instant;
 

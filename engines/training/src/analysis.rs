@@ -3,23 +3,25 @@
 //! Everything here follows from a scenario and a checked result; nothing is searched for. Panes and summaries read
 //! it, so that they never compute on their own.
 
-use crate::baselines::Baseline;
-use crate::circuit_bounds::circuit_bounds;
-use crate::critical_path::{CriticalPath, critical_path, second_chain, slack as slack_of, spare};
-use crate::evaluate::{Evaluator, Rates, Scratch};
-use crate::instance::Instance;
-use crate::network::{Network, NetworkError};
+use crate::model::network::{Network, NetworkError};
 use crate::plan::{RateControl, TrainingResult};
+use crate::programs::circuit_bounds::circuit_bounds;
 use crate::scenario::TrainingScenario;
-use crate::sim::{Piece, Trace};
-use crate::windows::{IndexWindows, Windows};
+use crate::scenario::instance::Instance;
+use crate::search::baselines::Baseline;
+use crate::simulate::critical_path::{CriticalPath, critical_path, second_chain, slack as slack_of, spare};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::iteration::{Piece, Trace};
+use crate::simulate::windows::{IndexWindows, Windows};
 use lightbay_core::problem::Problems;
 
 mod chain;
 mod demand;
 mod full;
 mod links;
+pub mod prices;
 mod rates;
+pub mod robustness;
 mod slack;
 
 pub use chain::{Causes, Chain, ChainTask};

@@ -22,9 +22,9 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use crate::instance::Instance;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
+use crate::scenario::instance::Instance;
 use crate::scenario::job::Job;
 use case::Case;
 use lightbay_core::checked::{Figure, Verdict, Violation, compare_metrics};

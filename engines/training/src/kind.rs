@@ -3,6 +3,7 @@
 mod metrics;
 mod terms;
 
+use crate::Training;
 use crate::check::{self, Claims};
 use crate::plan::TrainingResult;
 use crate::scenario::{TrainingScenario, knobs};
@@ -17,10 +18,6 @@ use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
-
-/// Circuits between the pods of one LLM training job (DELTA).
-#[derive(Debug)]
-pub struct Training;
 
 /// What a plan claims outside its result.
 fn claims(plan: &Plan<Training>) -> Claims<'_> {
@@ -115,7 +112,7 @@ impl Kind for Training {
     ) -> Result<Carried<TrainingResult>, String> {
         match (from, to) {
             (TrainingScenario::Shared(from), TrainingScenario::Shared(to)) => {
-                crate::reallocate::carry(result, from, to)
+                crate::search::reallocate::carry(result, from, to)
             }
             (TrainingScenario::Shared(_), _) => {
                 Err("the plan is for several jobs, the scenario has one".to_owned())
@@ -128,10 +125,10 @@ impl Kind for Training {
     }
 
     fn circuits(plan: &Plan<Self>) -> Option<CircuitMatrix> {
-        crate::handover::circuits(&plan.scenario.body, &plan.result)
+        crate::files::handover::circuits(&plan.scenario.body, &plan.result)
     }
 
     fn traffic(scenario: &TrainingScenario) -> Option<TrafficMatrix> {
-        crate::handover::traffic(scenario)
+        crate::files::handover::traffic(scenario)
     }
 }

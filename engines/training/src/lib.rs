@@ -1,51 +1,36 @@
 //! DELTA: circuits between the pods of one LLM training job, from its computation-communication DAG.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`scenario`] | the input: jobs, instances, their sizes, knobs and presets |
+//! | [`plan`] | the result: circuits per link and the schedule that they allow |
+//! | [`model`] | pods, links and graphs in the form that algorithms walk over |
+//! | [`simulate`] | makespans and schedules of given circuits |
+//! | [`programs`] | integer programs over circuits and schedules |
+//! | [`search`] | searches for circuits, rates and ports |
+//! | [`analysis`] | plans explained: causes, prices, robustness |
+//! | `report` | scenarios and plans as sections |
+//! | [`check`] | the independent checker |
+//! | [`files`] | jobs from files of other tools, plans for other kinds |
+//! | [`methods`] | the methods by name |
+//! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 
 pub mod analysis;
-pub mod baselines;
-pub mod budget;
 pub mod check;
-pub mod circuit_bounds;
-pub mod collapse;
-pub mod contention;
-pub mod critical_path;
-pub mod evaluate;
-pub mod fixed_step;
-mod frontier;
-pub mod full_dag;
-pub mod ga;
-pub mod general;
-pub mod handover;
-pub mod import;
-pub mod instance;
-pub mod interval;
+pub mod files;
 pub mod kind;
 pub mod methods;
-pub mod network;
-pub mod order;
-pub mod outer;
-pub mod parts;
+pub mod model;
 pub mod plan;
-pub mod polish;
-pub mod ports;
-pub mod presets;
-pub mod prices;
-pub mod reallocate;
-pub mod reduced_dag;
-pub mod repair;
+pub mod programs;
 mod report;
-pub mod robustness;
-#[cfg(test)]
-mod samples;
 pub mod scenario;
-pub mod schedule;
 pub mod search;
-pub mod selection;
-pub mod sim;
-pub mod tail;
-pub mod windows;
-pub mod workload;
-pub mod worst;
+pub mod simulate;
 
-pub use kind::Training;
 pub use scenario::TrainingScenario;
+
+/// Circuits between the pods of one LLM training job (DELTA).
+#[derive(Debug)]
+pub struct Training;

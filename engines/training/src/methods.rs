@@ -23,9 +23,9 @@ mod solver;
 mod start;
 mod topo;
 
-use crate::baselines::Baseline;
-use crate::evaluate::Rates;
-use crate::kind::Training;
+use crate::Training;
+use crate::search::baselines::Baseline;
+use crate::simulate::evaluate::Rates;
 use approach::By;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;

@@ -20,13 +20,13 @@ mod several;
 mod tests;
 mod trials;
 
+use crate::Training;
+use crate::analysis::prices;
 use crate::analysis::{Analysis, AnalysisError, Setting};
-use crate::evaluate::Rates;
-use crate::instance::Instance;
-use crate::kind::Training;
 use crate::plan::{RateControl, TrainingResult};
-use crate::prices;
+use crate::scenario::instance::Instance;
 use crate::scenario::{Built, TrainingScenario};
+use crate::simulate::evaluate::Rates;
 use lightbay_core::method::MethodError;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};

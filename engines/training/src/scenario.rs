@@ -3,11 +3,14 @@
 //! A job is small and can be changed; [`TrainingScenario::build`] turns it into the instance that the methods work
 //! on. Everything that can be wrong is reported at once, before anything large is laid out.
 
+pub mod instance;
 pub mod job;
 pub mod knobs;
 pub mod limits;
+pub mod presets;
 pub mod shared;
 pub mod variants;
+pub mod workload;
 
 mod check_instance;
 mod check_job;
@@ -19,10 +22,10 @@ mod read_shared;
 
 pub use check_instance::check_instance;
 
-use crate::collapse::{JobSummary, collapsed, full_dag};
-use crate::instance::Instance;
-use crate::reduced_dag::Dominance;
-use crate::workload::Workload;
+use crate::model::collapse::{JobSummary, collapsed, full_dag};
+use crate::model::reduced_dag::Dominance;
+use crate::scenario::instance::Instance;
+use crate::scenario::workload::Workload;
 use job::Job;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::Fields;

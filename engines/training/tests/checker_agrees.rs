@@ -5,16 +5,16 @@ use lightbay_core::checked::{BoundTrust, Verdict};
 use lightbay_core::kind::Depth;
 use lightbay_core::units::{LinkId, PodId, TaskId};
 use lightbay_training::check::{Claims, check_instance, check_job};
-use lightbay_training::collapse::{collapsed, expand_plan};
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::model::collapse::{collapsed, expand_plan};
+use lightbay_training::model::reduced_dag::Dominance;
 use lightbay_training::plan::TrainingResult;
-use lightbay_training::presets::JOBS;
-use lightbay_training::reduced_dag::Dominance;
+use lightbay_training::scenario::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
 use lightbay_training::scenario::job::{
     Balance, Job, Measured, MeasuredStage, Order, PortsPerPod, RunConfig, Step,
 };
-use lightbay_training::schedule;
+use lightbay_training::scenario::presets::JOBS;
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_training::simulate::schedule;
 use proptest::prelude::*;
 
 const RATES: [Rates; 3] = [Rates::Fair, Rates::Level, Rates::Best];

@@ -1,14 +1,16 @@
 //! The acceptance figures of the engine: presets at their defaults, sweeps, ports.
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
-use lightbay_training::baselines::Baseline;
-use lightbay_training::circuit_bounds::circuit_bounds;
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::outer::{self, Task};
+use lightbay_training::TrainingScenario;
+use lightbay_training::programs::circuit_bounds::circuit_bounds;
 use lightbay_training::scenario::job::{Job, PortsPerPod};
-use lightbay_training::search::{Found, Unwatched};
-use lightbay_training::windows::Windows;
-use lightbay_training::{TrainingScenario, ports, presets};
+use lightbay_training::scenario::presets;
+use lightbay_training::search::baselines::Baseline;
+use lightbay_training::search::outer::{self, Task};
+use lightbay_training::search::ports;
+use lightbay_training::search::watch::{Found, Unwatched};
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_training::simulate::windows::Windows;
 
 struct Case {
     evaluator: Evaluator,

@@ -10,10 +10,10 @@ use lightbay_core::param::Params;
 use lightbay_core::random::{Stream, Streams};
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
-use lightbay_training::collapse::{expand_plan, expanded};
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::instance::Instance;
+use lightbay_training::model::collapse::{expand_plan, expanded};
+use lightbay_training::scenario::instance::Instance;
 use lightbay_training::scenario::job::{Job, ModelChoice, PortsPerPod, RunConfig};
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::{TrainingScenario, methods};
 use rand::RngExt;
 use std::sync::Arc;
@@ -229,10 +229,10 @@ fn all_replicas_together_take_as_long_as_one() {
 
 #[test]
 fn the_search_over_all_replicas_proves_the_same_optimum() {
-    use lightbay_training::circuit_bounds::circuit_bounds;
-    use lightbay_training::outer::{Task, search};
-    use lightbay_training::search::Unwatched;
-    use lightbay_training::windows::Windows;
+    use lightbay_training::programs::circuit_bounds::circuit_bounds;
+    use lightbay_training::search::outer::{Task, search};
+    use lightbay_training::search::watch::Unwatched;
+    use lightbay_training::simulate::windows::Windows;
     for (job, instance) in jobs(10, 25) {
         let best = |instance: &Instance| {
             let evaluator = Evaluator::new(instance).unwrap();

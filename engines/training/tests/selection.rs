@@ -12,7 +12,8 @@ use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 use lightbay_training::scenario::job::{Job, PortsPerPod};
-use lightbay_training::{Training, TrainingScenario, methods, presets};
+use lightbay_training::scenario::presets;
+use lightbay_training::{Training, TrainingScenario, methods};
 use std::sync::Arc;
 use std::time::Duration;
 

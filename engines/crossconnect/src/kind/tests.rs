@@ -1,6 +1,6 @@
 use super::*;
-use crate::assignment::Assignment;
-use crate::presets;
+use crate::model::assignment::Assignment;
+use crate::scenario::presets;
 
 fn example() -> (CrossconnectScenario, CrossconnectResult) {
     let scenario = presets::scenario("crossconnect-example").unwrap();

@@ -1,10 +1,10 @@
 //! `all-to-all-order`: the phases in which all GPUs exchange data without contention.
 
 use super::idle;
-use crate::assemble;
-use crate::kind::Crossconnect;
-use crate::phases::{self, Counter, MAX_GPUS};
+use crate::Crossconnect;
 use crate::plan::PhaseRule;
+use crate::rollout::assemble;
+use crate::rollout::phases::{self, Counter, MAX_GPUS};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;

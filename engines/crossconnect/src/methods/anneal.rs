@@ -2,10 +2,10 @@
 
 use super::ground::{Ground, Start, best_bound, outcome};
 use super::{idle, knobs};
-use crate::anneal::{self, Settings};
-use crate::bound;
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
+use crate::programs::bound;
 use crate::scenario::CrossconnectScenario;
+use crate::search::anneal::{self, Settings};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};

@@ -4,7 +4,7 @@
 use super::anneal::{anneal, relax};
 use super::ground::{Ground, Start, best_bound, outcome};
 use super::{exact, finish, idle, knobs, lns};
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -64,10 +64,10 @@ impl Method<Crossconnect> for Auto {
         if !ground.task.single_sided {
             let all = knobs::anneal_settings(params, true);
             let first = if ground.circuits() <= SMALL { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
-            anneal(&ground, &mut best, &crate::anneal::Settings { rounds: first, ..all }, cx)?;
+            anneal(&ground, &mut best, &crate::search::anneal::Settings { rounds: first, ..all }, cx)?;
             relax(&ground, &best, cx)?;
             if !settled(&best, cx) {
-                anneal(&ground, &mut best, &crate::anneal::Settings { first, ..all }, cx)?;
+                anneal(&ground, &mut best, &crate::search::anneal::Settings { first, ..all }, cx)?;
             }
         }
         if !settled(&best, cx) {

@@ -1,10 +1,10 @@
 //! `lumos-scratch` and `lumos-relabel`: what ignoring the installed state costs.
 
 use super::finish;
-use crate::baselines::{relabel, scratch};
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
 use crate::scenario::CrossconnectScenario;
-use crate::start::NoStart;
+use crate::search::baselines::{relabel, scratch};
+use crate::search::start::NoStart;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
 use lightbay_core::param::Params;

@@ -3,14 +3,14 @@
 use super::anneal::anneal;
 use super::ground::{Ground, Start, best_bound, outcome};
 use super::{idle, knobs};
-use crate::assemble;
-use crate::assignment::Cell;
-use crate::bound::whole;
-use crate::exact::{Orientation, Program, infeasible};
-use crate::kind::Crossconnect;
-use crate::orient::{Failure, Taste, orient};
+use crate::Crossconnect;
+use crate::model::assignment::Cell;
 use crate::plan::CrossconnectResult;
+use crate::programs::bound::whole;
+use crate::programs::exact::{Orientation, Program, infeasible};
+use crate::rollout::assemble;
 use crate::scenario::CrossconnectScenario;
+use crate::search::orient::{Failure, Taste, orient};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize};
 use lightbay_core::kind::Candidate;
@@ -92,7 +92,7 @@ impl Method<Crossconnect> for Exact {
         }
         // A hot start may have another orientation; the model then has no such point.
         let fits = |start: &Start| {
-            let found = crate::task::merged(start.plan.ocs.iter().flatten().copied());
+            let found = crate::model::task::merged(start.plan.ocs.iter().flatten().copied());
             found == oriented
         };
         let start = [hot.filter(fits), best].into_iter().flatten().min_by_key(|start| start.removed);

@@ -3,11 +3,11 @@
 
 use super::exact;
 use super::ground::{Ground, Start};
-use crate::halving::Bipartition;
-use crate::kind::Crossconnect;
-use crate::orient::{Failure, Stuck, Taste, orient};
-use crate::repair::repair;
-use crate::start::{NoStart, Tries, anyhow, halved};
+use crate::Crossconnect;
+use crate::search::halving::Bipartition;
+use crate::search::orient::{Failure, Stuck, Taste, orient};
+use crate::search::repair::repair;
+use crate::search::start::{NoStart, Tries, anyhow, halved};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, Outcome};

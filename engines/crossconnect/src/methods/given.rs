@@ -1,8 +1,8 @@
 //! Scenarios whose circuits are given port by port: every method then has one plan to hand over, and no knob of it acts.
 
-use crate::assemble;
-use crate::assignment::Assignment;
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
+use crate::model::assignment::Assignment;
+use crate::rollout::assemble;
 use crate::scenario::{CrossconnectScenario, GIVEN};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;

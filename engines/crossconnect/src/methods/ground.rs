@@ -1,14 +1,14 @@
 //! What the searching methods share: the task, where they begin, and how they hand over what they find.
 
-use crate::assemble;
-use crate::assignment::{Assignment, Cell};
-use crate::halving::{self, Bipartition};
-use crate::kind::Crossconnect;
-use crate::orient::{Failure, Taste, orient};
+use crate::Crossconnect;
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::Task;
 use crate::plan::CrossconnectResult;
-use crate::repair::repair;
+use crate::rollout::assemble;
 use crate::scenario::CrossconnectScenario;
-use crate::task::Task;
+use crate::search::halving::{self, Bipartition};
+use crate::search::orient::{Failure, Taste, orient};
+use crate::search::repair::repair;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::Context;
 use lightbay_core::event::{HotStartFate, Severity};
@@ -184,7 +184,7 @@ pub(super) fn outcome(cx: &Context<'_, Crossconnect>, limit: Limit) -> Outcome {
 
 /// The best bound stated so far, whole.
 pub(super) fn best_bound(cx: &Context<'_, Crossconnect>) -> u64 {
-    cx.best_bound().map_or(0, crate::bound::whole)
+    cx.best_bound().map_or(0, crate::programs::bound::whole)
 }
 
 /// What was found; that nothing was is said.

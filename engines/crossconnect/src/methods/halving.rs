@@ -1,7 +1,7 @@
 //! `lumos-halving`: the method of the paper.
 
 use super::finish;
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;

@@ -1,7 +1,7 @@
 //! The knobs of the searching methods.
 
-use crate::anneal;
-use crate::lns::{self, circuits};
+use crate::search::anneal;
+use crate::search::lns::{self, circuits};
 use lightbay_core::param::{ParamInfo, Params};
 
 /// Largest number of circuits that `auto` writes the exact model for.

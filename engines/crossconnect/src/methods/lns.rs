@@ -2,9 +2,9 @@
 
 use super::ground::{Ground, Start, best_bound, outcome};
 use super::{finish, knobs};
-use crate::kind::Crossconnect;
-use crate::lns::{self, Settings, circuits};
-use crate::polish::polish;
+use crate::Crossconnect;
+use crate::search::lns::{self, Settings, circuits};
+use crate::search::polish::polish;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};

@@ -3,10 +3,10 @@
 use super::finish::{self, First};
 use super::ground::{Ground, Start};
 use super::idle;
-use crate::assignment::Assignment;
-use crate::kind::Crossconnect;
-use crate::polish::polish;
+use crate::Crossconnect;
+use crate::model::assignment::Assignment;
 use crate::scenario::CrossconnectScenario;
+use crate::search::polish::polish;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};

@@ -1,7 +1,7 @@
 //! `lumos-repair`: what is installed stays, and only what is missing is inserted.
 
 use super::finish;
-use crate::kind::Crossconnect;
+use crate::Crossconnect;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;

@@ -1,8 +1,8 @@
 //! Changes of a plan: by switch, by batch, and by pair of pods.
 
 use super::OVERVIEW;
-use crate::caveat;
 use crate::plan::{Action, Changes, EntryRef, OcsChanges};
+use crate::rollout::caveat;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone};
 use std::cmp::Reverse;

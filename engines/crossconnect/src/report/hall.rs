@@ -1,7 +1,7 @@
 //! The hall before anything is solved: pods, switches, ports and circuits.
 
-use crate::assemble::counting_bound;
 use crate::plan::CrossconnectResult;
+use crate::rollout::assemble::counting_bound;
 use crate::scenario::{CrossconnectScenario, Side};
 use lightbay_core::problem::{counted, printable};
 use lightbay_core::report::{Cell, Facts, Section, Unit};

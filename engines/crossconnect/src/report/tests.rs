@@ -1,5 +1,5 @@
 use super::*;
-use crate::presets;
+use crate::scenario::presets;
 use lightbay_core::report::json;
 use serde_json::json;
 
@@ -32,8 +32,8 @@ fn sections_of_plans_are_not_there_without_one() {
 #[test]
 fn what_is_changed_adds_up_over_switches_and_pairs() {
     let scenario = scenario();
-    let target = crate::assignment::Assignment::default();
-    let changes = crate::assemble::candidate(&scenario.body, &target).result;
+    let target = crate::model::assignment::Assignment::default();
+    let changes = crate::rollout::assemble::candidate(&scenario.body, &target).result;
     let report = CrossconnectReport { scenario: &scenario.body, result: Some(&changes) };
     let sum = |section: &str, column: &str| -> u64 {
         let rows = json::section(&report.section(section).unwrap());

@@ -1,7 +1,7 @@
 //! The knobs of a scenario: what forms, flags and help are made from.
 
 use super::{Circuit, CrossconnectScenario, GIVEN, MAX_PORTS, Pinned, Port, Side, Wiring};
-use crate::presets;
+use crate::scenario::presets;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};

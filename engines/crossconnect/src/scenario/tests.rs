@@ -1,5 +1,5 @@
 use super::*;
-use crate::presets;
+use crate::scenario::presets;
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;

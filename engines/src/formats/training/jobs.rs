@@ -9,7 +9,7 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::methods::figures;
-use lightbay_training::parts::parts;
+use lightbay_training::model::parts::parts;
 use lightbay_training::scenario::shared::SharedPods;
 use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;

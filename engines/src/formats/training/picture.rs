@@ -6,7 +6,7 @@ use lightbay_core::checked::Checked;
 use lightbay_formats::svg::{Area, Drawing, Fill, Font, Stroke};
 use lightbay_training::Training;
 use lightbay_training::analysis::full_steps;
-use lightbay_training::instance::TaskKind;
+use lightbay_training::scenario::instance::TaskKind;
 use lightbay_training::{TrainingScenario, analysis::Step};
 
 mod matrix;

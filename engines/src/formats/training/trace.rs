@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::Value;
 use lightbay_formats::chrome_trace::{self, Process, Slice, Trace};
 use lightbay_training::analysis::{Step, full_steps};
-use lightbay_training::full_dag::NodeKind;
+use lightbay_training::model::full_dag::NodeKind;
 use lightbay_training::{Training, TrainingScenario};
 use std::collections::BTreeMap;
 

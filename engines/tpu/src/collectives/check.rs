@@ -1,8 +1,8 @@
 //! Executes a schedule on the whole pod and says what is wrong with it. Shares no code with the planners.
 
 use super::{Collective, Schedule, Send};
-use crate::pod::PORTS;
-use crate::topology::Topology;
+use crate::model::pod::PORTS;
+use crate::model::topology::Topology;
 use lightbay_core::problem::Problem;
 
 /// Executes a schedule: no arc twice per epoch, nobody sends what it does not hold at the beginning of the epoch, and

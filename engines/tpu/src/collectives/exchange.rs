@@ -1,11 +1,11 @@
 //! All-to-all: every chip has a shard for every other chip.
 
 use super::{Collective, Schedule, Send, Utilisation};
-use crate::mcf::network::Network;
-use crate::mcf::{Flow, sweep};
+use crate::model::pod::{ARC_CLASSES, CHIPS, PORTS, opposite};
+use crate::model::topology::Topology;
 use crate::plan::{Expansion, Routing};
-use crate::pod::{ARC_CLASSES, CHIPS, PORTS, opposite};
-use crate::topology::Topology;
+use crate::throughput::mcf::network::Network;
+use crate::throughput::mcf::{Flow, sweep};
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problem;
 use lightbay_core::watch::Watch;

@@ -1,9 +1,9 @@
 //! All-gather by flooding: in every epoch each link carries a shard that its receiver lacks, rarest origin first.
 
 use super::{Collective, Schedule, Send, gather_bound};
+use crate::model::pod::{CHIPS, PORTS};
+use crate::model::topology::Topology;
 use crate::plan::Expansion;
-use crate::pod::{CHIPS, PORTS};
-use crate::topology::Topology;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problem;
 use lightbay_core::random::{Stream, Streams};

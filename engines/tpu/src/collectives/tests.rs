@@ -1,9 +1,11 @@
 use super::exchange::{paths, reversed};
 use super::*;
-use crate::group::Group;
-use crate::mcf;
-use crate::pod::SWITCHES;
-use crate::{baselines, dor, routing};
+use crate::model::baselines;
+use crate::model::group::Group;
+use crate::model::pod::SWITCHES;
+use crate::routing;
+use crate::routing::dor;
+use crate::throughput::mcf;
 use lightbay_core::watch::Unwatched;
 
 /// A pod with voltages by a formula, whose figures an independent implementation has worked out.
@@ -153,20 +155,20 @@ fn the_flow_of_a_certificate_splits_into_paths() {
     // Carry all paths of all sources of cube 0, forwards and backwards, through the whole pod: a link class is full in
     // both directions alike, and no arc carries more than one unit of time.
     let neighbours = pod.neighbours();
-    let mut loads = vec![0.0; crate::pod::ARC_CLASSES];
+    let mut loads = vec![0.0; crate::model::pod::ARC_CLASSES];
     for source in 0..CHIPS as u32 {
         let mut carried = vec![0.0; pod.nodes()];
         for path in paths(&pod, &flow, source) {
             carried[path.target as usize] += path.share;
             let mut at = source;
             for &port in &path.ports {
-                loads[(at as usize * PORTS + usize::from(port)) % crate::pod::ARC_CLASSES] +=
+                loads[(at as usize * PORTS + usize::from(port)) % crate::model::pod::ARC_CLASSES] +=
                     path.share / 2.0;
                 at = neighbours[at as usize][usize::from(port)];
             }
             assert_eq!(at, path.target);
             for port in reversed(&path.ports) {
-                loads[(at as usize * PORTS + usize::from(port)) % crate::pod::ARC_CLASSES] +=
+                loads[(at as usize * PORTS + usize::from(port)) % crate::model::pod::ARC_CLASSES] +=
                     path.share / 2.0;
                 at = neighbours[at as usize][usize::from(port)];
             }

@@ -1,8 +1,8 @@
 use super::*;
-use crate::baselines;
-use crate::presets;
+use crate::model::baselines;
+use crate::scenario::presets;
 
-fn result(pod: &crate::topology::Topology) -> TpuResult {
+fn result(pod: &crate::model::topology::Topology) -> TpuResult {
     candidate(Parts {
         topology: pod.clone(),
         hops: Hops { hop_sum: 1, diameter: 1 },

@@ -2,8 +2,8 @@
 //! are the states of the switches, and what is known before anything is computed.
 
 use super::{finish, idle};
-use crate::group::Group;
-use crate::kind::Tpu;
+use crate::Tpu;
+use crate::model::group::Group;
 use crate::scenario::{TopologyChoice, TpuScenario};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};

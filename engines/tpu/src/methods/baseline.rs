@@ -2,8 +2,8 @@
 
 use super::finish::{self, Chosen, Torus};
 use super::idle;
-use crate::baselines;
-use crate::kind::Tpu;
+use crate::Tpu;
+use crate::model::baselines;
 use crate::scenario::{TopologyChoice, TpuScenario};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};

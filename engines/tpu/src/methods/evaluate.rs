@@ -2,10 +2,10 @@
 
 use super::finish::{self, Chosen, Torus};
 use super::idle;
-use crate::kind::Tpu;
-use crate::pod::{MAX_CUBES, SWITCHES};
+use crate::Tpu;
+use crate::model::pod::{MAX_CUBES, SWITCHES};
+use crate::model::topology::Topology;
 use crate::scenario::{TopologyChoice, TpuScenario};
-use crate::topology::Topology;
 use lightbay_core::context::Context;
 use lightbay_core::event::HotStartFate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};

@@ -8,18 +8,18 @@
 //! | faults | `tolerated_ocs_faults = 1` or `with_faults` | what remains when one switch fails, for all 48 |
 //! | simulate | `simulate` | saturation and latency by the flit simulator |
 
-use crate::assemble::{Parts, candidate};
-use crate::baselines;
-use crate::dor;
-use crate::faults::{self, FaultTurns};
-use crate::kind::Tpu;
-use crate::mcf::{self, Certificate};
-use crate::metrics::{self, Hops};
+use crate::Tpu;
+use crate::methods::assemble::{Parts, candidate};
+use crate::model::baselines;
+use crate::model::topology::Topology;
 use crate::plan::Routing;
+use crate::routing::dor;
+use crate::routing::faults::{self, FaultTurns};
 use crate::routing::{self, Found, RouteSelection};
 use crate::scenario::{SimulationSettings, TpuScenario};
-use crate::simulator::{self, Search};
-use crate::topology::Topology;
+use crate::simulate::{self, Search};
+use crate::throughput::mcf::{self, Certificate};
+use crate::throughput::metrics::{self, Hops};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
 use lightbay_core::kind::Kind;
@@ -327,7 +327,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
     }
     if let (Some(settings), Some(routing)) = (&wanted.simulate, &parts.routing) {
         let seed = wanted.seed;
-        parts.simulation = Some(simulator::simulate(pod, routing, settings, wanted.search, seed, cx)?);
+        parts.simulation = Some(simulate::simulate(pod, routing, settings, wanted.search, seed, cx)?);
         hand_over(&wanted.written(&parts), "simulation", cx)?;
     }
     Ok(())
@@ -514,7 +514,7 @@ fn sweep(
     let search = wanted.search;
     let saturation = |_: u8, routing: &Routing| -> Option<f64> {
         let mut alone = lightbay_core::watch::Unwatched::default();
-        simulator::simulate(pod, routing, &simulate, search, wanted.seed, &mut alone)
+        simulate::simulate(pod, routing, &simulate, search, wanted.seed, &mut alone)
             .ok()
             .map(|found| found.saturation_flits_per_cycle_per_node)
     };

@@ -2,13 +2,13 @@
 
 use super::approach::Approach;
 use super::finish::{self, Chosen};
-use crate::group::Group;
-use crate::kind::Tpu;
-use crate::metrics::{hop_bound, hops, two_length};
-use crate::model::relaxation::{self, Allowed, Relaxed, relax};
-use crate::pod::SWITCHES;
+use crate::Tpu;
+use crate::model::group::Group;
+use crate::model::pod::SWITCHES;
+use crate::model::topology::Topology;
+use crate::programs::relaxation::{self, Allowed, Relaxed, relax};
 use crate::scenario::TpuScenario;
-use crate::topology::Topology;
+use crate::throughput::metrics::{hop_bound, hops, two_length};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint, Severity};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};

@@ -2,12 +2,12 @@
 
 use super::finish::{self, Chosen};
 use super::idle;
-use crate::kind::Tpu;
-use crate::mcf::Certificate;
-use crate::metrics;
-use crate::pod::SWITCHES;
+use crate::Tpu;
+use crate::model::pod::SWITCHES;
+use crate::model::topology::Topology;
 use crate::scenario::{TopologyChoice, TpuScenario};
-use crate::topology::Topology;
+use crate::throughput::mcf::Certificate;
+use crate::throughput::metrics;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
@@ -126,8 +126,9 @@ fn permuted(cubes: usize, stream: &mut Stream) -> Topology {
         })
         .collect();
     // Shuffled identities are permutations; a pod of the identities stands in for the impossible.
-    Topology::general(&states)
-        .unwrap_or_else(|_| Topology::symmetric(crate::group::Group::most_square(cubes), [0; SWITCHES]))
+    Topology::general(&states).unwrap_or_else(|_| {
+        Topology::symmetric(crate::model::group::Group::most_square(cubes), [0; SWITCHES])
+    })
 }
 
 /// Mean and standard deviation of a sample.

@@ -1,8 +1,8 @@
 //! Loads and hops after each failed switch.
 
 use super::{OVERVIEW, STATED};
+use crate::model::pod;
 use crate::plan::{FaultCase, Routing};
-use crate::pod;
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 use std::cmp::Reverse;
 

@@ -1,6 +1,6 @@
 //! Size, wiring and questions of a scenario.
 
-use crate::baselines;
+use crate::model::baselines;
 use crate::plan::TpuResult;
 use crate::scenario::{TopologyChoice, TpuScenario};
 use lightbay_core::problem::counted;

@@ -2,8 +2,8 @@
 
 use super::{OVERVIEW, STATED};
 use crate::analysis::arc_loads;
+use crate::model::pod;
 use crate::plan::{Expansion, Routing, TpuResult};
-use crate::pod;
 use lightbay_core::report::{Cell, Column, Section, Table, Unavailable, Unit};
 use std::cmp::Reverse;
 

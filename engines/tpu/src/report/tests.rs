@@ -1,5 +1,5 @@
 use super::*;
-use crate::presets;
+use crate::scenario::presets;
 use lightbay_core::report::json;
 use serde_json::json;
 

@@ -1,10 +1,10 @@
 //! Concurrent flow of a pod beside what tori of its size reach, and what no pod of the size can exceed.
 
 use crate::analysis::{TorusFigures, Yardsticks};
-use crate::baselines;
-use crate::metrics::hop_bound;
+use crate::model::baselines;
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
+use crate::throughput::metrics::hop_bound;
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 
 /// A row of the table: diameter, mean hops, flow per pair.

@@ -6,7 +6,7 @@ use super::frame::Frame;
 use super::path::LONGER;
 use super::select::{Selection, Ways};
 use super::steps::{FAR, Reach};
-use crate::pod::PORTS;
+use crate::model::pod::PORTS;
 use lightbay_core::event::{EventBody, Note, Severity};
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};

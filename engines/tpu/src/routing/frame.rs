@@ -1,7 +1,7 @@
 //! A pod laid out for routing: arcs by number, and which of them share a class.
 
-use crate::pod::{self, ARC_CLASSES, CHIPS, PORTS, SWITCHES};
-use crate::topology::Topology;
+use crate::model::pod::{self, ARC_CLASSES, CHIPS, PORTS, SWITCHES};
+use crate::model::topology::Topology;
 
 /// Most virtual channels of a link: labelled versions of a turn fill the bits of a word.
 pub const MAX_VCS: u8 = 8;

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::steps::{FAR, Reach, Steps};
-use crate::pod::PORTS;
+use crate::model::pod::PORTS;
 
 /// Hops by which a route may exceed the shortest allowed walk when every walk in between passes a node twice.
 pub const LONGER: u16 = 8;

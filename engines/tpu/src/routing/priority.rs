@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::select::{self, Effort, Ways};
 use super::steps::Steps;
 use super::turns::{self, Turns};
-use crate::pod::PORTS;
+use crate::model::pod::PORTS;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use rand::RngExt;

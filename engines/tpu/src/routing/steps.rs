@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::turns::{self, Turns};
-use crate::pod::{self, PORTS};
+use crate::model::pod::{self, PORTS};
 
 /// No way.
 pub const FAR: u16 = u16::MAX;

@@ -1,10 +1,10 @@
 //! Pods and slow, plain checks for tests of routes.
 
 use super::order::Order;
-use crate::group::Group;
+use crate::model::group::Group;
+use crate::model::pod::{self, PORTS, SWITCHES};
+use crate::model::topology::Topology;
 use crate::plan::{Expansion, Routing};
-use crate::pod::{self, PORTS, SWITCHES};
-use crate::topology::Topology;
 use lightbay_core::random::Streams;
 use rand::RngExt;
 

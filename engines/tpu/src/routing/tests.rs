@@ -1,6 +1,6 @@
 use super::testing::{assert_sound, plain, vector_pod};
 use super::*;
-use crate::group::Group;
+use crate::model::group::Group;
 use lightbay_core::watch::Unwatched;
 
 fn routed(pod: &Topology, settings: &Settings) -> Routed {
@@ -127,9 +127,9 @@ fn what_cannot_be_asked_for_is_refused() {
 fn allowed_turns_do_on_tori_what_they_are_known_to() {
     // Torus, largest load known, hops of all routes.
     let rows = [
-        (crate::baselines::pt([4, 4, 8]).unwrap(), 128, 65_776),
-        (crate::baselines::pdtt([4, 4, 8]).unwrap(), 74, 56_442),
-        (crate::baselines::pdtt([4, 8, 8]).unwrap(), 185, 283_612),
+        (crate::model::baselines::pt([4, 4, 8]).unwrap(), 128, 65_776),
+        (crate::model::baselines::pdtt([4, 4, 8]).unwrap(), 74, 56_442),
+        (crate::model::baselines::pdtt([4, 8, 8]).unwrap(), 185, 283_612),
     ];
     for (pod, load, hops) in rows {
         let routing = routed(&pod, &Settings::default()).routing;

@@ -2,8 +2,8 @@
 
 use super::frame::Frame;
 use super::turns::Builder;
-use crate::pod::{self, PORTS, SWITCHES};
-use crate::topology::Topology;
+use crate::model::pod::{self, PORTS, SWITCHES};
+use crate::model::topology::Topology;
 
 /// A spanning tree: the port of every node to its parent; `None` at the root.
 #[derive(Clone, Debug, PartialEq, Eq)]

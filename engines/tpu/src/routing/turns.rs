@@ -7,7 +7,7 @@
 
 use super::frame::Frame;
 use super::order::Order;
-use crate::pod::{self, PORTS};
+use crate::model::pod::{self, PORTS};
 
 /// The allowed versions of all turns.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::read::{MAX_BUFFER, MAX_CYCLES, MAX_LATENCY, MAX_PACKET, MAX_SIDE};
 use super::{GroupChoice, MAX_VCS, SimulationSettings, TopologyChoice, TpuScenario, TurnPriority};
-use crate::baselines;
-use crate::group::Group;
-use crate::pod::{MAX_CUBES, SWITCHES};
+use crate::model::baselines;
+use crate::model::group::Group;
+use crate::model::pod::{MAX_CUBES, SWITCHES};
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{Effect, ParamInfo, ParamValue};
 use lightbay_core::problem::{Problem, suggestion};

@@ -1,8 +1,8 @@
 //! Reading a scenario from JSON, all problems at once.
 
 use super::{GroupChoice, MAX_VCS, SimulationSettings, TopologyChoice, TpuScenario, Traffic, TurnPriority};
+use crate::model::pod::{MAX_CUBES, SWITCHES};
 use crate::plan::read::topology_record;
-use crate::pod::{MAX_CUBES, SWITCHES};
 use lightbay_core::problem::{Problems, suggestion};
 use lightbay_core::read::{Fields, brief};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! What a reader of single fields cannot see: contradictions between them.
 
 use super::{SimulationSettings, TopologyChoice, TpuScenario};
-use crate::baselines;
-use crate::pod::SWITCHES;
+use crate::model::baselines;
+use crate::model::pod::SWITCHES;
 use lightbay_core::problem::{Problem, Problems};
 
 impl TpuScenario {

@@ -7,9 +7,9 @@
 //! not blamed for it. What is left is what each task costs; the costs of a chain add up to how much later it ends
 //! than the ideal iteration.
 
-use crate::critical_path::CriticalPath;
-use crate::evaluate::Evaluator;
-use crate::sim::Trace;
+use crate::simulate::critical_path::CriticalPath;
+use crate::simulate::evaluate::Evaluator;
+use crate::simulate::iteration::Trace;
 
 /// Room on the ideal network up to which a task is on one of its critical paths, seconds.
 const IDEALLY_CRITICAL_S: f64 = 1e-7;

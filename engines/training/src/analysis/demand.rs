@@ -1,7 +1,7 @@
 //! What the active tasks of a directed link ask for against its circuits, over time.
 
-use crate::network::Network;
-use crate::sim::Trace;
+use crate::model::network::Network;
+use crate::simulate::iteration::Trace;
 
 /// A stretch in which the same tasks are active.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 //! The full graph of a job under a plan: when every compute and every transfer inside a pod happens.
 
 use super::AnalysisError;
-use crate::collapse::full_dag;
-use crate::full_dag::NodeKind;
+use crate::model::collapse::full_dag;
+use crate::model::full_dag::NodeKind;
+use crate::model::reduced_dag::{Dominance, reduce};
 use crate::plan::TrainingResult;
-use crate::reduced_dag::{Dominance, reduce};
 use crate::scenario::job::Job;
-use crate::workload::Workload;
+use crate::scenario::workload::Workload;
 
 /// A node of the full graph with its times under a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]

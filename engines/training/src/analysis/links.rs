@@ -2,7 +2,7 @@
 
 use super::slack::NONE_S;
 use super::{Demand, Setting, TaskFacts};
-use crate::sim::Trace;
+use crate::simulate::iteration::Trace;
 
 /// A link in a plan.
 #[derive(Clone, Debug, PartialEq)]

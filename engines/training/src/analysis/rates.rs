@@ -1,8 +1,8 @@
 //! How fast the tasks of a directed link send, over time.
 
 use super::SAME_MOMENT_S;
-use crate::network::Network;
-use crate::sim::Trace;
+use crate::model::network::Network;
+use crate::simulate::iteration::Trace;
 
 /// The rate of a task over the stretches of its link.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
 use super::*;
-use crate::samples::{random_dag, random_tail_exact, toy_a, toy_b};
-use crate::schedule;
+use crate::model::samples::{random_dag, random_tail_exact, toy_a, toy_b};
+use crate::simulate::schedule;
 
 fn explained(instance: Instance, x: &[u32], rates: Rates) -> Analysis {
     let evaluator = Evaluator::new(&instance).unwrap();

@@ -3,7 +3,7 @@
 //! Both forms of a scenario end here. An instance contributes its edges, one node per task; a job its full
 //! 1F1B graph with every compute node. Nodes are stored in an order in which predecessors come first.
 
-use crate::instance::{Instance, Task};
+use crate::scenario::instance::{Instance, Task};
 use lightbay_core::problem::printable;
 use lightbay_core::units::Gbps;
 use std::borrow::Cow;

@@ -4,9 +4,9 @@
 
 use super::case::Case;
 use super::{Findings, code};
-use crate::instance::{Instance, Link, LinkKind, Pod};
+use crate::scenario::instance::{Instance, Link, LinkKind, Pod};
 use crate::scenario::job::{Job, PortsPerPod};
-use crate::workload::{Shape, Workload};
+use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::units::{LinkId, PodId};
 use std::borrow::Cow;
 

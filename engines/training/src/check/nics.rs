@@ -1,7 +1,7 @@
 //! Network cards that several transfers may use at once.
 
 use super::case::Case;
-use crate::instance::{GpuSet, Task};
+use crate::scenario::instance::{GpuSet, Task};
 use std::collections::BTreeMap;
 
 /// GPUs whose network cards serve exactly the same tasks in one direction.

@@ -1,7 +1,7 @@
 //! Whether a scenario makes sense at all: without that nothing about a plan can be said.
 
 use super::{Findings, code};
-use crate::instance::{Instance, Link};
+use crate::scenario::instance::{Instance, Link};
 use lightbay_core::problem::printable;
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 use super::approach::Approach;
 use super::idle;
 use super::session::Session;
-use crate::baselines::Baseline;
-use crate::evaluate::Rates;
 use crate::scenario::TrainingScenario;
+use crate::search::baselines::Baseline;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;

@@ -2,9 +2,9 @@
 
 use super::idle;
 use super::session::{Opened, Session};
-use crate::evaluate::Rates;
-use crate::kind::Training;
+use crate::Training;
 use crate::scenario::TrainingScenario;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;

@@ -4,10 +4,10 @@
 use super::approach::Approach;
 use super::session::{Session, state_bound};
 use super::{evolve, idle, joint, knobs, prove, robust, start};
-use crate::evaluate::{Rates, Scratch};
-use crate::ga::Settings;
+use crate::programs::selection::Range;
 use crate::scenario::TrainingScenario;
-use crate::selection::Range;
+use crate::search::ga::Settings;
+use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, ParamValue, Params};

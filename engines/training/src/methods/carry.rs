@@ -1,11 +1,11 @@
 //! Circuits of one plan on another scenario.
 
 use super::session::{candidate, compile};
-use crate::evaluate::{Evaluator, Rates};
-use crate::instance::Instance;
 use crate::plan::{RateControl, TrainingResult};
-use crate::repair::{Limits, RepairScratch};
 use crate::scenario::TrainingScenario;
+use crate::scenario::instance::Instance;
+use crate::search::repair::{Limits, RepairScratch};
+use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::kind::Carried;
 use lightbay_core::random::Streams;
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub(crate) fn translate(
     if old != new {
         return Err("the pods of the plan have other names than those of the scenario".to_owned());
     }
-    let name = |instance: &Instance, link: &crate::instance::Link| {
+    let name = |instance: &Instance, link: &crate::scenario::instance::Link| {
         let pod = |id: lightbay_core::units::PodId| {
             instance.pods.get(id.index()).map_or_else(String::new, |pod| pod.name.clone())
         };

@@ -3,9 +3,9 @@
 use super::approach::Approach;
 use super::session::Session;
 use super::{idle, knobs, start};
-use crate::evaluate::Rates;
-use crate::ga::{self, Evolved, Settings};
 use crate::scenario::TrainingScenario;
+use crate::search::ga::{self, Evolved, Settings};
+use crate::simulate::evaluate::Rates;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Status;

@@ -1,6 +1,6 @@
 //! Circuits that a user gives as a list.
 
-use crate::network::Network;
+use crate::model::network::Network;
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
 

@@ -7,12 +7,12 @@ mod reading;
 use super::approach::Approach;
 use super::session::Session;
 use super::{evolve, given, idle, joint, knobs, solver, start};
-use crate::evaluate::{Rates, Scratch};
-use crate::interval::{IntervalModel, Names, Pruning, Scope, Shape, Shaped, Subject};
-use crate::kind::Training;
+use crate::Training;
+use crate::programs::interval::{IntervalModel, Names, Pruning, Scope, Shape, Shaped, Subject};
 use crate::scenario::TrainingScenario;
-use crate::search::Found;
-use crate::sim::Trace;
+use crate::search::watch::Found;
+use crate::simulate::evaluate::{Rates, Scratch};
+use crate::simulate::iteration::Trace;
 use ask::solver_knobs;
 use lightbay_core::building::Building;
 use lightbay_core::context::Context;
@@ -143,7 +143,7 @@ fn begin(
 fn covers(
     shape: &Shape,
     shaped: &Shaped,
-    evaluator: &crate::evaluate::Evaluator,
+    evaluator: &crate::simulate::evaluate::Evaluator,
     fixed: bool,
 ) -> Option<&'static str> {
     if fixed {
@@ -185,7 +185,7 @@ fn announce(
         cx.note(Severity::Info, format!("windows have a margin of {margin}: the run to start from needs it"));
     }
     if round == 0 {
-        let all = crate::windows::IndexWindows::open(&counted, k);
+        let all = crate::simulate::windows::IndexWindows::open(&counted, k);
         if all == shaped.windows {
             // Nothing was left out, so there is no need to write it twice.
             solver::report_size(cx, &shaped.model.model, "written in full");
@@ -217,7 +217,7 @@ fn fewest_ports(
     cx: &mut Context<'_, Training>,
     params: &Params,
     shaped: &Shaped,
-    evaluator: &Arc<crate::evaluate::Evaluator>,
+    evaluator: &Arc<crate::simulate::evaluate::Evaluator>,
     rates: Rates,
     best: &mut Found,
     trace: &mut Arc<Trace>,

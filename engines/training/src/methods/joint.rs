@@ -6,11 +6,11 @@
 use super::approach::Approach;
 use super::session::{Relaxed, Session};
 use super::{evolve, idle, knobs, order, prove, robust, start, topo};
-use crate::evaluate::Rates;
-use crate::general::{self, Closed};
-use crate::outer;
 use crate::scenario::TrainingScenario;
-use crate::search::Found;
+use crate::search::general::{self, Closed};
+use crate::search::outer;
+use crate::search::watch::Found;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;

@@ -1,10 +1,10 @@
 //! Parameters that several methods share.
 
-use crate::ga::Settings;
-use crate::general;
-use crate::order;
-use crate::outer;
-use crate::selection::Writing;
+use crate::programs::selection::Writing;
+use crate::search::ga::Settings;
+use crate::search::general;
+use crate::search::order;
+use crate::search::outer;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 

@@ -1,13 +1,13 @@
 //! The integer programs of methods for other solvers, and the way back from their points.
 
 use super::session::compile;
-use crate::baselines::Baseline;
-use crate::circuit_bounds::useful_within;
-use crate::evaluate::{Evaluator, Rates, Scratch};
-use crate::instance::Instance;
-use crate::kind::Training;
+use crate::Training;
 use crate::plan::TrainingResult;
-use crate::search::Found;
+use crate::programs::circuit_bounds::useful_within;
+use crate::scenario::instance::Instance;
+use crate::search::baselines::Baseline;
+use crate::search::watch::Found;
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};

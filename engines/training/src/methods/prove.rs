@@ -4,7 +4,7 @@ use super::knobs::{Prover, prover_of};
 use super::session::Session;
 use super::start::Start;
 use super::{evolve, select, topo};
-use crate::outer;
+use crate::search::outer;
 use lightbay_core::event::Severity;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;

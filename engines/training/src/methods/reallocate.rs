@@ -2,12 +2,12 @@
 
 use super::knobs;
 use super::session::state_bound;
-use crate::evaluate::Rates;
-use crate::kind::Training;
-use crate::reallocate::{Effort, Team, Trade, best_trade};
+use crate::Training;
 use crate::scenario::TrainingScenario;
 use crate::scenario::shared::SharedPods;
-use crate::search::Watch;
+use crate::search::reallocate::{Effort, Team, Trade, best_trade};
+use crate::search::watch::Watch;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -255,7 +255,7 @@ impl Watch for Aloof<'_, '_> {
         self.0.checkpoint()
     }
 
-    fn found(&mut self, _found: &crate::search::Found, _source: &str) -> Result<(), MethodError> {
+    fn found(&mut self, _found: &crate::search::watch::Found, _source: &str) -> Result<(), MethodError> {
         Ok(())
     }
 

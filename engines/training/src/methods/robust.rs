@@ -6,8 +6,8 @@
 
 use super::session::{Session, candidate};
 use super::{auto, start};
-use crate::ports::TOLERANCE;
-use crate::worst::Configurations;
+use crate::search::ports::TOLERANCE;
+use crate::search::worst::Configurations;
 use lightbay_core::event::Severity;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, Outcome};
@@ -39,7 +39,8 @@ pub(super) fn run(session: &mut Session<'_, '_>, params: &Params) -> Result<Opti
     let detail = format!("the worst NCT over {}", counted(count, "configuration", "configurations"));
     session.cx.phase("robust", detail);
     start.seeds.insert(0, start.best.x.clone());
-    let listed = params.int("listed_vectors").map_or(crate::outer::LISTED, |value| value.max(1) as u64);
+    let listed =
+        params.int("listed_vectors").map_or(crate::search::outer::LISTED, |value| value.max(1) as u64);
     let of_all = Arc::clone(&configurations);
     let served = configurations.search(&start.seeds, listed, session, move |session, x, _| {
         hand_over(session, &of_all, x, "robust")
@@ -78,7 +79,7 @@ fn hand_over(
     source: &str,
 ) -> Result<(), MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
-    let mut scratch = crate::evaluate::Scratch::default();
+    let mut scratch = crate::simulate::evaluate::Scratch::default();
     let makespan = evaluator.makespan(x, session.rates, &mut scratch);
     let ports = evaluator.network.budget.total(x) as f64;
     let (x, rates, all) = (x.to_vec(), session.rates, Arc::clone(configurations));

@@ -1,20 +1,20 @@
 //! One run of a method: the evaluator of its scenario and the connection of the searches to the context.
 
 use super::{carry, robust, select};
-use crate::evaluate::{Evaluator, Rates, Scratch};
-use crate::ga::Settings;
-use crate::general;
-use crate::kind::Training;
-use crate::order;
-use crate::outer;
+use crate::Training;
 use crate::plan::{FAIR_ONLY, RateControl, TrainingResult};
-use crate::ports;
-use crate::repair::{Limits, RepairScratch};
 use crate::scenario::{Built, TrainingScenario};
-use crate::schedule;
-use crate::search::{Found, Watch, rank};
-use crate::sim::Trace;
-use crate::worst::Configurations;
+use crate::search::ga::Settings;
+use crate::search::general;
+use crate::search::order;
+use crate::search::outer;
+use crate::search::ports;
+use crate::search::repair::{Limits, RepairScratch};
+use crate::search::watch::{Found, Watch, rank};
+use crate::search::worst::Configurations;
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::iteration::Trace;
+use crate::simulate::schedule;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::{Context, Stop};
 use lightbay_core::event::{EventBody, Severity};
@@ -32,7 +32,7 @@ pub(super) const REPAIR_STREAM: u64 = 1 << 32;
 pub(super) struct Session<'c, 'a> {
     pub cx: &'c mut Context<'a, Training>,
     /// What the scenario stands for.
-    pub instance: crate::instance::Instance,
+    pub instance: crate::scenario::instance::Instance,
     pub evaluator: Arc<Evaluator>,
     pub rates: Rates,
     /// When the genetic search began, while it runs: it has a limit of its own.
@@ -67,8 +67,12 @@ impl<'c, 'a> Session<'c, 'a> {
             let x = vec![1; evaluator.network.links()];
             let ports = evaluator.network.budget.total(&x) as f64;
             cx.incumbent(makespan, ports, "compute only", move || {
-                let mut result =
-                    schedule::result(&evaluator, &x, rates.control(), &crate::sim::Trace::default());
+                let mut result = schedule::result(
+                    &evaluator,
+                    &x,
+                    rates.control(),
+                    &crate::simulate::iteration::Trace::default(),
+                );
                 result.ideal_makespan_s = makespan;
                 let metrics = metrics(&evaluator, &result);
                 Candidate { value: makespan, metrics, result }

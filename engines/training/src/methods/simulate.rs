@@ -3,8 +3,8 @@
 use super::approach::Approach;
 use super::session::Session;
 use super::{carry, given, idle};
-use crate::evaluate::Rates;
 use crate::scenario::TrainingScenario;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Status;

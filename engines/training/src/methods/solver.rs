@@ -1,6 +1,6 @@
 //! The solver as a phase of a method.
 
-use crate::kind::Training;
+use crate::Training;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, ModelSize};
 use lightbay_core::method::MethodError;

@@ -2,10 +2,10 @@
 
 use super::carry;
 use super::session::Session;
-use crate::baselines::Baseline;
-use crate::circuit_bounds::useful_within;
-use crate::evaluate::{Rates, Scratch};
-use crate::search::Found;
+use crate::programs::circuit_bounds::useful_within;
+use crate::search::baselines::Baseline;
+use crate::search::watch::Found;
+use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
 use lightbay_core::method::MethodError;
 

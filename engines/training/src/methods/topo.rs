@@ -3,12 +3,12 @@
 use super::approach::Approach;
 use super::session::Session;
 use super::{evolve, idle, knobs, start};
-use crate::evaluate::{Evaluator, Rates};
-use crate::outer;
-use crate::polish::polish;
-use crate::repair::Limits;
 use crate::scenario::TrainingScenario;
-use crate::search::{Found, Watch};
+use crate::search::outer;
+use crate::search::polish::polish;
+use crate::search::repair::Limits;
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status};
@@ -118,7 +118,7 @@ pub(super) fn climb(
     let evaluator = Arc::clone(&session.evaluator);
     let limits = Limits { budget: &evaluator.network.budget, caps };
     let mut x = start::within(&best.x, caps);
-    let mut scratch = crate::evaluate::Scratch::default();
+    let mut scratch = crate::simulate::evaluate::Scratch::default();
     let mut stopped = Ok(());
     let rates = session.rates;
     let makespan = polish(limits, &mut x, best.makespan, &mut |x: &[u32]| {

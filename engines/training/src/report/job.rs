@@ -69,7 +69,7 @@ pub(super) fn section(
     Section::new("Job", facts)
 }
 
-fn placement(facts: &mut Facts, shape: &crate::workload::Shape) {
+fn placement(facts: &mut Facts, shape: &crate::scenario::workload::Shape) {
     facts.add("replicas", "replicas", shape.replicas);
     facts.add("pods_per_replica", "pods in a replica", shape.pods_per_replica);
     facts.add("stages_per_pod", "stages in a pod", shape.stages_per_pod);

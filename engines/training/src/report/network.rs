@@ -2,8 +2,8 @@
 
 use super::pod_name;
 use crate::analysis::Setting;
-use crate::instance::{Instance, LinkKind};
 use crate::plan::TrainingResult;
+use crate::scenario::instance::{Instance, LinkKind};
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
 
 pub(super) fn pods(instance: &Instance, setting: &Setting, result: Option<&TrainingResult>) -> Section {

@@ -2,8 +2,8 @@
 
 use super::pod_name;
 use crate::analysis::Setting;
-use crate::instance::Instance;
 use crate::plan::TrainingResult;
+use crate::scenario::instance::Instance;
 use lightbay_core::report::{Cell, Column, Section, Table, Unit};
 
 /// Rows that an overview shows.

@@ -2,10 +2,10 @@
 
 use super::{failed, link_name, pod_name};
 use crate::analysis::Setting;
-use crate::evaluate::Rates;
-use crate::instance::Instance;
-use crate::prices::{MORE_PORTS, Prices};
-use crate::search::Unwatched;
+use crate::analysis::prices::{MORE_PORTS, Prices};
+use crate::scenario::instance::Instance;
+use crate::search::watch::Unwatched;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unavailable, Unit};
 
 /// Rows of each table that an overview shows.

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
 use super::*;
-use crate::presets;
+use crate::scenario::presets;
 use lightbay_core::report::json;
 use serde_json::json;
 

@@ -2,10 +2,10 @@
 
 use super::{failed, link_name, pod_name};
 use crate::analysis::Setting;
-use crate::instance::Instance;
-use crate::robustness::{Ends, Robustness, Spread, Trials};
+use crate::analysis::robustness::{Ends, Robustness, Spread, Trials};
 use crate::scenario::TrainingScenario;
-use crate::search::Unwatched;
+use crate::scenario::instance::Instance;
+use crate::search::watch::Unwatched;
 use lightbay_core::problem::counted;
 use lightbay_core::report::text::number;
 use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unavailable, Unit};

@@ -2,8 +2,8 @@
 
 use super::knobs::beyond_valid_edges;
 use super::limits::{MAX_BYTES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
-use crate::instance::{Instance, Task};
-use crate::reduced_dag::MAX_EDGES;
+use crate::model::reduced_dag::MAX_EDGES;
+use crate::scenario::instance::{Instance, Task};
 use lightbay_core::problem::{Problems, counted};
 use lightbay_core::units::PodId;
 use petgraph::algo::{astar, kosaraju_scc};

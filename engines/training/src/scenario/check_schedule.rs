@@ -1,7 +1,7 @@
 //! What a schedule other than plain 1F1B asks of a job.
 
 use super::job::{Job, Order};
-use crate::workload::layer_split;
+use crate::scenario::workload::layer_split;
 use lightbay_core::problem::{Problems, counted};
 
 /// What interleaving asks of stages, micro-batches and layers.

@@ -4,7 +4,7 @@
 use super::TrainingScenario;
 use super::job::Job;
 use super::knobs::{job_knobs, shared_knobs};
-use crate::workload::{Shape, StageLoad, Workload};
+use crate::scenario::workload::{Shape, StageLoad, Workload};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::Problem;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! How large a scenario may be. Checked before anything is laid out.
 
 /// Most inter-pod tasks of an instance; their order relation takes a bit per pair.
-pub const MAX_TASKS: u64 = crate::network::Network::MAX_TASKS as u64;
+pub const MAX_TASKS: u64 = crate::model::network::Network::MAX_TASKS as u64;
 /// Most nodes of a full graph.
 pub const MAX_NODES: u64 = 1_000_000;
 /// Most GPUs of a job.

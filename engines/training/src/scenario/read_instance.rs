@@ -2,8 +2,10 @@
 
 use super::check_instance::check_instance;
 use super::limits::{MAX_BYTES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
-use crate::instance::{Edge, GpuSet, Instance, InstanceProvenance, Link, LinkKind, Pod, Task, TaskKind};
-use crate::reduced_dag::MAX_EDGES;
+use crate::model::reduced_dag::MAX_EDGES;
+use crate::scenario::instance::{
+    Edge, GpuSet, Instance, InstanceProvenance, Link, LinkKind, Pod, Task, TaskKind,
+};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, brief};
 use lightbay_core::units::{LinkId, PodId, TaskId};

@@ -6,7 +6,7 @@
 use super::TrainingScenario;
 use super::job::{Job, PortsPerPod};
 use super::limits::MAX_PORTS;
-use crate::workload::Shape;
+use crate::scenario::workload::Shape;
 use lightbay_core::problem::{Problem, Problems, counted};
 use schemars::JsonSchema;
 use serde::Serialize;

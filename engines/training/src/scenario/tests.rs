@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use super::*;
-use crate::presets;
+use crate::scenario::presets;
 use job::{ModelChoice, PortsPerPod};
 use lightbay_core::param::{ParamValue, Setting};
 use serde_json::{Value, json};

@@ -95,7 +95,7 @@ mod tests {
     #![allow(clippy::unwrap_used)] // a failed unwrap is a failed test
 
     use super::*;
-    use crate::presets;
+    use crate::scenario::presets;
     use lightbay_core::param::ParamValue;
 
     #[test]

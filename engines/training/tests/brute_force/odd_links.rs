@@ -7,8 +7,8 @@ use lightbay_core::event::{Done, EndStatus, EventBody};
 use lightbay_core::random::{Stream, Streams};
 use lightbay_core::units::{LinkId, PodId, TaskId};
 use lightbay_training::TrainingScenario;
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::scenario::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use rand::RngExt;
 
 /// Vectors that brute force goes through.

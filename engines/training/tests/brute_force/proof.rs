@@ -5,8 +5,8 @@ use super::reference::Reference;
 use lightbay_core::event::{EndStatus, EventBody, SolverStats};
 use lightbay_core::random::Streams;
 use lightbay_training::TrainingScenario;
-use lightbay_training::presets;
 use lightbay_training::scenario::job::{Job, PortsPerPod};
+use lightbay_training::scenario::presets;
 use rand::RngExt;
 
 /// Vectors of through links that need an evaluation: with all that is left given to the others, their bound (by our

@@ -4,7 +4,7 @@
 //! the flow that serves all: what a set of transfers has to send must fit between its releases and the end, for
 //! every set. Start times are a longest path by repeated relaxation.
 
-use lightbay_training::instance::Instance;
+use lightbay_training::scenario::instance::Instance;
 
 /// An instance with what every evaluation needs.
 pub struct Reference<'a> {
@@ -18,7 +18,7 @@ impl<'a> Reference<'a> {
     pub fn new(instance: &'a Instance) -> Self {
         let link_of = instance.tasks.iter().map(|task| {
             let ends = (task.src_pod, task.dst_pod);
-            let joins = |link: &lightbay_training::instance::Link| {
+            let joins = |link: &lightbay_training::scenario::instance::Link| {
                 [(link.pod_a, link.pod_b), (link.pod_b, link.pod_a)]
             };
             instance.links.iter().position(|link| joins(link).contains(&ends)).unwrap()
@@ -239,7 +239,7 @@ fn shared_links_by_hand() {
     use crate::parts::{instance, link, pod, transfer};
     let task = |id, release_s| transfer(id, (0, 1), 2, 2e9, release_s);
     let pods = vec![pod(0, 3), pod(1, 3)];
-    let links = vec![link(0, lightbay_training::instance::LinkKind::Dp)];
+    let links = vec![link(0, lightbay_training::scenario::instance::LinkKind::Dp)];
     let instance = instance(pods, links, vec![task(0, 0.0), task(1, 0.01)], vec![]);
     let reference = Reference::new(&instance);
     for (circuits, end_s) in [(3, 0.03), (2, 0.04), (1, 0.08)] {

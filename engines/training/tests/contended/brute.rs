@@ -1,7 +1,7 @@
 //! The optimum of tiny instances by going through every order of events, with a linear program of its own for
 //! each: event times, the end, and what every transfer sends between two events.
 
-use lightbay_training::network::Network;
+use lightbay_training::model::network::Network;
 
 /// Shortest makespan on circuits `x`, seconds. Sinks must have no tails.
 pub fn optimum(network: &Network, x: &[u32]) -> f64 {

@@ -5,10 +5,10 @@
 mod parts;
 
 use lightbay_core::random::{Stream, Streams};
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
-use lightbay_training::general::{Closed, Search, Settings};
-use lightbay_training::instance::{GpuSet, Instance, LinkKind, Task};
-use lightbay_training::search::{Found, Unwatched};
+use lightbay_training::scenario::instance::{GpuSet, Instance, LinkKind, Task};
+use lightbay_training::search::general::{Closed, Search, Settings};
+use lightbay_training::search::watch::{Found, Unwatched};
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
 

@@ -2,7 +2,7 @@
 
 use super::brute::optimum;
 use super::family::{Family, TWO_LINKS, solve};
-use lightbay_training::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 
 const TINY: Family = Family { tasks: (2, 4), links: 1, circuits: 2, edges: 0.35, ..TWO_LINKS };
 

@@ -5,7 +5,7 @@ use lightbay_core::checked::BoundTrust;
 use lightbay_core::event::{EndStatus, EventBody};
 use lightbay_core::plan::Status;
 use lightbay_training::TrainingScenario;
-use lightbay_training::presets::JOBS;
+use lightbay_training::scenario::presets::JOBS;
 
 /// Enough to go through every part of a genetic search without taking long on the largest job.
 const SHORT: &str = "generations=12 islands=2";

@@ -3,10 +3,10 @@
 use crate::support::{Asked, circuits};
 use lightbay_core::random::Streams;
 use lightbay_training::TrainingScenario;
-use lightbay_training::evaluate::{Evaluator, Rates};
-use lightbay_training::prices::Prices;
+use lightbay_training::analysis::prices::Prices;
 use lightbay_training::scenario::job::{Job, ModelChoice, PortsPerPod, RunConfig};
-use lightbay_training::search::Unwatched;
+use lightbay_training::search::watch::Unwatched;
+use lightbay_training::simulate::evaluate::{Evaluator, Rates};
 use rand::RngExt;
 
 /// Small jobs in which circuits are scarce, with the ports of every pod.

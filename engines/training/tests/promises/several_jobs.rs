@@ -5,8 +5,9 @@ use lightbay_core::event::{EndStatus, EventBody, HotStartFate};
 use lightbay_core::kind::Kind;
 use lightbay_training::plan::{JobPlan, JobResult, TrainingResult};
 use lightbay_training::scenario::job::PortsPerPod;
+use lightbay_training::scenario::presets;
 use lightbay_training::scenario::shared::{PlacedJob, SharedPods};
-use lightbay_training::{Training, TrainingScenario, presets};
+use lightbay_training::{Training, TrainingScenario};
 
 fn pair(name: &str) -> TrainingScenario {
     presets::scenario(name).unwrap()

@@ -10,7 +10,8 @@ use lightbay_core::plan::read_draft;
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::scenario::job::Job;
-use lightbay_training::{Training, TrainingScenario, methods, presets};
+use lightbay_training::scenario::presets;
+use lightbay_training::{Training, TrainingScenario, methods};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 mod parts;
 
 use lightbay_core::random::Streams;
-use lightbay_training::instance::{Instance, LinkKind};
+use lightbay_training::scenario::instance::{Instance, LinkKind};
 use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
 

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "tests and benchmarks use different parts")]
 
 use lightbay_core::units::{LinkId, PodId, TaskId};
-use lightbay_training::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
+use lightbay_training::scenario::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
 
 /// A real pod.
 pub fn pod(id: u32, ports: u32) -> Pod {

@@ -6,8 +6,8 @@ use crate::app::drawn::{Item, PaneDrawn};
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::AnyPlan;
-use lightbay_engines::crossconnect::phases::phase;
 use lightbay_engines::crossconnect::plan::PhaseRule;
+use lightbay_engines::crossconnect::rollout::phases::phase;
 use lightbay_widgets::{
     Meter, PaneState as Shown, Part, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Sparkline,
     Theme, Tone, number,

@@ -1,6 +1,6 @@
 //! Names of pods, ports and circuits as panes write them: one set of words everywhere.
 
-use lightbay_engines::crossconnect::exports::port_list::{Called, called as called_on};
+use lightbay_engines::crossconnect::files::exports::port_list::{Called, called as called_on};
 use lightbay_engines::crossconnect::plan::Entry;
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 

@@ -4,9 +4,9 @@ use super::channels::{arc_name, flow_pieces};
 use super::loads::{Flow, Loads, flows};
 use super::words;
 use crate::view::present::plain;
+use lightbay_engines::tpu::model::pod::ARC_CLASSES;
+use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::Routing;
-use lightbay_engines::tpu::pod::ARC_CLASSES;
-use lightbay_engines::tpu::topology::Topology;
 
 /// Most routes that are listed.
 const LISTED: usize = 500;
@@ -77,7 +77,7 @@ impl CaseRoutes {
 mod tests {
     use super::*;
     use lightbay_core::watch::Unwatched;
-    use lightbay_engines::tpu::baselines;
+    use lightbay_engines::tpu::model::baselines;
     use lightbay_engines::tpu::routing::{Settings, route};
 
     #[test]

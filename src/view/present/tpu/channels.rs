@@ -236,7 +236,7 @@ impl ChannelPane {
                 let load = routes.totals[arc as usize];
                 let by_vc: Vec<String> =
                     routes.after.vc.iter().map(|loads| format!("{:>3}", loads[arc as usize])).collect();
-                let carrier = words::carrier(arc as usize % lightbay_engines::tpu::pod::ARC_CLASSES);
+                let carrier = words::carrier(arc as usize % lightbay_engines::tpu::model::pod::ARC_CLASSES);
                 let tone = if is_optical(arc as usize) { Tone::Series(4) } else { Tone::Muted };
                 TableRow::item(
                     arc,
@@ -272,7 +272,7 @@ impl ChannelPane {
     ) {
         let theme = &input.app.look.theme;
         let name = selected.map_or_else(String::new, |arc| {
-            words::arc(arc as usize % lightbay_engines::tpu::pod::ARC_CLASSES)
+            words::arc(arc as usize % lightbay_engines::tpu::model::pod::ARC_CLASSES)
         });
         let Some(flows) = flows else {
             return line(theme, &[Piece::muted(format!("counting the flows on {name}"))], area, buf);
@@ -298,7 +298,10 @@ impl ChannelPane {
         let mut pieces = vec![
             Piece::answer(format!("> {}", arc_name(arc, routes.after.each > 1))),
             Piece::new(
-                format!("  {}", words::carrier(arc as usize % lightbay_engines::tpu::pod::ARC_CLASSES)),
+                format!(
+                    "  {}",
+                    words::carrier(arc as usize % lightbay_engines::tpu::model::pod::ARC_CLASSES)
+                ),
                 if is_optical(arc as usize) { Tone::Series(4) } else { Tone::Muted },
             ),
             Piece::muted("  load "),
@@ -329,7 +332,7 @@ impl ChannelPane {
             format!(
                 "{} over {}",
                 arc_name(arc, routes.after.each > 1),
-                words::carrier(arc as usize % lightbay_engines::tpu::pod::ARC_CLASSES)
+                words::carrier(arc as usize % lightbay_engines::tpu::model::pod::ARC_CLASSES)
             ),
             format!("load {load}, {} over 1/MCF {:.1}", over(load, ideal), ideal.least),
         ];
@@ -358,7 +361,7 @@ pub(super) fn flow_pieces(flow: &Flow, arrow: &str) -> Vec<Piece> {
 }
 
 pub(super) fn arc_name(arc: u32, symmetric: bool) -> String {
-    use lightbay_engines::tpu::pod::ARC_CLASSES;
+    use lightbay_engines::tpu::model::pod::ARC_CLASSES;
     let arc = arc as usize;
     if symmetric {
         words::arc(arc)

@@ -5,8 +5,8 @@ use super::words;
 use crate::app::plans::PlanEntry;
 use crate::view::present::{CompareBlocks, CompareRow};
 use lightbay_engines::AnyPlan;
-use lightbay_engines::tpu::pod::SWITCHES;
-use lightbay_engines::tpu::topology::Topology;
+use lightbay_engines::tpu::model::pod::SWITCHES;
+use lightbay_engines::tpu::model::topology::Topology;
 
 /// Circuits of two plans. Empty where the pods differ in size or are not in memory.
 pub fn blocks(a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
@@ -53,7 +53,7 @@ pub fn row(a: &Topology, b: &Topology) -> Option<CompareRow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightbay_engines::tpu::group::Group;
+    use lightbay_engines::tpu::model::group::Group;
 
     #[test]
     fn circuits_are_compared_by_dimension() {

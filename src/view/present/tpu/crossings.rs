@@ -11,7 +11,7 @@ use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::tpu::pod::{SWITCHES, switch_dimension};
+use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
 use lightbay_widgets::{
     Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
     TilesState, Tone, number,
@@ -63,7 +63,7 @@ pub struct Against<'a> {
     /// `B 2 pdtt`, `PDTT 4x8x8`.
     pub name: String,
     /// Its links.
-    pub pod: &'a lightbay_engines::tpu::topology::Topology,
+    pub pod: &'a lightbay_engines::tpu::model::topology::Topology,
 }
 
 impl CrossingsPane {
@@ -428,7 +428,7 @@ fn base_of(input: &PaneInput<'_>, facts: &Facts) -> (f64, f64) {
 }
 
 /// Circuits between all pairs of cubes of a pod.
-fn between(pod: &lightbay_engines::tpu::topology::Topology) -> Vec<Vec<u32>> {
+fn between(pod: &lightbay_engines::tpu::model::topology::Topology) -> Vec<Vec<u32>> {
     let cubes = pod.cubes();
     let mut count = vec![vec![0; cubes]; cubes];
     for switch in 0..SWITCHES {
@@ -444,7 +444,7 @@ fn between(pod: &lightbay_engines::tpu::topology::Topology) -> Vec<Vec<u32>> {
 }
 
 /// Circuits of a torus within a cube, and to each of its neighbours.
-fn torus_pairs(pod: &lightbay_engines::tpu::topology::Topology) -> (u32, u32) {
+fn torus_pairs(pod: &lightbay_engines::tpu::model::topology::Topology) -> (u32, u32) {
     let count = between(pod);
     let row = count.first().map_or(&[][..], |row| row);
     (row.first().copied().unwrap_or(0), row.iter().skip(1).copied().find(|&count| count > 0).unwrap_or(0))

@@ -1,10 +1,10 @@
 //! A plan of a pod explained: its links, how full its channels are, and what its claims amount to.
 
 use super::loads::{Loads, ratio};
-use lightbay_engines::tpu::group::Group;
+use lightbay_engines::tpu::model::group::Group;
+use lightbay_engines::tpu::model::pod::{CHIPS, SWITCHES};
+use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, TpuResult};
-use lightbay_engines::tpu::pod::{CHIPS, SWITCHES};
-use lightbay_engines::tpu::topology::Topology;
 
 /// The routes of a plan in figures.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::app::runs::Run;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
-use lightbay_engines::tpu::pod::SWITCHES;
+use lightbay_engines::tpu::model::pod::SWITCHES;
 use lightbay_widgets::{
     Label, Meter, PaneState as Shown, Part, Piece, Theme, Tile, TileFlag, Tiles, TilesState, Tone, number,
 };

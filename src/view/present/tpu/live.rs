@@ -3,9 +3,9 @@
 use super::throughput::mcf;
 use crate::view::figures;
 use lightbay_core::kind::Sense;
-use lightbay_engines::tpu::metrics;
-use lightbay_engines::tpu::pod::SWITCHES;
-use lightbay_engines::tpu::topology::Topology;
+use lightbay_engines::tpu::model::pod::SWITCHES;
+use lightbay_engines::tpu::model::topology::Topology;
+use lightbay_engines::tpu::throughput::metrics;
 use lightbay_sessions::compare::{TOLERANCE, change};
 use lightbay_widgets::{Piece, Tone, number};
 
@@ -91,7 +91,7 @@ impl Live {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightbay_engines::tpu::group::Group;
+    use lightbay_engines::tpu::model::group::Group;
 
     /// The evaluator vectors: abelian Z_C, voltage[o] = (o² + 3o + 1) mod C.
     fn vector(cubes: usize) -> Topology {

@@ -1,8 +1,8 @@
 //! How full the channels are: routes counted by arc and virtual channel.
 
+use lightbay_engines::tpu::model::pod::{self, ARC_CLASSES, CHIPS, PORTS};
+use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::{Expansion, Route, Routing};
-use lightbay_engines::tpu::pod::{self, ARC_CLASSES, CHIPS, PORTS};
-use lightbay_engines::tpu::topology::Topology;
 
 /// Routes over every channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

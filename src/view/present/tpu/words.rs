@@ -1,6 +1,6 @@
 //! Names of chips, ports, switches and groups as panes write them: one set of words everywhere.
 
-use lightbay_engines::tpu::pod;
+use lightbay_engines::tpu::model::pod;
 
 /// `X 9 (1,2)`: a switch by dimension, number within it, and face position.
 pub fn switch(switch: usize) -> String {

@@ -3,9 +3,11 @@
 use super::facts::{Routes, per_chip};
 use super::words;
 use lightbay_core::watch::Unwatched;
-use lightbay_engines::tpu::pod::CHIPS;
-use lightbay_engines::tpu::topology::Topology;
-use lightbay_engines::tpu::{baselines, dor, metrics};
+use lightbay_engines::tpu::model::baselines;
+use lightbay_engines::tpu::model::pod::CHIPS;
+use lightbay_engines::tpu::model::topology::Topology;
+use lightbay_engines::tpu::routing::dor;
+use lightbay_engines::tpu::throughput::metrics;
 
 /// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
 pub const ROUTED_CUBES: usize = 32;

@@ -5,8 +5,8 @@ use crate::app::plans::PlanEntry;
 use crate::view::present::{CompareBlocks, CompareRow};
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
-use lightbay_engines::training::instance::{Instance, TaskKind};
 use lightbay_engines::training::plan::TrainingResult;
+use lightbay_engines::training::scenario::instance::{Instance, TaskKind};
 use lightbay_widgets::{PairRow, Piece, Tone, number};
 
 /// Circuits and gradients of two plans. Empty where the plans have different links or are not in memory.

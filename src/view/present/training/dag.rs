@@ -6,8 +6,8 @@ use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::SizeClass;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::training::full_dag::NodeKind;
-use lightbay_engines::training::instance::{LinkKind, TaskKind};
+use lightbay_engines::training::model::full_dag::NodeKind;
+use lightbay_engines::training::scenario::instance::{LinkKind, TaskKind};
 use lightbay_widgets::{
     AxisPart, Edge, ItemShape, Lane, PaneState as Shown, Piece, Sentence, Timeline, TimelineItem,
     TimelineState, Tone, number,

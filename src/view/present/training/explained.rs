@@ -4,7 +4,7 @@ use crate::view::present::Explain;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::{Analysis, Step, full_steps};
-use lightbay_engines::training::parts::{Ledger, Part, first_receiver, ledger, parts};
+use lightbay_engines::training::model::parts::{Ledger, Part, first_receiver, ledger, parts};
 use lightbay_engines::training::plan::JobResult;
 use lightbay_widgets::Piece;
 use std::sync::Arc;

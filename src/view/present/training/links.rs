@@ -1,6 +1,6 @@
 //! Names of pods and links as panes write them.
 
-use lightbay_engines::training::instance::Instance;
+use lightbay_engines::training::scenario::instance::Instance;
 
 /// Name of a ring neighbour: the pod of the next replica, which a mirror stands for.
 pub const RING: &str = "ring";

@@ -3,7 +3,7 @@
 use lightbay_core::context::Stop;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
-use lightbay_engines::training::search::{Found, Watch};
+use lightbay_engines::training::search::watch::{Found, Watch};
 use std::time::{Duration, Instant};
 
 /// Longest work for a pane.

@@ -3,8 +3,8 @@
 use super::explained::Explained;
 use super::links;
 use lightbay_engines::training::analysis::Step;
-use lightbay_engines::training::instance::{Task, TaskKind};
 use lightbay_engines::training::plan::RateControl;
+use lightbay_engines::training::scenario::instance::{Task, TaskKind};
 use lightbay_widgets::{Piece, Tone, number};
 
 /// Meaning of a kind of task.

@@ -7,7 +7,7 @@ use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
-use lightbay_engines::training::instance::LinkKind;
+use lightbay_engines::training::scenario::instance::LinkKind;
 use lightbay_widgets::{
     CellFlag, Column, Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, RowSum, Sentence,
     Table, TableRow, TableState, Theme, Tone, number,

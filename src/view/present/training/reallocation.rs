@@ -8,10 +8,10 @@ use crate::app::pane::PaneId;
 use crate::view::present::desk::Desk;
 use crate::view::present::rows::{from, line};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::training::evaluate::Rates;
-use lightbay_engines::training::parts::JobPorts;
+use lightbay_engines::training::model::parts::JobPorts;
 use lightbay_engines::training::plan::RateControl;
-use lightbay_engines::training::reallocate::{Surplus, surplus};
+use lightbay_engines::training::search::reallocate::{Surplus, surplus};
+use lightbay_engines::training::simulate::evaluate::Rates;
 use lightbay_widgets::{
     Column, Meter, PaneState as Shown, Part, Piece, Table, TableRow, TableState, Tone, number,
 };

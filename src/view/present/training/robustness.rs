@@ -10,8 +10,10 @@ use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::view::present::rows::line;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::method::MethodError;
-use lightbay_engines::training::instance::Instance;
-use lightbay_engines::training::robustness::{Ends, PortCase, Robustness, Spread, Together, Trials};
+use lightbay_engines::training::analysis::robustness::{
+    Ends, PortCase, Robustness, Spread, Together, Trials,
+};
+use lightbay_engines::training::scenario::instance::Instance;
 use lightbay_widgets::{Column, PaneState as Shown, Piece, TableRow, TableState, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

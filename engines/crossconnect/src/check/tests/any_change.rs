@@ -2,8 +2,8 @@
 
 use super::mutations::{read, samples_of_all_sorts};
 use super::support::Case;
-use crate::phases;
 use crate::plan::{CrossconnectResult, PhaseRule};
+use crate::rollout::phases;
 use crate::testing;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! What the methods hand over passes, figures and claims about limits included.
 
 use super::support::Case;
-use crate::assemble;
 use crate::check::code;
-use crate::phases;
 use crate::plan::{CrossconnectResult, PhaseRule};
+use crate::rollout::assemble;
+use crate::rollout::phases;
 use crate::scenario::{CrossconnectScenario, Rollout, Wiring};
 use crate::testing::{self, Sample};
 use lightbay_core::kind::Candidate;

@@ -1,12 +1,12 @@
 //! Bounds that are proven again, or that a better plan refutes.
 
 use super::support::Case;
-use crate::assemble;
 use crate::check::code;
-use crate::exact::{Orientation, Program};
-use crate::presets;
+use crate::model::task::{Task, merged};
+use crate::programs::exact::{Orientation, Program};
+use crate::rollout::assemble;
+use crate::scenario::presets;
 use crate::scenario::{CrossconnectScenario, Family, Pinned, Port, Side};
-use crate::task::{Task, merged};
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
 use lightbay_highs::event::Unwatched;
@@ -15,7 +15,10 @@ use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 
 /// The plan of a scenario that removes least, in any orientation or in one.
-fn best(scenario: CrossconnectScenario, of: impl Fn(&Task) -> Option<Vec<crate::assignment::Cell>>) -> Case {
+fn best(
+    scenario: CrossconnectScenario,
+    of: impl Fn(&Task) -> Option<Vec<crate::model::assignment::Cell>>,
+) -> Case {
     let task = Task::of(&scenario);
     let cells = of(&task);
     let orientation = cells.as_deref().map_or(Orientation::Joint, Orientation::Fixed);

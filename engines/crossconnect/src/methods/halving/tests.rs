@@ -3,7 +3,7 @@
 use super::super::all;
 use super::*;
 use crate::plan::CrossconnectResult;
-use crate::presets;
+use crate::scenario::presets;
 use crate::scenario::{CrossconnectScenario, Family};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;

@@ -4,9 +4,9 @@ use super::super::facts::Facts;
 use super::s;
 use lightbay_core::quantity;
 use lightbay_formats::markdown::Document;
-use lightbay_training::baselines::Baseline;
-use lightbay_training::evaluate::{Rates, Scratch};
 use lightbay_training::plan::RateControl;
+use lightbay_training::search::baselines::Baseline;
+use lightbay_training::simulate::evaluate::{Rates, Scratch};
 
 /// A row of the comparison.
 struct Row {

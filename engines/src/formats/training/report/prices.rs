@@ -3,10 +3,10 @@
 use super::super::facts::{Explained, Facts};
 use super::ms;
 use lightbay_formats::markdown::{Document, text as safe};
-use lightbay_training::evaluate::Rates;
+use lightbay_training::analysis::prices::{MORE_PORTS, Prices, quick};
 use lightbay_training::plan::RateControl;
-use lightbay_training::prices::{MORE_PORTS, Prices, quick};
-use lightbay_training::search::Unwatched;
+use lightbay_training::search::watch::Unwatched;
+use lightbay_training::simulate::evaluate::Rates;
 
 /// Both tables, where their searches are short.
 pub(super) fn write(document: &mut Document, facts: &Facts, plan: &Explained) {

@@ -3,8 +3,8 @@
 use super::super::facts::{Explained, Facts};
 use lightbay_formats::markdown::{Document, text as safe};
 use lightbay_training::TrainingScenario;
-use lightbay_training::robustness::{Ends, Robustness, Trials};
-use lightbay_training::search::Unwatched;
+use lightbay_training::analysis::robustness::{Ends, Robustness, Trials};
+use lightbay_training::search::watch::Unwatched;
 
 /// Random draws: enough for a mean, few enough for large jobs.
 const DRAWS: u32 = 20;

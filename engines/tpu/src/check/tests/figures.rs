@@ -1,15 +1,15 @@
 //! Sound plans pass, and what the checker computes is what it should be.
 
 use super::support::{Case, hop_certificate};
-use crate::assemble::Parts;
-use crate::baselines;
 use crate::check::{code, cover};
-use crate::dor;
-use crate::group::Group;
-use crate::metrics;
-use crate::presets;
+use crate::methods::assemble::Parts;
+use crate::model::baselines;
+use crate::model::group::Group;
+use crate::model::topology::Topology;
+use crate::routing::dor;
 use crate::scenario::TpuScenario;
-use crate::topology::Topology;
+use crate::scenario::presets;
+use crate::throughput::metrics;
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;

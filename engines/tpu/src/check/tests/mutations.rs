@@ -1,14 +1,14 @@
 //! Sound plans with one damage each: every one has to be found.
 
 use super::support::Case;
-use crate::baselines;
 use crate::check::code;
-use crate::faults;
+use crate::model::baselines;
+use crate::model::topology::Topology;
 use crate::plan::{Expansion, OcsState, Route, Routing, Simulation};
-use crate::presets;
 use crate::routing;
+use crate::routing::faults;
+use crate::scenario::presets;
 use crate::scenario::{SimulationSettings, TopologyChoice, TpuScenario};
-use crate::topology::Topology;
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
 use std::sync::LazyLock;
@@ -133,8 +133,10 @@ fn symmetries_that_are_none() {
     // A latin square with identity that is not associative.
     let mut scenario = TpuScenario::design(5);
     scenario.topology = TopologyChoice::Design;
-    let pod =
-        Topology::symmetric(crate::group::Group::most_square(5), std::array::from_fn(|o| (o % 5) as u16));
+    let pod = Topology::symmetric(
+        crate::model::group::Group::most_square(5),
+        std::array::from_fn(|o| (o % 5) as u16),
+    );
     let loops = [[0, 1, 2, 3, 4], [1, 0, 3, 4, 2], [2, 4, 0, 1, 3], [3, 2, 4, 0, 1], [4, 3, 1, 2, 0]];
     let case = Case::unrouted(scenario, &pod).with(|case| {
         let symmetry = case.result.topology.symmetry.as_mut().unwrap();

@@ -2,10 +2,10 @@
 
 use super::support::Case;
 use crate::check::code;
-use crate::group::Group;
+use crate::model::group::Group;
+use crate::model::topology::Topology;
 use crate::plan::Routing;
 use crate::scenario::TpuScenario;
-use crate::topology::Topology;
 use lightbay_core::kind::Depth;
 
 fn sound() -> Case {

@@ -1,14 +1,14 @@
 //! Sound plans to be damaged.
 
-use crate::assemble::{Parts, candidate};
 use crate::check::{self, Envelope, code};
-use crate::mcf::{self, Certificate};
-use crate::metrics;
+use crate::methods::assemble::{Parts, candidate};
+use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation, TpuResult};
 use crate::routing;
 use crate::scenario::TpuScenario;
-use crate::simulator::{self, Search};
-use crate::topology::Topology;
+use crate::simulate::{self, Search};
+use crate::throughput::mcf::{self, Certificate};
+use crate::throughput::metrics;
 use lightbay_core::checked::Verdict;
 use lightbay_core::kind::Depth;
 use lightbay_core::watch::Unwatched;
@@ -83,8 +83,7 @@ impl Case {
     fn simulation(&self, routing: &Routing) -> Simulation {
         let pod = self.result.topology.topology().unwrap();
         let settings = self.scenario.simulate.clone().unwrap_or_default();
-        simulator::simulate(&pod, routing, &settings, Search::Bisection, 1, &mut Unwatched::default())
-            .unwrap()
+        simulate::simulate(&pod, routing, &settings, Search::Bisection, 1, &mut Unwatched::default()).unwrap()
     }
 
     /// Figures of the simulator with the routes of the plan.

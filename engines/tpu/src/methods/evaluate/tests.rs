@@ -1,5 +1,5 @@
 use super::*;
-use crate::group::Group;
+use crate::model::group::Group;
 
 fn pod() -> Chosen {
     let topology = Topology::symmetric(Group::most_square(4), std::array::from_fn(|at| (at % 4) as u16));

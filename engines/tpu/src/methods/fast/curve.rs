@@ -1,10 +1,10 @@
 //! Curves of the annealing, as panes draw them.
 
-use crate::anneal::Progress;
-use crate::anneal::families::Family;
-use crate::kind::Tpu;
-use crate::metrics;
-use crate::topology::Topology;
+use crate::Tpu;
+use crate::model::topology::Topology;
+use crate::search::anneal::Progress;
+use crate::search::anneal::families::Family;
+use crate::throughput::metrics;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint};
 

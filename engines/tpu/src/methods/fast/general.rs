@@ -2,15 +2,15 @@
 
 use super::curve::DRAWN_EVERY_S;
 use super::{Best, MOST_CUTS, REHEAT, STREAMS, Search, WORTH};
-use crate::anneal::Settings;
-use crate::anneal::general::{GeneralObjective, anneal};
-use crate::anneal::tournament;
-use crate::mcf::{self, Certificate, UNSOLVED};
 use crate::methods::finish;
-use crate::metrics;
-use crate::metrics::circuit_cuts::CircuitCut;
+use crate::model::topology::Topology;
 use crate::scenario::TpuScenario;
-use crate::topology::Topology;
+use crate::search::anneal::Settings;
+use crate::search::anneal::general::{GeneralObjective, anneal};
+use crate::search::anneal::tournament;
+use crate::throughput::mcf::{self, Certificate, UNSOLVED};
+use crate::throughput::metrics;
+use crate::throughput::metrics::circuit_cuts::CircuitCut;
 use lightbay_core::event::Severity;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::ParamInfo;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::group::Group;
+use crate::model::group::Group;
 use crate::routing::exact::list;
 use crate::routing::select::{Ways, reaches};
 use crate::routing::testing::random_pod;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::group::Group;
+use crate::model::group::Group;
 use crate::routing::testing::random_pod;
 use lightbay_core::random::Streams;
 use rand::RngExt;

@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
 use super::*;
-use crate::critical_path::{critical_path, second_chain, slack};
-use crate::evaluate::{Rates, Scratch};
-use crate::instance::Instance;
-use crate::samples::{random_dag, random_tail_exact, stream, tiny4, toy_a, toy_b};
+use crate::model::samples::{random_dag, random_tail_exact, stream, tiny4, toy_a, toy_b};
+use crate::scenario::instance::Instance;
+use crate::simulate::critical_path::{critical_path, second_chain, slack};
+use crate::simulate::evaluate::{Rates, Scratch};
 use rand::RngExt;
 
 /// The critical path and the second chain of a run.

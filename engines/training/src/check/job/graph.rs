@@ -3,9 +3,9 @@
 use super::orders::Turn;
 use super::place;
 use crate::check::case::{Dag, Node, Work};
-use crate::instance::{GpuSet, Task, TaskKind};
+use crate::scenario::instance::{GpuSet, Task, TaskKind};
 use crate::scenario::job::Job;
-use crate::workload::{Shape, Workload};
+use crate::scenario::workload::{Shape, Workload};
 use lightbay_core::units::{Gbps, PodId, TaskId};
 
 /// Builds tasks and graph stage by stage, as the stages would run.

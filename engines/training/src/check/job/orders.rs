@@ -2,7 +2,7 @@
 
 use crate::check::{Findings, code};
 use crate::scenario::job::{Job, Order, Step};
-use crate::workload::Shape;
+use crate::scenario::workload::Shape;
 
 /// A micro-batch on one chunk of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Layouts that cannot be: for every pair of knobs the reader accepts only what adds up, and the checker judges alike.
 
 use crate::check::job::shape;
-use crate::presets;
 use crate::scenario::job::{Job, Measured, MeasuredStage, Order, RunConfig};
+use crate::scenario::presets;
 use lightbay_core::problem::Problems;
 
 type Knob = (&'static str, fn(&mut RunConfig) -> &mut u32);

@@ -5,8 +5,8 @@ use super::support::{
 };
 use super::worked::tiny4_level_first;
 use crate::check::code;
-use crate::instance::{Instance, LinkKind};
 use crate::plan::{LinkCircuits, RateControl};
+use crate::scenario::instance::{Instance, LinkKind};
 use lightbay_core::units::{LinkId, TaskId};
 
 fn message(plan: &Whole, code: &str) -> String {

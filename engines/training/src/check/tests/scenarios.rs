@@ -2,8 +2,8 @@
 
 use super::support::{Whole, link, measured, toy_b_plan};
 use crate::check::code;
-use crate::instance::{Edge, GpuSet, Instance, InstanceProvenance, LinkKind};
 use crate::plan::RateControl;
+use crate::scenario::instance::{Edge, GpuSet, Instance, InstanceProvenance, LinkKind};
 use crate::scenario::job::{Job, ModelChoice, Order, PortsPerPod, Step};
 use lightbay_core::units::{LinkId, PodId, TaskId};
 

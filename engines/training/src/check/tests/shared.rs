@@ -1,14 +1,14 @@
 //! Plans for several jobs: one that passes, and what breaks it.
 
 use crate::check::{Claims, check_plan, code};
-use crate::evaluate::Rates;
 use crate::plan::{LinkCircuits, RateControl, TrainingResult};
-use crate::presets;
-use crate::reallocate::{Effort, Team};
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::PortsPerPod;
+use crate::scenario::presets;
 use crate::scenario::shared::SharedPods;
-use crate::search::Unwatched;
+use crate::search::reallocate::{Effort, Team};
+use crate::search::watch::Unwatched;
+use crate::simulate::evaluate::Rates;
 use lightbay_core::checked::{BoundTrust, Verdict};
 use lightbay_core::kind::Depth;
 use lightbay_core::random::Streams;

@@ -6,8 +6,8 @@ use crate::check::replay::replay;
 use crate::check::sanity::port_use;
 use crate::check::walk::critical_communication_s;
 use crate::check::{Claims, Findings, check_instance, check_job, job};
-use crate::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
 use crate::plan::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use crate::scenario::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
 use crate::scenario::job::{Job, Measured, MeasuredStage, ModelChoice, Order, RunConfig};
 use lightbay_core::checked::Verdict;
 use lightbay_core::kind::Depth;
@@ -239,7 +239,7 @@ pub fn toy_b_plan(rate_control: RateControl) -> Whole {
 }
 
 pub fn preset(name: &str) -> Job {
-    crate::presets::job(name).expect("a built-in job").job()
+    crate::scenario::presets::job(name).expect("a built-in job").job()
 }
 
 /// GPT 7B, 4 stages in 2 pods, 4 micro-batches, as the built-in job.

@@ -1,13 +1,13 @@
 //! The integer program of `delta-fixed-step` for other solvers.
 
 use super::{shape_knobs, write};
-use crate::evaluate::{Evaluator, Rates};
-use crate::fixed_step::FixedStep;
-use crate::interval::Names;
 use crate::methods::modelled::{Ground, Program};
 use crate::methods::session::candidate;
 use crate::methods::start;
 use crate::plan::TrainingResult;
+use crate::programs::fixed_step::FixedStep;
+use crate::programs::interval::Names;
+use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};

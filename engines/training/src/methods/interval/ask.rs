@@ -1,10 +1,10 @@
 //! The parameters of the interval model.
 
-use crate::evaluate::{Evaluator, Rates, Scratch};
-use crate::ga::Settings;
-use crate::interval::{Form, Pruning, Shape};
 use crate::methods::knobs;
-use crate::sim::Trace;
+use crate::programs::interval::{Form, Pruning, Shape};
+use crate::search::ga::Settings;
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::iteration::Trace;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use std::sync::Arc;
 

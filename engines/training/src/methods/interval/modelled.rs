@@ -1,14 +1,14 @@
 //! The integer program of `delta-interval` for other solvers.
 
 use super::{ask, reading};
-use crate::evaluate::{Evaluator, Scratch};
-use crate::ga;
-use crate::interval::{Names, Scope, Shaped, Subject};
 use crate::methods::modelled::{Ground, Program};
 use crate::methods::session::planned;
 use crate::methods::{given, start};
 use crate::plan::TrainingResult;
-use crate::search::Unwatched;
+use crate::programs::interval::{Names, Scope, Shaped, Subject};
+use crate::search::ga;
+use crate::search::watch::Unwatched;
+use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};

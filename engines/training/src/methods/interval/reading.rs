@@ -1,11 +1,11 @@
 //! Plans from points of the solver.
 
-use crate::evaluate::{Evaluator, Rates, Scratch};
-use crate::interval::Shaped;
-use crate::kind::Training;
+use crate::Training;
 use crate::methods::{carry, session, solver};
-use crate::search::Found;
-use crate::sim::Trace;
+use crate::programs::interval::Shaped;
+use crate::search::watch::Found;
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::iteration::Trace;
 use lightbay_core::context::Context;
 use lightbay_core::method::MethodError;
 use lightbay_highs::solve::Reader;

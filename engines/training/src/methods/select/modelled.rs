@@ -1,12 +1,12 @@
 //! The integer program of `delta-select` for other solvers.
 
 use super::ROOM;
-use crate::evaluate::{Evaluator, Rates, Scratch};
 use crate::methods::knobs;
 use crate::methods::modelled::{Ground, Program};
 use crate::methods::session::candidate;
 use crate::plan::TrainingResult;
-use crate::selection::{Ask, Goal, Selection};
+use crate::programs::selection::{Ask, Goal, Selection};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};

@@ -1,9 +1,9 @@
 //! Reading and changing the knobs of a scenario by name.
 
 use super::{RUN_KNOBS, instance_knobs, job_knobs, shared, shared_knobs};
-use crate::instance::Instance;
 use crate::scenario::TrainingScenario;
 use crate::scenario::idle::is_replaced;
+use crate::scenario::instance::Instance;
 use crate::scenario::job::{Job, ModelChoice, PortsPerPod};
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, suggestion};

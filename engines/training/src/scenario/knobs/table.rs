@@ -1,8 +1,8 @@
 //! The descriptions of the knobs and where their values are kept.
 
-use crate::presets;
 use crate::scenario::job::{Balance, RunConfig};
 use crate::scenario::limits::{MAX_GBPS, MAX_GPUS, MAX_PORTS, MIN_GBPS};
+use crate::scenario::presets;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue};
 use std::sync::LazyLock;
 

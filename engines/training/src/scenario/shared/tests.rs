@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use crate::presets;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::PortsPerPod;
+use crate::scenario::presets;
 use crate::scenario::shared::{Layout, SharedPods};
 use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;

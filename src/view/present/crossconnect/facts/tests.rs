@@ -1,9 +1,9 @@
 use super::*;
-use lightbay_engines::crossconnect::assemble::candidate;
-use lightbay_engines::crossconnect::assignment::Assignment;
+use lightbay_engines::crossconnect::model::assignment::Assignment;
 use lightbay_engines::crossconnect::plan::CrossconnectResult;
-use lightbay_engines::crossconnect::presets;
+use lightbay_engines::crossconnect::rollout::assemble::candidate;
 use lightbay_engines::crossconnect::scenario::Port;
+use lightbay_engines::crossconnect::scenario::presets;
 
 /// The worked example with a solution of two removals.
 fn example() -> (CrossconnectScenario, Changes) {

@@ -1,6 +1,6 @@
 use super::*;
+use lightbay_engines::tpu::model::pod;
 use lightbay_engines::tpu::plan::{Certificates, Dimension, OcsState, SymmetryRecord};
-use lightbay_engines::tpu::pod;
 
 fn record(pod: &Topology, symmetric: bool) -> TopologyRecord {
     let ocs = (0..SWITCHES)

@@ -1,7 +1,7 @@
 use super::*;
-use lightbay_engines::tpu::group::Group;
+use lightbay_engines::tpu::model::group::Group;
+use lightbay_engines::tpu::model::pod::SWITCHES;
 use lightbay_engines::tpu::plan::{RoutingClaims, Unbalanced};
-use lightbay_engines::tpu::pod::SWITCHES;
 
 /// Two cubes with every switch crossed.
 fn crossed() -> Topology {

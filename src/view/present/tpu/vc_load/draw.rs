@@ -8,7 +8,7 @@ use crate::view::present::rows::{beside, columns, ends, from, line, row};
 use crate::view::present::tpu::yardsticks::ROUTED_CUBES;
 use crate::view::present::tpu::{Explained, Yard, no_routes};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::tpu::pod::CHIPS;
+use lightbay_engines::tpu::model::pod::CHIPS;
 use lightbay_widgets::{
     Column, Columns, Label, Meter, PaneState as Shown, Part, Piece, Spread, Table, TableRow, TableState,
     Tone, number,

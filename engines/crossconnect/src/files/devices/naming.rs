@@ -1,0 +1,133 @@
+//! How the ports of the switches of every format are numbered and called.
+
+use super::Numbers;
+use super::template::Template;
+use crate::files::exports::{
+    calient_tl1, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
+};
+use lightbay_core::param::{ParamInfo, ParamValue, Params};
+use lightbay_core::problem::Problem;
+
+/// How the ports of a format are numbered and called; knobs and reading back follow from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ports {
+    /// Whether ingress and egress ports share one series of numbers.
+    one_series: bool,
+    /// The same where one connection carries both directions.
+    one_series_both_ways: bool,
+    /// How ports are called, if not by their numbers alone.
+    template: Option<&'static str>,
+    /// Least number of a first port.
+    least: i64,
+}
+
+const PORTS: [(&str, Ports); 6] = [
+    (polatis_tl1::NAME, plain(1)),
+    (calient_tl1::NAME, Ports { one_series: false, template: Some("1.{slot}.{port}"), ..plain(1) }),
+    (polatis_restconf::NAME, plain(1)),
+    (polatis_netconf::NAME, plain(1)),
+    (ocp_ocs::NAME, Ports { template: Some("port-{n}"), ..plain(0) }),
+    (
+        sonic_ocs::NAME,
+        Ports { one_series: false, one_series_both_ways: false, template: Some("{n}{side}"), ..plain(0) },
+    ),
+];
+
+const fn plain(least: i64) -> Ports {
+    Ports { one_series: true, one_series_both_ways: true, template: None, least }
+}
+
+/// The numbering of a format.
+pub(crate) fn ports_of(format: &str) -> Option<Ports> {
+    PORTS.iter().find(|(name, _)| *name == format).map(|(_, ports)| *ports)
+}
+
+/// Ports of a slot, if nothing is said.
+const USUAL_PORTS_PER_SLOT: i64 = 8;
+
+/// Highest number of a first port.
+const MOST: i64 = 1_000_000;
+
+/// Knobs for the numbers of ports, which reading back needs too.
+pub(crate) fn port_knobs(ports: &Ports) -> Vec<ParamInfo> {
+    let mut knobs = vec![
+        ParamInfo::bool(
+            "bidirectional",
+            false,
+            "Whether a connection of the switch carries both directions; else a circuit takes two.",
+        ),
+        ParamInfo::int("ingress_base", ports.least, MOST, 1, "Number of the first ingress port."),
+        ParamInfo::int(
+            "egress_base",
+            ports.least,
+            MOST,
+            1,
+            if ports.one_series {
+                "Number of the first egress port; that behind the last ingress port if not given."
+            } else {
+                "Number of the first egress port; that of the first ingress port if not given."
+            },
+        )
+        .derived(),
+    ];
+    if let Some(template) = ports.template {
+        knobs.push(text_knob(
+            "port_template",
+            template,
+            "Name of a port: text with {n}, or {slot} and {port}, and perhaps {side}, A or B.",
+        ));
+        let per_slot = ParamInfo::int(
+            "ports_per_slot",
+            1,
+            MOST,
+            USUAL_PORTS_PER_SLOT,
+            "Ports of a slot, for names with {slot}; 8 if not given.",
+        );
+        knobs.push(per_slot.derived());
+    }
+    knobs
+}
+
+/// A text knob with a default.
+pub(crate) fn text_knob(name: &'static str, default: &str, help: &'static str) -> ParamInfo {
+    ParamInfo { default: Some(ParamValue::Text(default.to_owned())), ..ParamInfo::text(name, help) }
+}
+
+/// Settings that all formats with ports share.
+#[derive(Clone, Debug)]
+pub(crate) struct Naming {
+    pub numbers: Numbers,
+    pub template: Template,
+}
+
+/// The settings of a format's ports.
+pub(crate) fn naming(ports: &Ports, params: &Params) -> Result<Naming, Problem> {
+    let bidirectional = params.bool("bidirectional");
+    let per_slot = params.int("ports_per_slot");
+    let template = match ports.template {
+        Some(usual) => {
+            let count = u64::try_from(per_slot.unwrap_or(USUAL_PORTS_PER_SLOT)).unwrap_or(1);
+            Template::new(params.text("port_template").unwrap_or(usual), count)?
+        }
+        None => Template::new("{n}", 1)?,
+    };
+    if let Some(count) = per_slot.filter(|_| !template.has_slots()) {
+        return Err(Problem::new(
+            "ports_per_slot",
+            format!("is {count}, but there is no {{slot}} in the names of ports"),
+            "give a port_template with {slot} and {port}, or leave it out",
+        ));
+    }
+    let number = |name: &str| params.int(name).and_then(|number| u64::try_from(number).ok());
+    let one_series = if bidirectional { ports.one_series_both_ways } else { ports.one_series };
+    let numbers = Numbers {
+        ingress_base: number("ingress_base").unwrap_or(1),
+        egress_base: number("egress_base"),
+        one_series: one_series && !template.tells_sides(),
+        bidirectional,
+    };
+    if template.has_slots() && (numbers.ingress_base == 0 || numbers.egress_base == Some(0)) {
+        return Err(Problem::new("ingress_base", "is 0, but slots and ports count from 1", "give 1 or more"));
+    }
+    Ok(Naming { numbers, template })
+}

@@ -1,0 +1,297 @@
+//! What plans are written as for the controllers of switches, with the knobs of each format.
+//!
+//! | format | reader |
+//! |---|---|
+//! | `polatis_tl1`, `calient_tl1` | the TL1 port of a switch |
+//! | `polatis_restconf` | the HTTP interface: a script of `curl` requests |
+//! | `polatis_netconf` | the same model over NETCONF: a session to be piped into `ssh` |
+//! | `ocp_ocs` | gNMI, model of the Open Compute Project: a request file |
+//! | `sonic_ocs` | the shell of SONiC |
+//! | `csv` | people, spreadsheets |
+//!
+//! Beside the files of every format but `csv` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as comments.
+//! All but `csv` make one file for every switch that changes, removals first, ending with the command that reads the state back,
+//! and one that takes the change back. A plan in several batches makes one file per batch and switch: a batch has to be done on
+//! all switches before the next one begins, and TL1 has no comments that could mark it. Files of a batch sort together.
+
+use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of, text_knob};
+use crate::files::devices::{Device, devices};
+use crate::plan::{Changes, CrossconnectResult};
+use crate::rollout::caveat;
+use crate::scenario::CrossconnectScenario;
+use jobs::{Job, Told, Whole};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems, suggestion};
+
+pub mod calient_tl1;
+pub mod csv;
+mod jobs;
+pub mod ocp_ocs;
+pub mod polatis_netconf;
+pub mod polatis_restconf;
+pub mod polatis_tl1;
+pub mod port_list;
+pub mod sonic_ocs;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+/// A format. All are written from plans.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Format {
+    /// Name.
+    pub name: &'static str,
+    /// What it is and who reads it, in one sentence.
+    pub help: &'static str,
+    /// Ending of the files' names, without the dot.
+    pub extension: &'static str,
+    /// Writes a file for every switch and batch, all in one folder.
+    pub folder: bool,
+    /// What of a plan is not in the files.
+    pub leaves_out: &'static [&'static str],
+    /// Its knobs.
+    pub params: Vec<ParamInfo>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Name for comments.
+    pub name: &'a str,
+    /// The input.
+    pub scenario: &'a CrossconnectScenario,
+    /// The plan.
+    pub result: &'a CrossconnectResult,
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name but for what the plan is called: format, batch, switch, ending.
+    pub name: String,
+    /// Content.
+    pub text: String,
+    /// For a file beside the first one: what is put behind the name of that one to name it.
+    pub beside: Option<&'static str>,
+}
+
+/// All formats.
+pub fn formats() -> Vec<Format> {
+    let format = |name, help, extension, more: Vec<ParamInfo>| {
+        let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
+        params.extend(ports_of(name).iter().flat_map(port_knobs));
+        params.extend(more);
+        let folder = whole(name).is_some();
+        Format { name, help, extension, folder, leaves_out: leaves_out(name), params }
+    };
+    vec![
+        format(polatis_tl1::NAME, polatis_tl1::HELP, "tl1", vec![ctag()]),
+        format(
+            calient_tl1::NAME,
+            calient_tl1::HELP,
+            "tl1",
+            vec![
+                ctag(),
+                text_knob("group", "lightbay", "Group of connections that the switch lists them under."),
+            ],
+        ),
+        format(polatis_restconf::NAME, polatis_restconf::HELP, "sh", Vec::new()),
+        format(
+            polatis_netconf::NAME,
+            polatis_netconf::HELP,
+            "xml",
+            vec![ParamInfo::choice(
+                "list_name",
+                &["pair", "pairs"],
+                "pair",
+                "Name of the list of cross-connects; 'pairs' in older firmware.",
+            )],
+        ),
+        format(
+            ocp_ocs::NAME,
+            ocp_ocs::HELP,
+            "yaml",
+            vec![
+                text_knob(
+                    "connections_module",
+                    "ocp-ocs-optical-switch-connections",
+                    "Module that defines the connections; the model is a draft.",
+                ),
+                text_knob(
+                    "switch_module",
+                    "ocp-ocs-optical-switch",
+                    "Module that defines the abilities of the switch; the model is a draft.",
+                ),
+            ],
+        ),
+        format(sonic_ocs::NAME, sonic_ocs::HELP, "sh", Vec::new()),
+        format(csv::NAME, csv::HELP, "csv", Vec::new()),
+    ]
+}
+
+/// What of a plan is not in the files of a format.
+fn leaves_out(format: &str) -> &'static [&'static str] {
+    match whole(format) {
+        Some(_) => &[
+            "circuits that stay, unless full=true",
+            "the bound of the removals",
+            "the wanted circuits that are not set",
+        ],
+        None => &[
+            "circuits that stay, unless full=true",
+            "the bound of the removals",
+            "circuits dark during a batch",
+        ],
+    }
+}
+
+fn full_help(format: &str) -> &'static str {
+    match whole(format) {
+        Some(Whole::Replaces) => {
+            "Whether to replace the whole list of the switch by the new state, not only to change it."
+        }
+        Some(Whole::Fills) => {
+            "Whether to write the whole new state, for a switch that holds nothing, not only the changes."
+        }
+        None => "Whether to write circuits that stay too, not only the changes.",
+    }
+}
+
+fn ctag() -> ParamInfo {
+    ParamInfo::int("ctag", 1, 999_999, 1, "Correlation tag of the first command; the others count up.")
+}
+
+/// What the whole state of a switch is to a format.
+fn whole(format: &str) -> Option<Whole> {
+    match format {
+        polatis_restconf::NAME | polatis_netconf::NAME | ocp_ocs::NAME => Some(Whole::Replaces),
+        polatis_tl1::NAME | calient_tl1::NAME | sonic_ocs::NAME => Some(Whole::Fills),
+        _ => None,
+    }
+}
+
+/// Writes a plan in a format.
+///
+/// # Errors
+/// Knobs that contradict the scenario, a plan that changes nothing, or an order of phases, which is about no switch.
+pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
+    let all = formats();
+    let Some(known) = all.iter().find(|known| known.name == format) else {
+        let names: Vec<&str> = all.iter().map(|known| known.name).collect();
+        return Err(Problem::new(
+            "to",
+            format!("'{format}' is not a format of switches"),
+            suggestion(format, &names),
+        )
+        .into());
+    };
+    let changes = subject.result.changes().ok_or_else(|| {
+        Problem::new("result", "is an order of phases, which changes no switch", "export it as json")
+    })?;
+    let full = params.bool("full");
+    if !full && changes.batches.is_empty() {
+        return Err(Problem::new(
+            "",
+            "the plan changes nothing, so there is nothing to write",
+            "set full=true for the whole state",
+        )
+        .into());
+    }
+    let (Some(ports), Some(means)) = (ports_of(format), whole(format)) else {
+        return Ok(csv::files(subject.scenario, changes, full));
+    };
+    let naming = naming(&ports, params)?;
+    let devices = devices(subject.scenario, &naming.numbers)?;
+    let writer = writer(format, &naming, params)?;
+    let scenario = subject.scenario;
+    let mut remarks: Vec<String> = [caveat::unmet(scenario, changes), caveat::cut_off(scenario, changes)]
+        .into_iter()
+        .flatten()
+        .collect();
+    remarks.push(format!(
+        "Ports by pod, side and index with the names that these commands use: NAME.{format}{} beside.",
+        port_list::ENDING
+    ));
+    let told = Told { scenario, name: subject.name, remarks: &remarks };
+    let mut files = files(known, told, changes, &devices, full.then_some(means), writer.as_ref());
+    files.push(File {
+        name: format!("{format}{}", port_list::ENDING),
+        text: port_list::text(scenario, &devices, &naming),
+        beside: Some(port_list::ENDING),
+    });
+    Ok(files)
+}
+
+/// How the ports of a format are called if nothing is set.
+fn usual_naming(format: &str) -> Option<Naming> {
+    let ports = ports_of(format)?;
+    let params = Params::resolve(&port_knobs(&ports), std::iter::empty()).ok()?;
+    naming(&ports, &params).ok()
+}
+
+/// Turns one job into the text of a file.
+type Writer<'a> = dyn Fn(&Job) -> String + 'a;
+
+fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Box<Writer<'a>>, Problem> {
+    let ctag = params.int("ctag").and_then(|ctag| u64::try_from(ctag).ok()).unwrap_or(1);
+    let word = |name: &str, usual: &str| name_like(name, params.text(name).unwrap_or(usual));
+    Ok(match format {
+        polatis_tl1::NAME => Box::new(move |job| polatis_tl1::text(job, ctag)),
+        calient_tl1::NAME => {
+            let group = word("group", "lightbay")?;
+            Box::new(move |job| calient_tl1::text(job, naming, ctag, &group))
+        }
+        polatis_restconf::NAME => Box::new(polatis_restconf::text),
+        polatis_netconf::NAME => {
+            let list = params.text("list_name").unwrap_or("pair").to_owned();
+            Box::new(move |job| polatis_netconf::text(job, &list))
+        }
+        ocp_ocs::NAME => {
+            let modules = ocp_ocs::Modules {
+                connections: word("connections_module", "ocp-ocs-optical-switch-connections")?,
+                switch: word("switch_module", "ocp-ocs-optical-switch")?,
+            };
+            Box::new(move |job| ocp_ocs::text(job, naming, &modules))
+        }
+        _ => Box::new(move |job| sonic_ocs::text(job, naming)),
+    })
+}
+
+/// A name that stands in commands and paths, where other signs would mean something.
+fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if value.is_empty() || !value.chars().all(fits) {
+        return Err(Problem::new(knob, format!("is '{value}'"), "give letters, digits and - _ . only"));
+    }
+    Ok(value.to_owned())
+}
+
+fn files(
+    format: &Format,
+    told: Told<'_>,
+    changes: &Changes,
+    devices: &[Device],
+    full: Option<Whole>,
+    writer: &Writer<'_>,
+) -> Vec<File> {
+    let last = devices.iter().map(|device| device.id).max().unwrap_or(0).to_string().len();
+    let jobs = jobs::of(told, changes, devices, full);
+    let file = |job: &Job| {
+        let batch = match (job.rollback, job.batches) {
+            (false, 1) => String::new(),
+            (true, 1) => "rollback.".to_owned(),
+            (rollback, batches) => {
+                let width = batches.to_string().len();
+                let what = if rollback { "rollback" } else { "batch" };
+                format!("{what}-{:0width$}.", job.batch)
+            }
+        };
+        let Format { name, extension, .. } = format;
+        File {
+            name: format!("{name}.{batch}ocs-{:0last$}.{extension}", job.device),
+            text: writer(job),
+            beside: None,
+        }
+    };
+    jobs.iter().map(file).collect()
+}

@@ -1,0 +1,231 @@
+//! What every box has to do, batch by batch, and what takes it back.
+
+use crate::files::devices::{Device, Ends, Lane};
+use crate::files::exports::port_list;
+use crate::plan::{Action, Batch, Changes, Entry};
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::problem::{counted, printable};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// What the whole state of a switch is to a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// It replaces what is there.
+    Replaces,
+    /// It is set up on a switch that holds nothing.
+    Fills,
+}
+
+/// The work of one box in one batch.
+#[derive(Clone, Debug)]
+pub(super) struct Job {
+    /// Number of the box.
+    pub device: u32,
+    /// Number of the batch from 1, or of the step back.
+    pub batch: usize,
+    /// Number of batches.
+    pub batches: usize,
+    /// Whether it takes the change back.
+    pub rollback: bool,
+    /// Whether one connection carries both directions.
+    pub bidirectional: bool,
+    /// Connections to take down.
+    pub removes: Vec<Lane>,
+    /// Connections to set up afterwards.
+    pub adds: Vec<Lane>,
+    /// The whole state afterwards, where it replaces what is there.
+    pub whole: Option<Vec<Lane>>,
+    /// The circuits of the connections by pod, side, index and panel port, safe for a comment.
+    pub labels: Rc<HashMap<Lane, String>>,
+    /// What has to be told of the plan, safe for a comment.
+    remarks: Rc<Vec<String>>,
+    /// What the plan is called, safe for a comment.
+    name: String,
+}
+
+/// What all files of a plan say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told<'a> {
+    /// The input, for names of pods.
+    pub scenario: &'a CrossconnectScenario,
+    /// What the plan is called.
+    pub name: &'a str,
+    /// What has to be told of it, one sentence each.
+    pub remarks: &'a [String],
+}
+
+impl Job {
+    /// What it is about, in one line.
+    pub fn title(&self) -> String {
+        let what = match &self.whole {
+            Some(whole) => format!("{} in all", connections(whole.len())),
+            None => {
+                format!("{} to take down, {} to set up", connections(self.removes.len()), self.adds.len())
+            }
+        };
+        let Self { device, batch, batches, name, .. } = self;
+        let back = if self.rollback { "back to what was before " } else { "" };
+        let part = match (self.rollback, batches) {
+            (_, 1) => String::new(),
+            (false, _) => format!(", batch {batch} of {batches}"),
+            (true, _) => format!(", step back {batch} of {batches}"),
+        };
+        format!("Switch {device}, {back}{name}{part}: {what}.")
+    }
+
+    /// What an operator should know, in lines for a comment.
+    pub fn advice(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.batches > 1 {
+            lines.push("Finish a batch on all switches before the next one begins.".to_owned());
+        }
+        lines.push(
+            "The last command reads the state back: compare it with the plan before anything else is changed."
+                .to_owned(),
+        );
+        lines.extend(self.remarks.iter().cloned());
+        lines
+    }
+
+    /// The circuit of a connection, for a comment.
+    pub fn label(&self, lane: &Lane) -> &str {
+        self.labels.get(lane).map_or("", String::as_str)
+    }
+}
+
+fn connections(count: usize) -> String {
+    counted(count as u64, "connection", "connections")
+}
+
+/// A name without signs that would end a comment.
+fn plain(name: &str) -> String {
+    let mut plain = String::new();
+    for c in printable(name).chars().take(80) {
+        if !(c == '-' && plain.ends_with('-')) {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+/// The jobs of all boxes: forward batch by batch, then back, the last batch first.
+pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Option<Whole>) -> Vec<Job> {
+    let name = plain(told.name);
+    let remarks = told.remarks.iter().map(|remark| commentable(remark)).collect();
+    let remarks = Rc::new(remarks);
+    if let Some(whole) = full {
+        return all_at_once((told, &name, &remarks), changes, devices, whole);
+    }
+    let labels: Vec<Rc<HashMap<Lane, String>>> =
+        devices.iter().map(|device| Rc::new(labels(told.scenario, changes, device))).collect();
+    let batches = changes.batches.len();
+    let mut forward = Vec::new();
+    let mut back = Vec::new();
+    for (number, batch) in changes.batches.iter().enumerate() {
+        let mut step = Vec::new();
+        for (device, labels) in devices.iter().zip(&labels) {
+            let lanes = |action| -> Vec<Lane> {
+                let entries = referred(changes, batch, device.ocs).filter(|entry| entry.action == action);
+                entries.flat_map(|entry| device.lanes(ends(entry))).collect()
+            };
+            let (removes, adds) = (lanes(Action::Remove), lanes(Action::Add));
+            if removes.is_empty() && adds.is_empty() {
+                continue;
+            }
+            let job = Job {
+                device: device.id,
+                batch: number + 1,
+                batches,
+                rollback: false,
+                bidirectional: device.is_bidirectional(),
+                removes,
+                adds,
+                whole: None,
+                labels: Rc::clone(labels),
+                remarks: Rc::clone(&remarks),
+                name: name.clone(),
+            };
+            step.push(Job {
+                rollback: true,
+                batch: batches - number,
+                removes: job.adds.clone(),
+                adds: job.removes.clone(),
+                ..job.clone()
+            });
+            forward.push(job);
+        }
+        back.push(step);
+    }
+    forward.extend(back.into_iter().rev().flatten());
+    forward
+}
+
+fn all_at_once(
+    (told, name, remarks): (Told<'_>, &str, &Rc<Vec<String>>),
+    changes: &Changes,
+    devices: &[Device],
+    whole: Whole,
+) -> Vec<Job> {
+    let state = |device: &Device, gone: Action| -> Vec<Lane> {
+        let listed =
+            changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
+        listed.filter(|entry| entry.action != gone).flat_map(|entry| device.lanes(ends(entry))).collect()
+    };
+    let job = |device: &Device, rollback: bool| {
+        let new = state(device, Action::Remove);
+        let (removes, adds, whole) = match (whole, rollback) {
+            (Whole::Fills, false) => (Vec::new(), new, None),
+            (Whole::Fills, true) => (new, Vec::new(), None),
+            (Whole::Replaces, false) => (Vec::new(), Vec::new(), Some(new)),
+            (Whole::Replaces, true) => (Vec::new(), Vec::new(), Some(state(device, Action::Add))),
+        };
+        Job {
+            device: device.id,
+            batch: 1,
+            batches: 1,
+            rollback,
+            bidirectional: device.is_bidirectional(),
+            removes,
+            adds,
+            whole,
+            labels: Rc::new(labels(told.scenario, changes, device)),
+            remarks: Rc::clone(remarks),
+            name: name.to_owned(),
+        }
+    };
+    let with_ports = || devices.iter().filter(|device| device.has_ports());
+    with_ports()
+        .map(|device| job(device, false))
+        .chain(with_ports().map(|device| job(device, true)))
+        .collect()
+}
+
+/// What every connection of a box is, by pod, side, index and panel port.
+fn labels(scenario: &CrossconnectScenario, changes: &Changes, device: &Device) -> HashMap<Lane, String> {
+    let listed =
+        changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
+    listed
+        .flat_map(|entry| {
+            let label = port_list::label(scenario, entry);
+            device.lanes(ends(entry)).map(move |lane| (lane, label.clone()))
+        })
+        .collect()
+}
+
+/// A sentence without signs that would end a comment.
+fn commentable(text: &str) -> String {
+    printable(text).replace("--", "- -")
+}
+
+/// Entries of a switch that a batch changes.
+fn referred<'a>(changes: &'a Changes, batch: &'a Batch, ocs: u32) -> impl Iterator<Item = &'a Entry> {
+    let listed = changes.ocs.iter().find(move |listed| listed.ocs_id == ocs);
+    let references = batch.changes.iter().filter(move |reference| reference.ocs_id == ocs);
+    references.filter_map(move |reference| listed?.cross_connects.get(reference.entry as usize))
+}
+
+/// A circuit by its numbers on the panel.
+const fn ends(entry: &Entry) -> Ends {
+    Ends { a: entry.switch_port_a, b: entry.switch_port_b }
+}

@@ -1,0 +1,112 @@
+//! The list of ports beside the files of a format: every port of every box by pod, side and index, with the number on its side of
+//! the switch and with what the commands of the format call it. People patch by it.
+
+use crate::files::devices::naming::Naming;
+use crate::files::devices::template::Role;
+use crate::files::devices::{Device, panel_ports};
+use crate::plan::Entry;
+use crate::scenario::{CrossconnectScenario, Side, Wiring};
+use lightbay_core::problem::printable;
+use lightbay_formats::csv::Table;
+use lightbay_formats::graph::Value;
+
+/// Ending of the list's name.
+pub const ENDING: &str = ".ports.csv";
+
+/// The columns. `panel` counts the ports of all pods on a side of the switch from 1; `ingress` and `egress` are what the
+/// commands say, empty if the port is no such end of a connection.
+pub const COLUMNS: [&str; 9] =
+    ["switch", "ocs_id", "pod", "pod_name", "side", "index", "panel", "ingress", "egress"];
+
+/// The list for some boxes.
+pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: &Naming) -> String {
+    let mut table = Table::new(COLUMNS);
+    for device in devices.iter().filter(|device| device.has_ports()) {
+        for (letter, side) in Side::ALL {
+            let mut panel = 0;
+            for pod in 0..scenario.pods {
+                for index in 0..scenario.ports(side, pod as usize, device.ocs as usize) {
+                    panel += 1;
+                    let (ingress, egress) = device.numbers_of(side, panel);
+                    let name = |role, number: Option<u64>| {
+                        Value::from(
+                            number
+                                .map_or_else(String::new, |number| naming.template.name(role, number))
+                                .as_str(),
+                        )
+                    };
+                    table.row([
+                        Value::Int(device.id.into()),
+                        Value::Int(device.ocs.into()),
+                        Value::Int(pod.into()),
+                        Value::from(scenario.pod_name(pod as usize).as_str()),
+                        Value::from(letter),
+                        Value::Int(index.into()),
+                        Value::Int(panel.into()),
+                        name(Role::Ingress, ingress),
+                        name(Role::Egress, egress),
+                    ]);
+                }
+            }
+        }
+    }
+    table.into_text()
+}
+
+/// A circuit for a comment beside its command: `A 1.0 (r0p1, port 2) to B 3.0 (r0p3, port 4)`.
+pub(super) fn label(scenario: &CrossconnectScenario, entry: &Entry) -> String {
+    let far = if scenario.wiring == Wiring::SingleSided { 'A' } else { 'B' };
+    let end = |side: char, pod: u32, index: u32, panel: u32| {
+        let name: String =
+            printable(&scenario.pod_name(pod as usize)).replace("--", "- -").chars().take(40).collect();
+        format!("{side} {pod}.{index} ({name}, port {panel} of side {side})")
+    };
+    format!(
+        "{} to {}",
+        end('A', entry.pod_a, entry.port_a_index, entry.switch_port_a),
+        end(far, entry.pod_b, entry.port_b_index, entry.switch_port_b)
+    )
+}
+
+/// First and last name of a series of ports.
+pub type Names = (String, String);
+
+/// What the commands of a vendor call the ports of a switch if nothing else is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Called {
+    /// The vendor.
+    pub vendor: &'static str,
+    /// A ports as ingress and as egress; none where they are no such end of a connection.
+    pub a: [Option<Names>; 2],
+    /// B ports, in the same order; all none if the wiring is `single_sided`.
+    pub b: [Option<Names>; 2],
+}
+
+/// What the vendors' commands call the ports of a switch (of the first box, if it is a pair).
+pub fn called(scenario: &CrossconnectScenario, ocs: u32) -> Vec<Called> {
+    const SHOWN: [(&str, &str); 4] = [
+        ("Polatis", super::polatis_tl1::NAME),
+        ("Calient", super::calient_tl1::NAME),
+        ("OCP", super::ocp_ocs::NAME),
+        ("SONiC", super::sonic_ocs::NAME),
+    ];
+    let of = |(vendor, format): (&'static str, &str)| {
+        let naming = super::usual_naming(format)?;
+        let devices = crate::files::devices::devices(scenario, &naming.numbers).ok()?;
+        let device = devices.iter().find(|device| device.ocs == ocs)?;
+        let names = |side: Side| -> [Option<Names>; 2] {
+            let last = u32::try_from(panel_ports(scenario, side, ocs)).unwrap_or(u32::MAX);
+            if last == 0 {
+                return [None, None];
+            }
+            let (first, last) = (device.numbers_of(side, 1), device.numbers_of(side, last));
+            let series = |role, first: Option<u64>, last: Option<u64>| {
+                let name = |number| naming.template.name(role, number);
+                first.zip(last).map(|(first, last)| (name(first), name(last)))
+            };
+            [series(Role::Ingress, first.0, last.0), series(Role::Egress, first.1, last.1)]
+        };
+        Some(Called { vendor, a: names(Side::A), b: names(Side::B) })
+    };
+    SHOWN.into_iter().filter_map(of).collect()
+}

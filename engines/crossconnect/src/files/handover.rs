@@ -1,0 +1,342 @@
+//! From the circuits of another plan to a scenario: an even port map for a hall of switches, and what is installed there.
+
+use crate::plan::{Action, Changes};
+use crate::rollout::assemble;
+use crate::scenario::presets;
+use crate::scenario::{
+    Circuit, CrossconnectScenario, Installed, InstalledOcs, MAX_OCS, MAX_PODS, MAX_PORTS, Placed, Port, Side,
+    Wiring,
+};
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
+use lightbay_core::problem::{Problem, Problems, counted};
+
+/// Switches at most where their number is not asked for.
+const USUAL_OCS: u32 = 16;
+
+/// The switches that circuits are to be laid on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hall {
+    /// Number of switches, K.
+    pub ocs_count: u32,
+    /// What ports may meet on them.
+    pub wiring: Wiring,
+}
+
+impl Hall {
+    /// A hall for pods with so many ports: as many two-sided switches, up to 16, as give every pod the same ports on each.
+    pub fn suited(matrix: &CircuitMatrix) -> Self {
+        let divisor = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).fold(0, gcd);
+        let even = (1..=USUAL_OCS).rev().find(|ocs| divisor > 0 && divisor % (2 * ocs) == 0);
+        let least = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).min().unwrap_or(2);
+        let ocs_count = even.unwrap_or_else(|| (least / 2).clamp(1, USUAL_OCS));
+        Self { ocs_count, wiring: Wiring::TwoSided }
+    }
+
+    /// The hall of a scenario.
+    pub const fn of(scenario: &CrossconnectScenario) -> Self {
+        Self { ocs_count: scenario.ocs_count, wiring: scenario.wiring }
+    }
+}
+
+const fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A scenario with what a person should know about how it was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handed {
+    /// The scenario, valid, with nothing installed.
+    pub scenario: CrossconnectScenario,
+    /// Remarks, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A scenario that wants the circuits of `matrix` on the switches of `hall`, with the ports of every pod spread as evenly
+/// as they go over switches and sides.
+///
+/// What is left over when the ports of a pod are no multiple of 2K (of K without sides) goes to the first switches, an A and
+/// a B port each. With equal pods the port map then is the same for all of them on every switch, so that any split of the
+/// switches still has a fractional solution in proportion to their ports, and halving cannot fail.
+///
+/// # Errors
+/// Everything that does not fit: too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than
+/// ports.
+pub fn scenario(matrix: &CircuitMatrix, hall: Hall) -> Result<Handed, Problems> {
+    let pods = matrix.pods.len();
+    let mut problems = Problems::new();
+    if pods == 0 || pods > MAX_PODS {
+        problems.add("from", format!("has {pods} pods"), format!("give a plan of 1 to {MAX_PODS} pods"));
+    }
+    if !(1..=MAX_OCS as u32).contains(&hall.ocs_count) {
+        problems.add(
+            "ocs_count",
+            format!("is {}", hall.ocs_count),
+            format!("give a number from 1 to {MAX_OCS}"),
+        );
+    }
+    let mut logical_circuits = vec![vec![0u32; pods]; pods];
+    for &(a, b, count) in &matrix.circuits {
+        let (i, j) = (a as usize, b as usize);
+        if i >= pods || j >= pods || i == j {
+            problems.add(
+                "from",
+                format!("has {} between pods {a} and {b}", counted(count.into(), "circuit", "circuits")),
+                format!("give a plan whose circuits join different pods, 0 to {}", pods.saturating_sub(1)),
+            );
+            continue;
+        }
+        logical_circuits[i][j] += count;
+        logical_circuits[j][i] += count;
+    }
+    problems.into_result(())?;
+    let (ports_a, ports_b): (Vec<_>, Vec<_>) = (0..pods)
+        .map(|pod| spread(matrix.ports_per_pod.get(pod).copied().unwrap_or_default(), pod, hall))
+        .unzip();
+    if let Some(pod) = (0..pods).find(|&pod| ports_a[pod].iter().any(|&ports| ports > MAX_PORTS)) {
+        let problem = Problem::new(
+            "ocs_count",
+            format!(
+                "is {}: {} would have more than {MAX_PORTS} ports on a switch",
+                hall.ocs_count, matrix.pods[pod]
+            ),
+            "give more switches",
+        );
+        return Err(problem.into());
+    }
+    let mut notes = Vec::new();
+    let per_switch = hall.ocs_count * if hall.wiring == Wiring::SingleSided { 1 } else { 2 };
+    let uneven: Vec<u32> =
+        matrix.ports_per_pod.iter().copied().filter(|ports| ports % per_switch != 0).collect();
+    if let Some(ports) = uneven.first() {
+        notes.push(format!(
+            "{} no multiple of {per_switch} ports (the first: {ports}), so the port map is not uniform: the first switches \
+             carry more than the others; the methods fall back to the exact model if halving fails",
+            counted(uneven.len() as u64, "pod has", "pods have")
+        ));
+    }
+    let scenario = CrossconnectScenario {
+        pods: pods as u32,
+        ocs_count: hall.ocs_count,
+        wiring: hall.wiring,
+        ports_a,
+        ports_b,
+        logical_circuits,
+        pod_names: Some(matrix.pods.clone()),
+        ..presets::bare()
+    };
+    scenario.validate()?;
+    Ok(Handed { scenario, notes })
+}
+
+/// A scenario that wants the circuits of a plan where the plan has them, on the same switches and ports; ports out of order
+/// there are out of order here.
+///
+/// # Errors
+/// Everything that does not fit.
+pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: Hall) -> Result<Handed, Problems> {
+    let pods = matrix.pods.len();
+    let ocs_count = places.ports_a.first().map_or(0, Vec::len);
+    let mut problems = Problems::new();
+    if hall.wiring == Wiring::SingleSided {
+        problems.add(
+            "wiring",
+            format!("is 'single_sided', but the circuits join {} to {}", places.sides[0], places.sides[1]),
+            "give two_sided or cross_wired",
+        );
+    }
+    if hall.ocs_count as usize != ocs_count {
+        problems.add(
+            "ocs_count",
+            format!(
+                "is {}, but the plan names the switch of every circuit and has {ocs_count}",
+                hall.ocs_count
+            ),
+            "leave it out, or set keep_ports=false to choose new switches and ports",
+        );
+    }
+    problems.into_result(())?;
+    let mut logical_circuits = vec![vec![0u32; pods]; pods];
+    for &(a, b, count) in &matrix.circuits {
+        for (i, j) in [(a, b), (b, a)] {
+            if let Some(cell) = logical_circuits.get_mut(i as usize).and_then(|row| row.get_mut(j as usize)) {
+                *cell += count;
+            }
+        }
+    }
+    let circuit = |placed: &PlacedCircuit| Placed {
+        ocs_id: placed.switch,
+        circuit: Circuit {
+            pod_a: placed.pod_a,
+            port_a_index: placed.port_a,
+            pod_b: placed.pod_b,
+            port_b_index: placed.port_b,
+        },
+    };
+    let port = |port: &PlacedPort| Port {
+        ocs_id: port.switch,
+        pod: port.pod,
+        side: if port.side_b { Side::B } else { Side::A },
+        port_index: port.port,
+    };
+    let mut failed_ports: Vec<Port> = places.failed_ports.iter().map(port).collect();
+    failed_ports.sort_unstable();
+    let scenario = CrossconnectScenario {
+        pods: pods as u32,
+        ocs_count: hall.ocs_count,
+        wiring: hall.wiring,
+        ports_a: places.ports_a.clone(),
+        ports_b: places.ports_b.clone(),
+        logical_circuits,
+        placed: places.circuits.iter().map(circuit).collect(),
+        failed_ports,
+        pod_names: Some(matrix.pods.clone()),
+        ..presets::bare()
+    };
+    scenario.validate()?;
+    let loops = places.circuits.iter().filter(|placed| placed.pod_a == placed.pod_b).count() as u64;
+    let mut notes = vec![format!(
+        "{} on {} switches keep switch and ports: {} are A ports, {} B ports",
+        counted(places.circuits.len() as u64, "circuit", "circuits"),
+        hall.ocs_count,
+        places.sides[0],
+        places.sides[1]
+    )];
+    if loops > 0 {
+        notes.push(format!(
+            "{} a pod to itself: among the circuits of every switch, not among those between pods",
+            counted(loops, "of them joins", "of them join")
+        ));
+    }
+    if !scenario.failed_ports.is_empty() {
+        notes.push(format!(
+            "{} out of order in the plan: {} there cannot be set",
+            counted(scenario.failed_ports.len() as u64, "port is", "ports are"),
+            counted(dead_circuits(&scenario), "circuit", "circuits")
+        ));
+    }
+    Ok(Handed { scenario, notes })
+}
+
+/// Circuits given port by port that end at ports out of order.
+fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
+    let failed: std::collections::HashSet<Port> = scenario.failed_ports.iter().copied().collect();
+    let dead = |placed: &&Placed| {
+        scenario.ends(placed.circuit).into_iter().any(|(side, pod, port_index)| {
+            failed.contains(&Port { ocs_id: placed.ocs_id, pod, side, port_index })
+        })
+    };
+    scenario.placed.iter().filter(dead).count() as u64
+}
+
+/// A and B ports of a pod on every switch.
+fn spread(ports: u32, pod: usize, hall: Hall) -> (Vec<u32>, Vec<u32>) {
+    let ocs = hall.ocs_count;
+    if hall.wiring == Wiring::SingleSided {
+        let row = (0..ocs).map(|k| ports / ocs + u32::from(k < ports % ocs)).collect();
+        return (row, vec![0; ocs as usize]);
+    }
+    let (whole, rest) = (ports / (2 * ocs), ports % (2 * ocs));
+    // An odd port is an A port of one pod and a B port of the next, so that both sides stay in balance.
+    let of = |odd: u32| (0..ocs).map(move |k| whole + u32::from(k < rest / 2 + odd)).collect();
+    let odd = rest % 2;
+    if pod.is_multiple_of(2) { (of(odd), of(0)) } else { (of(0), of(odd)) }
+}
+
+/// Makes what a plan leads to, its kept and added circuits, the installed state; ports that were out of order still are.
+///
+/// # Errors
+/// If the port maps differ: the plan is about other switches. Failed ports may leave a pod with fewer than it wants.
+pub fn install(handed: Handed, from: &CrossconnectScenario, changes: &Changes) -> Result<Handed, Problems> {
+    let Handed { mut scenario, mut notes } = handed;
+    same_ports(&scenario, from)?;
+    let staying = |action: Action| action != Action::Remove;
+    scenario.installed = Installed {
+        ocs: changes
+            .ocs
+            .iter()
+            .map(|ocs| InstalledOcs {
+                ocs_id: ocs.ocs_id,
+                cross_connects: ocs
+                    .cross_connects
+                    .iter()
+                    .filter(|entry| staying(entry.action))
+                    .map(|entry| Circuit {
+                        pod_a: entry.pod_a,
+                        port_a_index: entry.port_a_index,
+                        pod_b: entry.pod_b,
+                        port_b_index: entry.port_b_index,
+                    })
+                    .collect(),
+            })
+            .collect(),
+    };
+    if !from.failed_ports.is_empty() {
+        let here: std::collections::BTreeSet<Port> = scenario.failed_ports.iter().copied().collect();
+        let there = from.failed_ports.iter().filter(|port| !here.contains(port)).copied();
+        scenario.failed_ports.extend(there);
+        scenario.failed_ports.sort_unstable();
+        let failed = counted(from.failed_ports.len() as u64, "port", "ports");
+        notes.push(format!("{failed} out of order taken over from the installed plan"));
+    }
+    let renamed =
+        (0..scenario.pods as usize).filter(|&pod| scenario.pod_name(pod) != from.pod_name(pod)).count();
+    if renamed > 0 {
+        notes.push(format!(
+            "{} another name than in the installed plan; pods are matched by number",
+            counted(renamed as u64, "pod has", "pods have")
+        ));
+    }
+    scenario.validate()?;
+    let wanted = scenario.wanted_circuits();
+    let bound = assemble::counting_bound(&scenario);
+    notes.push(format!(
+        "{} of {} installed circuits have to go at least; {wanted} are wanted",
+        bound,
+        scenario.installed_circuits().count()
+    ));
+    Ok(Handed { scenario, notes })
+}
+
+fn same_ports(scenario: &CrossconnectScenario, from: &CrossconnectScenario) -> Result<(), Problem> {
+    let differs = |what: String, remedy: String| Err(Problem::new("installed_from", what, remedy));
+    if scenario.pods != from.pods {
+        return differs(
+            format!("is for {} pods, but {} are planned", from.pods, scenario.pods),
+            "give a plan for the same pods".to_owned(),
+        );
+    }
+    if scenario.ocs_count != from.ocs_count {
+        return differs(
+            format!("is for {} switches, but 'ocs_count' is {}", from.ocs_count, scenario.ocs_count),
+            "leave 'ocs_count' out, or give a plan for as many switches".to_owned(),
+        );
+    }
+    if scenario.wiring != from.wiring {
+        return differs(
+            format!("has {} wiring, but {} is asked for", from.wiring.word(), scenario.wiring.word()),
+            "give a plan for switches of the same wiring".to_owned(),
+        );
+    }
+    for pod in 0..scenario.pods as usize {
+        for ocs in 0..scenario.ocs_count as usize {
+            for (name, side) in Side::ALL {
+                let (there, here) = (from.ports(side, pod, ocs), scenario.ports(side, pod, ocs));
+                if there != here {
+                    let side = name.to_uppercase();
+                    return differs(
+                        format!(
+                            "has another port map: {} has {there} {side} ports on switch {ocs} there and {here} here",
+                            scenario.pod_name(pod)
+                        ),
+                        "give a plan whose pods have the same ports, or edit 'ports_a' and 'ports_b'"
+                            .to_owned(),
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

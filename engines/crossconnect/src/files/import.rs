@@ -1,0 +1,271 @@
+//! What is set on switches, from what they answer: the replies to the commands that exports end with, and tables.
+//!
+//! | format | file |
+//! |---|---|
+//! | `polatis_tl1`, `calient_tl1` | the reply to `RTRV-PATCH`, to `RTRV-CRS` |
+//! | `polatis_restconf` | the JSON of a `GET` of the list |
+//! | `polatis_netconf` | the reply to `get-config` |
+//! | `ocp_ocs` | the JSON of the connections, also as gnmic prints it |
+//! | `sonic_ocs` | CONFIG_DB as JSON |
+//! | `csv` | the table of the export; several files are read as one |
+//!
+//! All but `csv` take one file for every switch, no more and no less, so that the state of other switches is not taken for this
+//! one. A file says of which switch it is by `ocs-NUMBER` in its name, or the knob `ocs_ids` says it.
+
+use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of};
+use crate::files::devices::template::Role;
+use crate::files::devices::{Device, Lane, devices};
+use crate::files::exports::{
+    calient_tl1, csv as table, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
+};
+use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems, counted, suggestion};
+use lightbay_core::read::read_within;
+
+mod circuits;
+mod csv;
+mod files;
+mod json;
+mod netconf;
+mod tl1;
+
+#[cfg(test)]
+mod tests;
+
+/// A format.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Format {
+    /// Name.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub help: &'static str,
+    /// Usual ending of file names, without the dot.
+    pub extension: &'static str,
+    /// What of the files does not reach the scenario.
+    pub leaves_out: &'static [&'static str],
+    /// Its knobs.
+    pub params: Vec<ParamInfo>,
+}
+
+/// A file.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Its name, for messages and for the number of its switch.
+    pub name: &'a str,
+    /// Its content, perhaps gzip-compressed.
+    pub bytes: &'a [u8],
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// What is set on the switches of the scenario, sorted.
+    pub installed: Installed,
+    /// What was found and left out, as lines for a person.
+    pub lines: Vec<String>,
+    /// Those of the lines that the files do not say themselves.
+    pub assumed: Vec<String>,
+}
+
+/// A connection that a file lists, by the names of its ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    /// Line or key in the file.
+    place: String,
+    ingress: String,
+    egress: String,
+    /// Whether the switch says that it carries both directions; `None` if it does not say.
+    both_ways: Option<bool>,
+}
+
+/// All connections of a file, and lines for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Listing {
+    found: Vec<Found>,
+    /// What is taken from the file that it does not say as clearly as that.
+    notes: Vec<String>,
+}
+
+/// What only the switch knows.
+const SWITCH_ALONE: &[&str] =
+    &["names, states and power levels of the connections on the switch", "the wanted circuits"];
+
+/// All formats.
+pub fn formats() -> Vec<Format> {
+    let format = |name, help, extension| {
+        let mut params: Vec<ParamInfo> = ports_of(name).iter().flat_map(port_knobs).collect();
+        params.push(ParamInfo::int_list(
+            "ocs_ids",
+            0,
+            2 * MAX_OCS as i64 - 1,
+            "Switch of each file in turn; by 'ocs-NUMBER' in the names of the files if not given.",
+        ));
+        Format { name, help, extension, leaves_out: SWITCH_ALONE, params }
+    };
+    vec![
+        format(
+            polatis_tl1::NAME,
+            "Replies of Polatis-class switches to RTRV-PATCH, a file per switch.",
+            "txt",
+        ),
+        format(calient_tl1::NAME, "Replies of Calient switches to RTRV-CRS, a file per switch.", "txt"),
+        format(
+            polatis_restconf::NAME,
+            "Cross-connects of Polatis-class switches as RESTCONF JSON, a file per switch.",
+            "json",
+        ),
+        format(
+            polatis_netconf::NAME,
+            "Replies of Polatis-class switches to get-config, a file per switch.",
+            "xml",
+        ),
+        format(
+            ocp_ocs::NAME,
+            "Connections after the optical switch model of the Open Compute Project as JSON, a file per switch.",
+            "json",
+        ),
+        format(sonic_ocs::NAME, "CONFIG_DB of switches with SONiC as JSON, a file per switch.", "json"),
+        Format {
+            name: table::NAME,
+            help: "Tables as the export writes them: circuits by switch, pod and port, from 0.",
+            extension: "csv",
+            leaves_out: &["the batches", "the circuits of the other state (before or after)"],
+            params: vec![ParamInfo::choice(
+                "state",
+                &["after", "before"],
+                "after",
+                "Which state of a table with changes: after them (keep and add), or before (keep and remove).",
+            )],
+        },
+    ]
+}
+
+/// Returns `true` if files of a format can leave something open that the import then assumes ([`Imported::assumed`]).
+pub fn may_assume(format: &str) -> bool {
+    format == table::NAME || format == ocp_ocs::NAME
+}
+
+/// What files say is set on the switches of a scenario.
+///
+/// # Errors
+/// Every problem of the files with file, line or key, and value: text that is not of the format, ports that the scenario does not
+/// have, ports in use twice, circuits with one direction only, missing switches and switches of other scenarios.
+pub fn installed(
+    format: &str,
+    files: &[Input<'_>],
+    scenario: &CrossconnectScenario,
+    params: &Params,
+) -> Result<Imported, Problems> {
+    if files.is_empty() {
+        return Err(Problem::new("", "there is no file", "name at least one").into());
+    }
+    if format == table::NAME {
+        return csv::read(files, scenario, params.text("state") == Some("before"));
+    }
+    let Some(ports) = ports_of(format) else {
+        let names: Vec<&str> = formats().iter().map(|known| known.name).collect();
+        return Err(Problem::new(
+            "",
+            format!("'{format}' is not a state of switches"),
+            suggestion(format, &names),
+        )
+        .into());
+    };
+    let naming = naming(&ports, params)?;
+    let devices = devices(scenario, &naming.numbers)?;
+    let mut problems = Problems::new();
+    let (mut lines, mut assumed) = (Vec::new(), Vec::new());
+    let mut circuits = circuits::Circuits::new(scenario);
+    for (device, file) in files::of(&devices, files, params)? {
+        let listing = match text_of(file, MAX_STATE_BYTES).and_then(|text| listing(format, &text)) {
+            Ok(listing) => listing,
+            Err(found) => {
+                for problem in found.list() {
+                    problems.push(in_file(file.name, problem.clone()));
+                }
+                continue;
+            }
+        };
+        let count = counted(listing.found.len() as u64, "connection", "connections");
+        lines.push(format!("switch {}: {count} in {}", device.id, file.name));
+        let notes = listing.notes.iter().map(|note| format!("{}: {note}", file.name));
+        assumed.extend(notes.clone());
+        lines.extend(notes);
+        for found in listing.found {
+            let place = found.place.clone();
+            if let Err(problem) = circuit(device, &naming, &found)
+                .and_then(|(ends, way)| circuits.add(device.ocs, ends, way, (file.name, &place)))
+            {
+                problems.push(in_file(file.name, Problem { path: place, ..problem }));
+            }
+        }
+    }
+    if problems.is_empty() {
+        circuits.finish(&mut problems);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Imported { installed: circuits.installed(), lines, assumed })
+}
+
+/// A problem at a place of a file.
+fn in_file(file: &str, problem: Problem) -> Problem {
+    let path = if problem.path.is_empty() { file.to_owned() } else { format!("{file}, {}", problem.path) };
+    Problem { path, ..problem }
+}
+
+/// Largest state of one switch, in bytes: a hundred for each of more connections than any switch has ports.
+const MAX_STATE_BYTES: u64 = 16 << 20;
+
+fn text_of(file: &Input<'_>, limit: u64) -> Result<String, Problems> {
+    let bytes = read_within(file.bytes, limit)?;
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Problem::new(format!("byte {}", at + 1), "is not UTF-8 text", "save the file as text").into()
+    })
+}
+
+fn listing(format: &str, text: &str) -> Result<Listing, Problems> {
+    match format {
+        polatis_tl1::NAME => tl1::patches(text),
+        calient_tl1::NAME => tl1::cross_connects(text),
+        polatis_netconf::NAME => netconf::pairs(text),
+        polatis_restconf::NAME => json::pairs(text),
+        ocp_ocs::NAME => json::connections(text),
+        _ => json::config_db(text),
+    }
+}
+
+/// The circuit of a connection.
+fn circuit(
+    device: &Device,
+    naming: &Naming,
+    found: &Found,
+) -> Result<(crate::files::devices::Ends, crate::files::devices::Way), Problem> {
+    if let Some(both_ways) = found.both_ways.filter(|both| *both != naming.numbers.bidirectional) {
+        let (is, remedy) = if both_ways { ("both ways", "true") } else { ("one way", "false") };
+        return Err(Problem::new(
+            "",
+            format!("the connection of {} and {} is {is}", found.ingress, found.egress),
+            format!("set bidirectional={remedy}, or read the state of the right switch"),
+        ));
+    }
+    let number = |role, name: &str| {
+        naming.template.number(role, name).ok_or_else(|| {
+            let like = naming.template.name(role, naming.numbers.ingress_base.max(1));
+            Problem::new(
+                "",
+                format!("'{name}' is not a name of a port"),
+                format!("names look like {like}; set port_template"),
+            )
+        })
+    };
+    let lane = Lane {
+        ingress: number(Role::Ingress, &found.ingress)?,
+        egress: number(Role::Egress, &found.egress)?,
+    };
+    device.circuit(lane).map_err(|(message, remedy)| Problem::new("", message, remedy))
+}

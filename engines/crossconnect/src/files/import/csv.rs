@@ -1,0 +1,197 @@
+//! Tables as the export writes them: `ocs_id,action,pod_a,port_a,pod_b,port_b`, pods and ports from 0.
+
+use super::{Imported, Input, in_file, text_of};
+use crate::files::exports::csv::COLUMNS;
+use crate::plan::Action;
+use crate::scenario::{Circuit, CrossconnectScenario, Installed, InstalledOcs, Side, Wiring};
+use lightbay_core::problem::{Problem, Problems, counted, suggestion};
+use std::collections::HashMap;
+
+/// Largest table, in bytes.
+const MAX_TABLE_BYTES: u64 = 64 << 20;
+
+/// Most switches that are named one by one.
+const NAMED: usize = 8;
+
+/// A port of the switch at hand: switch, side, pod, index.
+type End = (u32, Side, u32, u32);
+
+/// Reads all files as one table: the state after the changes in it, or before them.
+pub(super) fn read(
+    files: &[Input<'_>],
+    scenario: &CrossconnectScenario,
+    before: bool,
+) -> Result<Imported, Problems> {
+    let mut problems = Problems::new();
+    let (mut lines, mut assumed) = (Vec::new(), Vec::new());
+    let mut switches = vec![Vec::new(); scenario.ocs_count as usize];
+    let mut taken: HashMap<End, String> = HashMap::new();
+    for file in files {
+        let text = match text_of(file, MAX_TABLE_BYTES) {
+            Ok(text) => text,
+            Err(found) => {
+                for problem in found.list() {
+                    problems.push(in_file(file.name, problem.clone()));
+                }
+                continue;
+            }
+        };
+        let mut counts = [0u64; 3];
+        let mut rows =
+            (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty());
+        let header: Vec<&str> = rows.next().map_or_else(Vec::new, |(_, line)| cells(line));
+        if !header.starts_with(&COLUMNS) {
+            let message = format!("has the columns '{}'", header.join(","));
+            problems.push(Problem::new(
+                file.name,
+                message,
+                format!("the first line has to begin with {}", COLUMNS.join(",")),
+            ));
+            continue;
+        }
+        for (number, line) in rows {
+            let place = format!("line {number}");
+            match row(scenario, line) {
+                Ok((_, action, _)) if action == (if before { Action::Add } else { Action::Remove }) => {
+                    counts[action as usize] += 1;
+                }
+                Ok((ocs, action, circuit)) => {
+                    counts[action as usize] += 1;
+                    let at = format!("{}, {place}", file.name);
+                    match occupy(scenario, &mut taken, ocs, circuit, at) {
+                        Ok(()) => switches[ocs as usize].push(circuit),
+                        Err(problem) => problems.push(in_file(file.name, Problem { path: place, ..problem })),
+                    }
+                }
+                Err(problem) => problems.push(in_file(file.name, Problem { path: place, ..problem })),
+            }
+        }
+        let [kept, removed, added] = counts;
+        lines.push(format!(
+            "{}: {} that stay, {removed} to remove, {added} to add",
+            file.name,
+            counted(kept, "circuit", "circuits")
+        ));
+        if kept == 0 && removed + added > 0 {
+            assumed.push(format!(
+                "{}: holds changes only; export with full=true to have circuits that stay too",
+                file.name
+            ));
+        }
+    }
+    assumed.extend(without_rows(&switches));
+    lines.extend(assumed.iter().cloned());
+    let ocs = (0u32..).zip(switches).map(|(ocs_id, mut cross_connects)| {
+        cross_connects.sort_unstable();
+        InstalledOcs { ocs_id, cross_connects }
+    });
+    let installed = Installed { ocs: ocs.collect() };
+    problems.into_result(Imported { installed, lines, assumed })
+}
+
+/// The cells of a line, quoted or not.
+fn cells(line: &str) -> Vec<&str> {
+    let bare = |cell| str::strip_prefix(cell, '"').and_then(|cell| cell.strip_suffix('"')).unwrap_or(cell);
+    line.split(',').map(str::trim).map(bare).collect()
+}
+
+/// A row: switch, action, circuit.
+fn row(scenario: &CrossconnectScenario, line: &str) -> Result<(u32, Action, Circuit), Problem> {
+    let cells = cells(line);
+    // Further columns are for people.
+    if cells.len() < COLUMNS.len() {
+        return Err(Problem::new(
+            "",
+            format!("has {}", counted(cells.len() as u64, "cell", "cells")),
+            format!("give {}", COLUMNS.join(",")),
+        ));
+    }
+    let number = |column: usize| {
+        cells[column].parse::<u32>().map_err(|_| {
+            Problem::new(
+                "",
+                format!("{} is '{}'", COLUMNS[column], cells[column]),
+                "give a whole number from 0",
+            )
+        })
+    };
+    let action = Action::ALL.iter().find(|(name, _)| *name == cells[1]).map(|(_, action)| *action);
+    let action = action.ok_or_else(|| {
+        let names = Action::ALL.map(|(name, _)| name);
+        Problem::new("", format!("action is '{}'", cells[1]), suggestion(cells[1], &names))
+    })?;
+    let ocs = number(0)?;
+    if ocs >= scenario.ocs_count {
+        return Err(Problem::new(
+            "",
+            format!("ocs_id is {ocs}"),
+            format!("switches are 0 to {}; is it the state of other switches?", scenario.ocs_count - 1),
+        ));
+    }
+    let circuit =
+        Circuit { pod_a: number(2)?, port_a_index: number(3)?, pod_b: number(4)?, port_b_index: number(5)? };
+    Ok((ocs, action, circuit))
+}
+
+/// Takes the ports of a circuit.
+fn occupy(
+    scenario: &CrossconnectScenario,
+    taken: &mut HashMap<End, String>,
+    ocs: u32,
+    circuit: Circuit,
+    place: String,
+) -> Result<(), Problem> {
+    if circuit.pod_a == circuit.pod_b && !scenario.is_placed() {
+        return Err(Problem::new("", format!("joins pod {} to itself", circuit.pod_a), "give two pods"));
+    }
+    let far = if scenario.wiring == Wiring::SingleSided { Side::A } else { Side::B };
+    let ends = [
+        (ocs, Side::A, circuit.pod_a, circuit.port_a_index),
+        (ocs, far, circuit.pod_b, circuit.port_b_index),
+    ];
+    for (_, side, pod, port) in ends {
+        let ports = scenario.ports(side, pod as usize, ocs as usize);
+        if pod >= scenario.pods {
+            return Err(Problem::new(
+                "",
+                format!("names pod {pod}"),
+                format!("pods are 0 to {}", scenario.pods - 1),
+            ));
+        }
+        if port >= ports {
+            return Err(Problem::new(
+                "",
+                format!("names port {port} of pod {pod}"),
+                format!("it has {} on switch {ocs}, counted from 0", counted(ports.into(), "port", "ports")),
+            ));
+        }
+    }
+    for end in ends {
+        if let Some(first) = taken.get(&end) {
+            let (_, _, pod, port) = end;
+            return Err(Problem::new(
+                "",
+                format!("uses port {port} of pod {pod} again, which {first} has"),
+                "a port holds one circuit",
+            ));
+        }
+    }
+    for end in ends {
+        taken.insert(end, place.clone());
+    }
+    Ok(())
+}
+
+/// What has to be said of switches that carry nothing by the table: it may be of fewer switches than the scenario.
+fn without_rows(switches: &[Vec<Circuit>]) -> Option<String> {
+    let dark: Vec<usize> = (0..switches.len()).filter(|&ocs| switches[ocs].is_empty()).collect();
+    if dark.is_empty() || dark.len() == switches.len() {
+        return None;
+    }
+    let mut names: Vec<String> = dark.iter().take(NAMED).map(ToString::to_string).collect();
+    if dark.len() > NAMED {
+        names.push(format!("{} more", dark.len() - NAMED));
+    }
+    let word = if dark.len() == 1 { "switch" } else { "switches" };
+    Some(format!("no circuit on {word} {}: taken as dark", names.join(", ")))
+}

@@ -1,0 +1,75 @@
+//! Which file is of which box.
+
+use super::Input;
+use crate::files::devices::Device;
+use lightbay_core::param::Params;
+use lightbay_core::problem::{Problems, counted};
+use std::collections::BTreeMap;
+
+/// The file of every box.
+pub(super) fn of<'a>(
+    devices: &'a [Device],
+    files: &'a [Input<'a>],
+    params: &Params,
+) -> Result<Vec<(&'a Device, &'a Input<'a>)>, Problems> {
+    let mut problems = Problems::new();
+    let given = params.ints("ocs_ids").filter(|ids| !ids.is_empty());
+    if let Some(ids) = given.as_ref().filter(|ids| ids.len() != files.len()) {
+        problems.add(
+            "ocs_ids",
+            format!(
+                "names {}, but there are {}",
+                counted(ids.len() as u64, "switch", "switches"),
+                counted(files.len() as u64, "file", "files")
+            ),
+            "name the switch of each file",
+        );
+        return Err(problems);
+    }
+    let last = devices.iter().map(|device| device.id).max().unwrap_or(0);
+    let mut by_id: BTreeMap<u32, &Input<'_>> = BTreeMap::new();
+    for (index, file) in files.iter().enumerate() {
+        let named = given.as_ref().map_or_else(|| number_in(file.name), |ids| u32::try_from(ids[index]).ok());
+        // With one switch and one file there is no doubt.
+        let only = (devices.len() == 1 && files.len() == 1).then_some(last);
+        let Some(id) = named.or(only) else {
+            problems.add(
+                file.name,
+                "does not say of which switch it is",
+                "put 'ocs-NUMBER' into its name, or give ocs_ids",
+            );
+            continue;
+        };
+        if devices.iter().all(|device| device.id != id) {
+            problems.add(
+                file.name,
+                format!("is of switch {id}"),
+                format!("switches are 0 to {last}; is it the state of other switches?"),
+            );
+        } else if let Some(first) = by_id.insert(id, file) {
+            problems.add(
+                file.name,
+                format!("is of switch {id}, as {} is", first.name),
+                "give one file per switch",
+            );
+        }
+    }
+    if problems.is_empty() {
+        for device in devices.iter().filter(|device| device.has_ports() && !by_id.contains_key(&device.id)) {
+            problems.add(
+                "",
+                format!("no file is of switch {}", device.id),
+                format!("give one for each of the switches 0 to {last}"),
+            );
+        }
+    }
+    let assigned = devices.iter().filter_map(|device| Some((device, *by_id.get(&device.id)?))).collect();
+    problems.into_result(assigned)
+}
+
+/// The number behind the last `ocs-` of a name.
+fn number_in(name: &str) -> Option<u32> {
+    let (_, rest) = name.rsplit_once("ocs-")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}

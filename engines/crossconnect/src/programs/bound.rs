@@ -1,0 +1,198 @@
+//! What no plan can beat: the linear relaxation of the exact model over all orientations, by column generation.
+//!
+//! Counting pairs of pods sees which circuits must go; it does not see that the new ones need a free A port and a free B
+//! port on the same switch. The relaxation of section 4 does, and is much closer to the optimum. Most of its columns put
+//! a new circuit somewhere and are never used, so the solver begins with the cells that keep something and those of a
+//! known plan, and gets further ones by their reduced costs. Every round yields a bound: by weak duality the optimum is at
+//! least the value of the restricted program plus, for each column left out, its bound times its reduced cost if negative.
+
+use crate::model::assignment::Assignment;
+use crate::model::task::Task;
+use crate::programs::exact::{Orientation, Program};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::event::{Flow, SolverEvent, Watch as Listener};
+use lightbay_highs::instance::Instance;
+use lightbay_highs::model::{Column, Model, Row};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Status;
+
+#[cfg(test)]
+mod tests;
+
+/// What the solver's tolerances may add to a bound, circuits.
+const SLIP: f64 = 1e-5;
+
+/// Reduced cost below which a column can help.
+const NEGATIVE: f64 = -1e-7;
+
+/// Rows, and columns, of the restricted program between two questions whether to go on.
+const ROWS_ASKED: u32 = 64;
+const COLUMNS_ASKED: usize = 4096;
+
+/// The next whole number that a bound implies: removed circuits are whole.
+pub fn whole(bound: f64) -> u64 {
+    (bound - SLIP).ceil().max(0.0) as u64
+}
+
+/// Bounds the removed circuits of all plans from below. `plan` is a solution of the task; every better bound goes to
+/// `found`, and the search for more ends when the plan meets it.
+///
+/// # Errors
+/// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.
+pub fn relaxation<W: Watch>(
+    task: &Task,
+    plan: &Assignment,
+    watch: &mut W,
+    found: &mut dyn FnMut(&mut W, u64) -> Result<(), MethodError>,
+) -> Result<u64, MethodError> {
+    let program = Program::watched(task, Orientation::Joint, watch)?;
+    let Some(point) = program.point(plan) else {
+        return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
+    };
+    let removed = task.removed(plan);
+    let mut best = task.count_bound();
+    let mut master = Master::new(program.model(), &point, watch)?;
+    while best < removed {
+        let round = master.round(watch)?;
+        if whole(round.bound) > best {
+            best = whole(round.bound).min(removed);
+            found(watch, best)?;
+        }
+        if round.complete || whole(round.value) <= best {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// The restricted program.
+struct Master<'m> {
+    model: &'m Model,
+    instance: Instance,
+    /// Rows of every column of the model.
+    rows: Vec<Vec<(Row, f64)>>,
+    /// Columns of the model that the program does not have.
+    outside: Vec<u32>,
+}
+
+/// What a round says.
+struct Round {
+    /// A lower bound of the relaxation.
+    bound: f64,
+    /// The value of the restricted program, an upper bound of the relaxation.
+    value: f64,
+    /// Whether no column can improve it.
+    complete: bool,
+}
+
+fn failed(error: lightbay_highs::error::Error) -> MethodError {
+    MethodError::Failed(error.to_string())
+}
+
+impl<'m> Master<'m> {
+    fn new(model: &'m Model, point: &[f64], watch: &mut impl Watch) -> Result<Self, MethodError> {
+        let mut rows = vec![Vec::new(); model.columns()];
+        for row in 0..model.rows() as u32 {
+            if row.is_multiple_of(ROWS_ASKED) {
+                watch.checkpoint()?;
+            }
+            for (column, value) in model.terms(Row(row)) {
+                rows[column.index()].push((Row(row), value));
+            }
+        }
+        let mut first = Model::new(model.name.clone());
+        first.offset = model.offset;
+        let mut places = vec![None; model.columns()];
+        let mut outside = Vec::new();
+        for column in 0..model.columns() {
+            if column.is_multiple_of(COLUMNS_ASKED) {
+                watch.checkpoint()?;
+            }
+            // A column that counts what is kept, one that makes room for such a column, or one of the plan.
+            let linked = rows[column].iter().any(|(_, value)| *value < 0.0);
+            if model.costs[column] < 0.0 || linked || point[column] > 0.0 {
+                let name = model.column_names[column].clone();
+                let (upper, cost) = (model.upper[column], model.costs[column]);
+                places[column] = Some(first.column(name, 0.0, upper, cost));
+            } else {
+                outside.push(column as u32);
+            }
+        }
+        for row in 0..model.rows() {
+            if (row as u32).is_multiple_of(ROWS_ASKED) {
+                watch.checkpoint()?;
+            }
+            let terms = model.terms(Row(row as u32));
+            let inside: Vec<(Column, f64)> =
+                terms.filter_map(|(column, value)| places[column.index()].map(|at| (at, value))).collect();
+            let (lower, upper) = (model.row_lower[row], model.row_upper[row]);
+            first.row(model.row_names[row].clone(), lower, upper, inside);
+        }
+        let mut instance = Instance::new(&first).map_err(failed)?;
+        instance.apply(&Options::new().set("solver", "simplex").set("presolve", "off")).map_err(failed)?;
+        Ok(Self { model, instance, rows, outside })
+    }
+
+    /// Solves the restricted program and takes in the columns that can improve it.
+    fn round(&mut self, watch: &mut impl Watch) -> Result<Round, MethodError> {
+        let mut ear = Ear { watch, failed: None };
+        let solution = self.instance.run(&mut ear);
+        if let Some(failed) = ear.failed {
+            return Err(failed);
+        }
+        let solution = solution.map_err(failed)?;
+        let (Status::Optimal, Some(value)) = (solution.status, solution.objective) else {
+            return Err(MethodError::Failed(format!("the relaxation ended as {:?}", solution.status)));
+        };
+        let duals = &solution.row_duals;
+        let reduced = |column: u32| {
+            let prices = self.rows[column as usize].iter().map(|(row, value)| value * duals[row.index()]);
+            self.model.costs[column as usize] - prices.sum::<f64>()
+        };
+        let mut bound = value;
+        let mut chosen: Vec<(f64, u32)> = Vec::new();
+        for &column in &self.outside {
+            let cost = reduced(column);
+            if cost < 0.0 {
+                bound += cost * self.model.upper[column as usize];
+            }
+            if cost < NEGATIVE {
+                chosen.push((cost, column));
+            }
+        }
+        // The best ones first; ties by number, so that every run is the same.
+        chosen.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        chosen.truncate(self.model.rows().max(100));
+        let columns: Vec<(f64, Vec<(Row, f64)>)> = chosen
+            .iter()
+            .map(|&(_, column)| (self.model.costs[column as usize], self.rows[column as usize].clone()))
+            .collect();
+        if !columns.is_empty() {
+            // Upper bounds follow from the rows.
+            self.instance.add_columns("new", 0.0, f64::INFINITY, &columns).map_err(failed)?;
+        }
+        let taken: std::collections::HashSet<u32> = chosen.iter().map(|(_, column)| *column).collect();
+        self.outside.retain(|column| !taken.contains(column));
+        Ok(Round { bound, value, complete: columns.is_empty() })
+    }
+}
+
+/// Asks the run whether to go on.
+struct Ear<'w, W: Watch> {
+    watch: &'w mut W,
+    failed: Option<MethodError>,
+}
+
+impl<W: Watch> Listener for Ear<'_, W> {
+    fn event(&mut self, _: &SolverEvent) -> Flow {
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.failed.is_none() {
+            self.failed = self.watch.checkpoint().err();
+        }
+        if self.failed.is_some() { Flow::Stop } else { Flow::Continue }
+    }
+}

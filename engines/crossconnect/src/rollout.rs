@@ -1,0 +1,15 @@
+//! Plans from assignments: ports, batches, phases.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`ports`] | from circuits per pair of pods to ports |
+//! | [`batches`] | the order in which changes are made |
+//! | [`phases`] | the order of phases of an all-to-all |
+//! | [`assemble`] | from a target to what plans hold, and back |
+//! | [`caveat`] | what a person has to be told of a plan beside its objective |
+
+pub mod assemble;
+pub mod batches;
+pub mod caveat;
+pub mod phases;
+pub mod ports;

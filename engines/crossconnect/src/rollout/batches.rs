@@ -1,0 +1,106 @@
+//! The order in which changes are made.
+//!
+//! A batch takes down circuits, then sets up others on ports that are free by then, so no busy port is ever used. Without
+//! limits everything fits in one batch. With limits on what may be dark, the changes fall apart into components:
+//! chains and rings in which a removal frees a port for an addition, which needs another removal, and so on. A component
+//! made in one batch leaves nothing dark behind, so whole components are packed first, the largest first. One that is
+//! too large for any batch is cut: the moves that make one more addition possible are made one after the other as far as the
+//! limits allow, and the rest follows in the next batches. If nothing can move within the limits, the move that breaks them
+//! least is made and counted.
+
+use crate::plan::{Action, Batch, Entry, EntryRef};
+use crate::rollout::ports::Wired;
+use crate::scenario::CrossconnectScenario;
+
+mod components;
+mod pack;
+mod traffic;
+
+use components::Work;
+use pack::Care;
+use traffic::Traffic;
+
+/// Batches and what is dark during them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    /// The batches, in execution order; none if nothing changes.
+    pub batches: Vec<Batch>,
+    /// Batches during which some limit is not kept.
+    pub broken: u64,
+    /// Most circuits that are dark during a batch.
+    pub max_dark_circuits: u64,
+    /// Most circuits that a pod misses during a batch.
+    pub max_dark_per_pod: u64,
+    /// Least share of its circuits that a pair of pods keeps during a batch.
+    pub least_pair_share: f64,
+}
+
+/// Orders the changes.
+pub fn schedule(scenario: &CrossconnectScenario, wired: &Wired) -> Schedule {
+    let work = Work::of(scenario, wired);
+    let traffic = Traffic::of(scenario, wired);
+    if scenario.rollout.is_usual() {
+        let all = work.changes.iter().map(|change| change.at).collect::<Vec<EntryRef>>();
+        let order = if all.is_empty() { Vec::new() } else { vec![(0..all.len() as u32).collect()] };
+        return replay(&work, traffic, order);
+    }
+    // Opening several long components at once takes fewer batches, but their open ends may block each other.
+    let eager = replay(&work, traffic.clone(), pack::pack(&work, traffic.clone(), Care::Eager));
+    if eager.broken == 0 {
+        return eager;
+    }
+    let careful = replay(&work, traffic.clone(), pack::pack(&work, traffic, Care::OneAtATime));
+    if careful.broken < eager.broken { careful } else { eager }
+}
+
+/// Counts what is dark during the batches of an order.
+fn replay(work: &Work, mut traffic: Traffic, order: Vec<Vec<u32>>) -> Schedule {
+    let mut schedule = Schedule {
+        batches: Vec::with_capacity(order.len()),
+        broken: 0,
+        max_dark_circuits: 0,
+        max_dark_per_pod: 0,
+        least_pair_share: 1.0,
+    };
+    for mut changes in order {
+        changes.sort_unstable_by_key(|&change| {
+            let change = &work.changes[change as usize];
+            (!change.removal, change.at)
+        });
+        let additions = changes.partition_point(|&change| work.changes[change as usize].removal);
+        for &change in &changes[..additions] {
+            traffic.take(&work.changes[change as usize]);
+        }
+        let dark = traffic.dark();
+        schedule.broken += u64::from(dark.broken);
+        schedule.max_dark_circuits = schedule.max_dark_circuits.max(dark.circuits);
+        schedule.max_dark_per_pod = schedule.max_dark_per_pod.max(dark.of_a_pod);
+        schedule.least_pair_share = schedule.least_pair_share.min(dark.least_pair_share);
+        for &change in &changes[additions..] {
+            traffic.give(&work.changes[change as usize]);
+        }
+        let changes = changes.iter().map(|&change| work.changes[change as usize].at).collect();
+        schedule.batches.push(Batch { changes, dark_circuits: dark.circuits });
+    }
+    schedule
+}
+
+/// The entries of a plan with what they are called in batches.
+fn entries(wired: &Wired) -> impl Iterator<Item = (EntryRef, &Entry)> {
+    wired.ocs.iter().flat_map(|ocs| {
+        let named = |(entry, listed): (u32, _)| (EntryRef { ocs_id: ocs.ocs_id, entry }, listed);
+        (0u32..).zip(&ocs.cross_connects).map(named)
+    })
+}
+
+/// The pods of an entry, the smaller first.
+fn pair(entry: &Entry) -> (u32, u32) {
+    (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))
+}
+
+const fn is_change(entry: &Entry) -> bool {
+    !matches!(entry.action, Action::Keep)
+}
+
+#[cfg(test)]
+mod tests;

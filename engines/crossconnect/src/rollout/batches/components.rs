@@ -1,0 +1,122 @@
+//! Changes and what they wait for.
+
+use super::{entries, is_change};
+use crate::plan::{Action, EntryRef};
+use crate::rollout::ports::Wired;
+use crate::scenario::{Circuit, CrossconnectScenario, Side};
+use rustc_hash::FxHashMap;
+
+/// A removal or an addition.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub at: EntryRef,
+    pub removal: bool,
+    /// The pods at its ends, the smaller first.
+    pub pods: (u32, u32),
+    /// Whether its circuit ends at a port out of order, so that nothing is lost with it.
+    pub forced: bool,
+    /// Removals that free its ports, at most two; none for a removal.
+    pub waits_for: Vec<u32>,
+}
+
+/// Removals that are made together to get one step further: those that an addition waits for, or one that nothing waits
+/// for.
+pub(super) type Move = Vec<u32>;
+
+/// Changes that hang together by their ports.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Component {
+    /// Its removals.
+    pub removals: Vec<u32>,
+    /// Its additions.
+    pub additions: Vec<u32>,
+    /// What can be done in it step by step, additions that wait for little first.
+    pub moves: Vec<Move>,
+}
+
+/// All changes and how they hang together.
+#[derive(Clone, Debug)]
+pub(super) struct Work {
+    pub changes: Vec<Change>,
+    /// Components, those with most removals first.
+    pub components: Vec<Component>,
+}
+
+impl Work {
+    pub(super) fn of(scenario: &CrossconnectScenario, wired: &Wired) -> Self {
+        let mut changes = Vec::new();
+        let mut busy: FxHashMap<(u32, Side, u32, u32), u32> = FxHashMap::default();
+        let ends = |at: EntryRef, entry: &crate::plan::Entry| {
+            let circuit = Circuit {
+                pod_a: entry.pod_a,
+                port_a_index: entry.port_a_index,
+                pod_b: entry.pod_b,
+                port_b_index: entry.port_b_index,
+            };
+            scenario.ends(circuit).map(|(side, pod, index)| (at.ocs_id, side, pod, index))
+        };
+        for wanted in [Action::Remove, Action::Add] {
+            for (at, entry) in entries(wired).filter(|(_, entry)| is_change(entry) && entry.action == wanted)
+            {
+                let number = changes.len() as u32;
+                let removal = wanted == Action::Remove;
+                let mut waits_for = Vec::new();
+                if removal {
+                    busy.extend(ends(at, entry).map(|end| (end, number)));
+                } else {
+                    waits_for.extend(ends(at, entry).iter().filter_map(|end| busy.get(end)));
+                    waits_for.sort_unstable();
+                    waits_for.dedup();
+                }
+                let forced = wired.forced.contains(&at);
+                changes.push(Change { at, removal, pods: super::pair(entry), forced, waits_for });
+            }
+        }
+        let components = components(&changes);
+        Self { changes, components }
+    }
+}
+
+fn components(changes: &[Change]) -> Vec<Component> {
+    let mut parent: Vec<u32> = (0..changes.len() as u32).collect();
+    let mut awaited = vec![false; changes.len()];
+    for (number, change) in (0u32..).zip(changes) {
+        for &removal in &change.waits_for {
+            awaited[removal as usize] = true;
+            let (one, other) = (root(&mut parent, number), root(&mut parent, removal));
+            parent[one.max(other) as usize] = one.min(other);
+        }
+    }
+    let mut of_root: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut found: Vec<Component> = Vec::new();
+    for (number, change) in (0u32..).zip(changes) {
+        let at = *of_root.entry(root(&mut parent, number)).or_insert_with(|| {
+            found.push(Component::default());
+            found.len() - 1
+        });
+        let component = &mut found[at];
+        if change.removal {
+            component.removals.push(number);
+            if !awaited[number as usize] {
+                component.moves.push(vec![number]);
+            }
+        } else {
+            component.additions.push(number);
+            component.moves.push(change.waits_for.clone());
+        }
+    }
+    for component in &mut found {
+        component.moves.sort_by_key(Vec::len);
+    }
+    found.sort_by_key(|component| std::cmp::Reverse(component.removals.len()));
+    found
+}
+
+fn root(parent: &mut [u32], mut at: u32) -> u32 {
+    while parent[at as usize] != at {
+        let above = parent[parent[at as usize] as usize];
+        parent[at as usize] = above;
+        at = above;
+    }
+    at
+}

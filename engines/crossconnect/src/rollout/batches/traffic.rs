@@ -1,0 +1,154 @@
+//! What is live, against what must be.
+
+use super::components::Change;
+use super::entries;
+use crate::plan::Action;
+use crate::rollout::ports::Wired;
+use crate::scenario::CrossconnectScenario;
+use rustc_hash::FxHashMap;
+
+/// Tolerance of shares.
+const SHARE_TOLERANCE: f64 = 1e-9;
+
+/// Circuits of a pod or of a pair of pods.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// Old and new number; circuits at ports out of order are no old ones.
+    old: u32,
+    new: u32,
+    /// Present number.
+    live: u32,
+    /// Least number that the limits allow.
+    floor: u32,
+}
+
+impl Count {
+    /// What is missed against.
+    const fn due(self) -> u32 {
+        if self.old < self.new { self.old } else { self.new }
+    }
+
+    const fn missing(self) -> u32 {
+        self.due().saturating_sub(self.live)
+    }
+
+    const fn below_floor(self) -> u32 {
+        self.floor.saturating_sub(self.live)
+    }
+}
+
+/// What is dark at a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dark {
+    /// Circuits of all switches together.
+    pub circuits: u64,
+    /// Most that one pod misses.
+    pub of_a_pod: u64,
+    /// Least share that a pair keeps.
+    pub least_pair_share: f64,
+    /// Whether a limit is broken.
+    pub broken: bool,
+}
+
+/// Live circuits altogether, of all pods, and of all pairs of pods that change.
+#[derive(Clone, Debug)]
+pub(super) struct Traffic {
+    all: Count,
+    pods: Vec<Count>,
+    pairs: Vec<Count>,
+    at: FxHashMap<(u32, u32), u32>,
+}
+
+impl Traffic {
+    pub(super) fn of(scenario: &CrossconnectScenario, wired: &Wired) -> Self {
+        let mut traffic = Self {
+            all: Count::default(),
+            pods: vec![Count::default(); scenario.pods as usize],
+            pairs: Vec::new(),
+            at: FxHashMap::default(),
+        };
+        for (at, entry) in entries(wired) {
+            let (a, b) = super::pair(entry);
+            let pairs = &mut traffic.pairs;
+            let number = *traffic.at.entry((a, b)).or_insert_with(|| {
+                pairs.push(Count::default());
+                pairs.len() as u32 - 1
+            });
+            let is_old = entry.action != Action::Add && !wired.forced.contains(&at);
+            let is_new = entry.action != Action::Remove;
+            let add = |count: &mut Count| {
+                count.old += u32::from(is_old);
+                count.new += u32::from(is_new);
+            };
+            add(&mut traffic.all);
+            add(&mut pairs[number as usize]);
+            add(&mut traffic.pods[a as usize]);
+            // A circuit of a pod to itself is one circuit of that pod.
+            if a != b {
+                add(&mut traffic.pods[b as usize]);
+            }
+        }
+        traffic.all.live = traffic.all.old;
+        let most = scenario.rollout.max_dark_per_pod;
+        for pod in &mut traffic.pods {
+            pod.live = pod.old;
+            pod.floor = if most == 0 { 0 } else { pod.due().saturating_sub(most) };
+        }
+        for pair in &mut traffic.pairs {
+            pair.live = pair.old;
+            let least = scenario.rollout.min_pair_share * f64::from(pair.due()) - SHARE_TOLERANCE;
+            pair.floor = least.ceil().max(0.0) as u32;
+        }
+        traffic
+    }
+
+    fn counts(&mut self, change: &Change) -> [Option<&mut Count>; 4] {
+        let (a, b) = change.pods;
+        let pair = self.at.get(&change.pods).and_then(|&at| self.pairs.get_mut(at as usize));
+        let [a, b] = if a == b {
+            [self.pods.get_mut(a as usize), None]
+        } else {
+            self.pods
+                .get_disjoint_mut([a as usize, b as usize])
+                .map_or([None, None], |[a, b]| [Some(a), Some(b)])
+        };
+        [a, b, pair, Some(&mut self.all)]
+    }
+
+    /// A circuit goes down; returns by how many circuits it misses the limits there, 0 if it keeps them.
+    pub(super) fn take(&mut self, change: &Change) -> u32 {
+        if change.forced {
+            return 0;
+        }
+        let mut missed = 0;
+        for count in self.counts(change).into_iter().flatten() {
+            count.live -= 1;
+            missed += count.below_floor();
+        }
+        missed
+    }
+
+    /// A circuit comes up, or a removal is taken back.
+    pub(super) fn give(&mut self, change: &Change) {
+        if change.forced {
+            return;
+        }
+        for count in self.counts(change).into_iter().flatten() {
+            count.live += 1;
+        }
+    }
+
+    /// What is dark now.
+    pub(super) fn dark(&self) -> Dark {
+        let share = |pair: &Count| {
+            let due = pair.due();
+            if due == 0 { 1.0 } else { f64::from(pair.live.min(due)) / f64::from(due) }
+        };
+        Dark {
+            circuits: u64::from(self.all.missing()),
+            of_a_pod: self.pods.iter().map(|pod| u64::from(pod.missing())).max().unwrap_or_default(),
+            least_pair_share: self.pairs.iter().map(share).fold(1.0, f64::min),
+            broken: self.pods.iter().chain(&self.pairs).any(|count| count.below_floor() > 0),
+        }
+    }
+}

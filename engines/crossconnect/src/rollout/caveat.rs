@@ -1,0 +1,202 @@
+//! What a person has to be told of a plan beside its objective: wanted circuits that are not set, pairs of pods that a
+//! batch cuts off, limits of the rollout that are not kept.
+
+use crate::plan::{Action, Changes, Entry, EntryRef};
+use crate::rollout::assemble::limits_note;
+use crate::rollout::batches;
+use crate::rollout::ports::Wired;
+use crate::scenario::{Circuit, CrossconnectScenario, Port, Rollout};
+use lightbay_core::problem::counted;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+#[cfg(test)]
+mod tests;
+
+/// Share of its circuits that a gentler rollout keeps for every pair of pods.
+const GENTLER_SHARE: f64 = 0.5;
+/// Changes up to which another order is tried: a moment's work.
+const MOST_CHANGES: usize = 4000;
+/// Pairs that are named before the rest is only counted.
+const NAMED: usize = 6;
+
+/// A pair of pods, the smaller first.
+pub type Pair = (u32, u32);
+
+/// Everything that has to be told of a plan.
+pub fn of(
+    scenario: &CrossconnectScenario,
+    changes: &Changes,
+    metrics: &BTreeMap<String, f64>,
+) -> Option<String> {
+    let said: Vec<String> = [unmet(scenario, changes), cut_off(scenario, changes), limits_note(metrics)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Wanted circuits that are not set: pair, circuits that are set, circuits that are wanted.
+pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(Pair, u32, u32)> {
+    let mut set: BTreeMap<Pair, u32> = BTreeMap::new();
+    for (_, entry) in entries(changes).filter(|(_, entry)| entry.action != Action::Remove) {
+        *set.entry(pair(entry)).or_default() += 1;
+    }
+    let short = scenario.wanted_pairs().into_iter().map(|(pair, wanted)| {
+        let set = set.get(&pair).copied().unwrap_or(0);
+        (pair, set, wanted)
+    });
+    short.filter(|&(_, set, wanted)| set < wanted).collect()
+}
+
+/// What has to be said of wanted circuits that are not set.
+pub fn unmet(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
+    let unmet = changes.totals.unmet_circuits?;
+    let least = changes.totals.lower_bound_unmet_circuits.unwrap_or(0);
+    let short = unmet_pairs(scenario, changes);
+    let name = |&((i, j), set, wanted): &(Pair, u32, u32)| {
+        format!("{}-{} {set} of {wanted}", scenario.pod_name(i as usize), scenario.pod_name(j as usize))
+    };
+    Some(format!(
+        "{unmet} of {} wanted circuits cannot be set with {} out of order (by counting ports at least {least}): {}; the \
+         removals and their bound are about the circuits that are set",
+        scenario.wanted_circuits(),
+        counted(scenario.failed_ports.len() as u64, "port", "ports"),
+        few(short.iter().map(name))
+    ))
+}
+
+/// Pairs of pods that a batch leaves without any circuit although they have some before and after, batch by batch; batches
+/// count from 0.
+pub fn cut_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(usize, Vec<Pair>)> {
+    let dead = dead_removals(scenario, changes);
+    let mut counts: BTreeMap<Pair, [u32; 2]> = BTreeMap::new();
+    for (at, entry) in entries(changes) {
+        let [old, new] = counts.entry(pair(entry)).or_default();
+        *old += u32::from(entry.action != Action::Add && !dead.contains(&at));
+        *new += u32::from(entry.action != Action::Remove);
+    }
+    let mut live: BTreeMap<Pair, u32> = counts.iter().map(|(&pair, &[old, _])| (pair, old)).collect();
+    let mut found = Vec::new();
+    for (number, batch) in changes.batches.iter().enumerate() {
+        let all = || batch.changes.iter().filter_map(|at| Some((*at, entry(changes, *at)?)));
+        let mut touched = BTreeSet::new();
+        for (at, entry) in all().filter(|(_, entry)| entry.action == Action::Remove) {
+            if !dead.contains(&at) {
+                let live = live.entry(pair(entry)).or_default();
+                *live = live.saturating_sub(1);
+                touched.insert(pair(entry));
+            }
+        }
+        let served = |pair: &Pair| counts.get(pair).is_some_and(|&[old, new]| old > 0 && new > 0);
+        let cut = touched.into_iter().filter(|pair| served(pair) && live.get(pair) == Some(&0));
+        let cut: Vec<Pair> = cut.collect();
+        if !cut.is_empty() {
+            found.push((number, cut));
+        }
+        for (_, entry) in all().filter(|(_, entry)| entry.action == Action::Add) {
+            *live.entry(pair(entry)).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// What has to be said of pairs of pods that a batch cuts off, with what a gentler order costs.
+pub fn cut_off(scenario: &CrossconnectScenario, changes: &Changes) -> Option<String> {
+    let cut = cut_pairs(scenario, changes);
+    let (first, pairs) = cut.first()?;
+    let all: BTreeSet<Pair> = cut.iter().flat_map(|(_, pairs)| pairs).copied().collect();
+    let count = all.len() as u64;
+    let name = |(i, j): Pair| format!("{}-{}", scenario.pod_name(i as usize), scenario.pod_name(j as usize));
+    let when = match cut.len() {
+        1 => format!("while batch {} of {} is under way", first + 1, changes.batches.len()),
+        several => format!("in {several} of {} batches", changes.batches.len()),
+    };
+    let advice = || "; set min_pair_share to keep a share of every pair, in more batches".to_owned();
+    let asked = scenario.rollout.min_pair_share > 0.0;
+    let gentler = gentler(scenario, changes);
+    let gentler = gentler.map_or_else(
+        || if asked { String::new() } else { advice() },
+        |(batches, left)| {
+            let left = match left {
+                0 => "cuts none off".to_owned(),
+                left => format!("leaves {left}, with too few circuits to keep one"),
+            };
+            format!(
+                "; min_pair_share={GENTLER_SHARE} {left}, in {}",
+                counted(batches as u64, "batch", "batches")
+            )
+        },
+    );
+    Some(format!(
+        "{} of pods {} no circuit {when}: {}{gentler}",
+        counted(count, "pair", "pairs"),
+        if count == 1 { "keeps" } else { "keep" },
+        few(pairs.iter().copied().map(name))
+    ))
+}
+
+/// Batches of the same change if every pair of pods is to keep half of its circuits, and the pairs that it cuts off all the
+/// same; `None` if the scenario asks for as much already, if that helps no pair, or if the change is too large for a quick answer.
+pub fn gentler(scenario: &CrossconnectScenario, changes: &Changes) -> Option<(usize, usize)> {
+    let size: usize = changes.batches.iter().map(|batch| batch.changes.len()).sum();
+    if scenario.rollout.min_pair_share >= GENTLER_SHARE || size > MOST_CHANGES {
+        return None;
+    }
+    let rollout = Rollout { min_pair_share: GENTLER_SHARE, ..scenario.rollout };
+    let asked = CrossconnectScenario { rollout, ..scenario.clone() };
+    let wired = Wired { ocs: changes.ocs.clone(), forced: dead_removals(scenario, changes) };
+    let schedule = batches::schedule(&asked, &wired);
+    let careful = Changes { batches: schedule.batches, ..changes.clone() };
+    let pairs = |changes: &Changes| -> usize {
+        cut_pairs(scenario, changes).into_iter().flat_map(|(_, pairs)| pairs).collect::<BTreeSet<_>>().len()
+    };
+    let left = pairs(&careful);
+    (left < pairs(changes)).then_some((careful.batches.len(), left))
+}
+
+/// Removals of circuits that end at ports out of order.
+fn dead_removals(scenario: &CrossconnectScenario, changes: &Changes) -> BTreeSet<EntryRef> {
+    let failed: HashSet<Port> = scenario.failed_ports.iter().copied().collect();
+    let dead = |(at, entry): &(EntryRef, &Entry)| {
+        let circuit = Circuit {
+            pod_a: entry.pod_a,
+            port_a_index: entry.port_a_index,
+            pod_b: entry.pod_b,
+            port_b_index: entry.port_b_index,
+        };
+        let ends = scenario.ends(circuit);
+        let is_failed =
+            |(side, pod, port_index)| failed.contains(&Port { ocs_id: at.ocs_id, pod, side, port_index });
+        entry.action == Action::Remove && ends.into_iter().any(is_failed)
+    };
+    if failed.is_empty() {
+        return BTreeSet::new();
+    }
+    entries(changes).filter(dead).map(|(at, _)| at).collect()
+}
+
+fn entries(changes: &Changes) -> impl Iterator<Item = (EntryRef, &Entry)> {
+    changes.ocs.iter().flat_map(|ocs| {
+        let named = |(entry, listed): (u32, _)| (EntryRef { ocs_id: ocs.ocs_id, entry }, listed);
+        (0u32..).zip(&ocs.cross_connects).map(named)
+    })
+}
+
+fn entry(changes: &Changes, at: EntryRef) -> Option<&Entry> {
+    changes.ocs.get(at.ocs_id as usize)?.cross_connects.get(at.entry as usize)
+}
+
+fn pair(entry: &Entry) -> Pair {
+    (entry.pod_a.min(entry.pod_b), entry.pod_a.max(entry.pod_b))
+}
+
+/// The first names, and how many more there are.
+fn few(names: impl Iterator<Item = String>) -> String {
+    let mut names: Vec<String> = names.collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
+}

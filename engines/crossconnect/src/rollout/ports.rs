@@ -1,0 +1,244 @@
+//! From circuits per switch and pair of pods to ports, without new rewiring.
+//!
+//! Of every oriented pair of pods the installed circuits with the lowest port indices stay, pinned ones first; the rest
+//! goes. Circuits that are missing then take the lowest free index at both ends, pairs in order. Ports out of order are
+//! never taken, and what is installed on them goes whatever is planned.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::plan::{Action, Entry, EntryRef, OcsChanges};
+use crate::scenario::{Circuit, CrossconnectScenario, Placed, Side, Wiring};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+/// What every switch keeps, adds and removes, port by port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wired {
+    /// The switches, in order of id; entries sorted as [`OcsChanges::cross_connects`] says.
+    pub ocs: Vec<OcsChanges>,
+    /// Removals of circuits that end at ports out of order.
+    pub forced: BTreeSet<EntryRef>,
+}
+
+/// A port of one switch.
+type End = (Side, u32, u32);
+
+/// Gives ports to the circuits of a target. A circuit that finds no free port is left out: the target does not fit.
+pub fn assign(scenario: &CrossconnectScenario, target: &Assignment) -> Wired {
+    let mut failed = vec![FxHashSet::default(); scenario.ocs_count as usize];
+    for port in &scenario.failed_ports {
+        if let Some(ports) = failed.get_mut(port.ocs_id as usize) {
+            ports.insert((port.side, port.pod, port.port_index));
+        }
+    }
+    let pinned: FxHashSet<(u32, Circuit)> =
+        scenario.pinned.iter().map(|pin| (pin.ocs_id, pin.circuit)).collect();
+    let entries = |(ocs, failed): (usize, &FxHashSet<End>)| {
+        let cells = target.ocs.get(ocs).map_or(&[][..], Vec::as_slice);
+        Switch { scenario, ocs, failed, pinned: &pinned }.entries(cells)
+    };
+    wired(failed.iter().enumerate().map(entries).collect())
+}
+
+/// The way to the circuits of a scenario that are given port by port: each of them stays or comes, all others go. Those at
+/// ports out of order are left out.
+pub fn given(scenario: &CrossconnectScenario) -> Wired {
+    let failed: FxHashSet<(u32, End)> = scenario
+        .failed_ports
+        .iter()
+        .map(|port| (port.ocs_id, (port.side, port.pod, port.port_index)))
+        .collect();
+    let dead = |ocs: u32, circuit: Circuit| {
+        scenario.ends(circuit).into_iter().any(|end| failed.contains(&(ocs, end)))
+    };
+    // Without sides either end of a circuit may be named first.
+    let key = |ocs: u32, circuit: Circuit| {
+        let mut ends = scenario.ends(circuit);
+        ends.sort_unstable();
+        (ocs, ends)
+    };
+    let wanted: FxHashSet<(u32, [End; 2])> = scenario
+        .placed
+        .iter()
+        .filter(|placed| !dead(placed.ocs_id, placed.circuit))
+        .map(|placed| key(placed.ocs_id, placed.circuit))
+        .collect();
+    let installed: FxHashSet<(u32, [End; 2])> =
+        scenario.installed_circuits().map(|(ocs, circuit)| key(ocs, circuit)).collect();
+    let mut switches: Vec<Vec<(Entry, bool)>> = vec![Vec::new(); scenario.ocs_count as usize];
+    let panels: Vec<Panel> = (0..switches.len()).map(|ocs| Panel::of(scenario, ocs)).collect();
+    let mut list = |ocs: u32, action: Action, circuit: Circuit, forced: bool| {
+        if let (Some(switch), Some(panel)) = (switches.get_mut(ocs as usize), panels.get(ocs as usize)) {
+            switch.push((panel.entry(action, circuit), forced));
+        }
+    };
+    for (ocs, circuit) in scenario.installed_circuits() {
+        let stays = wanted.contains(&key(ocs, circuit));
+        list(ocs, if stays { Action::Keep } else { Action::Remove }, circuit, dead(ocs, circuit));
+    }
+    for &Placed { ocs_id, circuit } in &scenario.placed {
+        if !dead(ocs_id, circuit) && !installed.contains(&key(ocs_id, circuit)) {
+            list(ocs_id, Action::Add, circuit, false);
+        }
+    }
+    wired(switches)
+}
+
+/// The entries of all switches in order, with the forced ones named.
+fn wired(switches: Vec<Vec<(Entry, bool)>>) -> Wired {
+    let mut wired = Wired { ocs: Vec::with_capacity(switches.len()), forced: BTreeSet::new() };
+    for (ocs_id, mut entries) in (0u32..).zip(switches) {
+        entries.sort_unstable_by_key(|(entry, _)| {
+            (entry.pod_a, entry.port_a_index, entry.pod_b, entry.port_b_index, entry.action)
+        });
+        let forced = (0u32..).zip(&entries).filter(|(_, (_, forced))| *forced);
+        wired.forced.extend(forced.map(|(entry, _)| EntryRef { ocs_id, entry }));
+        let cross_connects = entries.into_iter().map(|(entry, _)| entry).collect();
+        wired.ocs.push(OcsChanges { ocs_id, cross_connects });
+    }
+    wired
+}
+
+/// One switch while its circuits get ports.
+struct Switch<'a> {
+    scenario: &'a CrossconnectScenario,
+    ocs: usize,
+    failed: &'a FxHashSet<End>,
+    pinned: &'a FxHashSet<(u32, Circuit)>,
+}
+
+impl Switch<'_> {
+    /// All entries with whether they are forced by a port out of order, in no particular order.
+    fn entries(&self, cells: &[Cell]) -> Vec<(Entry, bool)> {
+        let panel = Panel::of(self.scenario, self.ocs);
+        let installed =
+            self.scenario.installed.ocs.get(self.ocs).map_or(&[][..], |ocs| ocs.cross_connects.as_slice());
+        let mut entries = Vec::with_capacity(installed.len() + cells.len());
+        let mut healthy = Vec::with_capacity(installed.len());
+        for &circuit in installed {
+            if self.scenario.ends(circuit).iter().any(|end| self.failed.contains(end)) {
+                entries.push((panel.entry(Action::Remove, circuit), true));
+            } else {
+                healthy.push(circuit);
+            }
+        }
+        healthy.sort_unstable_by_key(|&circuit| {
+            let (pair, indices) = self.ordered(circuit);
+            (pair, !self.pinned.contains(&(self.ocs as u32, circuit)), indices)
+        });
+        let mut taken = self.failed.clone();
+        let mut missing = Vec::new();
+        let mut old = healthy
+            .chunk_by(|first, second| self.ordered(*first).0 == self.ordered(*second).0)
+            .map(|circuits| (self.ordered(circuits[0]).0, circuits))
+            .peekable();
+        let removed = |entries: &mut Vec<_>, circuits: &[Circuit]| {
+            entries.extend(circuits.iter().map(|&circuit| (panel.entry(Action::Remove, circuit), false)));
+        };
+        for cell in cells {
+            while let Some((_, circuits)) = old.next_if(|(pair, _)| *pair < (cell.a, cell.b)) {
+                removed(&mut entries, circuits);
+            }
+            let mut kept = 0;
+            if let Some((_, circuits)) = old.next_if(|(pair, _)| *pair == (cell.a, cell.b)) {
+                let (keep, rest) = circuits.split_at(circuits.len().min(cell.count as usize));
+                kept = keep.len() as u32;
+                for &circuit in keep {
+                    taken.extend(self.scenario.ends(circuit));
+                    entries.push((panel.entry(Action::Keep, circuit), false));
+                }
+                removed(&mut entries, rest);
+            }
+            missing.push(Cell { count: cell.count - kept, ..*cell });
+        }
+        for (_, circuits) in old {
+            removed(&mut entries, circuits);
+        }
+        let mut free = Free { switch: self, taken, next: vec![[0; 2]; self.scenario.pods as usize] };
+        for cell in missing {
+            for _ in 0..cell.count {
+                let Some(circuit) = free.circuit(cell.a, cell.b) else { break };
+                entries.push((panel.entry(Action::Add, circuit), false));
+            }
+        }
+        entries
+    }
+
+    /// The pair of pods of a circuit as cells name it, and its port indices in that order.
+    fn ordered(&self, circuit: Circuit) -> ((u32, u32), (u32, u32)) {
+        let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
+        if self.scenario.wiring == Wiring::SingleSided && pod_a > pod_b {
+            ((pod_b, pod_a), (port_b_index, port_a_index))
+        } else {
+            ((pod_a, pod_b), (port_a_index, port_b_index))
+        }
+    }
+
+    const fn far(&self) -> Side {
+        if matches!(self.scenario.wiring, Wiring::SingleSided) { Side::A } else { Side::B }
+    }
+}
+
+/// Ports of a switch that may still be given away.
+struct Free<'a> {
+    switch: &'a Switch<'a>,
+    taken: FxHashSet<End>,
+    /// For each pod and side an index below which nothing is free.
+    next: Vec<[u32; 2]>,
+}
+
+impl Free<'_> {
+    fn circuit(&mut self, pod_a: u32, pod_b: u32) -> Option<Circuit> {
+        let far = self.switch.far();
+        let port_a_index = self.lowest(Side::A, pod_a)?;
+        let port_b_index = self.lowest(far, pod_b)?;
+        self.taken.extend([(Side::A, pod_a, port_a_index), (far, pod_b, port_b_index)]);
+        Some(Circuit { pod_a, port_a_index, pod_b, port_b_index })
+    }
+
+    fn lowest(&mut self, side: Side, pod: u32) -> Option<u32> {
+        let ports = self.switch.scenario.ports(side, pod as usize, self.switch.ocs);
+        let next = self.next.get_mut(pod as usize)?.get_mut(side as usize)?;
+        while *next < ports && self.taken.contains(&(side, pod, *next)) {
+            *next += 1;
+        }
+        (*next < ports).then_some(*next)
+    }
+}
+
+/// Numbers on the panel of a switch: each side from 1, pods in order.
+struct Panel {
+    /// Ports of the pods before each one, by side.
+    before: [Vec<u32>; 2],
+    far: Side,
+}
+
+impl Panel {
+    fn of(scenario: &CrossconnectScenario, ocs: usize) -> Self {
+        let before = [Side::A, Side::B].map(|side| {
+            let ports = (0..scenario.pods as usize).map(|pod| scenario.ports(side, pod, ocs));
+            ports.scan(0, |sum, ports| Some(std::mem::replace(sum, *sum + ports))).collect()
+        });
+        let far = if scenario.wiring == Wiring::SingleSided { Side::A } else { Side::B };
+        Self { before, far }
+    }
+
+    fn number(&self, side: Side, pod: u32, index: u32) -> u32 {
+        1 + self.before[side as usize].get(pod as usize).copied().unwrap_or_default() + index
+    }
+
+    fn entry(&self, action: Action, circuit: Circuit) -> Entry {
+        let Circuit { pod_a, port_a_index, pod_b, port_b_index } = circuit;
+        Entry {
+            action,
+            pod_a,
+            port_a_index,
+            switch_port_a: self.number(Side::A, pod_a, port_a_index),
+            pod_b,
+            port_b_index,
+            switch_port_b: self.number(self.far, pod_b, port_b_index),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,149 @@
+//! Annealing of whole assignments by the walk of [`crate::search::walk`]: hot enough to leave every valley at first, then colder.
+//!
+//! Rounds follow each other, every one several times as long as the one before. Short rounds find good plans within a
+//! fraction of a second, long ones find better plans, and whoever stops the search has the best of all rounds so far. In
+//! every round some chains run side by side, each with its own random numbers, so that the result does not depend on the
+//! number of threads.
+
+use crate::model::assignment::Assignment;
+use crate::model::task::Task;
+use crate::search::walk::{Dice, Heat, Step, Walk};
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
+use rand::Rng;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+/// How to anneal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Whether pairs of pods may change their orientation.
+    pub joint: bool,
+    /// The round to begin with, if those before it are done.
+    pub first: u32,
+    /// Rounds, those before the first included.
+    pub rounds: u32,
+    /// Steps of a chain in the first round, for each wanted circuit.
+    pub steps_per_circuit: u64,
+    /// Chains side by side.
+    pub chains: u32,
+    /// Temperature at the beginning of a round, in circuits.
+    pub hot: f64,
+    /// Temperature at its end.
+    pub cold: f64,
+    /// What leaving the states without a missing circuit costs, in circuits.
+    pub detour: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            joint: true,
+            first: 0,
+            rounds: 6,
+            steps_per_circuit: 2000,
+            chains: 2,
+            hot: 0.4,
+            cold: 0.25,
+            detour: 1.0,
+        }
+    }
+}
+
+/// How much longer a round is than the one before.
+pub const GROWTH: u64 = 3;
+
+/// Steps between two temperatures and two questions whether to go on: well under 5 ms.
+const SLICE: u64 = 4096;
+
+/// One walk with what it has found.
+struct Chain {
+    walk: Walk,
+    dice: Dice,
+    /// Circuits kept by the best state of this round.
+    kept: i64,
+    /// That state, if it is better than where the round began.
+    best: Option<Assignment>,
+}
+
+impl Chain {
+    fn run(&mut self, heat: &Heat, steps: u64) {
+        for _ in 0..steps {
+            let arrived = self.walk.step(heat, &mut self.dice) == Step::Arrived;
+            if arrived && self.walk.kept() > self.kept {
+                self.kept = self.walk.kept();
+                self.best = Some(self.walk.assignment());
+            }
+        }
+    }
+}
+
+/// Anneals from some solutions of the task (best first), until all rounds are over or no circuit is removed beyond
+/// `bound`. Every better plan goes to `found` with what it removes; what that returns is the bound from then on.
+///
+/// # Errors
+/// What the watch and `found` say.
+pub fn anneal<W: Watch>(
+    task: &Task,
+    start: &Assignment,
+    bound: u64,
+    settings: &Settings,
+    streams: Streams,
+    watch: &mut W,
+    found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
+) -> Result<Assignment, MethodError> {
+    let mut best = start.clone();
+    let mut removed = task.removed(&best);
+    let circuits = start.circuits();
+    if circuits == 0 {
+        return Ok(best);
+    }
+    for round in settings.first..settings.rounds {
+        let steps =
+            settings.steps_per_circuit.saturating_mul(circuits).saturating_mul(GROWTH.saturating_pow(round));
+        if removed <= bound {
+            break;
+        }
+        let mut chains: Vec<Chain> = (0..settings.chains)
+            .map(|chain| {
+                let number = u64::from(round) * u64::from(settings.chains) + u64::from(chain);
+                let walk = Walk::new(task, &best, settings.joint);
+                let kept = walk.kept();
+                Chain { walk, dice: Dice::new(streams.stream(number).next_u64()), kept, best: None }
+            })
+            .collect();
+        let mut done = 0;
+        while done < steps && removed > bound {
+            watch.checkpoint()?;
+            let share = done as f64 / steps as f64;
+            let temperature = settings.hot * (settings.cold / settings.hot).powf(share);
+            let heat = Heat::new(temperature, settings.detour);
+            let slice = SLICE.min(steps - done);
+            watch.parallel(|| {
+                chains.par_iter_mut().with_max_len(1).for_each(|chain| chain.run(&heat, slice));
+            });
+            done += slice;
+            watch.count(slice * u64::from(settings.chains));
+            for chain in &mut chains {
+                let Some(better) = chain.best.take() else { continue };
+                let value = task.removed(&better);
+                if value < removed {
+                    removed = value;
+                    found(watch, removed, &better)?;
+                    best = better;
+                }
+            }
+        }
+        watch.report(EventBody::Solver(SolverStats {
+            unit: "rounds".to_owned(),
+            done: u64::from(round) + 1,
+            total: Some(u64::from(settings.rounds)),
+            ..SolverStats::default()
+        }));
+    }
+    Ok(best)
+}

@@ -1,0 +1,96 @@
+//! What the methods have to beat: assignments that ignore what is installed, as they are and with switches renamed.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::Task;
+use crate::search::flow::{Arc, FlowError, Network};
+use crate::search::halving;
+use crate::search::orient::{Failure, Taste, orient};
+use crate::search::start::{NoStart, Tries};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
+use rand::seq::SliceRandom;
+
+#[cfg(test)]
+mod tests;
+
+/// The orientation of step O, then halving as if nothing were installed.
+///
+/// # Errors
+/// No orientation exists, halving is stuck (for tasks that are not uniform only), or asked to stop.
+pub fn scratch(
+    task: &Task,
+    tries: Tries,
+    streams: Streams,
+    watch: &mut impl Watch,
+) -> Result<Assignment, NoStart> {
+    let mut order: Vec<usize> = (0..task.ocs_count).collect();
+    if tries.random_order {
+        order.shuffle(&mut streams.stream(0));
+    }
+    let demand = match orient(task, &order, &task.wanted, Taste::none(), watch) {
+        Ok(demand) => demand,
+        Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
+        Err(Failure::Ended(error)) => return Err(error.into()),
+    };
+    let blind = Task { installed: Assignment { ocs: vec![Vec::new(); task.ocs_count] }, ..task.clone() };
+    let settings = halving::Settings { bipartition: tries.bipartition, taste: None };
+    halving::halve(&blind, demand, order, settings, watch).map_err(|failure| match failure {
+        Failure::Stuck(stuck) => NoStart::Stuck(stuck),
+        Failure::Ended(error) => error.into(),
+    })
+}
+
+/// The same circuits with the switches renamed at the fewest removals, among the names whose ports they fit: an
+/// assignment problem, as one minimum-cost flow.
+///
+/// # Errors
+/// The reason to stop.
+pub fn relabel(
+    task: &Task,
+    assignment: &Assignment,
+    watch: &mut impl Watch,
+) -> Result<Assignment, MethodError> {
+    let ocs_count = task.ocs_count as u32;
+    let mut network = Network::new(2 * task.ocs_count);
+    let mut names = Vec::new();
+    for from in 0..ocs_count {
+        network.add_supply(from, 1);
+        network.add_supply(ocs_count + from, -1);
+        watch.checkpoint()?;
+        let cells = &assignment.ocs[from as usize];
+        for to in 0..ocs_count {
+            if from != to && !fits(task, cells, to as usize) {
+                continue;
+            }
+            let one = |cells: &Vec<Cell>| Assignment { ocs: vec![cells.clone()] };
+            let cost = one(cells).lacks(&one(&task.installed.ocs[to as usize])) as i64;
+            network.add_arc(Arc { from, to: ocs_count + to, lower: 0, upper: 1, cost });
+            names.push((from as usize, to as usize));
+        }
+    }
+    watch.count(1);
+    let flow = match network.minimize(&mut || watch.checkpoint()) {
+        Ok(flow) => flow.flow,
+        Err(FlowError::Ended(error)) => return Err(error),
+        // The old names always are a solution.
+        Err(FlowError::Infeasible(_)) => return Ok(assignment.clone()),
+    };
+    let mut renamed = Assignment { ocs: vec![Vec::new(); task.ocs_count] };
+    for ((from, to), _) in names.into_iter().zip(flow).filter(|&(_, flow)| flow > 0) {
+        renamed.ocs[to] = assignment.ocs[from].clone();
+    }
+    Ok(renamed)
+}
+
+/// Whether a switch has the ports for some circuits.
+fn fits(task: &Task, cells: &[Cell], ocs: usize) -> bool {
+    let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
+    cells.iter().all(|cell| {
+        let (near, far) = (&mut a[cell.a as usize], &mut b[cell.b as usize]);
+        let enough = *near >= cell.count && *far >= cell.count;
+        *near = near.saturating_sub(cell.count);
+        *far = far.saturating_sub(cell.count);
+        enough
+    })
+}

@@ -1,0 +1,324 @@
+//! Single circuits on the ports of switches, and the moves that keep every port used at most once.
+//!
+//! A circuit that moves from one switch to another may find its A or B port there taken; a circuit at that port then
+//! moves the other way, which may take a port at its far end, and so on: a Kempe chain. Between two switches of equal
+//! ports every chain ends, as in the proof that bipartite graphs of degree d have d edge colours.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::Task;
+use lightbay_core::random::Stream;
+use rand::RngExt;
+
+#[cfg(test)]
+mod tests;
+
+/// No switch: a circuit that is still to be placed.
+const NOWHERE: u32 = u32::MAX;
+
+/// A side of a switch, as an index.
+const A: usize = 0;
+const B: usize = 1;
+
+/// The circuits of a task and where each of them is.
+#[derive(Clone, Debug)]
+pub struct Board<'t> {
+    task: &'t Task,
+    /// Pods of each circuit, by side.
+    ends: Vec<[u32; 2]>,
+    /// Switch of each circuit.
+    at: Vec<u32>,
+    /// Place of each circuit in the slots of its two ends.
+    places: Vec<[u32; 2]>,
+    /// Circuits by side, switch and pod.
+    slots: [Vec<Vec<u32>>; 2],
+    /// Installed circuits by switch and pod at the A port: where they begin in `old`.
+    old_from: Vec<u32>,
+    /// Pod at the B port and count.
+    old: Vec<(u32, u32)>,
+    /// Removed circuits if the board were the plan.
+    removed: i64,
+    /// Moves that can still be taken back: circuit and switch before.
+    log: Vec<(u32, u32)>,
+    /// Number of the chain in which each circuit moved last.
+    moved: Vec<u32>,
+    chain: u32,
+    tokens: Vec<(usize, u32, u32, u32)>,
+}
+
+impl<'t> Board<'t> {
+    /// The oriented circuits of an assignment, all placed.
+    pub fn of(task: &'t Task, assignment: &Assignment) -> Self {
+        let mut board = Self::empty(task);
+        for (ocs, cells) in (0u32..).zip(&assignment.ocs) {
+            for cell in cells {
+                for _ in 0..cell.count {
+                    let circuit = board.add(cell.a, cell.b);
+                    board.put(circuit, ocs);
+                }
+            }
+        }
+        board.log.clear();
+        board
+    }
+
+    /// A board without circuits.
+    pub fn empty(task: &'t Task) -> Self {
+        let slots = task.ocs_count * task.pods;
+        let mut old_from = Vec::with_capacity(slots + 1);
+        let mut old = Vec::new();
+        for cells in &task.installed.ocs {
+            let mut rest = cells.iter().peekable();
+            for pod in 0..task.pods as u32 {
+                old_from.push(old.len() as u32);
+                while let Some(cell) = rest.next_if(|cell| cell.a == pod) {
+                    old.push((cell.b, cell.count));
+                }
+            }
+        }
+        old_from.push(old.len() as u32);
+        Self {
+            task,
+            ends: Vec::new(),
+            at: Vec::new(),
+            places: Vec::new(),
+            slots: [vec![Vec::new(); slots], vec![Vec::new(); slots]],
+            old_from,
+            old,
+            removed: task.installed.circuits() as i64,
+            log: Vec::new(),
+            moved: Vec::new(),
+            chain: 0,
+            tokens: Vec::new(),
+        }
+    }
+
+    /// Adds a circuit that is nowhere yet.
+    pub fn add(&mut self, a: u32, b: u32) -> u32 {
+        self.ends.push([a, b]);
+        self.at.push(NOWHERE);
+        self.places.push([0; 2]);
+        self.moved.push(0);
+        self.ends.len() as u32 - 1
+    }
+
+    /// Adds a circuit on a switch that has room for it.
+    pub fn set(&mut self, a: u32, b: u32, ocs: u32) {
+        let circuit = self.add(a, b);
+        self.place(circuit, ocs);
+    }
+
+    /// Circuits of an oriented pair that are placed, in order.
+    pub fn circuits_of(&self, a: u32, b: u32) -> Vec<u32> {
+        let on = |ocs| self.slots[A][self.slot(ocs, a)].iter().copied();
+        let mut all: Vec<u32> = (0..self.task.ocs_count as u32)
+            .flat_map(on)
+            .filter(|&circuit| self.ends[circuit as usize][B] == b)
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Number of circuits, those that are nowhere included.
+    pub const fn circuits(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The switch of a circuit; none while it is nowhere.
+    pub fn ocs_of(&self, circuit: u32) -> Option<u32> {
+        let at = self.at[circuit as usize];
+        (at != NOWHERE).then_some(at)
+    }
+
+    /// Pods at the A and the B port of a circuit.
+    pub fn ends_of(&self, circuit: u32) -> [u32; 2] {
+        self.ends[circuit as usize]
+    }
+
+    /// Removed circuits if the board were the plan; what is nowhere counts as removed where it was installed.
+    pub const fn removed(&self) -> i64 {
+        self.removed
+    }
+
+    /// What is placed, as an assignment of the task.
+    pub fn assignment(&self) -> Assignment {
+        let placed = self.ends.iter().zip(&self.at).filter(|&(_, &at)| at != NOWHERE);
+        Assignment::of(self.task.ocs_count, placed.map(|(&[a, b], &at)| (at as usize, a, b)))
+    }
+
+    /// Free ports of a pod on a switch; negative while a chain is under way.
+    pub fn free(&self, side_b: bool, ocs: u32, pod: u32) -> i64 {
+        self.room(usize::from(side_b), ocs, pod)
+    }
+
+    /// Installed circuits of an oriented pair on a switch.
+    fn installed(&self, ocs: u32, a: u32, b: u32) -> u32 {
+        let slot = self.slot(ocs, a);
+        let (from, to) = (self.old_from[slot] as usize, self.old_from[slot + 1] as usize);
+        self.old[from..to].iter().find(|entry| entry.0 == b).map_or(0, |entry| entry.1)
+    }
+
+    /// Circuits of an oriented pair that are on a switch.
+    fn present(&self, ocs: u32, a: u32, b: u32) -> u32 {
+        let slot = &self.slots[A][self.slot(ocs, a)];
+        slot.iter().filter(|&&circuit| self.ends[circuit as usize][B] == b).count() as u32
+    }
+
+    /// Whether a circuit sits where its pair has more circuits than are installed: moving it away costs nothing.
+    pub fn is_extra(&self, circuit: u32) -> bool {
+        let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
+        at == NOWHERE || self.present(at, a, b) > self.installed(at, a, b)
+    }
+
+    /// Whether a pair has fewer circuits on a switch than are installed: moving one there is a gain.
+    pub fn is_lacking(&self, ocs: u32, a: u32, b: u32) -> bool {
+        self.present(ocs, a, b) < self.installed(ocs, a, b)
+    }
+
+    fn slot(&self, ocs: u32, pod: u32) -> usize {
+        ocs as usize * self.task.pods + pod as usize
+    }
+
+    fn room(&self, side: usize, ocs: u32, pod: u32) -> i64 {
+        let ports = if side == A { &self.task.ports_a } else { &self.task.ports_b };
+        i64::from(ports[ocs as usize][pod as usize]) - self.slots[side][self.slot(ocs, pod)].len() as i64
+    }
+
+    /// Takes a circuit from its switch.
+    fn take(&mut self, circuit: u32) {
+        let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
+        if self.present(at, a, b) <= self.installed(at, a, b) {
+            self.removed += 1;
+        }
+        for (side, pod) in [(A, a), (B, b)] {
+            let slot = self.slot(at, pod);
+            let place = self.places[circuit as usize][side];
+            self.slots[side][slot].swap_remove(place as usize);
+            if let Some(&other) = self.slots[side][slot].get(place as usize) {
+                self.places[other as usize][side] = place;
+            }
+        }
+        self.at[circuit as usize] = NOWHERE;
+    }
+
+    fn place(&mut self, circuit: u32, ocs: u32) {
+        let [a, b] = self.ends[circuit as usize];
+        if self.present(ocs, a, b) < self.installed(ocs, a, b) {
+            self.removed -= 1;
+        }
+        for (side, pod) in [(A, a), (B, b)] {
+            let slot = self.slot(ocs, pod);
+            self.places[circuit as usize][side] = self.slots[side][slot].len() as u32;
+            self.slots[side][slot].push(circuit);
+        }
+        self.at[circuit as usize] = ocs;
+    }
+
+    /// Puts a circuit on a switch, or moves it there, ports aside.
+    fn put(&mut self, circuit: u32, ocs: u32) {
+        let before = self.at[circuit as usize];
+        if before != NOWHERE {
+            self.take(circuit);
+        }
+        self.place(circuit, ocs);
+        self.log.push((circuit, before));
+    }
+
+    /// Takes back everything since the last [`Board::settle`].
+    pub fn undo(&mut self) {
+        while let Some((circuit, before)) = self.log.pop() {
+            self.take(circuit);
+            if before != NOWHERE {
+                self.place(circuit, before);
+            }
+        }
+    }
+
+    /// Makes everything so far final.
+    pub fn settle(&mut self) {
+        self.log.clear();
+    }
+
+    /// Number of moves since the last [`Board::settle`].
+    pub const fn moves(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Moves a circuit to another switch with the Kempe chain that follows. Where a chain can go on in several ways
+    /// `stream` decides; without one it goes on with a circuit whose move costs least.
+    ///
+    /// Returns whether all ports are used at most once afterwards; if not, [`Board::undo`] it.
+    pub fn shift(&mut self, circuit: u32, ocs: u32, limit: i64, stream: Option<&mut Stream>) -> bool {
+        let from = self.at[circuit as usize];
+        self.chain += 1;
+        self.moved[circuit as usize] = self.chain;
+        self.put(circuit, ocs);
+        let [a, b] = self.ends[circuit as usize];
+        self.tokens.clear();
+        self.tokens.push((A, ocs, from, a));
+        self.tokens.push((B, ocs, from, b));
+        self.follow(limit, stream)
+    }
+
+    /// Puts a circuit that is nowhere on switch `one`, where its A port has to be free; if its B port is not, the
+    /// circuits between the two switches change places so that the free B port on switch `other` is used.
+    ///
+    /// Returns whether all ports are used at most once afterwards; if not, [`Board::undo`] it.
+    pub fn insert(
+        &mut self,
+        circuit: u32,
+        one: u32,
+        other: u32,
+        limit: i64,
+        stream: Option<&mut Stream>,
+    ) -> bool {
+        self.chain += 1;
+        self.moved[circuit as usize] = self.chain;
+        self.put(circuit, one);
+        let [a, b] = self.ends[circuit as usize];
+        self.tokens.clear();
+        self.tokens.push((A, one, other, a));
+        self.tokens.push((B, one, other, b));
+        self.follow(limit, stream)
+    }
+
+    /// Follows chains until no port is used twice, or more circuits are removed than `limit`.
+    fn follow(&mut self, limit: i64, mut stream: Option<&mut Stream>) -> bool {
+        while let Some((side, ocs, other, pod)) = self.tokens.pop() {
+            if self.room(side, ocs, pod) >= 0 {
+                continue;
+            }
+            if other == NOWHERE || self.removed > limit {
+                return false;
+            }
+            let Some(next) = self.next(side, ocs, other, pod, stream.as_deref_mut()) else { return false };
+            self.moved[next as usize] = self.chain;
+            self.put(next, other);
+            let far = 1 - side;
+            self.tokens.push((far, other, ocs, self.ends[next as usize][far]));
+            self.tokens.push((side, other, ocs, pod));
+        }
+        self.removed <= limit
+    }
+
+    /// The circuit at an overfull slot that gives way.
+    fn next(&self, side: usize, ocs: u32, other: u32, pod: u32, stream: Option<&mut Stream>) -> Option<u32> {
+        let slot = &self.slots[side][self.slot(ocs, pod)];
+        let unmoved = |&&circuit: &&u32| self.moved[circuit as usize] != self.chain;
+        if let Some(stream) = stream {
+            let start = stream.random_range(0..slot.len());
+            return slot[start..].iter().chain(&slot[..start]).find(unmoved).copied();
+        }
+        let cost = |circuit: u32| {
+            let [a, b] = self.ends[circuit as usize];
+            i32::from(!self.is_extra(circuit)) - i32::from(self.is_lacking(other, a, b))
+        };
+        slot.iter().filter(unmoved).copied().min_by_key(|&circuit| (cost(circuit), circuit))
+    }
+
+    /// Installed circuits: switch, A pod, B pod and count, in order.
+    pub fn installed_cells(&self) -> impl Iterator<Item = (u32, Cell)> + '_ {
+        (0u32..)
+            .zip(&self.task.installed.ocs)
+            .flat_map(|(ocs, cells)| cells.iter().map(move |&cell| (ocs, cell)))
+    }
+}

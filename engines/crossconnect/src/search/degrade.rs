@@ -1,0 +1,166 @@
+//! What of the wanted circuits the ports in order can carry, where failed ports leave too few for all.
+//!
+//! As many circuits are kept as a minimum-cost flow over the orientation of the whole demand allows; among those, the
+//! losses fall on the pairs of pods in proportion to what they want (the cost of the s-th circuit that a pair of C
+//! loses in one direction is (2s - 1)/C). What is kept is then laid on the switches once, so that methods never start
+//! from a demand without a solution; a circuit that finds no place there is lost too.
+
+use crate::model::assignment::Cell;
+use crate::model::task::{Task, merged};
+use crate::scenario::{CrossconnectScenario, Side, Wiring};
+use crate::search::flow::{Arc, Network};
+use crate::search::halving::{self, Bipartition};
+use crate::search::orient::{Taste, count, orient, reach, together};
+use crate::search::polish::feasible;
+use crate::search::repair::repair_most;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::{Unwatched, Watch};
+
+mod single;
+
+#[cfg(test)]
+mod tests;
+
+/// Whole cost of a share of a pair.
+const SCALE: i64 = 1000;
+/// Lost pairs for which a second place is looked for one by one.
+const SECOND_CHANCES: usize = 64;
+
+/// Most wanted circuits that ports in order can carry, by counting the ports of every pod and of every switch.
+pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
+    let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
+    let mut of_pod = vec![0u64; pods];
+    let mut of_switch = vec![[0u64; 2]; ocs_count];
+    for (side, slot) in [(Side::A, 0), (Side::B, 1)] {
+        for (pod, sum) in of_pod.iter_mut().enumerate() {
+            for (ocs, sums) in of_switch.iter_mut().enumerate() {
+                let ports = u64::from(scenario.ports(side, pod, ocs));
+                *sum += ports;
+                sums[slot] += ports;
+            }
+        }
+    }
+    for port in &scenario.failed_ports {
+        let slot = usize::from(port.side == Side::B);
+        if let (Some(sum), Some(sums)) =
+            (of_pod.get_mut(port.pod as usize), of_switch.get_mut(port.ocs_id as usize))
+        {
+            *sum = sum.saturating_sub(1);
+            sums[slot] = sums[slot].saturating_sub(1);
+        }
+    }
+    let single = scenario.wiring == Wiring::SingleSided;
+    let switches: u64 = of_switch.iter().map(|&[a, b]| if single { a / 2 } else { a.min(b) }).sum();
+    // A circuit of a pod to itself takes two of its ports.
+    let mut degree = vec![0u64; pods];
+    for ((i, j), count) in scenario.wanted_pairs() {
+        degree[i as usize] += u64::from(count);
+        degree[j as usize] += u64::from(count);
+    }
+    let ends: u64 = of_pod.iter().zip(&degree).map(|(&ports, &degree)| ports.min(degree)).sum();
+    switches.min(ends / 2).min(scenario.wanted_circuits())
+}
+
+/// The wanted circuits that can be kept, and those that cannot: unordered cells, sorted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// What stays wanted.
+    pub wanted: Vec<Cell>,
+    /// What is lost.
+    pub lost: Vec<Cell>,
+}
+
+/// What of the wanted circuits of a task can be kept; `None` if all can, or if they would not fit ports that are all in
+/// order either. `sound` is the task with all ports in order.
+pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
+    if task.single_sided {
+        return single::kept(task, sound);
+    }
+    let mut watch = Unwatched::default();
+    // Nobody can ask these short flows to stop.
+    kept_by_flows(task, sound, &mut watch).ok().flatten()
+}
+
+fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Option<Kept>, MethodError> {
+    let all: Vec<usize> = (0..task.ocs_count).collect();
+    if feasible(orient(task, &all, &task.wanted, Taste::none(), watch))?.is_some() {
+        return Ok(None);
+    }
+    let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Taste::none(), watch))? else {
+        return Ok(None);
+    };
+    let mut wanted = fair(task, &all, &oriented, watch);
+    second_chances(task, &all, &mut wanted, watch)?;
+    let reduced = Task { wanted: wanted.clone(), ..task.clone() };
+    let Some(demand) = feasible(orient(&reduced, &all, &wanted, Taste::none(), watch))? else {
+        return Ok(None);
+    };
+    let settings = halving::Settings { bipartition: Bipartition::Best, taste: None };
+    if feasible(halving::halve(&reduced, demand.clone(), all, settings, watch))?.is_none() {
+        let (placed, _) = repair_most(&reduced, &demand, &task.installed, watch)?;
+        wanted = merged(placed.ocs.iter().flatten().map(unordered));
+    }
+    let lost =
+        task.wanted.iter().map(|cell| Cell { count: cell.count - count(&wanted, cell.a, cell.b), ..*cell });
+    let lost: Vec<Cell> = lost.filter(|cell| cell.count > 0).collect();
+    Ok((!lost.is_empty()).then_some(Kept { wanted, lost }))
+}
+
+fn unordered(cell: &Cell) -> Cell {
+    Cell { a: cell.a.min(cell.b), b: cell.a.max(cell.b), count: cell.count }
+}
+
+/// The most circuits of an orientation that the ports of all switches together can carry, losses in proportion:
+/// unordered cells.
+fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Watch) -> Vec<Cell> {
+    let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
+    let pods = task.pods as u32;
+    let hub = 2 * pods;
+    let mut network = Network::new(2 * task.pods + 1);
+    for pod in 0..pods {
+        let (a, b) = (i64::from(sum_a[pod as usize]), i64::from(sum_b[pod as usize]));
+        network.add_arc(Arc { from: hub, to: pod, lower: 0, upper: a, cost: 0 });
+        network.add_arc(Arc { from: pods + pod, to: hub, lower: 0, upper: b, cost: 0 });
+    }
+    let circuits: i64 = oriented.iter().map(|cell| i64::from(cell.count)).sum();
+    let prize = 2 * SCALE * (circuits + 1);
+    let mut arcs = Vec::new();
+    for (number, cell) in oriented.iter().enumerate() {
+        let whole = i64::from(count(&task.wanted, cell.a.min(cell.b), cell.a.max(cell.b)).max(1));
+        let most = cell.count.min(reach(task, switches, cell.a, cell.b));
+        // The first circuit that is kept is the last one that would be lost.
+        for lost in (i64::from(cell.count - most) + 1..=i64::from(cell.count)).rev() {
+            let cost = -prize - (2 * lost - 1) * SCALE / whole;
+            let arc = Arc { from: cell.a, to: pods + cell.b, lower: 0, upper: 1, cost };
+            arcs.push((number, network.add_arc(arc)));
+        }
+    }
+    let flow = network.minimize(&mut || watch.checkpoint());
+    // Without lower bounds and supplies, no flow at all is a flow.
+    let Ok(flow) = flow else { return Vec::new() };
+    merged(
+        arcs.into_iter()
+            .map(|(number, arc)| Cell { count: flow.flow[arc] as u32, ..unordered(&oriented[number]) }),
+    )
+}
+
+/// Takes lost circuits back that fit in another orientation of the rest, pairs that keep the least first.
+fn second_chances(
+    task: &Task,
+    switches: &[usize],
+    wanted: &mut Vec<Cell>,
+    watch: &mut impl Watch,
+) -> Result<(), MethodError> {
+    let share =
+        |wanted: &[Cell], cell: &Cell| f64::from(count(wanted, cell.a, cell.b)) / f64::from(cell.count);
+    let mut short: Vec<Cell> =
+        task.wanted.iter().filter(|cell| count(wanted, cell.a, cell.b) < cell.count).copied().collect();
+    short.sort_by(|one, other| share(wanted, one).total_cmp(&share(wanted, other)));
+    for cell in short.into_iter().take(SECOND_CHANCES) {
+        let more = merged(wanted.iter().copied().chain([Cell { count: 1, ..cell }]));
+        if feasible(orient(task, switches, &more, Taste::none(), watch))?.is_some() {
+            *wanted = more;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The same where ports have no sides: spreading circuits over switches is a list colouring of edges, which no flow
+//! decides.
+//!
+//! A first spread keeps what stands and puts every other circuit on the first switch with a free port at both ends. The
+//! exact model, with fewer circuits allowed, makes it the most; among those it prefers plans in which pairs of pods keep
+//! at least one circuit and in which installed circuits stay.
+
+use super::Kept;
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::{Task, merged};
+use crate::programs::exact::{Orientation, Program};
+use crate::search::orient::count;
+use lightbay_highs::event::Unwatched;
+use lightbay_highs::instance::solve_here;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Start;
+
+/// Wanted pairs times switches of the largest model that is solved: some seconds.
+const MOST_CELLS: usize = 20_000;
+/// Nodes of its tree search at most.
+const NODES: i32 = 1000;
+
+/// The part of the wanted circuits of a task without sides that can be kept; `None` if all can, if they would not fit ports that
+/// are all in order either, or if the hall is too large to tell.
+pub(super) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
+    let all: u64 = task.wanted.iter().map(|cell| u64::from(cell.count)).sum();
+    let best = most(task);
+    let fits = |plan: &Assignment| plan.circuits() == all;
+    if fits(&best) {
+        return None;
+    }
+    // A large hall is not solved, so that only counting tells that something is lost.
+    let is_lost = if is_large(task) { by_counting(task) < all } else { fits(&most(sound)) };
+    if !is_lost {
+        return None;
+    }
+    let wanted = merged(best.ocs.iter().flatten().copied());
+    let lost =
+        task.wanted.iter().map(|cell| Cell { count: cell.count - count(&wanted, cell.a, cell.b), ..*cell });
+    let lost = lost.filter(|cell| cell.count > 0).collect();
+    Some(Kept { wanted, lost })
+}
+
+fn is_large(task: &Task) -> bool {
+    task.wanted.len().saturating_mul(task.ocs_count) > MOST_CELLS
+}
+
+/// Most circuits by counting the ports of every pod and every switch.
+fn by_counting(task: &Task) -> u64 {
+    let switches: u64 =
+        task.ports_a.iter().map(|row| row.iter().map(|&p| u64::from(p)).sum::<u64>() / 2).sum();
+    let ends: u64 = (0..task.pods as u32)
+        .map(|pod| {
+            let ports: u64 = task.ports_a.iter().map(|row| u64::from(row[pod as usize])).sum();
+            let at = task.wanted.iter().filter(|cell| cell.a == pod || cell.b == pod);
+            ports.min(at.map(|cell| u64::from(cell.count)).sum())
+        })
+        .sum();
+    switches.min(ends / 2)
+}
+
+/// As many of the wanted circuits as were found a place for.
+fn most(task: &Task) -> Assignment {
+    let first = spread(task);
+    if is_large(task) || first.circuits() >= by_counting(task) {
+        return first;
+    }
+    let program = Program::new(task, Orientation::Joint).of_fewer_circuits();
+    let options = Options::new()
+        .set("mip_max_nodes", NODES)
+        .set("mip_rel_gap", 0.0)
+        // Circuits are whole: what is less than one better is not better.
+        .set("mip_abs_gap", 0.4)
+        .set("random_seed", 1);
+    let start = program.point(&first).map_or(Start::None, Start::Full);
+    let found =
+        solve_here(program.model(), &options, &start, &mut Unwatched).ok().and_then(|found| found.values);
+    let found = found.map(|point| program.assignment(&point));
+    found.filter(|found| found.circuits() > first.circuits()).unwrap_or(first)
+}
+
+/// The first spread.
+fn spread(task: &Task) -> Assignment {
+    let mut free = task.ports_a.clone();
+    let mut left: Vec<u32> = task.wanted.iter().map(|cell| cell.count).collect();
+    let mut found = Assignment { ocs: vec![Vec::new(); task.ocs_count] };
+    let mut put = |ocs: usize, pair: usize, most: u32, left: &mut u32| {
+        let Cell { a, b, .. } = task.wanted[pair];
+        let row = &mut free[ocs];
+        let here = most.min(*left).min(row[a as usize]).min(row[b as usize]);
+        if here > 0 {
+            row[a as usize] -= here;
+            row[b as usize] -= here;
+            *left -= here;
+            found.ocs[ocs].push(Cell { a, b, count: here });
+        }
+    };
+    for (ocs, cells) in task.installed.ocs.iter().enumerate() {
+        for cell in cells {
+            if let Ok(pair) = task.wanted.binary_search_by_key(&(cell.a, cell.b), |pair| (pair.a, pair.b)) {
+                put(ocs, pair, cell.count, &mut left[pair]);
+            }
+        }
+    }
+    for (pair, left) in left.iter_mut().enumerate() {
+        for ocs in 0..task.ocs_count {
+            put(ocs, pair, u32::MAX, left);
+        }
+    }
+    Assignment { ocs: found.ocs.into_iter().map(merged).collect() }
+}

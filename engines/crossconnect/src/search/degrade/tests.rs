@@ -1,0 +1,106 @@
+use super::*;
+use crate::scenario::Wiring;
+use crate::scenario::presets;
+use lightbay_core::param::ParamValue;
+
+fn failing(name: &str, knob: &str, value: &str) -> CrossconnectScenario {
+    let mut scenario = presets::scenario(name).unwrap();
+    scenario.set(knob, None, &ParamValue::Text(value.into())).unwrap();
+    scenario.validate().unwrap();
+    scenario
+}
+
+/// Full halls lose what the lost ports carried and not a circuit more.
+#[test]
+fn a_full_hall_loses_exactly_the_circuits_of_the_lost_ports() {
+    for (name, knob, value, lost) in [
+        ("crossconnect-example", "failed_ocs", "1", 4),
+        ("crossconnect-8-8-25", "failed_ocs", "3", 8),
+        ("crossconnect-8-8-25", "failed_ocs", "0,7", 16),
+        ("crossconnect-16-16-25", "failed_ocs", "3", 16),
+        ("crossconnect-8-8-25", "failed_ports", "2:3:a0", 1),
+        ("crossconnect-8-8-25", "failed_ports", "2:3:a0,2:5:b0", 1),
+        ("crossconnect-8-8-25", "failed_ports", "2:3:a0,4:5:b0,6:1:a0", 3),
+    ] {
+        let scenario = failing(name, knob, value);
+        let task = Task::of(&scenario);
+        let sum = |cells: &[Cell]| cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>();
+        let wanted = scenario.wanted_circuits();
+        assert_eq!(sum(&task.wanted) + sum(&task.lost), wanted, "{name} {value}");
+        assert!(sum(&task.wanted) <= most_by_ports(&scenario), "{name} {value}");
+        assert_eq!(sum(&task.lost), lost, "{name} {value}: {:?}", task.lost);
+    }
+}
+
+/// The switches that are left have the same ports, so the losses are spread: no pair loses two where others lose none of
+/// as many.
+#[test]
+fn losses_fall_on_pairs_in_proportion() {
+    let scenario = failing("crossconnect-8-8-25", "failed_ocs", "3,4");
+    let task = Task::of(&scenario);
+    let whole = |cell: &Cell| scenario.logical_circuits[cell.a as usize][cell.b as usize];
+    let cut_off = task.lost.iter().filter(|cell| cell.count == whole(cell) && cell.count > 1).count();
+    assert_eq!(cut_off, 0, "{:?}", task.lost);
+}
+
+#[test]
+fn nothing_is_lost_where_the_other_ports_suffice() {
+    let mut scenario = presets::scenario("crossconnect-8-8-25").unwrap();
+    for knob in ["ports_a", "ports_b"] {
+        scenario.set(knob, None, &ParamValue::Int(2)).unwrap();
+    }
+    scenario.set("failed_ocs", None, &ParamValue::Text("3".into())).unwrap();
+    let task = Task::of(&scenario);
+    assert!(task.lost.is_empty());
+    assert_eq!(task.wanted.iter().map(|cell| u64::from(cell.count)).sum::<u64>(), 64);
+}
+
+/// Four pods without sides, a circuit between every two of them, one port per pod and switch.
+fn square(ocs_count: u32, failed: &str, failed_ports: &str) -> CrossconnectScenario {
+    let mut scenario = presets::scenario("crossconnect-example").unwrap();
+    scenario.pods = 4;
+    scenario.ocs_count = ocs_count;
+    scenario.wiring = Wiring::SingleSided;
+    scenario.ports_a = vec![vec![1; ocs_count as usize]; 4];
+    scenario.ports_b = vec![vec![0; ocs_count as usize]; 4];
+    scenario.logical_circuits = (0..4).map(|a| (0..4).map(|b| u32::from(a != b)).collect()).collect();
+    scenario.installed.ocs.clear();
+    scenario.set("failed_ocs", None, &ParamValue::Text(failed.into())).unwrap();
+    scenario.set("failed_ports", None, &ParamValue::Text(failed_ports.into())).unwrap();
+    scenario.validate().unwrap();
+    scenario
+}
+
+/// Three switches hold the three ways to pair four pods. What is lost is what counting says, so it is the least.
+#[test]
+fn halls_without_sides_lose_no_more_than_counting_says() {
+    for (failed, ports, lost) in [
+        ("none", "none", 0),
+        // A switch holds two circuits; one with three ports in order holds one, so does one with two.
+        ("2", "none", 2),
+        ("none", "1:0:a0", 1),
+        ("none", "1:0:a0,1:3:a0", 1),
+        ("0,1", "none", 4),
+        ("0,1,2", "none", 6),
+    ] {
+        let scenario = square(3, failed, ports);
+        let task = Task::of(&scenario);
+        let sum = |cells: &[Cell]| cells.iter().map(|cell| u64::from(cell.count)).sum::<u64>();
+        assert_eq!((sum(&task.wanted), sum(&task.lost)), (6 - lost, lost), "{failed} {ports}");
+        assert_eq!(most_by_ports(&scenario), 6 - lost, "{failed} {ports}");
+    }
+    // A fourth switch takes over.
+    assert!(Task::of(&square(4, "2", "none")).lost.is_empty());
+}
+
+/// Two switches are too few for six circuits when all is in order: that is no loss by a failed port.
+#[test]
+fn what_does_not_fit_ports_in_order_either_is_not_lost_to_failed_ones() {
+    let mut scenario = square(3, "none", "none");
+    // Three pods want all of each other: an odd ring, which needs three switches though every pod has two ports.
+    scenario.logical_circuits = vec![vec![0, 1, 1, 0], vec![1, 0, 1, 0], vec![1, 1, 0, 0], vec![0; 4]];
+    scenario.ports_a = vec![vec![1, 1, 0]; 4];
+    scenario.validate().unwrap();
+    scenario.set("failed_ports", None, &ParamValue::Text("0:3:a0".into())).unwrap();
+    assert!(Task::of(&scenario).lost.is_empty());
+}

@@ -1,0 +1,184 @@
+//! Large neighbourhoods (section 3.5): some switches at a time are solved again exactly, the others stay.
+//!
+//! A switch is drawn with a chance proportional to its removals, some others with equal chances. What these carry
+//! together is a task of its own, the exact model of section 4, and small. The circuits that are new get random costs
+//! that together weigh less than one removal, so that ties are broken differently every time and the search drifts along
+//! plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
+//! [`circuits`] frees circuits all over the switches instead, for plans that whole switches cannot improve any more.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::{Task, merged};
+use crate::programs::exact::{Orientation, Program};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+use lightbay_highs::event::{Flow, SolverEvent, Watch as Listener};
+use lightbay_highs::instance::solve_here;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::Start;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+pub mod circuits;
+
+#[cfg(test)]
+mod tests;
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Switches solved together.
+    pub ocs: usize,
+    /// Whether pairs of pods may change their orientation among these switches.
+    pub joint: bool,
+    /// Tries without a strict gain after which to give up.
+    pub patience: u64,
+    /// Nodes of the tree search of one try.
+    pub nodes: u32,
+}
+
+impl Settings {
+    /// The usual ones for this many switches: 4 at a time, 3 K tries, the orientation kept.
+    pub const fn usual(ocs_count: usize) -> Self {
+        Self { ocs: 4, joint: false, patience: 3 * ocs_count as u64, nodes: 200 }
+    }
+}
+
+/// What some switches carry together, as a task of their own.
+pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
+    let pick = |table: &[Vec<u32>]| switches.iter().map(|&ocs| table[ocs].clone()).collect();
+    let chosen = |plan: &Assignment| Assignment {
+        ocs: switches.iter().map(|&ocs| plan.ocs.get(ocs).cloned().unwrap_or_default()).collect(),
+    };
+    let circuits = chosen(plan);
+    Task {
+        pods: task.pods,
+        ocs_count: switches.len(),
+        ports_a: pick(&task.ports_a),
+        ports_b: pick(&task.ports_b),
+        lost: Vec::new(),
+        wanted: merged(circuits.ocs.iter().flatten().map(|cell| Cell {
+            a: cell.a.min(cell.b),
+            b: cell.a.max(cell.b),
+            count: cell.count,
+        })),
+        installed: chosen(&task.installed),
+        pinned: Assignment { ocs: vec![Vec::new(); switches.len()] },
+        single_sided: task.single_sided,
+        uniform: task.uniform,
+    }
+}
+
+/// Improves a solution of the task. Every better plan goes to `found` with what it removes, and the search ends when that
+/// is `bound`.
+///
+/// # Errors
+/// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.
+pub fn lns<W: Watch>(
+    task: &Task,
+    start: &Assignment,
+    bound: u64,
+    settings: Settings,
+    stream: &mut Stream,
+    watch: &mut W,
+    found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
+) -> Result<Assignment, MethodError> {
+    let mut best = start.clone();
+    best.ocs.resize(task.ocs_count, Vec::new());
+    let mut removals = task.removed_by_ocs(&best);
+    let mut idle = 0;
+    while removals.iter().sum::<u64>() > bound && idle < settings.patience && task.ocs_count > 1 {
+        watch.checkpoint()?;
+        let switches = draw(&removals, settings.ocs, stream);
+        let sub = part(task, &best, &switches);
+        let before: u64 = switches.iter().map(|&ocs| removals[ocs]).sum();
+        let after = again(&sub, &best, &switches, settings, stream, watch)?;
+        idle += 1;
+        let Some(plan) = after else { continue };
+        let removed = sub.removed(&plan);
+        if removed > before || sub.misfit(&plan).is_some() {
+            continue;
+        }
+        for (&ocs, cells) in switches.iter().zip(plan.ocs) {
+            best.ocs[ocs] = cells;
+        }
+        removals = task.removed_by_ocs(&best);
+        if removed < before {
+            idle = 0;
+            found(watch, removals.iter().sum(), &best)?;
+        }
+    }
+    Ok(best)
+}
+
+/// A switch with removals and some others, in order.
+fn draw(removals: &[u64], count: usize, stream: &mut Stream) -> Vec<usize> {
+    let mut ticket = stream.random_range(0..removals.iter().sum::<u64>().max(1));
+    let first = removals.iter().position(|&removed| {
+        let here = ticket < removed;
+        ticket = ticket.saturating_sub(removed);
+        here
+    });
+    let first = first.unwrap_or(0);
+    let others = (count.max(2) - 1).min(removals.len() - 1);
+    let mut switches: Vec<usize> = (0..removals.len()).filter(|&ocs| ocs != first).collect();
+    switches.shuffle(stream);
+    switches.truncate(others);
+    switches.push(first);
+    switches.sort_unstable();
+    switches
+}
+
+/// Solves some switches again; none if the solver found nothing within its nodes.
+fn again<W: Watch>(
+    sub: &Task,
+    plan: &Assignment,
+    switches: &[usize],
+    settings: Settings,
+    stream: &mut Stream,
+    watch: &mut W,
+) -> Result<Option<Assignment>, MethodError> {
+    let oriented = merged(switches.iter().flat_map(|&ocs| plan.ocs[ocs].iter().copied()));
+    let joint = settings.joint || sub.single_sided;
+    let orientation = if joint { Orientation::Joint } else { Orientation::Fixed(&oriented) };
+    let program = Program::new(sub, orientation);
+    let mut model = program.model().clone();
+    // All of them together weigh less than one half.
+    let circuits: u64 = sub.wanted.iter().map(|cell| u64::from(cell.count)).sum();
+    let taste = 0.5 / (circuits.max(1) as f64);
+    for cost in model.costs.iter_mut().filter(|cost| **cost == 0.0) {
+        *cost = taste * stream.random::<f64>();
+    }
+    let options = Options::new()
+        .set("mip_max_nodes", i32::try_from(settings.nodes).unwrap_or(i32::MAX))
+        .set("mip_rel_gap", 0.0)
+        .set("mip_abs_gap", 0.45)
+        .set("random_seed", stream.random_range(0..i32::MAX));
+    let mut ear = Ear { watch, failed: None };
+    let solution = solve_here(&model, &options, &Start::None, &mut ear);
+    if let Some(failed) = ear.failed {
+        return Err(failed);
+    }
+    let solution = solution.map_err(|error| MethodError::Failed(error.to_string()))?;
+    watch.count(solution.nodes.max(1));
+    Ok(solution.values.map(|point| program.assignment(&point)))
+}
+
+/// Asks the run whether to go on.
+struct Ear<'w, W: Watch> {
+    watch: &'w mut W,
+    failed: Option<MethodError>,
+}
+
+impl<W: Watch> Listener for Ear<'_, W> {
+    fn event(&mut self, _: &SolverEvent) -> Flow {
+        self.tick()
+    }
+
+    fn tick(&mut self) -> Flow {
+        if self.failed.is_none() {
+            self.failed = self.watch.checkpoint().err();
+        }
+        if self.failed.is_some() { Flow::Stop } else { Flow::Continue }
+    }
+}

@@ -1,0 +1,173 @@
+//! Neighbourhoods across all switches: most kept circuits stay where they are, the rest is solved again exactly.
+//!
+//! All circuits that are new are free, and a random share of those that are kept. What is fixed takes its ports and its
+//! part of the demand with it; the remaining circuits only fit into few places, so that the exact model is small although
+//! it reaches over all switches and both orientations. The share grows while tries are solved to the end without a gain,
+//! and shrinks when one is not.
+
+use super::Ear;
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::{Task, merged};
+use crate::programs::exact::{Orientation, Program};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+use lightbay_highs::instance::solve_here;
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Solution, Start, Status};
+use rand::RngExt;
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Share of the kept circuits that the first try frees.
+    pub share: f64,
+    /// Tries without a gain after which to give up.
+    pub patience: u64,
+    /// Nodes of the tree search of one try.
+    pub nodes: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { share: 0.1, patience: 24, nodes: 100 }
+    }
+}
+
+/// Most columns of a try: the solver cannot be stopped in the first relaxation, which therefore has to be short.
+const MOST_COLUMNS: usize = 800;
+
+/// How the share changes from try to try.
+const GROWTH: f64 = 1.1;
+
+/// Least share of kept circuits to free.
+const LEAST: f64 = 0.01;
+
+/// What is left of a task when some circuits of a solution are fixed.
+pub(crate) fn without(task: &Task, fixed: &Assignment) -> Task {
+    let mut rest = task.clone();
+    for (ocs, cells) in fixed.ocs.iter().enumerate() {
+        for &Cell { a, b, count } in cells {
+            rest.ports_a[ocs][a as usize] -= count;
+            let far = if task.single_sided { &mut rest.ports_a } else { &mut rest.ports_b };
+            far[ocs][b as usize] -= count;
+        }
+        rest.installed.ocs[ocs] = minus(&rest.installed.ocs[ocs], cells);
+    }
+    let pairs = fixed.ocs.iter().flatten().map(|cell| Cell {
+        a: cell.a.min(cell.b),
+        b: cell.a.max(cell.b),
+        count: cell.count,
+    });
+    rest.wanted = minus(&task.wanted, &merged(pairs));
+    rest.uniform = false;
+    rest
+}
+
+/// Cells less others, both sorted.
+fn minus(all: &[Cell], some: &[Cell]) -> Vec<Cell> {
+    let left = all.iter().map(|cell| {
+        let found = some.binary_search_by_key(&(cell.a, cell.b), |other| (other.a, other.b));
+        Cell { count: cell.count.saturating_sub(found.map_or(0, |at| some[at].count)), ..*cell }
+    });
+    left.filter(|cell| cell.count > 0).collect()
+}
+
+/// The kept circuits of a solution that stay where they are in this try.
+fn fixed(task: &Task, plan: &Assignment, share: f64, stream: &mut Stream) -> Assignment {
+    let mut stay = |(cells, old): (&Vec<Cell>, &Vec<Cell>)| -> Vec<Cell> {
+        let kept = cells.iter().map(|cell| {
+            let found = old.binary_search_by_key(&(cell.a, cell.b), |other| (other.a, other.b));
+            let kept = cell.count.min(found.map_or(0, |at| old[at].count));
+            Cell { count: (0..kept).filter(|_| !stream.random_bool(share)).count() as u32, ..*cell }
+        });
+        kept.filter(|cell| cell.count > 0).collect()
+    };
+    Assignment { ocs: plan.ocs.iter().zip(&task.installed.ocs).map(&mut stay).collect() }
+}
+
+/// Improves a solution of the task over all orientations. Every better plan goes to `found` with what it removes, and the
+/// search ends when that is `bound`.
+///
+/// # Errors
+/// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.
+pub fn search<W: Watch>(
+    task: &Task,
+    start: &Assignment,
+    bound: u64,
+    settings: Settings,
+    stream: &mut Stream,
+    watch: &mut W,
+    found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
+) -> Result<Assignment, MethodError> {
+    let mut best = start.clone();
+    best.ocs.resize(task.ocs_count, Vec::new());
+    let mut removed = task.removed(&best);
+    let mut share = settings.share.clamp(LEAST, 1.0);
+    let mut idle = 0;
+    while removed > bound && idle < settings.patience {
+        watch.checkpoint()?;
+        let stay = fixed(task, &best, share, stream);
+        let rest = without(task, &stay);
+        let program = Program::watched(&rest, Orientation::Joint, watch)?;
+        if program.model().columns() > MOST_COLUMNS && share > LEAST {
+            share = (share / GROWTH).max(LEAST);
+            idle += 1;
+            continue;
+        }
+        let free =
+            Assignment { ocs: best.ocs.iter().zip(&stay.ocs).map(|(all, some)| minus(all, some)).collect() };
+        let solution = solve(&program, &free, settings.nodes, stream, watch)?;
+        idle += 1;
+        share = match solution.status {
+            Status::Optimal if share >= 1.0 => {
+                // Everything was free: this is the optimum.
+                idle = settings.patience;
+                share
+            }
+            Status::Optimal => (share * GROWTH).min(1.0),
+            _ => (share / GROWTH).max(LEAST),
+        };
+        let Some(point) = solution.values else { continue };
+        let again = program.assignment(&point);
+        let plan = Assignment {
+            ocs: stay
+                .ocs
+                .iter()
+                .zip(&again.ocs)
+                .map(|(one, two)| merged(one.iter().chain(two).copied()))
+                .collect(),
+        };
+        let value = task.removed(&plan);
+        if value < removed && task.misfit(&plan).is_none() {
+            (best, removed, idle) = (plan, value, 0);
+            found(watch, removed, &best)?;
+        }
+    }
+    Ok(best)
+}
+
+/// Solves what is free, from where it is.
+fn solve<W: Watch>(
+    program: &Program,
+    free: &Assignment,
+    nodes: u32,
+    stream: &mut Stream,
+    watch: &mut W,
+) -> Result<Solution, MethodError> {
+    let options = Options::new()
+        .set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX))
+        .set("mip_rel_gap", 0.0)
+        // Removed circuits are whole: what is less than one better is not better.
+        .set("mip_abs_gap", 1.0 - 1e-4)
+        .set("random_seed", stream.random_range(0..i32::MAX));
+    let start = program.point(free).map_or(Start::None, Start::Full);
+    let mut ear = Ear { watch, failed: None };
+    let solution = solve_here(program.model(), &options, &start, &mut ear);
+    if let Some(failed) = ear.failed {
+        return Err(failed);
+    }
+    let solution = solution.map_err(|error| MethodError::Failed(error.to_string()))?;
+    watch.count(solution.nodes.max(1));
+    Ok(solution)
+}

@@ -1,0 +1,228 @@
+//! Step O: which end of every circuit uses an A port, as one minimum-cost flow.
+//!
+//! The unit of flow is an A port in use: for a pair of pods `i < j` with C circuits it enters at `j` C times, and the
+//! `a` of them that flow over to `i` are the circuits oriented `i -> j`. What remains at a pod is its out-degree. Costs
+//! are convex (see [`segments`]), so each pair has up to three arcs side by side.
+
+use crate::model::assignment::Cell;
+use crate::model::task::{Task, merged};
+use crate::search::flow::{Arc, FlowError, Network};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+use rand::RngExt;
+
+#[cfg(test)]
+mod tests;
+
+/// Why orientation or halving found nothing.
+#[derive(Debug)]
+pub enum Failure {
+    /// The ports of these pods cannot carry what is wanted, however the rest is chosen.
+    Stuck(Stuck),
+    /// Asked to stop, or worse.
+    Ended(MethodError),
+}
+
+/// Where a flow had no solution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Switches that were looked at together.
+    pub switches: Vec<usize>,
+    /// Pods of a cut that proves it.
+    pub pods: Vec<u32>,
+}
+
+impl Stuck {
+    /// In words.
+    pub fn words(&self) -> String {
+        let few = |all: Vec<String>| match all.len() {
+            0..=8 => all.join(", "),
+            more => format!("{} and {} more", all[..8].join(", "), more - 8),
+        };
+        format!(
+            "the ports of pods {} do not suffice on switches {}",
+            few(self.pods.iter().map(u32::to_string).collect()),
+            few(self.switches.iter().map(usize::to_string).collect())
+        )
+    }
+}
+
+impl From<MethodError> for Failure {
+    fn from(error: MethodError) -> Self {
+        Self::Ended(error)
+    }
+}
+
+impl Failure {
+    /// What a flow said, with what its nodes stand for.
+    pub(crate) fn of(error: FlowError, switches: &[usize], pods: impl Fn(u32) -> Option<u32>) -> Self {
+        match error {
+            FlowError::Ended(error) => Self::Ended(error),
+            FlowError::Infeasible(cut) => {
+                let mut pods: Vec<u32> = cut.into_iter().filter_map(pods).collect();
+                pods.sort_unstable();
+                pods.dedup();
+                Self::Stuck(Stuck { switches: switches.to_vec(), pods })
+            }
+        }
+    }
+}
+
+/// Convex cost of choosing x out of `wanted`, `(u0 - x)^+ + (u1 + x - wanted)^+` up to a constant, as capacities of
+/// three arcs with costs -1, 0 and +1.
+pub fn segments(u0: u32, u1: u32, wanted: u32) -> [u32; 3] {
+    let (one, other) = (u0.min(wanted), wanted.saturating_sub(u1));
+    let (low, high) = (one.min(other), one.max(other));
+    [low, high - low, wanted - high]
+}
+
+/// Random preferences among solutions of equal cost.
+#[derive(Debug)]
+pub struct Taste<'s>(Option<&'s mut Stream>);
+
+/// Number of different preferences.
+const TASTES: i64 = 64;
+
+impl<'s> Taste<'s> {
+    /// No preference: the same solution every time.
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    /// Another solution of equal cost every time.
+    pub const fn random(stream: &'s mut Stream) -> Self {
+        Self(Some(stream))
+    }
+
+    /// What a unit of real cost weighs, so that all preferences together weigh less.
+    fn unit(&self, circuits: u64) -> i64 {
+        if self.0.is_some() { TASTES * (circuits as i64 + 1) } else { 1 }
+    }
+
+    fn preference(&mut self) -> i64 {
+        self.0.as_mut().map_or(0, |stream| stream.random_range(0..TASTES))
+    }
+}
+
+/// Adds the arcs of one convex choice between `low` and `high`; the first `low` units have to be sent beforehand.
+pub(crate) struct Choice<'n, 's> {
+    network: &'n mut Network,
+    taste: Taste<'s>,
+    unit: i64,
+    /// Per choice: units sent beforehand, and its first and last arc.
+    made: Vec<(u32, usize, usize)>,
+}
+
+impl<'n, 's> Choice<'n, 's> {
+    pub(crate) fn new(network: &'n mut Network, taste: Taste<'s>, circuits: u64) -> Self {
+        let unit = taste.unit(circuits);
+        Self { network, taste, unit, made: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, from: u32, to: u32, capacities: [u32; 3], low: u32, high: u32) {
+        let preference = self.taste.preference();
+        self.network.add_supply(from, -i64::from(low));
+        self.network.add_supply(to, i64::from(low));
+        let first = self.network.arcs().len();
+        let mut start = 0;
+        for (cost, capacity) in (-1..=1).zip(capacities) {
+            let (begin, end) = (start.max(low), (start + capacity).min(high));
+            start += capacity;
+            if end > begin {
+                let cost = cost * self.unit + preference;
+                self.network.add_arc(Arc { from, to, lower: 0, upper: i64::from(end - begin), cost });
+            }
+        }
+        self.made.push((low, first, self.network.arcs().len()));
+    }
+
+    /// For reading what was chosen.
+    pub(crate) fn made(self) -> Vec<(u32, usize, usize)> {
+        self.made
+    }
+}
+
+/// What was chosen.
+pub(crate) fn chosen<'f>(made: &'f [(u32, usize, usize)], flow: &'f [i64]) -> impl Iterator<Item = u32> + 'f {
+    made.iter().map(|&(low, first, last)| low + flow[first..last].iter().sum::<i64>() as u32)
+}
+
+/// Ports of every pod on several switches together.
+pub(crate) fn together(tables: &[Vec<u32>], switches: &[usize]) -> Vec<u32> {
+    let mut sum = vec![0; tables.first().map_or(0, Vec::len)];
+    for &switch in switches {
+        for (sum, ports) in sum.iter_mut().zip(&tables[switch]) {
+            *sum += ports;
+        }
+    }
+    sum
+}
+
+/// Most circuits from an A port of pod `a` to a B port of pod `b` on several switches, by the ports there.
+pub(crate) fn reach(task: &Task, switches: &[usize], a: u32, b: u32) -> u32 {
+    let on = |&switch: &usize| task.ports_a[switch][a as usize].min(task.ports_b[switch][b as usize]);
+    switches.iter().map(on).sum()
+}
+
+/// Count of a pair in sorted cells.
+pub(crate) fn count(cells: &[Cell], a: u32, b: u32) -> u32 {
+    cells.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).map_or(0, |place| cells[place].count)
+}
+
+/// Orients the wanted circuits of some switches (unordered cells, sorted): oriented cells, sorted, that the ports of
+/// these switches together can carry and that keep as many as possible of what `installed` has there.
+///
+/// # Errors
+/// No orientation exists, or asked to stop.
+pub fn orient(
+    task: &Task,
+    switches: &[usize],
+    wanted: &[Cell],
+    taste: Taste<'_>,
+    watch: &mut impl Watch,
+) -> Result<Vec<Cell>, Failure> {
+    let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
+    let old = merged(switches.iter().flat_map(|&switch| task.installed.ocs[switch].iter().copied()));
+    let hub = task.pods as u32;
+    let mut network = Network::new(task.pods + 1);
+    let mut degree = vec![0u32; task.pods];
+    let circuits = wanted.iter().map(|cell| u64::from(cell.count)).sum();
+    let mut choice = Choice::new(&mut network, taste, circuits);
+    for &Cell { a, b, count: wanted } in wanted {
+        degree[a as usize] += wanted;
+        degree[b as usize] += wanted;
+        let (mut low, mut high) = (0, wanted);
+        if !task.uniform {
+            high = wanted.min(reach(task, switches, a, b));
+            low = wanted.saturating_sub(reach(task, switches, b, a));
+            if low > high {
+                return Err(Failure::Stuck(Stuck { switches: switches.to_vec(), pods: vec![a, b] }));
+            }
+        }
+        choice.add(b, a, segments(count(&old, a, b), count(&old, b, a), wanted), low, high);
+    }
+    let made = choice.made();
+    for cell in wanted {
+        network.add_supply(cell.b, i64::from(cell.count));
+    }
+    network.add_supply(hub, -(circuits as i64));
+    for pod in 0..hub {
+        let (degree, a, b) = (degree[pod as usize], sum_a[pod as usize], sum_b[pod as usize]);
+        let (lower, upper) = (i64::from(degree.saturating_sub(b)), i64::from(degree.min(a)));
+        if lower > upper {
+            return Err(Failure::Stuck(Stuck { switches: switches.to_vec(), pods: vec![pod] }));
+        }
+        network.add_arc(Arc { from: pod, to: hub, lower, upper, cost: 0 });
+    }
+    watch.count(1);
+    let flow = network
+        .minimize(&mut || watch.checkpoint())
+        .map_err(|error| Failure::of(error, switches, |node| (node < hub).then_some(node)))?;
+    let mut oriented = Vec::with_capacity(2 * wanted.len());
+    for (cell, there) in wanted.iter().zip(chosen(&made, &flow.flow)) {
+        oriented.push(Cell { count: there, ..*cell });
+        oriented.push(Cell { a: cell.b, b: cell.a, count: cell.count - there });
+    }
+    Ok(merged(oriented))
+}

@@ -1,0 +1,119 @@
+//! Improvement by merging two switches and splitting them again at the least cost.
+//!
+//! For two switches one flow finds the best split of what they carry. With `reorient` the circuits of each switch, and
+//! of each two, may also change the ends that use A ports: another flow, then the split.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::{Task, merged};
+use crate::search::halving::{self, Bipartition, Part, split};
+use crate::search::orient::{Failure, Taste, orient};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+
+#[cfg(test)]
+mod tests;
+
+/// Improves an assignment that fits until no pair of switches gains anything; never worse. `found` is told every
+/// better one.
+///
+/// # Errors
+/// The reason to stop, or what `found` returns.
+pub fn polish<W: Watch>(
+    task: &Task,
+    start: &Assignment,
+    reorient: bool,
+    watch: &mut W,
+    mut found: impl FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
+) -> Result<Assignment, MethodError> {
+    let mut best = start.clone();
+    let mut removed = task.removed_by_ocs(&best);
+    // A pair is looked at again only if one of its switches changed since.
+    let mut changed = vec![1u64; task.ocs_count];
+    let mut tried = vec![0u64; task.ocs_count * task.ocs_count];
+    let mut now = 1;
+    loop {
+        let before = now;
+        for one in 0..task.ocs_count {
+            for other in one..task.ocs_count {
+                let seen = &mut tried[one * task.ocs_count + other];
+                let alone = one == other;
+                let hopeless = removed[one] + removed[other] == 0 || (alone && !reorient);
+                if hopeless || changed[one].max(changed[other]) <= *seen {
+                    continue;
+                }
+                *seen = now;
+                watch.checkpoint()?;
+                let pair = if alone { vec![one] } else { vec![one, other] };
+                let Some(better) = resolved(task, &best, &pair, reorient, watch)? else { continue };
+                now += 1;
+                for &switch in &pair {
+                    changed[switch] = now;
+                    best.ocs[switch] = better.ocs[switch].clone();
+                }
+                removed = task.removed_by_ocs(&best);
+                found(watch, removed.iter().sum(), &best)?;
+            }
+        }
+        if now == before {
+            return Ok(best);
+        }
+    }
+}
+
+/// Removed circuits on some switches.
+fn removed_on(task: &Task, assignment: &Assignment, switches: &[usize]) -> u64 {
+    let on =
+        |all: &Assignment| Assignment { ocs: switches.iter().map(|&ocs| all.ocs[ocs].clone()).collect() };
+    on(assignment).lacks(&on(&task.installed))
+}
+
+/// The circuits of some switches distributed anew among them, if that is better.
+fn resolved(
+    task: &Task,
+    assignment: &Assignment,
+    switches: &[usize],
+    reorient: bool,
+    watch: &mut impl Watch,
+) -> Result<Option<Assignment>, MethodError> {
+    let before = removed_on(task, assignment, switches);
+    let carried = merged(switches.iter().flat_map(|&ocs| assignment.ocs[ocs].iter().copied()));
+    if let [one, other] = *switches {
+        let (first, second) = ([one], [other]);
+        let (first, second) = (Part::of(task, &first), Part::of(task, &second));
+        watch.count(1);
+        let halves = split(task, &carried, &first, &second, Taste::none(), &mut || watch.checkpoint());
+        if let Some((here, there)) = feasible(halves)? {
+            let mut found = Assignment { ocs: vec![Vec::new(); task.ocs_count] };
+            (found.ocs[one], found.ocs[other]) = (here, there);
+            if removed_on(task, &found, switches) < before {
+                return Ok(Some(found));
+            }
+        }
+    }
+    if !reorient {
+        return Ok(None);
+    }
+    let pairs = merged(carried.iter().map(|cell| Cell {
+        a: cell.a.min(cell.b),
+        b: cell.a.max(cell.b),
+        count: cell.count,
+    }));
+    let Some(demand) = feasible(orient(task, switches, &pairs, Taste::none(), watch))? else {
+        return Ok(None);
+    };
+    if demand == carried {
+        return Ok(None);
+    }
+    let settings = halving::Settings { bipartition: Bipartition::EvenOdd, taste: None };
+    let found = feasible(halving::halve(task, demand, switches.to_vec(), settings, watch))?;
+    Ok(found.filter(|found| removed_on(task, found, switches) < before))
+}
+
+/// What was found, if anything; an error only if it was to stop.
+pub(crate) fn feasible<T>(found: Result<T, Failure>) -> Result<Option<T>, MethodError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(Failure::Stuck(_)) => Ok(None),
+        Err(Failure::Ended(error)) => Err(error),
+    }
+}

@@ -1,0 +1,241 @@
+//! The start that keeps what is there: surplus circuits are dropped, missing ones are inserted by alternating chains.
+//!
+//! A missing circuit `i -> j` needs a switch `a` where i has a free A port and a switch `b` where j has a free B port.
+//! If they are the same it simply goes there. Otherwise it goes to `a`, and circuits between `a` and `b` change places
+//! along an alternating chain until the free B port is used. Of all (a, b) the one with the fewest new removals is
+//! taken, then the shortest chain.
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::Task;
+use crate::search::board::Board;
+use crate::search::orient::{Failure, Stuck, count};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
+
+#[cfg(test)]
+mod tests;
+
+/// New removals up to which a circuit is inserted in each pass; the last one takes any.
+const PASSES: [i64; 4] = [0, 1, 2, i64::MAX];
+/// Other ways that are tried for a chain that came to no end: only possible if ports differ between switches.
+const TRIES: u64 = 20;
+
+/// Makes an assignment fit an oriented demand (sorted cells). `start` holds circuits of the task that may be too many,
+/// too few or above the ports: usually what is installed, or the plan of another demand.
+///
+/// # Errors
+/// A circuit that cannot be inserted (never if the task is uniform and the demand fits all ports together), or asked
+/// to stop.
+pub fn repair(
+    task: &Task,
+    demand: &[Cell],
+    start: &Assignment,
+    watch: &mut impl Watch,
+) -> Result<Assignment, Failure> {
+    let (board, nowhere) = inserted(task, demand, start, true, watch)?;
+    if let Some(&circuit) = nowhere.first() {
+        let [a, b] = board.ends_of(circuit);
+        let switches = (0..task.ocs_count).collect();
+        return Err(Failure::Stuck(Stuck { switches, pods: vec![a.min(b), a.max(b)] }));
+    }
+    Ok(board.assignment())
+}
+
+/// The same where circuits that cannot be inserted are left out: what is laid, and how many are not.
+///
+/// # Errors
+/// Asked to stop.
+pub fn repair_most(
+    task: &Task,
+    demand: &[Cell],
+    start: &Assignment,
+    watch: &mut impl Watch,
+) -> Result<(Assignment, usize), MethodError> {
+    match inserted(task, demand, start, false, watch) {
+        Ok((board, nowhere)) => Ok((board.assignment(), nowhere.len())),
+        Err(Failure::Ended(error)) => Err(error),
+        // Only `repair` gives up at the first circuit without a place.
+        Err(Failure::Stuck(_)) => Ok((Assignment { ocs: vec![Vec::new(); task.ocs_count] }, demand.len())),
+    }
+}
+
+/// A board with all circuits that found a place, and those that did not, at most one if the first is reason to end.
+fn inserted<'t>(
+    task: &'t Task,
+    demand: &[Cell],
+    start: &Assignment,
+    end_at_first: bool,
+    watch: &mut impl Watch,
+) -> Result<(Board<'t>, Vec<u32>), Failure> {
+    let mut board = Board::empty(task);
+    let mut missing = kept(task, demand, start, &mut board, watch)?;
+    for limit in PASSES {
+        let mut rest = Vec::new();
+        for circuit in missing {
+            watch.checkpoint()?;
+            match cheapest(&mut board, task, circuit, limit, watch)? {
+                Some((one, other)) => {
+                    board.insert(circuit, one, other, i64::MAX, None);
+                    board.settle();
+                }
+                None => rest.push(circuit),
+            }
+        }
+        missing = rest;
+    }
+    let mut nowhere = Vec::new();
+    for circuit in missing {
+        if !inserted_somehow(&mut board, task, circuit, watch)? {
+            nowhere.push(circuit);
+            if end_at_first {
+                break;
+            }
+        }
+    }
+    Ok((board, nowhere))
+}
+
+/// Places what of `start` is wanted and fits; returns the circuits that are missing, which are nowhere yet.
+fn kept(
+    task: &Task,
+    demand: &[Cell],
+    start: &Assignment,
+    board: &mut Board<'_>,
+    watch: &mut impl Watch,
+) -> Result<Vec<u32>, Failure> {
+    let mut left: Vec<u32> = demand.iter().map(|cell| cell.count).collect();
+    let place_of = |a: u32, b: u32| demand.binary_search_by_key(&(a, b), |cell| (cell.a, cell.b)).ok();
+    // Installed circuits first, so that surplus is dropped from what the start added.
+    let mut surplus: Vec<(u32, Cell)> = Vec::new();
+    for installed in [true, false] {
+        for (ocs, cells) in (0u32..).zip(&start.ocs).take(task.ocs_count) {
+            watch.checkpoint()?;
+            for &Cell { a, b, count: present } in cells {
+                let old = count(&task.installed.ocs[ocs as usize], a, b).min(present);
+                let present = if installed { old } else { present - old };
+                let Some(place) = place_of(a, b) else { continue };
+                let here = present.min(left[place]);
+                let free = board.free(false, ocs, a).min(board.free(true, ocs, b));
+                let here = here.min(u32::try_from(free).unwrap_or(0));
+                for _ in 0..here {
+                    board.set(a, b, ocs);
+                }
+                left[place] -= here;
+                if installed && here < present {
+                    surplus.push((ocs, Cell { a, b, count: present - here }));
+                }
+            }
+        }
+    }
+    let mut missing = Vec::new();
+    for (cell, &left) in demand.iter().zip(&left) {
+        for _ in 0..left {
+            missing.push(board.add(cell.a, cell.b));
+        }
+    }
+    exchange_surplus(board, &surplus, &missing, watch)?;
+    Ok(missing)
+}
+
+/// Where a pair has more installed circuits than are wanted, any of them may go. Those go whose ports a missing
+/// circuit can use at once.
+fn exchange_surplus(
+    board: &mut Board<'_>,
+    surplus: &[(u32, Cell)],
+    missing: &[u32],
+    watch: &mut impl Watch,
+) -> Result<(), Failure> {
+    for &(ocs, Cell { a, b, count }) in surplus {
+        for _ in 0..count {
+            watch.checkpoint()?;
+            if board.free(false, ocs, a) <= 0 || board.free(true, ocs, b) <= 0 {
+                break;
+            }
+            let useful = |board: &Board<'_>, ocs: u32| {
+                let fits = |&&circuit: &&u32| {
+                    let [from, to] = board.ends_of(circuit);
+                    (from == a && board.free(true, ocs, to) > 0)
+                        || (to == b && board.free(false, ocs, from) > 0)
+                };
+                missing.iter().filter(fits).count()
+            };
+            // The circuit goes to `ocs`, so its present place becomes free instead.
+            let here = useful(board, ocs);
+            let elsewhere = board.circuits_of(a, b).into_iter().filter_map(|circuit| {
+                let at = board.ocs_of(circuit)?;
+                (at != ocs).then(|| (useful(board, at), circuit))
+            });
+            let Some((gain, circuit)) =
+                elsewhere.max_by_key(|&(gain, circuit)| (gain, std::cmp::Reverse(circuit)))
+            else {
+                break;
+            };
+            if gain <= here {
+                break;
+            }
+            board.shift(circuit, ocs, i64::MAX, None);
+            board.settle();
+        }
+    }
+    Ok(())
+}
+
+/// The switches with which a circuit is inserted at the fewest new removals, at most `limit`.
+fn cheapest(
+    board: &mut Board<'_>,
+    task: &Task,
+    circuit: u32,
+    limit: i64,
+    watch: &mut impl Watch,
+) -> Result<Option<(u32, u32)>, Failure> {
+    let [a, b] = board.ends_of(circuit);
+    let free = |side_b: bool, pod: u32| -> Vec<u32> {
+        (0..task.ocs_count as u32).filter(|&ocs| board.free(side_b, ocs, pod) > 0).collect()
+    };
+    let (ones, others) = (free(false, a), free(true, b));
+    let before = board.removed();
+    let mut best: Option<(i64, usize, u32, u32)> = None;
+    for &one in &ones {
+        watch.checkpoint()?;
+        for &other in &others {
+            let most = best.map_or(limit, |best| best.0);
+            let ceiling = before.saturating_add(most);
+            if board.insert(circuit, one, other, ceiling, None) {
+                let found = (board.removed() - before, board.moves(), one, other);
+                if best.is_none_or(|best| found < best) {
+                    best = Some(found);
+                }
+            }
+            board.undo();
+        }
+    }
+    Ok(best.map(|(_, _, one, other)| (one, other)))
+}
+
+/// Inserts a circuit whose cheapest chains came to no end: along chains that go on at random.
+fn inserted_somehow(
+    board: &mut Board<'_>,
+    task: &Task,
+    circuit: u32,
+    watch: &mut impl Watch,
+) -> Result<bool, Failure> {
+    let [a, b] = board.ends_of(circuit);
+    let ocs_count = task.ocs_count as u32;
+    for attempt in 0..TRIES {
+        let mut stream = Streams::new(u64::from(circuit)).stream(attempt);
+        for one in (0..ocs_count).filter(|&ocs| board.free(false, ocs, a) > 0).collect::<Vec<_>>() {
+            watch.checkpoint()?;
+            for other in 0..ocs_count {
+                if board.free(true, other, b) > 0
+                    && board.insert(circuit, one, other, i64::MAX, Some(&mut stream))
+                {
+                    board.settle();
+                    return Ok(true);
+                }
+                board.undo();
+            }
+        }
+    }
+    Ok(false)
+}

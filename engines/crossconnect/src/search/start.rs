@@ -1,0 +1,160 @@
+//! A first solution: orientation and halving, several times if asked, and what else may help where halving is stuck.
+
+use crate::model::assignment::Assignment;
+use crate::model::task::Task;
+use crate::search::halving::{self, Bipartition};
+use crate::search::orient::{Failure, Stuck, Taste, orient};
+use crate::search::polish::feasible;
+use crate::search::repair::repair;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Streams;
+use lightbay_core::watch::Watch;
+use rand::Rng;
+use rand::seq::SliceRandom;
+
+#[cfg(test)]
+mod tests;
+
+/// How often to halve, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tries {
+    /// How switches are split in two.
+    pub bipartition: Bipartition,
+    /// Whether the first try takes the switches in random order too.
+    pub random_order: bool,
+    /// Tries. All but the first one take the switches in random order, and of orientations and splits of equal cost any.
+    pub best_of: u64,
+}
+
+impl Default for Tries {
+    fn default() -> Self {
+        Self { bipartition: Bipartition::Best, random_order: false, best_of: 1 }
+    }
+}
+
+/// Why there is no first solution.
+#[derive(Debug)]
+pub enum NoStart {
+    /// No solution exists at all: the ports of these pods do not suffice on all switches together.
+    Impossible(Stuck),
+    /// None was found; only an exact model can tell whether there is one.
+    Stuck(Stuck),
+    /// Asked to stop.
+    Ended(MethodError),
+}
+
+impl From<MethodError> for NoStart {
+    fn from(error: MethodError) -> Self {
+        Self::Ended(error)
+    }
+}
+
+/// Random tries by halving and by repair where the ports differ between switches.
+const MORE_TRIES: u64 = 24;
+
+/// Orients and halves `tries.best_of` times; `found` is told every better solution. Number n of `streams` belongs to
+/// try n.
+///
+/// # Errors
+/// No try succeeded (for tasks that are not uniform only, if any solution exists), or asked to stop.
+pub fn halved<W: Watch>(
+    task: &Task,
+    tries: Tries,
+    streams: Streams,
+    watch: &mut W,
+    mut found: impl FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
+) -> Result<Assignment, NoStart> {
+    let mut best: Option<(u64, Assignment)> = None;
+    let mut stuck = None;
+    for number in 0..tries.best_of.max(1) {
+        watch.checkpoint()?;
+        let mut stream = streams.stream(number);
+        let mut order: Vec<usize> = (0..task.ocs_count).collect();
+        if number > 0 || tries.random_order {
+            order.shuffle(&mut stream);
+        }
+        let taste = (number > 0).then(|| stream.next_u64());
+        let likes = if number > 0 { Taste::random(&mut stream) } else { Taste::none() };
+        let demand = match orient(task, &order, &task.wanted, likes, watch) {
+            Ok(demand) => demand,
+            Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
+            Err(Failure::Ended(error)) => return Err(error.into()),
+        };
+        let settings = halving::Settings { bipartition: tries.bipartition, taste };
+        match halving::halve(task, demand, order, settings, watch) {
+            Ok(assignment) => {
+                let removed = task.removed(&assignment);
+                if best.as_ref().is_none_or(|(least, _)| removed < *least) {
+                    found(watch, removed, &assignment)?;
+                    best = Some((removed, assignment));
+                }
+            }
+            Err(Failure::Stuck(where_stuck)) => stuck = Some(where_stuck),
+            Err(Failure::Ended(error)) => return Err(error.into()),
+        }
+    }
+    match (best, stuck) {
+        (Some((_, best)), _) => Ok(best),
+        (None, stuck) => {
+            let nowhere = || Stuck { switches: Vec::new(), pods: Vec::new() };
+            Err(NoStart::Stuck(stuck.unwrap_or_else(nowhere)))
+        }
+    }
+}
+
+/// Solutions by whatever of halving and repair gets through, for tasks that are not uniform: switches with equal ports
+/// together, other orientations, other orders. `None` if nothing did.
+///
+/// # Errors
+/// The reason to stop.
+pub fn anyhow(
+    task: &Task,
+    streams: Streams,
+    watch: &mut impl Watch,
+) -> Result<Option<Assignment>, MethodError> {
+    let all: Vec<usize> = (0..task.ocs_count).collect();
+    for number in 0..MORE_TRIES {
+        watch.checkpoint()?;
+        let mut stream = streams.stream(number);
+        let taste = (number > 0).then(|| stream.next_u64());
+        let likes = if number > 0 { Taste::random(&mut stream) } else { Taste::none() };
+        let Some(demand) = feasible(orient(task, &all, &task.wanted, likes, watch))? else { return Ok(None) };
+        let mut order = all.clone();
+        let bipartition = if number % 2 == 0 { Bipartition::Similar } else { Bipartition::EvenOdd };
+        order.shuffle(&mut stream);
+        let settings = halving::Settings { bipartition, taste };
+        let found = match feasible(halving::halve(task, demand.clone(), order, settings, watch))? {
+            None => feasible(repair(task, &demand, &task.installed, watch))?,
+            halved => halved,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// Makes an assignment fit the task: what is wanted and has ports stays where it is, and the rest is repaired around
+/// it. `None` if that leads nowhere.
+///
+/// # Errors
+/// The reason to stop.
+pub fn fitted(
+    task: &Task,
+    assignment: &Assignment,
+    watch: &mut impl Watch,
+) -> Result<Option<Assignment>, MethodError> {
+    if task.misfit(assignment).is_none() {
+        return Ok(Some(assignment.clone()));
+    }
+    if task.single_sided {
+        return Ok(None);
+    }
+    // What it has takes the place of what is installed, so that as much as possible of it stays.
+    let like = Task { installed: assignment.clone(), ..task.clone() };
+    let all: Vec<usize> = (0..task.ocs_count).collect();
+    let Some(demand) = feasible(orient(&like, &all, &task.wanted, Taste::none(), watch))? else {
+        return Ok(None);
+    };
+    feasible(repair(&like, &demand, assignment, watch))
+}

@@ -1,0 +1,372 @@
+//! A random walk over all assignments: steps of eight cells, and detours through states that are one circuit short.
+//!
+//! The circuits of all switches are a table x\[k\]\[i\]\[j\] of whole numbers whose sums are given along three kinds of
+//! lines: the A ports of a pod on a switch, the B ports of a pod on a switch, and the circuits of a pair of pods over all
+//! switches. For Latin squares, the case of one circuit per pair, Jacobson and Matthews (Journal of Combinatorial Designs
+//! 4, 1996) walk between such tables: put a circuit where there is none, take one away on each of the three lines through
+//! it, and restore the sums with four more changes on the corners of the box these span. The corner opposite to the first
+//! may become -1: the state is then *improper*, and the next step begins by mending that cell. Here
+//!
+//! - a pair has any number of circuits and either orientation: if the circuit on the third line is reversed, the far side
+//!   of the box is, with A and B exchanged, and all sums still hold;
+//! - unused ports are circuits to a pod that does not exist, so that every line has one sum and nothing else need be kept.
+//!
+//! Each step costs well under a microsecond. Merging whole switches and splitting them again (section 3.5) moves dozens of
+//! circuits at once; these steps move four, and a walk that prefers to keep what is installed goes far lower.
+
+mod lines;
+
+#[cfg(test)]
+mod tests;
+
+use crate::model::assignment::{Assignment, Cell};
+use crate::model::task::Task;
+use lines::Lines;
+
+/// A cell of the table: switch, pod at the A port, pod at the B port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    ocs: u16,
+    a: u16,
+    b: u16,
+}
+
+/// A fast source of random numbers (splitmix64), seeded from a stream of the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    /// From a seed.
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`.
+    fn below(&mut self, end: usize) -> usize {
+        (((self.next() >> 32) * end as u64) >> 32) as usize
+    }
+
+    /// One of some entries, if there is any.
+    fn pick(&mut self, from: &[u32]) -> Option<u32> {
+        if from.len() < 2 { from.first().copied() } else { from.get(self.below(from.len())).copied() }
+    }
+}
+
+/// Largest change of a step that is looked up: each of eight cells changes what is kept by at most one.
+const SPAN: i32 = 8;
+
+/// How readily a step is taken that keeps fewer circuits.
+#[derive(Clone, Debug)]
+pub(crate) struct Heat {
+    /// Chances of 2^32, by change of properness (-1, 0, 1) and of kept circuits.
+    chances: [[u64; 2 * SPAN as usize + 1]; 3],
+}
+
+impl Heat {
+    /// By Metropolis: exp(gain / temperature), where leaving the proper states costs `detour` and coming back gains it.
+    pub(crate) fn new(temperature: f64, detour: f64) -> Self {
+        let chance = |proper: i32, kept: i32| {
+            let gain = f64::from(kept) + detour * f64::from(proper);
+            ((gain / temperature).exp().min(1.0) * (1u64 << 32) as f64) as u64
+        };
+        let row = |proper: i32| std::array::from_fn(|at| chance(proper, at as i32 - SPAN));
+        Self { chances: [row(-1), row(0), row(1)] }
+    }
+
+    fn allows(&self, proper: i32, kept: i32, dice: &mut Dice) -> bool {
+        let chance = self.chances[(proper + 1) as usize][(kept + SPAN) as usize];
+        chance >> 32 > 0 || (dice.next() >> 32) < chance
+    }
+}
+
+/// The table, and where the walk stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    /// Pods, the one that does not exist included if some port is unused.
+    pods: usize,
+    /// Pods of the task.
+    real: usize,
+    ocs_count: usize,
+    /// Whether pairs may change their orientation.
+    joint: bool,
+    /// The circuits, by number. One more than in a proper state while a cell is -1.
+    spots: Vec<Spot>,
+    /// Places of every circuit in its three lists.
+    places: Vec<[u32; 3]>,
+    /// Circuits at the A ports of (switch, pod), at the B ports of (switch, pod), of a pair of pods.
+    lines: [Lines; 3],
+    /// Where the installed circuits of (switch, A pod) begin in `old`.
+    old_starts: Vec<u32>,
+    /// B pod and number of installed circuits.
+    old: Vec<(u16, u16)>,
+    /// Installed cells whose pair is wanted.
+    hopes: Vec<Spot>,
+    /// Installed circuits that are kept, Σ min(u, x).
+    kept: i64,
+    /// The cell that is -1.
+    short: Option<Spot>,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing: it was drawn in vain or refused.
+    Stood,
+    /// It led to a state with a cell of -1.
+    Astray,
+    /// It led to a proper state.
+    Arrived,
+}
+
+impl Walk {
+    /// A walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
+    /// orientation.
+    pub(crate) fn new(task: &Task, start: &Assignment, joint: bool) -> Self {
+        let real = task.pods;
+        let mut circuits: Vec<(usize, Cell)> = Vec::new();
+        let mut any_unused = false;
+        for (ocs, cells) in start.ocs.iter().enumerate() {
+            circuits.extend(cells.iter().map(|&cell| (ocs, cell)));
+            let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
+            let mut used = 0;
+            for cell in cells {
+                a[cell.a as usize] -= cell.count;
+                b[cell.b as usize] -= cell.count;
+                used += cell.count;
+            }
+            // The pod that does not exist has an A port for every unused B port, and one circuit to itself for every
+            // real circuit, so that the number of real circuits of a switch is free.
+            let nobody = real as u32;
+            for pod in 0..nobody {
+                circuits.push((ocs, Cell { a: pod, b: nobody, count: a[pod as usize] }));
+                circuits.push((ocs, Cell { a: nobody, b: pod, count: b[pod as usize] }));
+                any_unused |= a[pod as usize] + b[pod as usize] > 0;
+            }
+            circuits.push((ocs, Cell { a: nobody, b: nobody, count: used }));
+        }
+        let pods = real + usize::from(any_unused);
+        circuits.retain(|(_, cell)| cell.count > 0 && (cell.a.max(cell.b) as usize) < pods);
+        Self::build(task, pods, &circuits, joint)
+    }
+
+    fn build(task: &Task, pods: usize, circuits: &[(usize, Cell)], joint: bool) -> Self {
+        let ocs_count = task.ocs_count;
+        let mut rooms = [vec![1u32; ocs_count * pods], vec![1; ocs_count * pods], vec![1; pods * pods]];
+        for (ocs, cell) in circuits {
+            let (low, high) = (cell.a.min(cell.b) as usize, cell.a.max(cell.b) as usize);
+            rooms[0][ocs * pods + cell.a as usize] += cell.count;
+            rooms[1][ocs * pods + cell.b as usize] += cell.count;
+            rooms[2][low * pods + high] += cell.count;
+        }
+        let mut wanted = vec![false; pods * pods];
+        for cell in &task.wanted {
+            wanted[cell.a as usize * pods + cell.b as usize] = true;
+            wanted[cell.b as usize * pods + cell.a as usize] = true;
+        }
+        let (mut old_starts, mut old, mut hopes) = (vec![0], Vec::new(), Vec::new());
+        for (ocs, cells) in task.installed.ocs.iter().enumerate() {
+            for pod in 0..pods as u32 {
+                for cell in cells.iter().filter(|cell| cell.a == pod) {
+                    old.push((cell.b as u16, cell.count.min(u32::from(u16::MAX)) as u16));
+                    if wanted[cell.a as usize * pods + cell.b as usize] {
+                        hopes.push(Spot { ocs: ocs as u16, a: cell.a as u16, b: cell.b as u16 });
+                    }
+                }
+                old_starts.push(old.len() as u32);
+            }
+        }
+        let mut walk = Self {
+            pods,
+            real: task.pods,
+            ocs_count,
+            joint,
+            spots: Vec::new(),
+            places: Vec::new(),
+            lines: rooms.map(|rooms| Lines::new(rooms.into_iter())),
+            old_starts,
+            old,
+            hopes,
+            kept: 0,
+            short: None,
+        };
+        for &(ocs, cell) in circuits {
+            for _ in 0..cell.count {
+                walk.add(Spot { ocs: ocs as u16, a: cell.a as u16, b: cell.b as u16 });
+            }
+        }
+        walk
+    }
+
+    /// Installed circuits that are kept.
+    pub(crate) const fn kept(&self) -> i64 {
+        self.kept
+    }
+
+    /// The circuits of a proper state.
+    pub(crate) fn assignment(&self) -> Assignment {
+        let real = |pod: u16| usize::from(pod) < self.real;
+        let circuits = self.spots.iter().filter(|spot| real(spot.a) && real(spot.b));
+        Assignment::of(
+            self.ocs_count,
+            circuits.map(|spot| (usize::from(spot.ocs), u32::from(spot.a), u32::from(spot.b))),
+        )
+    }
+
+    fn lines_of(&self, spot: Spot) -> [usize; 3] {
+        let (ocs, a, b) = (usize::from(spot.ocs), usize::from(spot.a), usize::from(spot.b));
+        [ocs * self.pods + a, ocs * self.pods + b, a.min(b) * self.pods + a.max(b)]
+    }
+
+    /// Installed circuits in a cell.
+    fn installed(&self, spot: Spot) -> u16 {
+        let line = usize::from(spot.ocs) * self.pods + usize::from(spot.a);
+        let range = self.old_starts[line] as usize..self.old_starts[line + 1] as usize;
+        self.old[range].iter().find(|(b, _)| *b == spot.b).map_or(0, |(_, count)| *count)
+    }
+
+    /// Circuits in a cell, not counting one that is short.
+    fn circuits(&self, spot: Spot) -> u16 {
+        let [line, _, _] = self.lines_of(spot);
+        let here = self.lines[0].of(line).iter().filter(|&&number| self.spots[number as usize].b == spot.b);
+        here.count() as u16
+    }
+
+    /// A circuit in a cell.
+    fn find(&self, spot: Spot) -> Option<u32> {
+        let lines = self.lines_of(spot);
+        let lists = std::array::from_fn::<_, 3, _>(|kind| self.lines[kind].of(lines[kind]));
+        let shortest = lists.into_iter().min_by_key(|list| list.len())?;
+        shortest.iter().copied().find(|&number| self.spots[number as usize] == spot)
+    }
+
+    /// What one circuit more in a cell keeps more.
+    fn gain(&self, spot: Spot) -> i32 {
+        let installed = self.installed(spot);
+        i32::from(installed > 0 && (self.short == Some(spot) || self.circuits(spot) < installed))
+    }
+
+    /// What one circuit less in a cell keeps less.
+    fn loss(&self, spot: Spot) -> i32 {
+        let installed = self.installed(spot);
+        i32::from(installed > 0 && self.circuits(spot) <= installed)
+    }
+
+    fn add(&mut self, spot: Spot) {
+        self.kept += i64::from(self.gain(spot));
+        let number = self.spots.len() as u32;
+        let lines = self.lines_of(spot);
+        let places = std::array::from_fn(|kind| self.lines[kind].push(lines[kind], number));
+        self.spots.push(spot);
+        self.places.push(places);
+    }
+
+    fn remove(&mut self, number: u32) {
+        let spot = self.spots[number as usize];
+        self.kept -= i64::from(self.loss(spot));
+        let lines = self.lines_of(spot);
+        let places = self.places[number as usize];
+        for kind in 0..3 {
+            if let Some(moved) = self.lines[kind].remove(lines[kind], places[kind]) {
+                self.places[moved as usize][kind] = places[kind];
+            }
+        }
+        // The last circuit takes the number.
+        let last = self.spots.len() as u32 - 1;
+        if number != last {
+            let lines = self.lines_of(self.spots[last as usize]);
+            let places = self.places[last as usize];
+            for kind in 0..3 {
+                self.lines[kind].rename(lines[kind], places[kind], number);
+            }
+        }
+        self.spots.swap_remove(number as usize);
+        self.places.swap_remove(number as usize);
+    }
+
+    /// Where the next step begins: the cell that is short, or one that is to get a circuit; with the circuit of that
+    /// pair that is to move there, if it is known already.
+    fn aim(&self, dice: &mut Dice) -> Option<(Spot, Option<u32>)> {
+        if let Some(short) = self.short {
+            return Some((short, None));
+        }
+        // Mostly cells where something installed is missing; now and then any, so that every state can be reached.
+        if dice.below(4) > 0 && !self.hopes.is_empty() {
+            let spot = self.hopes[dice.below(self.hopes.len())];
+            return (self.circuits(spot) < self.installed(spot)).then_some((spot, None));
+        }
+        if self.spots.is_empty() {
+            return None;
+        }
+        let number = dice.below(self.spots.len());
+        let Spot { a, b, .. } = self.spots[number];
+        let ocs = dice.below(self.ocs_count) as u16;
+        let (a, b) = if self.joint && dice.below(2) == 0 { (b, a) } else { (a, b) };
+        Some((Spot { ocs, a, b }, Some(number as u32)))
+    }
+
+    /// Draws one step and takes it if the heat allows.
+    pub(crate) fn step(&mut self, heat: &Heat, dice: &mut Dice) -> Step {
+        let Some((here, known)) = self.aim(dice) else { return Step::Stood };
+        let [line_a, line_b, pair] = self.lines_of(here);
+        let Some(moving) = known.or_else(|| dice.pick(self.lines[2].of(pair))) else { return Step::Stood };
+        let from = self.spots[moving as usize];
+        let reversed = from.a != here.a;
+        if from.ocs == here.ocs || (reversed && !self.joint) {
+            return Step::Stood;
+        }
+        // A pod may have no ports on that switch.
+        let Some(at_a) = dice.pick(self.lines[0].of(line_a)) else { return Step::Stood };
+        let Some(at_b) = dice.pick(self.lines[1].of(line_b)) else { return Step::Stood };
+        let (b, a) = (self.spots[at_a as usize].b, self.spots[at_b as usize].a);
+        if b == here.b || a == here.a {
+            return Step::Stood;
+        }
+        let near = |a: u16, b: u16| Spot { ocs: here.ocs, a, b };
+        let far = |a: u16, b: u16| {
+            if reversed { Spot { ocs: from.ocs, a: b, b: a } } else { Spot { ocs: from.ocs, a, b } }
+        };
+        let corner = far(a, b);
+        let added = [near(a, b), far(a, here.b), far(here.a, b)];
+        let kept = self.gain(here) + added.iter().map(|&spot| self.gain(spot)).sum::<i32>()
+            - self.loss(from)
+            - self.loss(near(a, here.b))
+            - self.loss(near(here.a, b));
+        let closing = self.find(corner);
+        let kept =
+            kept - if closing.is_some() { self.loss(corner) } else { i32::from(self.installed(corner) > 0) };
+        let proper = i32::from(self.short.is_some()) - i32::from(closing.is_none());
+        if !heat.allows(proper, kept, dice) {
+            return Step::Stood;
+        }
+        // Numbers change when a circuit is removed: the highest goes first.
+        let mut removed = [moving, at_a, at_b, closing.unwrap_or(u32::MAX)];
+        removed.sort_unstable_by(|one, other| other.cmp(one));
+        for number in removed {
+            if number != u32::MAX {
+                self.remove(number);
+            }
+        }
+        if self.short.take().is_some() {
+            self.kept += i64::from(self.installed(here) > 0);
+        } else {
+            self.add(here);
+        }
+        for spot in added {
+            self.add(spot);
+        }
+        if closing.is_some() {
+            return Step::Arrived;
+        }
+        self.kept -= i64::from(self.installed(corner) > 0);
+        self.short = Some(corner);
+        Step::Astray
+    }
+}

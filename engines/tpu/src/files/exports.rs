@@ -1,0 +1,313 @@
+//! What plans and pods are written as for other programs, with the knobs of each format.
+//!
+//! | format | reader |
+//! |---|---|
+//! | `routes` | switch configuration, spreadsheets: every hop of every route with its virtual channel |
+//! | `anynet` | BookSim: the network, and the routes beside it |
+//! | `circuits`, `changes` | controllers of the switches, technicians |
+//! | `graphml`, `dot` | networkx, Gephi, Graphviz |
+//! | `msccl` | MSCCL and RCCL executors: collectives on the links of the pod |
+//! | `curve` | plots: what the flit simulator found |
+
+use crate::model::topology::Topology;
+use crate::plan::{Routing, TpuResult};
+use crate::scenario::TpuScenario;
+use lightbay_core::method::MethodError;
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::{Problem, Problems};
+use std::fmt::Write as _;
+
+pub mod circuits;
+pub mod graph;
+pub mod msccl;
+pub mod routes;
+
+/// Files larger than this are refused.
+const MOST_BYTES: u64 = 2 << 30;
+
+/// A format.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Format {
+    /// Name.
+    pub name: &'static str,
+    /// What it is and who reads it, in one sentence.
+    pub help: &'static str,
+    /// Whether only plans have what it takes; else a scenario whose topology is known will do.
+    pub needs_plan: bool,
+    /// Ending of the file's name, without the dot.
+    pub extension: &'static str,
+    /// What of a plan is not in its files.
+    pub leaves_out: &'static [&'static str],
+    /// Its knobs.
+    pub params: Vec<ParamInfo>,
+    /// For formats that begin with the wiring before: the knob that names one, in whose place a pod can be given.
+    pub replaced_by_before: Option<&'static str>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Name for files that hold one.
+    pub name: &'a str,
+    /// The input.
+    pub scenario: &'a TpuScenario,
+    /// The wiring.
+    pub pod: &'a Topology,
+    /// The rest of the plan, if there is one.
+    pub result: Option<&'a TpuResult>,
+    /// The wiring before, for formats that begin with it; else a knob names it.
+    pub before: Option<&'a Topology>,
+}
+
+impl Subject<'_> {
+    fn routing(&self) -> Result<&Routing, Problem> {
+        self.result.and_then(|result| result.routing.as_ref()).ok_or_else(|| {
+            Problem::new("routing", "is not in the plan", "make the plan with --set with_routes=true")
+        })
+    }
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Content.
+    pub text: String,
+    /// For a file beside the first one: what is put behind the name of that one to name it.
+    pub beside: Option<&'static str>,
+}
+
+/// All formats.
+pub fn formats() -> Vec<Format> {
+    let format = |name, help, needs_plan, extension, params| Format {
+        name,
+        help,
+        needs_plan,
+        extension,
+        leaves_out: leaves_out(name),
+        params,
+        replaced_by_before: None,
+    };
+    vec![
+        format(
+            "routes",
+            "The routing table as CSV: every hop of every route with router, next router and virtual channel.",
+            true,
+            "csv",
+            vec![expand()],
+        ),
+        format(
+            "anynet",
+            "The network for BookSim, with the routing table as CSV beside it if the plan has routes.",
+            false,
+            "anynet",
+            vec![
+                ParamInfo::int("electrical_cycles", 1, 100_000, 50, "Latency of an electrical link.")
+                    .unit("cycles"),
+                ParamInfo::int("optical_cycles", 1, 100_000, 25, "Latency of an optical link.")
+                    .unit("cycles"),
+                ParamInfo::bool(
+                    "with_routes",
+                    true,
+                    "Whether to write the routing table beside the network.",
+                ),
+            ],
+        ),
+        format(
+            "circuits",
+            "The circuits of all switches as CSV, for their controllers: port_in is the + port of cube_a (its number, from 0), port_out the - port of cube_b (cubes + its number), ocs 16 * dimension + u + 4 * v of the face position (u, v); side and index name the same ports on the faces of the cubes; kind crossconnect writes them for every vendor.",
+            false,
+            "csv",
+            Vec::new(),
+        ),
+        Format {
+            replaced_by_before: Some("from"),
+            ..format(
+                "changes",
+                "The circuits to remove and to add on the way from a torus or another plan, in safe batches, as CSV.",
+                false,
+                "csv",
+                vec![
+                    ParamInfo::choice(
+                        "from",
+                        &["pt", "pdtt", "dark"],
+                        "pt",
+                        "State before: the prismatic torus of the job shape, the doubly twisted one, or no circuits at all.",
+                    ),
+                    ParamInfo::int(
+                        "switches_per_batch",
+                        1,
+                        48,
+                        48,
+                        "Switches that are changed at once; fewer leave more of the pod in service.",
+                    ),
+                ],
+            )
+        },
+        format("graphml", "The links as GraphML, for networkx and Gephi.", false, "graphml", vec![level()]),
+        format("dot", "The links as DOT, for Graphviz.", false, "dot", vec![level()]),
+        format(
+            "msccl",
+            "A collective on the links of the pod as MSCCL XML, up to 256 chips.",
+            false,
+            "xml",
+            vec![
+                ParamInfo::choice(
+                    "collective",
+                    &["allgather", "reduce_scatter", "allreduce", "alltoall"],
+                    "allgather",
+                    "Collective; an all-to-all goes along the routes of the plan.",
+                ),
+                ParamInfo::choice(
+                    "protocol",
+                    &["Simple", "LL", "LL128"],
+                    "Simple",
+                    "Protocol of the connections.",
+                ),
+                ParamInfo::int("min_bytes", 0, 1 << 50, 0, "Smallest buffer that the schedule is used for.")
+                    .unit("B"),
+                ParamInfo::int(
+                    "max_bytes",
+                    0,
+                    1 << 50,
+                    1 << 40,
+                    "Largest buffer that the schedule is used for.",
+                )
+                .unit("B"),
+                ParamInfo::int("seed", 0, i64::from(u32::MAX), 1, "Seed of the search for the schedule."),
+            ],
+        ),
+        format(
+            "curve",
+            "What the flit simulator found as CSV: delivered rate and latency over the offered rate.",
+            true,
+            "csv",
+            Vec::new(),
+        ),
+    ]
+}
+
+/// What of a plan is not in the files of a format.
+fn leaves_out(format: &str) -> &'static [&'static str] {
+    const ROUTES: &str = "the routes and their virtual channels";
+    const RATES: &str = "the throughput and its bounds";
+    const WIRING: &str = "the circuits";
+    const SIMULATED: &str = "what the simulator found";
+    const FAULTS: &str = "the cases of failed switches";
+    match format {
+        "routes" => &[WIRING, RATES, FAULTS, SIMULATED],
+        "anynet" => &[
+            "the switches of the circuits",
+            "the virtual channels, which BookSim assigns itself",
+            RATES,
+            FAULTS,
+            SIMULATED,
+        ],
+        "circuits" | "changes" => {
+            &[ROUTES, RATES, FAULTS, SIMULATED, "the electrical links, which no switch carries"]
+        }
+        "graphml" | "dot" => &["the ports on the switches", ROUTES, RATES, FAULTS, SIMULATED],
+        "msccl" => &["the circuits", "the virtual channels", RATES, FAULTS, SIMULATED],
+        _ => &[WIRING, ROUTES, RATES, FAULTS],
+    }
+}
+
+fn expand() -> ParamInfo {
+    ParamInfo::bool(
+        "expand",
+        true,
+        "Whether to write the routes of all sources, or of a symmetric pod only those from cube 0.",
+    )
+}
+
+fn level() -> ParamInfo {
+    ParamInfo::choice(
+        "level",
+        &["chips", "cubes"],
+        "chips",
+        "Nodes of the graph; cubes are joined by all their circuits at once.",
+    )
+}
+
+/// Writes a subject in a format.
+///
+/// # Errors
+/// What the subject lacks, or that the file would be too large.
+pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec<File>, Problems> {
+    let alone = |text: String| Ok(vec![File { text, beside: None }]);
+    match format {
+        "routes" => alone(routes::table(subject.pod, subject.routing()?, params.bool("expand"))?),
+        "anynet" => {
+            let cycles =
+                |name: &str| params.int(name).and_then(|value| u32::try_from(value).ok()).unwrap_or(1);
+            let network = routes::anynet(subject.pod, cycles("electrical_cycles"), cycles("optical_cycles"));
+            let mut files = vec![File { text: lightbay_formats::anynet::write(&network), beside: None }];
+            if params.bool("with_routes")
+                && let Ok(routing) = subject.routing()
+            {
+                let text = routes::table(subject.pod, routing, true)?;
+                files.push(File { text, beside: Some(".routes.csv") });
+            }
+            Ok(files)
+        }
+        "circuits" => alone(circuits::table(subject.pod)),
+        "changes" => {
+            let named = match subject.before {
+                Some(_) => None,
+                None => circuits::before(subject, params.text("from").unwrap_or("pt"))?,
+            };
+            let before = subject.before.or(named.as_ref());
+            alone(circuits::changes(before, subject.pod, params.count("switches_per_batch"))?)
+        }
+        "graphml" | "dot" => {
+            let link_gbyte_per_s = subject.scenario.simulate.clone().unwrap_or_default().link_gbyte_per_s;
+            let graph = match params.text("level") {
+                Some("cubes") => graph::cubes(subject.name, subject.pod, link_gbyte_per_s),
+                _ => graph::chips(subject.name, subject.pod, link_gbyte_per_s),
+            };
+            alone(match format {
+                "graphml" => lightbay_formats::graph::graphml(&graph),
+                _ => lightbay_formats::graph::dot(&graph),
+            })
+        }
+        "msccl" => alone(msccl::text(subject, params)?),
+        "curve" => alone(curve(subject)?),
+        _ => {
+            Err(Problem::new("to", format!("'{format}' is not a format of pods"), "see the list of formats")
+                .into())
+        }
+    }
+}
+
+/// The curve of the simulator as CSV.
+fn curve(subject: &Subject<'_>) -> Result<String, Problem> {
+    let simulation = subject.result.and_then(|result| result.simulation.as_ref()).ok_or_else(|| {
+        Problem::new("simulation", "is not in the plan", "solve a scenario with a block 'simulate'")
+    })?;
+    let clock_ghz = subject.scenario.simulate.clone().unwrap_or_default().clock_ghz;
+    let mut text = String::from(
+        "offered_flits_per_cycle_per_node,delivered_flits_per_cycle_per_node,mean_latency_cycles,mean_latency_ns\n",
+    );
+    for (offered, delivered, latency) in &simulation.curve {
+        let _ = writeln!(text, "{offered},{delivered},{latency},{}", latency / clock_ghz);
+    }
+    Ok(text)
+}
+
+/// Refuses a text whose size is known before.
+fn fits(bytes: u64, remedy: &str) -> Result<(), Problem> {
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    Err(Problem::new("", format!("the file would have {:.1} GB", bytes as f64 / 1e9), remedy))
+}
+
+/// What a planner said, as problems of an export.
+fn problems_of(error: MethodError) -> Problems {
+    match error {
+        MethodError::Invalid(problems) => problems,
+        other => Problem::new("", other.to_string(), "try again").into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

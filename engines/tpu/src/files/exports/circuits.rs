@@ -1,0 +1,117 @@
+//! Circuits of the switches, and the way from one state of all switches to another.
+//!
+//! Ports of a switch: the plus port of cube c is port `c`, its minus port is port `cubes + c`. A circuit joins a plus port
+//! (`port_in`) to a minus port (`port_out`) and carries both directions.
+//!
+//! People patch by the face of a cube: each end is also given by its cube, side and index. Side `X+` is the face at the far
+//! end of dimension X, and index `u + 4 v` the position (u, v) on it. The sign stands last, because spreadsheets take a text
+//! that begins with `+` or `-` for a formula.
+
+use super::Subject;
+use crate::model::baselines;
+use crate::model::pod::{SWITCHES, switch_dimension, switch_position};
+use crate::model::topology::Topology;
+use lightbay_core::problem::Problem;
+use std::fmt::Write as _;
+
+/// Columns of a circuit by what the switch knows.
+const CIRCUIT: &str = "ocs,port_in,port_out,cube_a,cube_b";
+/// Columns of the ends of a circuit by what a person patches by.
+const ENDS: &str = "side_a,index_a,side_b,index_b";
+
+/// All circuits: columns [`CIRCUIT`] and [`ENDS`].
+pub fn table(pod: &Topology) -> String {
+    let mut text = format!("{CIRCUIT},{ENDS}\n");
+    for switch in 0..SWITCHES {
+        for cube in 0..pod.cubes() {
+            let _ = writeln!(text, "{},{}", row(pod, switch, cube), ends(switch));
+        }
+    }
+    text
+}
+
+fn row(pod: &Topology, switch: usize, cube: usize) -> String {
+    let far = pod.to(switch, cube);
+    format!("{switch},{cube},{},{cube},{far}", pod.cubes() + far)
+}
+
+/// Both ends of every circuit of a switch.
+fn ends(switch: usize) -> String {
+    let axis = ["X", "Y", "Z"].get(switch_dimension(switch)).copied().unwrap_or_default();
+    let [u, v] = switch_position(switch);
+    let index = u + 4 * v;
+    format!("{axis}+,{index},{axis}-,{index}")
+}
+
+/// The state that changes begin with, by name; `None` if no circuit is up.
+///
+/// # Errors
+/// A torus that does not exist for so many cubes.
+pub fn before(subject: &Subject<'_>, name: &str) -> Result<Option<Topology>, Problem> {
+    let cubes = subject.pod.cubes();
+    let shape = subject.scenario.job_shape;
+    match name {
+        "dark" => Ok(None),
+        "pdtt" => {
+            let shape = shape.or_else(|| baselines::usual_pdtt(cubes)).ok_or_else(|| {
+                Problem::new(
+                    "from",
+                    format!("no doubly twisted torus has {cubes} cubes"),
+                    "begin with the prismatic one: --set from=pt",
+                )
+            })?;
+            baselines::pdtt(shape).map(Some)
+        }
+        _ => baselines::pt(shape.unwrap_or_else(|| baselines::usual_shape(cubes))).map(Some),
+    }
+}
+
+/// Circuits that differ: how many are to be removed, and as many to be added.
+pub fn difference(before: &Topology, after: &Topology) -> usize {
+    let cubes = before.cubes().min(after.cubes());
+    (0..SWITCHES)
+        .flat_map(|switch| (0..cubes).map(move |cube| (switch, cube)))
+        .filter(|&(switch, cube)| before.to(switch, cube) != after.to(switch, cube))
+        .count()
+}
+
+/// Steps of the change in their order: `batch`, columns [`CIRCUIT`], `action`, columns [`ENDS`]. Batches are done one after the other; a
+/// batch only removes or only adds, and what it adds uses ports that earlier batches have freed. `switches_per_batch`
+/// switches are changed at once.
+///
+/// # Errors
+/// Pods of different sizes.
+pub fn changes(
+    before: Option<&Topology>,
+    after: &Topology,
+    switches_per_batch: usize,
+) -> Result<String, Problem> {
+    if let Some(before) = before
+        && before.cubes() != after.cubes()
+    {
+        return Err(Problem::new(
+            "against",
+            format!("a pod of {} cubes cannot be changed into one of {}", before.cubes(), after.cubes()),
+            "take two pods of the same size",
+        ));
+    }
+    let mut text = format!("batch,{CIRCUIT},action,{ENDS}\n");
+    let mut batch = 0;
+    let differs = |switch: usize, cube: usize| {
+        before.is_none_or(|before| before.to(switch, cube) != after.to(switch, cube))
+    };
+    let all: Vec<usize> =
+        (0..SWITCHES).filter(|&switch| (0..after.cubes()).any(|cube| differs(switch, cube))).collect();
+    for switches in all.chunks(switches_per_batch.max(1)) {
+        for (pod, action) in [(before, "remove"), (Some(after), "add")] {
+            let Some(pod) = pod else { continue };
+            for &switch in switches {
+                for cube in (0..pod.cubes()).filter(|&cube| differs(switch, cube)) {
+                    let _ = writeln!(text, "{batch},{},{action},{}", row(pod, switch, cube), ends(switch));
+                }
+            }
+            batch += 1;
+        }
+    }
+    Ok(text)
+}

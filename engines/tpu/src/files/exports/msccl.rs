@@ -1,0 +1,237 @@
+//! Schedules of collectives as programs of thread blocks.
+//!
+//! One thread block for each link and direction, its steps in order of epochs. A send waits for the receive that
+//! brought its chunk; sums wait for each other, so that a chunk is never added to twice at once. All waits follow the order
+//! of the schedule, so that none can close a circle.
+
+use super::{Subject, problems_of};
+use crate::collectives::{self, Collective, Schedule};
+use crate::model::pod::PORTS;
+use crate::model::topology::Topology;
+use lightbay_core::param::Params;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::watch::Unwatched;
+use lightbay_formats::msccl::{
+    Action, Algorithm, Block, Buffer, Gpu, MOST_BLOCKS, MOST_STEPS, Place, Protocol, Step, write,
+};
+use rustc_hash::FxHashMap;
+
+/// Ranks of a schedule at most.
+const MOST_RANKS: usize = 256;
+
+/// The collective that the parameters name, planned and written.
+///
+/// # Errors
+/// More than 256 chips, an all-to-all without routes, or a range of sizes that is empty.
+pub(super) fn text(subject: &Subject<'_>, params: &Params) -> Result<String, Problems> {
+    let pod = subject.pod;
+    if pod.nodes() > MOST_RANKS {
+        return Err(Problem::new(
+            "cubes",
+            format!("{} chips are more ranks than MSCCL schedules are written for", pod.nodes()),
+            "export a pod of at most 4 cubes (256 chips)",
+        )
+        .into());
+    }
+    let bytes = |name: &str| params.int(name).map_or(0, i64::unsigned_abs);
+    if bytes("min_bytes") > bytes("max_bytes") {
+        let remedy = "give at least min_bytes";
+        return Err(Problem::new("max_bytes", format!("is {}", bytes("max_bytes")), remedy).into());
+    }
+    let seed = bytes("seed");
+    let gather = || collectives::all_gather(pod, seed, &mut Unwatched::default()).map_err(problems_of);
+    let schedule = match params.text("collective") {
+        Some("alltoall") => {
+            let routing = subject.routing()?;
+            collectives::single_path(pod, routing, &mut Unwatched::default()).map_err(problems_of)?.schedule
+        }
+        Some("reduce_scatter") => derived(gather()?.reversed(pod))?,
+        Some("allreduce") => derived(gather()?.all_reduce(pod))?,
+        _ => gather()?,
+    };
+    // Nothing leaves without having been executed.
+    collectives::check(pod, &schedule)?;
+    let protocol = match params.text("protocol") {
+        Some("LL") => Protocol::Ll,
+        Some("LL128") => Protocol::Ll128,
+        _ => Protocol::Simple,
+    };
+    let mut algorithm = algorithm(pod, &schedule, subject.name)?;
+    algorithm.protocol = protocol;
+    algorithm.min_bytes = bytes("min_bytes");
+    algorithm.max_bytes = bytes("max_bytes");
+    Ok(write(&algorithm))
+}
+
+fn derived(schedule: Option<Schedule>) -> Result<Schedule, Problem> {
+    schedule
+        .ok_or_else(|| Problem::new("collective", "cannot be made from an all-gather", "please report this"))
+}
+
+/// A schedule as programs of thread blocks.
+///
+/// # Errors
+/// A schedule that does not fit the pod, or more thread blocks than executors take.
+pub fn algorithm(pod: &Topology, schedule: &Schedule, name: &str) -> Result<Algorithm, Problem> {
+    let wide = schedule.expanded(pod)?;
+    let nodes = pod.nodes();
+    let mut programs = Programs::new(nodes, schedule.collective);
+    let neighbours = pod.neighbours();
+    let reducing = |epoch: u32| match schedule.collective {
+        Collective::ReduceScatter => true,
+        Collective::AllReduce => epoch < schedule.epochs / 2,
+        Collective::AllGather | Collective::AllToAll => false,
+    };
+    for send in &wide.sends {
+        let from = send.arc as usize / PORTS;
+        let to = neighbours[from][send.arc as usize % PORTS] as usize;
+        programs.transfer(from, to, send.arc as usize, send.shard as usize, reducing(send.epoch));
+    }
+    let gpus = programs.gpus;
+    if let Some(rank) = gpus.iter().position(|gpu| gpu.blocks.len() > MOST_BLOCKS) {
+        return Err(Problem::new(
+            "collective",
+            format!(
+                "needs {} thread blocks on rank {rank}, executors take {MOST_BLOCKS}",
+                gpus[rank].blocks.len()
+            ),
+            "take a pod with less load per link, or another collective",
+        ));
+    }
+    Ok(Algorithm {
+        name: name.to_owned(),
+        collective: match schedule.collective {
+            Collective::AllGather => "allgather",
+            Collective::ReduceScatter => "reduce_scatter",
+            Collective::AllReduce => "allreduce",
+            Collective::AllToAll => "alltoall",
+        },
+        protocol: Protocol::Simple,
+        chunks_per_loop: nodes as u32,
+        in_place: schedule.collective != Collective::AllToAll,
+        min_bytes: 0,
+        max_bytes: 1 << 40,
+        gpus,
+    })
+}
+
+/// Thread block and step.
+type At = (u32, u32);
+
+/// The programs so far.
+struct Programs {
+    nodes: usize,
+    collective: Collective,
+    gpus: Vec<Gpu>,
+    /// Thread blocks by rank, peer, direction and channel.
+    blocks: FxHashMap<(usize, usize, bool, u32), u32>,
+    /// Transfers over each arc.
+    transfers: Vec<u32>,
+    /// The step that brought a chunk to where it is: by rank and shard, or by pair in an all-to-all.
+    brought: Vec<Option<At>>,
+    /// Where the chunk of a pair is, in an all-to-all.
+    places: Vec<Place>,
+}
+
+impl Programs {
+    fn new(nodes: usize, collective: Collective) -> Self {
+        let many = nodes as u32;
+        let (input_chunks, output_chunks) = match collective {
+            Collective::AllGather => (1, many),
+            Collective::ReduceScatter => (many, 1),
+            Collective::AllReduce | Collective::AllToAll => (many, many),
+        };
+        let mut gpus = vec![Gpu { input_chunks, output_chunks, ..Gpu::default() }; nodes];
+        let exchange = collective == Collective::AllToAll;
+        if exchange {
+            for (rank, gpu) in gpus.iter_mut().enumerate() {
+                let place = |buffer| Place { buffer, offset: rank as u32 };
+                let (source, destination) = (place(Buffer::Input), place(Buffer::Output));
+                let copy = Step { action: Action::Copy, source, destination, after: None, awaited: false };
+                gpu.blocks.push(Block { send: None, receive: None, channel: 0, steps: vec![copy] });
+            }
+        }
+        let input = |pair: usize| Place { buffer: Buffer::Input, offset: (pair % nodes) as u32 };
+        Self {
+            nodes,
+            collective,
+            gpus,
+            blocks: FxHashMap::default(),
+            transfers: vec![0; nodes * PORTS],
+            brought: vec![None; nodes * nodes],
+            places: if exchange { (0..nodes * nodes).map(input).collect() } else { Vec::new() },
+        }
+    }
+
+    /// Where a shard is before and after a transfer to `to`.
+    fn ends(&mut self, to: usize, shard: usize) -> (Place, Place) {
+        let same = |buffer| Place { buffer, offset: shard as u32 };
+        match self.collective {
+            Collective::AllGather => (same(Buffer::Output), same(Buffer::Output)),
+            Collective::ReduceScatter | Collective::AllReduce => (same(Buffer::Input), same(Buffer::Input)),
+            Collective::AllToAll => {
+                let destination = if to == shard % self.nodes {
+                    Place { buffer: Buffer::Output, offset: (shard / self.nodes) as u32 }
+                } else {
+                    let gpu = &mut self.gpus[to];
+                    gpu.scratch_chunks += 1;
+                    Place { buffer: Buffer::Scratch, offset: gpu.scratch_chunks - 1 }
+                };
+                (std::mem::replace(&mut self.places[shard], destination), destination)
+            }
+        }
+    }
+
+    fn transfer(&mut self, from: usize, to: usize, arc: usize, shard: usize, reduce: bool) {
+        let channel = self.transfers[arc] / MOST_STEPS as u32;
+        self.transfers[arc] += 1;
+        let (source, destination) = self.ends(to, shard);
+        let (at_from, at_to) = match self.collective {
+            Collective::AllToAll => (shard, shard),
+            _ => (from * self.nodes + shard, to * self.nodes + shard),
+        };
+        let sending = self.block(from, to, true, channel);
+        let waits = self.brought[at_from];
+        self.push(from, sending, Action::Send, source, destination, waits);
+        let receiving = self.block(to, from, false, channel);
+        // A sum waits for the sum before it; what replaces a chunk waits for nobody.
+        let (action, waits, source) = if reduce {
+            (Action::ReceiveReduceCopy, self.brought[at_to], destination)
+        } else {
+            (Action::Receive, None, source)
+        };
+        let step = self.push(to, receiving, action, source, destination, waits);
+        self.brought[at_to] = Some((receiving, step));
+    }
+
+    /// The number of a thread block, made if it does not exist.
+    fn block(&mut self, rank: usize, peer: usize, sends: bool, channel: u32) -> u32 {
+        let blocks = &mut self.gpus[rank].blocks;
+        *self.blocks.entry((rank, peer, sends, channel)).or_insert_with(|| {
+            let peer = Some(peer as u32);
+            let (send, receive) = if sends { (peer, None) } else { (None, peer) };
+            blocks.push(Block { send, receive, channel, steps: Vec::new() });
+            blocks.len() as u32 - 1
+        })
+    }
+
+    fn push(
+        &mut self,
+        rank: usize,
+        block: u32,
+        action: Action,
+        source: Place,
+        destination: Place,
+        waits: Option<At>,
+    ) -> u32 {
+        let blocks = &mut self.gpus[rank].blocks;
+        // Within a thread block the order of its steps is enough.
+        let after = waits.filter(|before| before.0 != block);
+        if let Some((before, step)) = after {
+            blocks[before as usize].steps[step as usize].awaited = true;
+        }
+        let steps = &mut blocks[block as usize].steps;
+        steps.push(Step { action, source, destination, after, awaited: false });
+        steps.len() as u32 - 1
+    }
+}

@@ -1,0 +1,147 @@
+//! What the switches of a pod are set to, and the links that follow.
+
+use crate::model::group::Group;
+use crate::model::pod::{self, CHIPS, PORTS, SWITCHES};
+use lightbay_core::problem::Problem;
+
+/// A symmetric pod: one group element for each switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symmetry {
+    /// Numbers the cubes.
+    pub group: Group,
+    /// `to[o][c] = c·voltage[o]`.
+    pub voltage: [u16; SWITCHES],
+}
+
+/// A pod: `to[o][c]` is the cube at whose minus port the circuit from the plus port of cube `c` ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    cubes: usize,
+    /// `to[o * cubes + c]`.
+    to: Vec<u16>,
+    /// The inverse permutation of every switch.
+    from: Vec<u16>,
+    symmetry: Option<Symmetry>,
+}
+
+impl Topology {
+    /// The pod of a group and one voltage for each switch.
+    ///
+    /// # Panics
+    /// If a voltage is no element of the group.
+    pub fn symmetric(group: Group, voltage: [u16; SWITCHES]) -> Self {
+        let cubes = group.order();
+        let (mut to, mut from) = (vec![0; SWITCHES * cubes], vec![0; SWITCHES * cubes]);
+        for (switch, &g) in voltage.iter().enumerate() {
+            for cube in 0..cubes {
+                let far = group.times(cube, usize::from(g));
+                to[switch * cubes + cube] = far as u16;
+                from[switch * cubes + far] = cube as u16;
+            }
+        }
+        Self { cubes, to, from, symmetry: Some(Symmetry { group, voltage }) }
+    }
+
+    /// Any pod, from 48 permutations of the cubes.
+    ///
+    /// # Errors
+    /// A wrong number of switches, or a state that is no permutation, by switch.
+    pub fn general(to: &[Vec<u16>]) -> Result<Self, Problem> {
+        let cubes = to.first().map_or(0, Vec::len);
+        if to.len() != SWITCHES || cubes == 0 || cubes > usize::from(u16::MAX) {
+            return Err(Problem::new(
+                "topology.ocs",
+                format!("describes {} switches of {cubes} cubes", to.len()),
+                "give all 48 switches, each with one entry for every cube",
+            ));
+        }
+        let mut from = vec![u16::MAX; SWITCHES * cubes];
+        for (switch, state) in to.iter().enumerate() {
+            let path = || format!("topology.ocs[{switch}].to");
+            if state.len() != cubes {
+                return Err(Problem::new(
+                    path(),
+                    format!("has {} entries, but there are {cubes} cubes", state.len()),
+                    "give one entry for every cube",
+                ));
+            }
+            for (cube, &far) in state.iter().enumerate() {
+                if usize::from(far) >= cubes {
+                    return Err(Problem::new(
+                        path(),
+                        format!("patches cube {cube} to cube {far}, which does not exist"),
+                        format!("cubes are 0 to {}", cubes - 1),
+                    ));
+                }
+                let back = &mut from[switch * cubes + usize::from(far)];
+                if *back != u16::MAX {
+                    return Err(Problem::new(
+                        path(),
+                        format!("patches cubes {back} and {cube} to cube {far}"),
+                        "every cube may be named once: the state of a switch is a permutation",
+                    ));
+                }
+                *back = cube as u16;
+            }
+        }
+        Ok(Self { cubes, to: to.concat(), from, symmetry: None })
+    }
+
+    /// The same circuits as a pod of which no symmetry is known.
+    #[must_use]
+    pub fn without_symmetry(&self) -> Self {
+        Self { symmetry: None, ..self.clone() }
+    }
+
+    /// Number of cubes.
+    pub const fn cubes(&self) -> usize {
+        self.cubes
+    }
+
+    /// Number of chips.
+    pub const fn nodes(&self) -> usize {
+        CHIPS * self.cubes
+    }
+
+    /// The cube at the minus side of the circuit that starts at the plus side of `cube`.
+    pub fn to(&self, switch: usize, cube: usize) -> usize {
+        usize::from(self.to[switch * self.cubes + cube])
+    }
+
+    /// The cube at the plus side of the circuit that ends at the minus side of `cube`.
+    pub fn from(&self, switch: usize, cube: usize) -> usize {
+        usize::from(self.from[switch * self.cubes + cube])
+    }
+
+    /// The permutation of a switch.
+    pub fn state(&self, switch: usize) -> &[u16] {
+        &self.to[switch * self.cubes..(switch + 1) * self.cubes]
+    }
+
+    /// Group and voltages of a symmetric pod.
+    pub const fn symmetry(&self) -> Option<&Symmetry> {
+        self.symmetry.as_ref()
+    }
+
+    /// The node at the other end of the link that leaves `node` by `port`.
+    pub fn neighbour(&self, node: u32, port: u8) -> u32 {
+        let (cube, chip) = pod::parts(node);
+        if let Some(near) = pod::electrical(chip, port) {
+            return pod::node(cube, near);
+        }
+        let Some(switch) = pod::switch(chip, port) else { return node };
+        let plus = pod::is_plus(port);
+        let far = if plus { self.to(switch, cube) } else { self.from(switch, cube) };
+        pod::node(far, pod::face_chip(switch, !plus))
+    }
+
+    /// The neighbours of all nodes by port.
+    pub fn neighbours(&self) -> Vec<[u32; PORTS]> {
+        (0..self.nodes() as u32)
+            .map(|node| std::array::from_fn(|port| self.neighbour(node, port as u8)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,201 @@
+//! The optimisation model written out: labels O1, C1 to C8, V1 and V2, in symmetric form.
+//!
+//! Columns: the throughput, one for each switch and group element (C6: one cube stands for all), and one for each
+//! detour of a pair over a neighbour of its first chip (C5). Rows: one for each switch (C3) and one for each class of
+//! unordered pairs (C4): what is sent over a pair directly, plus what others detour over it, minus what it detours
+//! itself, is at most the link there. A self link does not occur (C1), and a class of pairs has one row (C2, C7).
+
+use crate::model::group::Group;
+use crate::model::pod::{CHIPS, ELECTRICAL, ELECTRICAL_LINKS, SWITCHES, electrical, face_chip, node, parts};
+use lightbay_core::building::Building;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::model::{Column, Domain, Model};
+
+/// Largest pods, in cubes, for which the model is written: it has about 480·126 columns for 2 cubes and grows with
+/// the cube of the number.
+pub const MOST_CUBES: usize = 4;
+
+/// The model of all pods that are symmetric under a group.
+#[derive(Clone, Debug)]
+pub struct Program {
+    model: Model,
+    /// `circuits[switch][element]`.
+    circuits: Vec<Vec<Column>>,
+}
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'g> {
+    /// Numbers the cubes.
+    pub group: &'g Group,
+    /// Failed switches at once that the pod is to survive (C8); 0 leaves the row out.
+    pub tolerated_faults: u8,
+    /// Whether circuits are whole (V1), or may be divided.
+    pub whole: bool,
+}
+
+/// Classes of unordered pairs under the translations.
+pub(crate) struct Pairs<'g> {
+    group: &'g Group,
+    nodes: usize,
+    /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
+    rows: Vec<u32>,
+    /// How often a translation class meets one of its pairs: 2 if the pair is its own mirror image, else 1.
+    pub(crate) count: Vec<f64>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'g> Pairs<'g> {
+    /// The classes of all pairs of a pod.
+    pub(crate) fn new(group: &'g Group) -> Self {
+        let nodes = CHIPS * group.order();
+        let mut pairs = Self { group, nodes, rows: vec![NONE; CHIPS * nodes], count: Vec::new() };
+        for chip in 0..CHIPS {
+            for other in (0..nodes).filter(|other| *other != chip) {
+                let at = chip * nodes + other;
+                if pairs.rows[at] != NONE {
+                    continue;
+                }
+                let mirror = pairs.position(other as u32, chip as u32);
+                let row = pairs.count.len() as u32;
+                pairs.rows[at] = row;
+                pairs.rows[mirror] = row;
+                pairs.count.push(if mirror == at { 2.0 } else { 1.0 });
+            }
+        }
+        pairs
+    }
+
+    /// Where an ordered pair stands once its first chip is moved into cube 0.
+    fn position(&self, first: u32, second: u32) -> usize {
+        let ((cube, chip), (far, other)) = (parts(first), parts(second));
+        let moved = self.group.times(self.group.inverse(cube), far);
+        usize::from(chip) * self.nodes + CHIPS * moved + usize::from(other)
+    }
+
+    /// The class of a pair.
+    pub(crate) fn row(&self, first: u32, second: u32) -> usize {
+        self.rows[self.position(first, second)] as usize
+    }
+}
+
+/// Links out of a cube between two reports of how far the writing of a model is.
+const REPORTED: u64 = 128;
+
+/// Rows between two questions whether to go on.
+const ROWS_ASKED: usize = 64;
+
+impl Program {
+    /// Writes the model, as part of a run that may stop meanwhile.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn new<W: Watch>(ask: Ask<'_>, watch: &mut W) -> Result<Self, MethodError> {
+        let Ask { group, .. } = ask;
+        let order = group.order();
+        let pairs = Pairs::new(group);
+        let mut model = Model::new("tons");
+        model.maximise = true;
+        // C8: a cut around one cube, to which a switch contributes at most two links.
+        let outside = (pairs.nodes - CHIPS) as f64;
+        let least = if ask.tolerated_faults > 0 && outside > 0.0 {
+            f64::from(ask.tolerated_faults + 1) / (32.0 * outside)
+        } else {
+            0.0
+        };
+        let throughput = model.column("lambda", least, f64::INFINITY, 1.0);
+        let domain = if ask.whole { Domain::Integer } else { Domain::Continuous };
+        let circuits: Vec<Vec<Column>> = (0..SWITCHES)
+            .map(|switch| {
+                let name = |element: usize| format!("m_{switch}_{element}");
+                (0..order).map(|element| model.column_of(domain, name(element), 0.0, 1.0, 0.0)).collect()
+            })
+            .collect();
+        let mut room = vec![0.0; pairs.count.len()];
+        let mut terms: Vec<Vec<(Column, f64)>> = vec![vec![(throughput, 1.0)]; pairs.count.len()];
+        // All possible links that leave cube 0.
+        let mut links: Vec<(u32, u32)> = Vec::new();
+        for (chip, axis) in ELECTRICAL {
+            if let Some(high) = electrical(chip, 2 * axis) {
+                let (low, high) = (node(0, chip), node(0, high));
+                room[pairs.row(low, high)] = 1.0;
+                links.extend([(low, high), (high, low)]);
+            }
+        }
+        debug_assert_eq!(links.len(), 2 * ELECTRICAL_LINKS);
+        for (switch, columns) in circuits.iter().enumerate() {
+            for (element, column) in columns.iter().enumerate() {
+                let (plus, minus) = (face_chip(switch, true), face_chip(switch, false));
+                let forth = (node(0, plus), node(element, minus));
+                terms[pairs.row(forth.0, forth.1)].push((*column, -1.0));
+                links.extend([forth, (node(0, minus), node(group.inverse(element), plus))]);
+            }
+        }
+        let mut building = Building::new(watch, "links", Some(links.len() as u64), REPORTED);
+        for (link, (first, over)) in links.iter().copied().enumerate() {
+            building.at(link as u64)?;
+            for last in (0..pairs.nodes as u32).filter(|last| *last != first && *last != over) {
+                let detour = model.column(format!("y_{first}_{last}_{over}"), 0.0, f64::INFINITY, 0.0);
+                for (row, sign) in [
+                    (pairs.row(first, over), 1.0),
+                    (pairs.row(over, last), 1.0),
+                    (pairs.row(first, last), -1.0),
+                ] {
+                    terms[row].push((detour, sign * pairs.count[row]));
+                }
+            }
+        }
+        for (switch, columns) in circuits.iter().enumerate() {
+            model.equal(format!("switch_{switch}"), 1.0, columns.iter().map(|column| (*column, 1.0)));
+        }
+        for (row, terms) in terms.into_iter().enumerate() {
+            if row.is_multiple_of(ROWS_ASKED) {
+                building.at(links.len() as u64)?;
+            }
+            model.at_most(format!("pair_{row}"), room[row], terms);
+        }
+        Ok(Self { model, circuits })
+    }
+
+    /// The model.
+    pub const fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The model with every switch fixed: its value is the throughput of that pod.
+    #[must_use]
+    pub fn fixed(&self, voltage: &[u16; SWITCHES]) -> Model {
+        let mut model = self.model.clone();
+        for (column, value) in self.design(voltage) {
+            model.domains[column as usize] = Domain::Continuous;
+            model.lower[column as usize] = value;
+            model.upper[column as usize] = value;
+        }
+        model
+    }
+
+    /// The values of all circuits for one voltage of each switch.
+    pub fn design(&self, voltage: &[u16; SWITCHES]) -> Vec<(u32, f64)> {
+        let of_switch = |(columns, g): (&Vec<Column>, &u16)| {
+            let g = usize::from(*g);
+            columns
+                .iter()
+                .enumerate()
+                .map(move |(element, column)| (column.0, f64::from(u8::from(element == g))))
+                .collect::<Vec<_>>()
+        };
+        self.circuits.iter().zip(voltage).flat_map(of_switch).collect()
+    }
+
+    /// The element that each switch takes most of at a point.
+    pub fn voltages(&self, values: &[f64]) -> [u16; SWITCHES] {
+        std::array::from_fn(|switch| {
+            let share = |element: &usize| values[self.circuits[switch][*element].index()];
+            let best =
+                (0..self.circuits[switch].len()).max_by(|one, other| share(one).total_cmp(&share(other)));
+            best.unwrap_or(0) as u16
+        })
+    }
+}

@@ -1,0 +1,309 @@
+//! Dimension-order routing with datelines on tori: the routes that tori are run with today.
+//!
+//! A route is a vector of signed steps of least length, gone in X, then Y, then Z. Each dimension starts on virtual
+//! channel 0; the hop over its wrap-around and what follows in that dimension use channel 1.
+
+use crate::model::pod::{self, PORTS, SWITCHES};
+use crate::model::topology::Topology;
+use crate::plan::{Expansion, Route, Routing, RoutingClaims};
+use crate::routing::memory::Estimate;
+use crate::routing::{Missing, RouteError};
+use lattice::{Lattice, Vector};
+use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
+
+pub mod lattice;
+
+/// Virtual channels that datelines need.
+const VCS: u8 = 2;
+
+/// Pairs without a route that are named.
+const NAMED_PAIRS: usize = 20;
+
+/// Flows between two questions whether to go on.
+const BATCH: usize = 4096;
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Passes over the flows that have a choice between vectors of equal length.
+    pub passes: u32,
+    /// Switches that are out of order. A pair all of whose vectors cross one has no route.
+    pub failed: Vec<u8>,
+    /// Whether to write the routes; without them only the claims are made.
+    pub with_routes: bool,
+    /// Most memory that the routes may take.
+    pub memory_limit_bytes: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { passes: 6, failed: Vec::new(), with_routes: true, memory_limit_bytes: 8 << 30 }
+    }
+}
+
+/// Routes a prismatic torus of job shape `shape`, doubly twisted or not, in dimension order.
+///
+/// # Errors
+/// A pod that is not this torus, more memory than allowed, pairs without a route, or the watch says stop.
+pub fn route(
+    pod: &Topology,
+    shape: [u16; 3],
+    twisted: bool,
+    settings: &Settings,
+    watch: &mut impl Watch,
+) -> Result<Routing, RouteError> {
+    routed(pod, shape, twisted, settings, watch, |_, _| ())
+}
+
+/// What such routes amount to, and how many go over every channel, `[vc][6·node + port]`; no route is written, so that
+/// large tori take little memory.
+///
+/// # Errors
+/// Like [`route`].
+pub fn channels(
+    pod: &Topology,
+    shape: [u16; 3],
+    twisted: bool,
+    watch: &mut impl Watch,
+) -> Result<(RoutingClaims, Vec<Vec<u32>>), RouteError> {
+    let settings = Settings { with_routes: false, ..Settings::default() };
+    let mut loads = vec![vec![0; PORTS * pod.nodes()]; usize::from(VCS)];
+    let on = |arc: u32, vc: u8| loads[usize::from(vc)][arc as usize] += 1;
+    let routing = routed(pod, shape, twisted, &settings, watch, on)?;
+    Ok((routing.claims, loads))
+}
+
+fn routed(
+    pod: &Topology,
+    shape: [u16; 3],
+    twisted: bool,
+    settings: &Settings,
+    watch: &mut impl Watch,
+    on: impl FnMut(u32, u8),
+) -> Result<Routing, RouteError> {
+    let lattice = Lattice::new(shape, twisted).map_err(RouteError::Invalid)?;
+    lattice.check(pod).map_err(RouteError::Invalid)?;
+    if let Some(switch) = settings.failed.iter().find(|switch| usize::from(**switch) >= SWITCHES) {
+        return Err(RouteError::Invalid(Problem::new(
+            "failed_ocs",
+            format!("switch {switch} does not exist"),
+            format!("switches are 0 to {}", SWITCHES - 1),
+        )));
+    }
+    let nodes = pod.nodes() as u64;
+    if settings.with_routes {
+        Estimate::new(nodes, nodes, 1, lattice.diameter())
+            .within(
+                settings.memory_limit_bytes,
+                "ask for no routes (with_routes = false) or for turn-based routes of cube 0 (routing = at)",
+            )
+            .map_err(RouteError::Invalid)?;
+    }
+    let mut run = Run::new(pod, &lattice, settings);
+    run.select(settings.passes, watch)?;
+    run.routing(settings.with_routes, watch, on)
+}
+
+/// The state of a selection.
+struct Run<'a> {
+    lattice: &'a Lattice,
+    /// `6 * node + port`.
+    next: Vec<u32>,
+    failed: [bool; SWITCHES],
+    /// Which vector a flow takes; [`CLOSED`] if all cross failed switches.
+    choice: Vec<u8>,
+    loads: Vec<u32>,
+    missing: Missing,
+}
+
+/// No vector of a flow is open.
+const CLOSED: u8 = u8::MAX;
+
+impl<'a> Run<'a> {
+    fn new(pod: &Topology, lattice: &'a Lattice, settings: &Settings) -> Self {
+        let mut failed = [false; SWITCHES];
+        for switch in &settings.failed {
+            failed[usize::from(*switch)] = true;
+        }
+        Self {
+            lattice,
+            next: pod.neighbours().concat(),
+            failed,
+            choice: vec![0; pod.nodes() * pod.nodes()],
+            loads: vec![0; PORTS * pod.nodes()],
+            missing: Missing::default(),
+        }
+    }
+
+    const fn nodes(&self) -> usize {
+        self.loads.len() / PORTS
+    }
+
+    /// The arcs of a route in order, each with its virtual channel.
+    fn walk(&self, source: u32, vector: Vector, mut hop: impl FnMut(u32, u8)) {
+        let mut node = source;
+        for (axis, &steps) in vector.iter().enumerate() {
+            let port = 2 * axis as u8 + u8::from(steps < 0);
+            let mut vc = 0;
+            for _ in 0..steps.unsigned_abs() {
+                if self.lattice.wraps(node, axis, steps > 0) {
+                    vc = 1;
+                }
+                let arc = PORTS as u32 * node + u32::from(port);
+                hop(arc, vc);
+                node = self.next[arc as usize];
+            }
+        }
+    }
+
+    fn is_open(&self, source: u32, vector: Vector) -> bool {
+        let mut open = true;
+        self.walk(source, vector, |arc, _| {
+            let (chip, port) = ((arc / PORTS as u32 % pod::CHIPS as u32) as u8, (arc % PORTS as u32) as u8);
+            open &= pod::switch(chip, port).is_none_or(|switch| !self.failed[switch]);
+        });
+        open
+    }
+
+    /// How full the arcs of a route are: the fullest, then the sum of squares.
+    fn weight(&self, source: u32, vector: Vector) -> (u32, u64) {
+        let (mut top, mut sum) = (0, 0);
+        self.walk(source, vector, |arc, _| {
+            let load = self.loads[arc as usize];
+            top = top.max(load);
+            sum += u64::from(load) * u64::from(load);
+        });
+        (top, sum)
+    }
+
+    fn carry(&mut self, source: u32, vector: Vector, sign: i32) {
+        let mut loads = std::mem::take(&mut self.loads);
+        self.walk(source, vector, |arc, _| {
+            loads[arc as usize] = loads[arc as usize].wrapping_add_signed(sign);
+        });
+        self.loads = loads;
+    }
+
+    /// Vectors of a flow that cross no failed switch, by number.
+    fn open_vectors(&self, source: u32, target: u32, open: &mut Vec<(u8, Vector)>) {
+        let all_work = !self.failed.contains(&true);
+        let vectors = self.lattice.vectors(source, target).iter().enumerate();
+        open.clear();
+        open.extend(
+            vectors
+                .map(|(at, vector)| (at as u8, *vector))
+                .filter(|(_, vector)| all_work || self.is_open(source, *vector)),
+        );
+    }
+
+    /// Flows without a choice first, then the others again and again on their least loaded vectors.
+    fn select(&mut self, passes: u32, watch: &mut impl Watch) -> Result<(), RouteError> {
+        let nodes = self.nodes() as u32;
+        let mut open = Vec::new();
+        // Sources one after the other would fill one region first: steps of a golden section spread them.
+        let stride = spread(nodes);
+        for pass in 0..=passes {
+            let before = self.loads.iter().copied().max();
+            for turn in 0..nodes {
+                let source = (u64::from(turn) * u64::from(stride) % u64::from(nodes)) as u32;
+                for target in (0..nodes).filter(|target| *target != source) {
+                    if (source as usize * self.nodes() + target as usize).is_multiple_of(BATCH) {
+                        watch.checkpoint()?;
+                    }
+                    self.open_vectors(source, target, &mut open);
+                    self.flow(source, target, pass, &open);
+                }
+            }
+            if pass > 1 && self.loads.iter().copied().max() >= before {
+                break;
+            }
+        }
+        if self.missing.total > 0 {
+            return Err(RouteError::Unreachable(std::mem::take(&mut self.missing)));
+        }
+        Ok(())
+    }
+
+    fn flow(&mut self, source: u32, target: u32, pass: u32, open: &[(u8, Vector)]) {
+        let flow = source as usize * self.nodes() + target as usize;
+        match open {
+            [] if pass == 0 => {
+                self.choice[flow] = CLOSED;
+                self.missing.total += 1;
+                if self.missing.named.len() < NAMED_PAIRS {
+                    self.missing.named.push((source, target));
+                }
+            }
+            [(at, vector)] if pass == 0 => {
+                self.choice[flow] = *at;
+                self.carry(source, *vector, 1);
+            }
+            [] | [_] => {}
+            _ if pass == 0 => {}
+            open => {
+                if pass > 1
+                    && let Some((_, old)) = open.iter().find(|(at, _)| *at == self.choice[flow])
+                {
+                    self.carry(source, *old, -1);
+                }
+                let best = open.iter().min_by_key(|(_, vector)| self.weight(source, *vector));
+                if let Some((at, vector)) = best {
+                    self.choice[flow] = *at;
+                    self.carry(source, *vector, 1);
+                }
+            }
+        }
+    }
+
+    /// The routes; `on` hears every hop of all of them: its arc and virtual channel.
+    fn routing(
+        &self,
+        with_routes: bool,
+        watch: &mut impl Watch,
+        mut on: impl FnMut(u32, u8),
+    ) -> Result<Routing, RouteError> {
+        let nodes = self.nodes() as u32;
+        let mut routes = Vec::with_capacity(if with_routes { self.choice.len() } else { 0 });
+        let mut vc_hops = vec![0; usize::from(VCS)];
+        for source in 0..nodes {
+            watch.checkpoint()?;
+            for target in (0..nodes).filter(|target| *target != source) {
+                let choice = self.choice[(source * nodes + target) as usize];
+                let vector = self.lattice.vectors(source, target)[usize::from(choice)];
+                let hops = vector.iter().map(|steps| usize::from(steps.unsigned_abs())).sum();
+                let (mut ports, mut vcs) = (Vec::with_capacity(hops), Vec::with_capacity(hops));
+                self.walk(source, vector, |arc, vc| {
+                    vc_hops[usize::from(vc)] += 1;
+                    on(arc, vc);
+                    if with_routes {
+                        ports.push((arc % PORTS as u32) as u8);
+                        vcs.push(vc);
+                    }
+                });
+                if with_routes {
+                    routes.push(Route { source, target, ports, vcs });
+                }
+            }
+        }
+        let claims = RoutingClaims {
+            max_channel_load: self.loads.iter().copied().max().unwrap_or(0).into(),
+            route_hop_sum: vc_hops.iter().sum(),
+            vc_hops,
+        };
+        Ok(Routing { vc_count: VCS, expand: Expansion::None, claims, routes, unbalanced: None })
+    }
+}
+
+/// A step near the golden section of `nodes` that visits every node.
+fn spread(nodes: u32) -> u32 {
+    let wanted = (f64::from(nodes) * 0.618) as u32;
+    (wanted.max(1)..=nodes.max(1)).find(|step| gcd(*step, nodes) == 1).unwrap_or(1)
+}
+
+const fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests;

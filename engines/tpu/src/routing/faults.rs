@@ -1,0 +1,207 @@
+//! What remains if a switch fails: one case for each of the 48, all of them routed.
+//!
+//! A failed switch takes one class of links out of every cube, so that a symmetric pod stays symmetric. It is known
+//! before the job starts; at most one fails at a time.
+
+use crate::model::pod::{CHIPS, SWITCHES};
+use crate::model::topology::Topology;
+use crate::plan::{FaultCase, Routing};
+use crate::routing::frame::Frame;
+use crate::routing::select::{self, Effort, Ways};
+use crate::routing::steps::Steps;
+use crate::routing::{self, Found, RouteError};
+use inner::Inner;
+use lightbay_core::event::{EventBody, SeriesPoint};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use rayon::prelude::*;
+
+mod inner;
+
+/// Passes of the route selection of a case: it starts from the routes without fault.
+const PASSES: u32 = 6;
+
+/// Which turns the routes of a case may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FaultTurns {
+    /// Those of the pod without fault; a case that they leave without some route gets its own.
+    #[default]
+    Shared,
+    /// Each case its own.
+    PerFault,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// How the pod is routed.
+    pub routing: routing::Settings,
+    /// Which turns the cases use.
+    pub turns: FaultTurns,
+    /// Whether to keep the routes of the cases.
+    pub with_routes: bool,
+}
+
+/// Finds the saturation of a case, flits per cycle and node: failed switch, routes.
+pub type Saturation<'a> = &'a (dyn Fn(u8, &Routing) -> Option<f64> + Sync);
+
+/// Routes the pod without each of its switches in turn. `each` hears of every case in order of the switch.
+///
+/// # Errors
+/// The pod cannot be routed even without a fault, or the watch says stop.
+pub fn sweep(
+    pod: &Topology,
+    settings: &Settings,
+    watch: &mut impl Watch,
+    each: impl FnMut(&FaultCase),
+) -> Result<Vec<FaultCase>, MethodError> {
+    let found = routing::find(pod, &settings.routing, watch)?;
+    sweep_from(pod, &found, settings, None, watch, each)
+}
+
+/// The same from routes without fault that are known already, with the saturation of each case if a closure finds it.
+///
+/// # Errors
+/// The watch says stop.
+pub fn sweep_from(
+    pod: &Topology,
+    found: &Found,
+    settings: &Settings,
+    saturation: Option<Saturation<'_>>,
+    watch: &mut impl Watch,
+    mut each: impl FnMut(&FaultCase),
+) -> Result<Vec<FaultCase>, MethodError> {
+    let switches: Vec<u8> = (0..SWITCHES as u8).collect();
+    let mut cases = Vec::with_capacity(SWITCHES);
+    let stop = watch.stop_test();
+    for group in switches.chunks(watch.threads().max(1)) {
+        watch.checkpoint()?;
+        let solve = |switch: &u8| {
+            let mut inner = Inner::new(&*stop);
+            case(pod, found, settings, *switch, saturation, &mut inner).map(|case| (case, inner.units))
+        };
+        let done: Vec<Result<(FaultCase, u64), MethodError>> = if group.len() == 1 {
+            group.iter().map(solve).collect()
+        } else {
+            watch.parallel(|| group.par_iter().map(solve).collect())
+        };
+        // Cases that were abandoned: the watch knows why.
+        watch.checkpoint()?;
+        for result in done {
+            let (case, units) = result?;
+            watch.count(units);
+            if let Some(load) = case.max_channel_load {
+                watch.report(EventBody::Series(SeriesPoint {
+                    name: "fault_load".to_owned(),
+                    x: f64::from(case.failed_ocs),
+                    y: load as f64,
+                }));
+            }
+            each(&case);
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}
+
+/// Routes the pod without one more switch.
+///
+/// # Errors
+/// The watch says stop.
+pub fn case(
+    pod: &Topology,
+    found: &Found,
+    settings: &Settings,
+    switch: u8,
+    saturation: Option<Saturation<'_>>,
+    watch: &mut impl Watch,
+) -> Result<FaultCase, MethodError> {
+    let mut failed = settings.routing.failed.clone();
+    failed.push(switch);
+    let mut own = routing::Settings { failed, ..settings.routing.clone() };
+    // What a case of its own survives is the failed switch, and not another one.
+    own.tolerated_faults = 0;
+    let shared = match settings.turns {
+        FaultTurns::Shared => Some(under_shared(pod, found, &own, watch)?),
+        FaultTurns::PerFault => None,
+    };
+    let routed = match shared {
+        Some(Shared { found, missing: 0 }) => Ok(found),
+        _ => routing::find(pod, &own, watch),
+    };
+    match routed {
+        Ok(found) => {
+            let routing = routing::write(&found, own.balance)?;
+            let pairs = pod.nodes() as f64 * (pod.nodes() as f64 - 1.0);
+            let saturation = saturation.and_then(|saturation| saturation(switch, &routing));
+            Ok(FaultCase {
+                failed_ocs: switch,
+                max_channel_load: Some(routing.claims.max_channel_load),
+                avg_hops: routing.claims.route_hop_sum as f64 / pairs.max(1.0),
+                saturation_flits_per_cycle_per_node: saturation,
+                unreachable: Vec::new(),
+                routing: settings.with_routes.then_some(routing),
+            })
+        }
+        Err(RouteError::Unreachable(missing)) => Ok(FaultCase {
+            failed_ocs: switch,
+            max_channel_load: None,
+            avg_hops: 0.0,
+            saturation_flits_per_cycle_per_node: None,
+            unreachable: missing.named,
+            routing: None,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Routes under the turns of the pod without fault.
+struct Shared {
+    found: Found,
+    /// Pairs that these turns leave without a route.
+    missing: usize,
+}
+
+fn under_shared(
+    pod: &Topology,
+    found: &Found,
+    settings: &routing::Settings,
+    watch: &mut impl Watch,
+) -> Result<Shared, MethodError> {
+    let frame = Frame::new(pod, &settings.failed, !found.frame.is_symmetric());
+    let steps = Steps::new(&frame, &found.turns);
+    let reaches = select::reaches(&frame, &steps, watch)?;
+    let ways = Ways { frame: &frame, steps: &steps, reaches: &reaches };
+    let effort = Effort {
+        slack: u16::from(settings.slack_hops),
+        passes: PASSES.min(settings.passes),
+        stream: settings.seed,
+        speak: false,
+    };
+    let selection = select::select(ways, effort, Some(&found.selection), watch)?;
+    let missing = routing::unrouted(&selection, &frame).total;
+    let found = Found { frame, selection, ..found.clone() };
+    Ok(Shared { found, missing })
+}
+
+/// Distinct switches that a cut around one cube crosses at least if the pod carries `throughput` flits per cycle and
+/// ordered pair: the cut has `throughput * 64 * (nodes - 64)` links, and a switch has at most two of them (C8).
+pub fn least_cut_switches(throughput: f64, nodes: usize) -> f64 {
+    throughput * 32.0 * nodes.saturating_sub(CHIPS) as f64
+}
+
+/// Throughput from which on no `faults` failed switches can cut off a cube (C8); 0 for a pod of one cube.
+pub fn least_throughput(nodes: usize, faults: u8) -> f64 {
+    match nodes.saturating_sub(CHIPS) {
+        0 => 0.0,
+        others => f64::from(faults + 1) / (32.0 * others as f64),
+    }
+}
+
+/// Whether the throughput of a pod promises by itself that `faults` failed switches cut off no cube (C8).
+pub fn promises(throughput: f64, nodes: usize, faults: u8) -> bool {
+    throughput >= least_throughput(nodes, faults)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! Searches for pods and networks of large throughput.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`anneal`] | annealing of symmetric and general pods |
+//! | [`radix4`] | directed networks of degree 4 |
+
+pub mod anneal;
+pub mod radix4;

@@ -1,0 +1,167 @@
+//! Annealing of voltages against several metrics at once (algorithm 5.3).
+//!
+//! Chains run side by side in the lanes of a few wavefronts and exchange their states at fixed steps, so the
+//! result depends on the seed and the settings, never on the threads.
+
+use crate::model::group::Group;
+use crate::model::pod::SWITCHES;
+use crate::throughput::metrics::Lengths;
+use crate::throughput::metrics::cuts::LinearCut;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+use rayon::prelude::*;
+
+mod chain;
+pub mod families;
+pub mod general;
+mod meter;
+pub mod ties;
+pub mod tournament;
+
+use chain::Crew;
+use meter::Meter;
+use ties::Ties;
+
+/// What makes a design good: the largest of the times 1/λ by several bounds, and a share of their mean.
+#[derive(Clone, Debug)]
+pub struct Objective {
+    /// Numbers the cubes.
+    pub group: Group,
+    /// Which voltages move together.
+    pub ties: Ties,
+    /// Lengths of links that every design is measured with; at least one.
+    pub metrics: Vec<Lengths>,
+    /// Bounds that are linear in the voltages.
+    pub cuts: Vec<LinearCut>,
+    /// Share of the mean of 1/λ over the metrics that is added to the largest.
+    pub mean_share: f64,
+}
+
+/// How long and how hot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Chains side by side.
+    pub chains: u32,
+    /// Evaluations of each chain.
+    pub steps: u64,
+    /// How often the chains exchange states.
+    pub exchanges: u32,
+    /// First temperature, as a share of the score at the start.
+    pub hot: f64,
+    /// Last temperature, likewise.
+    pub cold: f64,
+    /// Share of moves that exchange two voltages instead of drawing a new one.
+    pub swaps: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { chains: 4, steps: 20_000, exchanges: 16, hot: 0.002, cold: 0.000_04, swaps: 0.3 }
+    }
+}
+
+/// A symmetric pod and what the objective says of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Design {
+    /// One group element for each switch.
+    pub voltage: [u16; SWITCHES],
+    /// Less is better: about 1/λ by the worst bound.
+    pub score: f64,
+    /// The least bound on λ of the objective.
+    pub bound: f64,
+}
+
+/// Progress of the chains, between two slices of work.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Evaluations of each chain so far.
+    pub step: u64,
+    /// The best design so far.
+    pub best: Design,
+}
+
+/// Words of wavefronts that a chain works through between two looks at the watch: about a millisecond.
+const SLICE_WORDS: u64 = 2_000_000;
+
+/// Anneals from `starts`, one for each chain in turn (random designs if there are none), and returns the best
+/// design of every chain, best first.
+///
+/// # Errors
+/// What the watch stops with.
+pub fn anneal<W: Watch>(
+    objective: &Objective,
+    settings: &Settings,
+    starts: &[[u16; SWITCHES]],
+    stream: impl Fn(u64) -> Stream,
+    watch: &mut W,
+    mut progress: impl FnMut(&mut W, &Progress),
+) -> Result<Vec<Design>, MethodError> {
+    let cubes = objective.group.order();
+    let (chains, together) = (settings.chains.max(1) as usize, Meter::pods(cubes));
+    let mut crews: Vec<Crew<'_>> = (0..chains)
+        .step_by(together)
+        .map(|first| {
+            let streams = (first..chains.min(first + together)).map(|chain| (chain, stream(chain as u64)));
+            Crew::new(objective, streams.collect(), starts)
+        })
+        .collect();
+    watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
+    let scale = crews.iter().map(Crew::least_score).fold(f64::INFINITY, f64::min);
+    let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
+    let slice = (SLICE_WORDS / (6 * 64 * (cubes * together) as u64 * ticks)).max(1);
+    let epoch = settings.steps.div_ceil(u64::from(settings.exchanges.max(1))).max(1);
+    let stop = watch.stop_test();
+    let mut step = 0;
+    while step < settings.steps {
+        let until = (step + slice).min(settings.steps).min((step / epoch + 1) * epoch);
+        let (stop, from) = (&stop, step);
+        watch.parallel(|| {
+            crews.par_iter_mut().for_each(|crew| {
+                for at in from..until {
+                    if stop() {
+                        return;
+                    }
+                    let through = at as f64 / settings.steps as f64;
+                    let temperature = scale * settings.hot * (settings.cold / settings.hot).powf(through);
+                    crew.step(temperature, settings.swaps);
+                }
+            });
+        });
+        watch.count((until - step) * chains as u64);
+        step = until;
+        if step % epoch == 0 && step < settings.steps {
+            exchange(&mut crews);
+        }
+        watch.checkpoint()?;
+        if let Some(best) = best(&crews) {
+            progress(watch, &Progress { step, best });
+        }
+    }
+    let mut designs: Vec<Design> = crews.iter().flat_map(Crew::best).collect();
+    designs.sort_by(|a, b| a.score.total_cmp(&b.score).then(a.voltage.cmp(&b.voltage)));
+    Ok(designs)
+}
+
+fn best(crews: &[Crew<'_>]) -> Option<Design> {
+    crews.iter().flat_map(Crew::best).min_by(|a, b| a.score.total_cmp(&b.score))
+}
+
+/// The worse quarter of the chains goes on from the states of the better quarter.
+fn exchange(crews: &mut [Crew<'_>]) {
+    let mut ranks: Vec<(f64, usize, usize)> = crews
+        .iter()
+        .enumerate()
+        .flat_map(|(crew, chains)| chains.scores().enumerate().map(move |(lane, score)| (score, crew, lane)))
+        .collect();
+    ranks.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    for quarter in 0..ranks.len().div_ceil(4).min(ranks.len() / 2) {
+        let (_, from, from_lane) = ranks[quarter];
+        let (_, to, to_lane) = ranks[ranks.len() - 1 - quarter];
+        let state = crews[from].state(from_lane);
+        crews[to].take_over(to_lane, state);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,311 @@
+//! Chains of an annealing that share the lanes of one wavefront.
+
+use super::meter::Meter;
+use super::{Design, Objective};
+use crate::model::pod::SWITCHES;
+use lightbay_core::random::Stream;
+use rand::RngExt;
+
+/// Moves that the cuts may refuse before a chain looks at its state again unmoved.
+const CHEAP_TRIES: u32 = 64;
+
+/// The state of a chain, as it is handed from one to another.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    chosen: Vec<u16>,
+    design: Design,
+    cuts: Vec<f64>,
+}
+
+/// A move under consideration.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    tie: usize,
+    to: u16,
+    /// The second tie of an exchange.
+    other: Option<(usize, u16)>,
+}
+
+struct Chain {
+    random: Stream,
+    state: State,
+    best: Option<Design>,
+    /// The move, what the cuts would say, and the score it may have at most.
+    trial: Option<(Move, f64)>,
+    trial_cuts: Vec<f64>,
+    /// Largest and sum of 1/λ over the metrics looked at, for the trial.
+    worst: f64,
+    total: f64,
+}
+
+/// Chains in the lanes of one wavefront.
+pub(super) struct Crew<'a> {
+    objective: &'a Objective,
+    meter: Meter,
+    chains: Vec<Chain>,
+    /// `parts[((tie * order) + chosen) * cuts + cut]`: what a choice adds to each cut.
+    parts: Vec<f64>,
+    constants: Vec<f64>,
+    /// What 1/λ is at least by any metric: what a cheap test may rely on.
+    floor: f64,
+}
+
+impl<'a> Crew<'a> {
+    /// Chains with their numbers and streams; chain i begins from start i modulo their number.
+    pub(super) fn new(
+        objective: &'a Objective,
+        streams: Vec<(usize, Stream)>,
+        starts: &[[u16; SWITCHES]],
+    ) -> Self {
+        let order = objective.group.order();
+        let ties = objective.ties.all();
+        let cuts = &objective.cuts;
+        let mut parts = vec![0.0; ties.len() * order * cuts.len()];
+        for (index, tie) in ties.iter().enumerate() {
+            for chosen in 0..order {
+                for (cut, linear) in cuts.iter().enumerate() {
+                    parts[(index * order + chosen) * cuts.len() + cut] = tie
+                        .switches
+                        .iter()
+                        .map(|(switch, voltage)| linear.part(*switch, usize::from(voltage[chosen])))
+                        .sum();
+                }
+            }
+        }
+        let meter = Meter::new(&objective.group, streams.len(), &objective.ties);
+        let chains = streams
+            .into_iter()
+            .map(|(number, mut random)| {
+                let mut chosen: Vec<u16> =
+                    ties.iter().map(|tie| tie.choices[random.random_range(0..tie.choices.len())]).collect();
+                if !starts.is_empty() {
+                    let start = &starts[number % starts.len()];
+                    for (chosen, tie) in chosen.iter_mut().zip(ties) {
+                        let first = tie.switches[0].0;
+                        if tie.choices.contains(&start[first]) {
+                            *chosen = start[first];
+                        }
+                    }
+                }
+                let design = Design { voltage: [0; SWITCHES], score: f64::INFINITY, bound: 0.0 };
+                let state = State { chosen, design, cuts: vec![0.0; cuts.len()] };
+                Chain {
+                    random,
+                    state,
+                    best: None,
+                    trial: None,
+                    trial_cuts: vec![0.0; cuts.len()],
+                    worst: 0.0,
+                    total: 0.0,
+                }
+            })
+            .collect();
+        let floor = 1.0 / crate::throughput::metrics::cover_bound(64 * order).mcf;
+        let constants = cuts.iter().map(crate::throughput::metrics::cuts::LinearCut::constant).collect();
+        Self { objective, meter, chains, parts, constants, floor }
+    }
+
+    /// Measures the first states.
+    pub(super) fn start(&mut self) {
+        for lane in 0..self.chains.len() {
+            self.rewire(lane);
+        }
+        let all: Vec<bool> = vec![true; self.chains.len()];
+        self.measure(&all, f64::INFINITY);
+        for chain in &mut self.chains {
+            chain.state.cuts.clone_from(&chain.trial_cuts);
+            let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
+            chain.state.design.score = score;
+            chain.state.design.bound = bound(chain.worst, &chain.trial_cuts);
+            chain.best = score.is_finite().then_some(chain.state.design);
+        }
+    }
+
+    /// Sets the lane of a chain, its voltages and cuts to what it has chosen.
+    fn rewire(&mut self, lane: usize) {
+        let (order, cuts) = (self.objective.group.order(), self.constants.len());
+        let chain = &mut self.chains[lane];
+        chain.trial_cuts.clone_from(&self.constants);
+        for (index, tie) in self.objective.ties.all().iter().enumerate() {
+            let chosen = usize::from(chain.state.chosen[index]);
+            for (switch, voltage) in &tie.switches {
+                chain.state.design.voltage[*switch] = voltage[chosen];
+                self.meter.set(lane, *switch, &self.objective.group, usize::from(voltage[chosen]));
+            }
+            let parts = &self.parts[(index * order + chosen) * cuts..][..cuts];
+            for (sum, part) in chain.trial_cuts.iter_mut().zip(parts) {
+                *sum += part;
+            }
+        }
+    }
+
+    /// One evaluation of every chain.
+    pub(super) fn step(&mut self, temperature: f64, swaps: f64) {
+        let mut active = vec![false; self.chains.len()];
+        for (lane, active) in active.iter_mut().enumerate() {
+            *active = (0..CHEAP_TRIES).any(|_| self.propose(lane, temperature, swaps));
+        }
+        if !active.contains(&true) {
+            return;
+        }
+        for (lane, &active) in active.iter().enumerate() {
+            if let (true, Some((change, _))) = (active, self.chains[lane].trial) {
+                self.wire(lane, change.tie, change.to);
+                if let Some((other, to)) = change.other {
+                    self.wire(lane, other, to);
+                }
+            }
+        }
+        self.measure(&active, 0.0);
+        for (lane, &active) in active.iter().enumerate() {
+            if !active {
+                continue;
+            }
+            let chain = &mut self.chains[lane];
+            let Some((change, limit)) = chain.trial.take() else { continue };
+            let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
+            if score <= limit {
+                self.accept(lane, change, score);
+            } else {
+                let back = chain.state.chosen[change.tie];
+                let other = change.other.map(|(other, _)| (other, chain.state.chosen[other]));
+                self.wire(lane, change.tie, back);
+                if let Some((other, back)) = other {
+                    self.wire(lane, other, back);
+                }
+            }
+        }
+    }
+
+    fn wire(&mut self, lane: usize, tie: usize, chosen: u16) {
+        for (switch, voltage) in &self.objective.ties.all()[tie].switches {
+            let voltage = usize::from(voltage[usize::from(chosen)]);
+            self.meter.set(lane, *switch, &self.objective.group, voltage);
+        }
+    }
+
+    /// Draws a move of a chain; false if there is nothing to move or the cuts refuse it.
+    fn propose(&mut self, lane: usize, temperature: f64, swaps: f64) -> bool {
+        let ties = self.objective.ties.all();
+        let (order, cuts) = (self.objective.group.order(), self.constants.len());
+        let Chain { random, state, trial, trial_cuts, .. } = &mut self.chains[lane];
+        let tie = random.random_range(0..ties.len());
+        let change = if random.random::<f64>() < swaps {
+            let other = random.random_range(0..ties.len());
+            let (here, there) = (state.chosen[tie], state.chosen[other]);
+            if here == there || !ties[tie].choices.contains(&there) || !ties[other].choices.contains(&here) {
+                return false;
+            }
+            Move { tie, to: there, other: Some((other, here)) }
+        } else {
+            let choices = &ties[tie].choices;
+            let to = choices[random.random_range(0..choices.len())];
+            if to == state.chosen[tie] {
+                return false;
+            }
+            Move { tie, to, other: None }
+        };
+        // The threshold comes first: most moves that the cuts know to be too bad are never measured.
+        let limit = state.design.score - temperature * (1.0 - random.random::<f64>()).ln();
+        if cuts > 0 {
+            trial_cuts.clone_from(&state.cuts);
+            let moved = [Some((change.tie, change.to)), change.other];
+            for (tie, to) in moved.into_iter().flatten() {
+                let old = &self.parts[(tie * order + usize::from(state.chosen[tie])) * cuts..][..cuts];
+                let new = &self.parts[(tie * order + usize::from(to)) * cuts..][..cuts];
+                for ((sum, old), new) in trial_cuts.iter_mut().zip(old).zip(new) {
+                    *sum += new - old;
+                }
+            }
+            let metrics = self.objective.metrics.len() as f64;
+            if score(self.objective, self.floor, self.floor * metrics, trial_cuts) > limit {
+                return false;
+            }
+        }
+        *trial = Some((change, limit));
+        true
+    }
+
+    /// Measures the lanes as they are wired. Metrics that cannot change the fate of any active lane are left out.
+    fn measure(&mut self, active: &[bool], unlimited: f64) {
+        for chain in &mut self.chains {
+            (chain.worst, chain.total) = (0.0, 0.0);
+        }
+        let metrics = self.objective.metrics.len();
+        for (index, metric) in self.objective.metrics.iter().enumerate() {
+            let found = self.meter.run(metric);
+            let mut open = false;
+            for ((chain, &found), &active) in self.chains.iter_mut().zip(&found).zip(active) {
+                let time = found.map_or(f64::INFINITY, |sum| 1.0 / metric.bound(sum as f64));
+                chain.worst = chain.worst.max(time);
+                chain.total += time;
+                let rest = self.floor * (metrics - 1 - index) as f64;
+                let least = score(self.objective, chain.worst, chain.total + rest, &chain.trial_cuts);
+                let limit = chain.trial.map_or(f64::INFINITY, |(_, limit)| limit).max(unlimited);
+                open |= active && least <= limit;
+            }
+            if !open {
+                // Rejected already; what is missing can only make it worse.
+                for chain in &mut self.chains {
+                    chain.worst = f64::INFINITY;
+                }
+                return;
+            }
+        }
+    }
+
+    fn accept(&mut self, lane: usize, change: Move, score: f64) {
+        let ties = self.objective.ties.all();
+        let chain = &mut self.chains[lane];
+        for (tie, to) in [Some((change.tie, change.to)), change.other].into_iter().flatten() {
+            chain.state.chosen[tie] = to;
+            for (switch, voltage) in &ties[tie].switches {
+                chain.state.design.voltage[*switch] = voltage[usize::from(to)];
+            }
+        }
+        chain.state.cuts.clone_from(&chain.trial_cuts);
+        chain.state.design.score = score;
+        chain.state.design.bound = bound(chain.worst, &chain.trial_cuts);
+        if chain.best.is_none_or(|best| score < best.score) {
+            chain.best = Some(chain.state.design);
+        }
+    }
+
+    /// The best design of every chain.
+    pub(super) fn best(&self) -> impl Iterator<Item = Design> {
+        self.chains.iter().filter_map(|chain| chain.best)
+    }
+
+    /// Scores of the states.
+    pub(super) fn scores(&self) -> impl Iterator<Item = f64> {
+        self.chains.iter().map(|chain| chain.state.design.score)
+    }
+
+    /// Least score of the states.
+    pub(super) fn least_score(&self) -> f64 {
+        self.scores().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The state of a chain.
+    pub(super) fn state(&self, lane: usize) -> State {
+        self.chains[lane].state.clone()
+    }
+
+    /// Puts a chain into the state of another.
+    pub(super) fn take_over(&mut self, lane: usize, state: State) {
+        self.chains[lane].state = state;
+        self.rewire(lane);
+        let chain = &mut self.chains[lane];
+        chain.state.cuts.clone_from(&chain.trial_cuts);
+    }
+}
+
+/// The score: less is better.
+fn score(objective: &Objective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
+    let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
+    worst.max(1.0 / least_cut) + objective.mean_share * total / objective.metrics.len() as f64
+}
+
+fn bound(worst: f64, cuts: &[f64]) -> f64 {
+    cuts.iter().copied().fold(1.0 / worst, f64::min)
+}

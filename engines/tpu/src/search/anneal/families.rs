@@ -1,0 +1,269 @@
+//! Groups and symmetries that designs of a size may have: which one is best is found by trying.
+
+mod extensions;
+
+use super::ties::{self, Ties};
+use crate::model::group::Group;
+use crate::throughput::metrics::cuts::CubeSymmetry;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+
+/// Designs of one group that look the same after one turn of the cube, or after none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    /// What it is, for people.
+    pub name: String,
+    /// Numbers the cubes.
+    pub group: Group,
+    /// Which voltages move together.
+    pub ties: Ties,
+}
+
+/// Which symmetry of the cube designs may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// Whatever is best.
+    Any,
+    /// None is asked for.
+    Free,
+    /// The third of a turn about a diagonal of the cube, which carries X to Y to Z.
+    Diagonal,
+    /// Chips that lie opposite each other across the centre of the cube.
+    Centre,
+    /// Chips that lie opposite each other across X.
+    Mirror,
+    /// Half a turn about Z.
+    HalfTurn,
+}
+
+/// Groups with more factors give many chips the same few neighbours.
+const MOST_FACTORS: usize = 3;
+/// Up to as many cubes, designs without any further symmetry are found as easily as those with it.
+const FREE_UP_TO: usize = 8;
+/// From as many cubes on it matters which group it is, and groups that have no name are tried as well.
+const DRAWN_FROM: usize = 24;
+/// Groups that are tried then.
+const GROUPS: usize = 7;
+/// From as many cubes on 16 voltages are found so much more easily than 24 that every group with a name that turns is
+/// tried, however many involutions it has.
+const TURNED_FROM: usize = 64;
+/// Automorphisms that are drawn for a symmetry of order 2: the one that leaves most designs is kept.
+const PAIRINGS: usize = 12;
+
+impl Family {
+    /// Designs of a group without further symmetry.
+    pub fn free(group: Group) -> Self {
+        let ties = Ties::free(&group);
+        Self { name: group.name().to_owned(), group, ties }
+    }
+
+    /// Designs that a third of a turn about a diagonal, followed by a random automorphism of order 3, maps onto
+    /// themselves; `None` if the group does not seem to have one.
+    pub fn turning(group: Group, random: &mut Stream) -> Option<Self> {
+        let automorphism = ties::automorphism(&group, 3, random)?;
+        Some(Self::turned(group, automorphism, "turning"))
+    }
+
+    /// The same where the three axes are wired alike.
+    pub fn alike(group: Group) -> Self {
+        let identity = (0..group.order() as u16).collect();
+        Self::turned(group, identity, "alike")
+    }
+
+    /// Designs that a symmetry of the cube of order 2, followed by a random automorphism of order 2, maps onto
+    /// themselves; `None` if the group does not seem to have one.
+    pub fn paired(group: &Group, symmetry: CubeSymmetry, word: &str, random: &mut Stream) -> Option<Self> {
+        let draws = (0..PAIRINGS).filter_map(|_| {
+            let automorphism = ties::automorphism(group, 2, random)?;
+            Some(Ties::new(group, &[(symmetry, automorphism)]))
+        });
+        let ties = draws.reduce(|best, ties| {
+            // A mirror leaves few designs for most automorphisms; apart from that, switches should differ.
+            let more = ties.bits() - best.bits();
+            let better =
+                if more.abs() > 1e-9 { more > 0.0 } else { ties.coincidences() < best.coincidences() };
+            if better { ties } else { best }
+        })?;
+        let possible = ties.all().iter().all(|tie| !tie.choices.is_empty());
+        possible.then(|| Self { name: format!("{} {word}", group.name()), group: group.clone(), ties })
+    }
+
+    fn turned(group: Group, automorphism: Vec<u16>, word: &str) -> Self {
+        let ties = Ties::new(&group, &[(CubeSymmetry::diagonal(), automorphism)]);
+        Self { name: format!("{} {word}", group.name()), group, ties }
+    }
+}
+
+/// Automorphisms that are drawn for a group: those of one order differ in what they keep.
+const DRAWS: usize = 2;
+
+/// Families of `cubes` cubes that are worth a try; of one group only if it is given.
+///
+/// # Errors
+/// What the watch stops with.
+pub fn families<W: Watch>(
+    cubes: usize,
+    given: Option<&Group>,
+    turns: Turns,
+    random: &mut Stream,
+    watch: &mut W,
+) -> Result<Vec<Family>, MethodError> {
+    let groups = match given {
+        Some(group) => vec![group.clone()],
+        None if cubes >= DRAWN_FROM => {
+            let mut groups = extensions::drawn(cubes, groups(cubes), random, watch)?;
+            groups.truncate(GROUPS);
+            groups
+        }
+        None => groups(cubes),
+    };
+    let mut found: Vec<Family> = Vec::new();
+    for group in &groups {
+        watch.checkpoint()?;
+        let free = turns == Turns::Free || (turns == Turns::Any && cubes <= FREE_UP_TO);
+        if free {
+            found.push(Family::free(group.clone()));
+        }
+        if matches!(turns, Turns::Any | Turns::Diagonal) {
+            add_turning(&mut found, group, if cubes <= FREE_UP_TO { 1 } else { DRAWS }, random);
+            if cubes <= FREE_UP_TO || turns == Turns::Diagonal {
+                found.push(Family::alike(group.clone()));
+            }
+        }
+        let pairings = [
+            (Turns::Centre, CubeSymmetry::centre(), "centred"),
+            (Turns::Mirror, CubeSymmetry::mirror(), "mirrored"),
+            (Turns::HalfTurn, CubeSymmetry::half_turn(), "half turned"),
+        ];
+        for (wanted, symmetry, word) in pairings {
+            if turns == wanted || (turns == Turns::Any && cubes >= DRAWN_FROM) {
+                found.extend(Family::paired(group, symmetry, word, random));
+                watch.checkpoint()?;
+            }
+        }
+    }
+    if given.is_none() && cubes >= TURNED_FROM && matches!(turns, Turns::Any | Turns::Diagonal) {
+        for group in self::groups(cubes) {
+            add_turning(&mut found, &group, DRAWS, random);
+            watch.checkpoint()?;
+        }
+    }
+    if found.is_empty() {
+        found.extend(groups.into_iter().map(Family::free));
+    }
+    Ok(found)
+}
+
+/// Adds families of a group that look the same after a third of a turn.
+fn add_turning(found: &mut Vec<Family>, group: &Group, draws: usize, random: &mut Stream) {
+    for _ in 0..draws {
+        if let Some(family) = Family::turning(group.clone(), random)
+            && !found.contains(&family)
+        {
+            found.push(family);
+        }
+    }
+}
+
+/// Abelian groups of few factors, and extensions by Z3, whose own turn goes well with that of the cube.
+fn groups(order: usize) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut add = |group: Option<Group>| {
+        if let Some(group) = group {
+            groups.push(group);
+        }
+    };
+    let mut lists = invariant_factors(order, 1);
+    lists.sort_by_key(|factors| (factors.last().copied(), factors.len()));
+    let few = |factors: &Vec<usize>| factors.len() <= MOST_FACTORS && (order < 8 || factors.len() > 1);
+    let some = lists.iter().any(few);
+    for factors in lists.iter().filter(|factors| few(factors) || !some) {
+        add(Group::abelian(factors).ok());
+    }
+    for side in 2..=6 {
+        if order.is_multiple_of(3 * side * side) && order / (3 * side * side) <= 4 {
+            add(turned_square(side, order / (3 * side * side)));
+        }
+    }
+    if order.is_multiple_of(24) && order / 24 <= 4 {
+        add(binary_tetrahedral(order / 24));
+    }
+    groups
+}
+
+/// Lists of factors, each a multiple of the one before it, whose product is `order`: one for each abelian group.
+fn invariant_factors(order: usize, least: usize) -> Vec<Vec<usize>> {
+    if order == 1 {
+        return vec![Vec::new()];
+    }
+    let mut lists = Vec::new();
+    for first in (2..=order).filter(|first| order.is_multiple_of(*first) && first.is_multiple_of(least)) {
+        for rest in invariant_factors(order / first, first) {
+            let mut list = vec![first];
+            list.extend(rest);
+            lists.push(list);
+        }
+    }
+    lists
+}
+
+/// (Z_side x Z_side) : Z3, where Z3 turns the plane, times Z_rest.
+fn turned_square(side: usize, rest: usize) -> Option<Group> {
+    let order = 3 * side * side * rest;
+    let turn = |mut at: (usize, usize), times: usize| {
+        for _ in 0..times {
+            at = ((side - at.1) % side, (at.0 + side - at.1) % side);
+        }
+        at
+    };
+    let parts = |e: usize| (e % side, e / side % side, e / (side * side) % 3, e / (3 * side * side));
+    let rows: Vec<Vec<u16>> = (0..order)
+        .map(|a| {
+            let (x, y, turns, other) = parts(a);
+            (0..order)
+                .map(|b| {
+                    let (u, v, more, another) = parts(b);
+                    let (u, v) = turn((u, v), turns);
+                    let plane = (x + u) % side + side * ((y + v) % side);
+                    let above = (turns + more) % 3 + 3 * ((other + another) % rest);
+                    (plane + side * side * above) as u16
+                })
+                .collect()
+        })
+        .collect();
+    let times = if rest > 1 { format!(" x Z{rest}") } else { String::new() };
+    Some(Group::from_table(&rows).ok()?.named(format!("Z{side}^2:Z3{times}")))
+}
+
+/// The binary tetrahedral group, 2 by 2 matrices of determinant 1 over three elements, times Z_rest.
+fn binary_tetrahedral(rest: usize) -> Option<Group> {
+    type Matrix = [usize; 4];
+    let product = |a: Matrix, b: Matrix| -> Matrix {
+        std::array::from_fn(|at| (a[at / 2 * 2] * b[at % 2] + a[at / 2 * 2 + 1] * b[2 + at % 2]) % 3)
+    };
+    let mut all: Vec<Matrix> = vec![[1, 0, 0, 1]];
+    for code in 0..81usize {
+        let matrix = [code % 3, code / 3 % 3, code / 9 % 3, code / 27];
+        if (matrix[0] * matrix[3] + 2 * matrix[1] * matrix[2]) % 3 == 1 && matrix != all[0] {
+            all.push(matrix);
+        }
+    }
+    let order = all.len() * rest;
+    let rows: Option<Vec<Vec<u16>>> = (0..order)
+        .map(|a| {
+            (0..order)
+                .map(|b| {
+                    let matrix = product(all[a % all.len()], all[b % all.len()]);
+                    let at = all.iter().position(|&other| other == matrix)?;
+                    Some((at + all.len() * ((a / all.len() + b / all.len()) % rest)) as u16)
+                })
+                .collect()
+        })
+        .collect();
+    let times = if rest > 1 { format!(" x Z{rest}") } else { String::new() };
+    Some(Group::from_table(&rows?).ok()?.named(format!("SL(2,3){times}")))
+}
+
+#[cfg(test)]
+mod tests;

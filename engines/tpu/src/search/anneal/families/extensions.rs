@@ -1,0 +1,148 @@
+//! Groups by random cyclic extensions: every solvable group has a chain of subgroups, each normal in the next with a
+//! factor of prime order, so that all of them can be met. Most groups of an order commute little, and pods of groups
+//! that commute little have fewer detours back to where another path has been.
+
+use super::super::ties;
+use crate::model::group::Group;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+use rand::RngExt;
+
+/// Groups that are drawn.
+const DRAWS: usize = 120;
+
+/// Known groups of an order and random ones, each once as far as its elements tell, those with the fewest involutions
+/// first: a switch that is set to an involution joins the same two cubes twice.
+pub(super) fn drawn<W: Watch>(
+    order: usize,
+    known: Vec<Group>,
+    random: &mut Stream,
+    watch: &mut W,
+) -> Result<Vec<Group>, MethodError> {
+    let mut found: Vec<(Profile, Group)> = Vec::new();
+    let mut add = |profile: Profile, group: Group| {
+        if found.iter().all(|(known, _)| *known != profile) {
+            found.push((profile, group));
+        }
+    };
+    for group in known.into_iter().chain(Group::abelian(&[order])) {
+        add(Profile::of(&group), group);
+    }
+    for _ in 0..DRAWS {
+        watch.checkpoint()?;
+        let group = draw(order, random);
+        let profile = Profile::of(&group);
+        let name = profile.name(order);
+        add(profile, group.named(name));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found.into_iter().map(|(_, group)| group).collect())
+}
+
+/// What tells most groups of an order apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Profile {
+    involutions: usize,
+    /// Classes of conjugate elements.
+    classes: usize,
+    /// Elements that commute with all.
+    centre: usize,
+    /// Elements of each order, least order first.
+    orders: Vec<(usize, usize)>,
+}
+
+impl Profile {
+    fn of(group: &Group) -> Self {
+        let order = group.order();
+        let commute = |a: usize, b: usize| group.times(a, b) == group.times(b, a);
+        let mut orders: Vec<(usize, usize)> = Vec::new();
+        let mut all: Vec<usize> = (0..order).map(|element| ties::order_of(group, element)).collect();
+        all.sort_unstable();
+        for of in all {
+            match orders.last_mut() {
+                Some((last, count)) if *last == of => *count += 1,
+                _ => orders.push((of, 1)),
+            }
+        }
+        let commuting = (0..order * order).filter(|&at| commute(at / order, at % order)).count();
+        Self {
+            involutions: orders.iter().find(|(of, _)| *of == 2).map_or(0, |(_, count)| *count),
+            classes: commuting / order,
+            centre: (0..order).filter(|&a| (0..order).all(|b| commute(a, b))).count(),
+            orders,
+        }
+    }
+
+    /// Order, classes, centre and involutions: the groups of an order have no names that people know.
+    fn name(&self, order: usize) -> String {
+        format!("G{order}/{}/{}/{}", self.classes, self.centre, self.involutions)
+    }
+}
+
+/// A random solvable group.
+fn draw(order: usize, random: &mut Stream) -> Group {
+    let mut primes = Vec::new();
+    let (mut rest, mut prime) = (order, 2);
+    while rest > 1 {
+        while rest.is_multiple_of(prime) {
+            primes.push(prime);
+            rest /= prime;
+        }
+        prime += 1;
+    }
+    for at in (1..primes.len()).rev() {
+        primes.swap(at, random.random_range(0..=at));
+    }
+    let mut group = Group::most_square(1);
+    for prime in primes {
+        group = extended(&group, prime, random);
+    }
+    group
+}
+
+/// A group with a given normal subgroup N and a factor of prime order: elements n·tⁱ, where t acts on N by an
+/// automorphism σ and tᵖ is an element z of N; σ has to leave z alone, and σᵖ to be the conjugation by z.
+fn extended(inner: &Group, prime: usize, random: &mut Stream) -> Group {
+    let order = inner.order();
+    let identity: Vec<u16> = (0..order as u16).collect();
+    let then = |a: &[u16], b: &[u16]| -> Vec<u16> { a.iter().map(|&e| b[usize::from(e)]).collect() };
+    let power = |map: &[u16], times: usize| (0..times).fold(identity.clone(), |power, _| then(&power, map));
+    // Of the turns of an automorphism only those by powers of the prime can go with an extension by it.
+    let mut sigma = ties::any_automorphism(inner, random).unwrap_or_else(|| identity.clone());
+    let mut turns = ties::turns(&sigma);
+    while turns.is_multiple_of(prime) {
+        turns /= prime;
+    }
+    sigma = power(&sigma, turns);
+    let fits = |sigma: &[u16]| -> Vec<usize> {
+        let whole = power(sigma, prime);
+        let conjugates =
+            |z: usize, e: usize| inner.times(inner.times(z, e), inner.inverse(z)) == usize::from(whole[e]);
+        (0..order).filter(|&z| usize::from(sigma[z]) == z && (0..order).all(|e| conjugates(z, e))).collect()
+    };
+    // The identity fits, and a power of every automorphism is the identity.
+    let mut choices = fits(&sigma);
+    while choices.is_empty() {
+        sigma = power(&sigma, prime);
+        choices = fits(&sigma);
+    }
+    let z = choices[random.random_range(0..choices.len())];
+    let powers: Vec<Vec<u16>> = (0..prime).map(|times| power(&sigma, times)).collect();
+    let rows: Vec<Vec<u16>> = (0..order * prime)
+        .map(|a| {
+            (0..order * prime)
+                .map(|b| {
+                    let (x, i, y, j) = (a % order, a / order, b % order, b / order);
+                    let product = inner.times(x, usize::from(powers[i][y]));
+                    let product = if i + j >= prime { inner.times(product, z) } else { product };
+                    (product + order * ((i + j) % prime)) as u16
+                })
+                .collect()
+        })
+        .collect();
+    Group::of_sound_table(&rows, String::new())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+//! Annealing of pods without symmetry (section 5.5): the state is 48 permutations of the cubes, distances are summed
+//! from the 64 chips of every cube in turn.
+//!
+//! A move exchanges two entries of one switch, or sets one switch to its best response: what a cut allows most if all
+//! other switches stay. As in [`super::anneal`], chains share the lanes of a wavefront, and the result depends on
+//! the seed and the settings alone.
+
+use super::Settings;
+use crate::model::pod::SWITCHES;
+use crate::model::topology::Topology;
+use crate::throughput::metrics::Lengths;
+use crate::throughput::metrics::circuit_cuts::CircuitCut;
+use crate::throughput::metrics::wavefront::Wavefront;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+use rand::RngExt;
+use rayon::prelude::*;
+
+/// What makes a pod without symmetry good, as [`super::Objective`] says of voltages.
+#[derive(Clone, Debug)]
+pub struct GeneralObjective {
+    /// Lengths of links that every pod is measured with; at least one.
+    pub metrics: Vec<Lengths>,
+    /// Bounds that are linear in the circuits.
+    pub cuts: Vec<CircuitCut>,
+    /// Share of the mean of 1/λ over the metrics that is added to the largest.
+    pub mean_share: f64,
+}
+
+/// A pod without symmetry and what the objective says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneralDesign {
+    /// `states[switch * cubes + cube]`.
+    pub states: Vec<u16>,
+    /// Less is better: about 1/λ by the worst bound.
+    pub score: f64,
+    /// The least bound on λ of the objective.
+    pub bound: f64,
+}
+
+impl GeneralDesign {
+    /// The pod; `None` if a state is no permutation.
+    pub fn topology(&self) -> Option<Topology> {
+        let states: Vec<Vec<u16>> =
+            self.states.chunks(self.states.len() / SWITCHES).map(<[u16]>::to_vec).collect();
+        Topology::general(&states).ok()
+    }
+}
+
+/// Share of moves that take a best response to a cut.
+const RESPONSES: f64 = 0.02;
+
+/// Words of wavefronts that a crew works through between two looks at the watch: about a millisecond.
+const SLICE_WORDS: u64 = 2_000_000;
+
+/// Anneals chains from `start` and returns the best design of every chain, best first. `settings.swaps` and
+/// `settings.exchanges` are of no use here.
+///
+/// # Errors
+/// What the watch stops with.
+pub fn anneal<W: Watch>(
+    objective: &GeneralObjective,
+    settings: &Settings,
+    start: &Topology,
+    stream: impl Fn(u64) -> Stream,
+    watch: &mut W,
+    mut progress: impl FnMut(&mut W, &GeneralDesign),
+) -> Result<Vec<GeneralDesign>, MethodError> {
+    let cubes = start.cubes();
+    let (chains, together) = (settings.chains.max(1) as usize, Wavefront::best_pods(cubes));
+    // `responses[cut * SWITCHES + switch]`.
+    let responses: Vec<Vec<u16>> =
+        objective.cuts.iter().flat_map(|cut| (0..SWITCHES).map(|switch| cut.best_response(switch))).collect();
+    let mut crews: Vec<Crew<'_>> = (0..chains)
+        .step_by(together)
+        .map(|first| {
+            let streams = (first..chains.min(first + together)).map(|chain| stream(chain as u64));
+            Crew::new(objective, &responses, start, streams.collect())
+        })
+        .collect();
+    watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
+    let scale = crews.iter().flat_map(|crew| &crew.chains).map(|chain| chain.design.score);
+    let scale = scale.fold(f64::INFINITY, f64::min);
+    let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
+    let slice = (SLICE_WORDS / (6 * 64 * (cubes * cubes * together) as u64 * ticks)).max(1);
+    let stop = watch.stop_test();
+    let mut step = 0;
+    while step < settings.steps {
+        let until = (step + slice).min(settings.steps);
+        let (stop, from) = (&stop, step);
+        watch.parallel(|| {
+            crews.par_iter_mut().for_each(|crew| {
+                for at in from..until {
+                    if stop() {
+                        return;
+                    }
+                    let through = at as f64 / settings.steps as f64;
+                    crew.step(scale * settings.hot * (settings.cold / settings.hot).powf(through));
+                }
+            });
+        });
+        watch.count((until - step) * chains as u64);
+        step = until;
+        watch.checkpoint()?;
+        let best = crews.iter().flat_map(|crew| &crew.chains).map(|chain| &chain.best);
+        if let Some(best) = best.min_by(|a, b| a.score.total_cmp(&b.score)) {
+            progress(watch, best);
+        }
+    }
+    let mut designs: Vec<GeneralDesign> =
+        crews.into_iter().flat_map(|crew| crew.chains).map(|chain| chain.best).collect();
+    designs.sort_by(|a, b| a.score.total_cmp(&b.score).then_with(|| a.states.cmp(&b.states)));
+    Ok(designs)
+}
+
+/// A state of one switch under consideration, and the score it may have at most.
+#[derive(Clone, Debug)]
+struct Trial {
+    switch: usize,
+    state: Vec<u16>,
+    limit: f64,
+}
+
+struct Chain {
+    random: Stream,
+    design: GeneralDesign,
+    cuts: Vec<f64>,
+    best: GeneralDesign,
+    trial: Option<Trial>,
+    trial_cuts: Vec<f64>,
+    /// Largest and sum of 1/λ over the metrics, for what is wired.
+    worst: f64,
+    total: f64,
+}
+
+/// Chains in the lanes of one wavefront.
+struct Crew<'a> {
+    objective: &'a GeneralObjective,
+    responses: &'a [Vec<u16>],
+    cubes: usize,
+    wavefront: Wavefront,
+    chains: Vec<Chain>,
+    /// What 1/λ is at least by any metric: what a cheap test may rely on.
+    floor: f64,
+}
+
+impl<'a> Crew<'a> {
+    fn new(
+        objective: &'a GeneralObjective,
+        responses: &'a [Vec<u16>],
+        start: &Topology,
+        streams: Vec<Stream>,
+    ) -> Self {
+        let cubes = start.cubes();
+        let mut wavefront = Wavefront::new(cubes, streams.len());
+        for which in 0..streams.len() {
+            wavefront.wire(which, start);
+        }
+        let states: Vec<u16> = (0..SWITCHES).flat_map(|switch| start.state(switch).iter().copied()).collect();
+        let cuts: Vec<f64> = objective.cuts.iter().map(|cut| cut.bound(start)).collect();
+        let design = GeneralDesign { states, score: f64::INFINITY, bound: 0.0 };
+        let chain = |random| Chain {
+            random,
+            design: design.clone(),
+            cuts: cuts.clone(),
+            best: design.clone(),
+            trial: None,
+            trial_cuts: cuts.clone(),
+            worst: 0.0,
+            total: 0.0,
+        };
+        let chains = streams.into_iter().map(chain).collect();
+        let floor = 1.0 / crate::throughput::metrics::cover_bound(start.nodes()).mcf;
+        Self { objective, responses, cubes, wavefront, chains, floor }
+    }
+
+    /// Measures the start.
+    fn start(&mut self) {
+        self.measure();
+        for chain in &mut self.chains {
+            chain.design.score = score(self.objective, chain.worst, chain.total, &chain.cuts);
+            chain.design.bound = bound(chain.worst, &chain.cuts);
+            chain.best.clone_from(&chain.design);
+        }
+    }
+
+    /// One evaluation of every chain.
+    fn step(&mut self, temperature: f64) {
+        let mut moved = false;
+        for lane in 0..self.chains.len() {
+            self.propose(lane, temperature);
+            if let Some(trial) = &self.chains[lane].trial {
+                moved = true;
+                patch(&mut self.wavefront, lane, trial.switch, &trial.state);
+            }
+        }
+        if !moved {
+            return;
+        }
+        self.measure();
+        for (lane, chain) in self.chains.iter_mut().enumerate() {
+            let Some(trial) = chain.trial.take() else { continue };
+            let place = trial.switch * self.cubes..(trial.switch + 1) * self.cubes;
+            let score = score(self.objective, chain.worst, chain.total, &chain.trial_cuts);
+            if score > trial.limit {
+                patch(&mut self.wavefront, lane, trial.switch, &chain.design.states[place]);
+                continue;
+            }
+            chain.design.states[place].copy_from_slice(&trial.state);
+            chain.cuts.clone_from(&chain.trial_cuts);
+            chain.design.score = score;
+            chain.design.bound = bound(chain.worst, &chain.cuts);
+            if score < chain.best.score {
+                chain.best.clone_from(&chain.design);
+            }
+        }
+    }
+
+    /// Draws a move of a chain; none if nothing would change or the cuts refuse it.
+    fn propose(&mut self, lane: usize, temperature: f64) {
+        let Chain { random, design, cuts, trial, trial_cuts, .. } = &mut self.chains[lane];
+        *trial = None;
+        let switch = random.random_range(0..SWITCHES);
+        let now = &design.states[switch * self.cubes..(switch + 1) * self.cubes];
+        let state = if !self.responses.is_empty() && random.random::<f64>() < RESPONSES {
+            let cut = random.random_range(0..self.objective.cuts.len());
+            self.responses[cut * SWITCHES + switch].clone()
+        } else {
+            let (one, other) = (random.random_range(0..self.cubes), random.random_range(0..self.cubes));
+            let mut state = now.to_vec();
+            state.swap(one, other);
+            state
+        };
+        if state == now {
+            return;
+        }
+        // The threshold comes first: most moves that the cuts know to be too bad are never measured.
+        let limit = design.score - temperature * (1.0 - random.random::<f64>()).ln();
+        for ((sum, before), cut) in trial_cuts.iter_mut().zip(&*cuts).zip(&self.objective.cuts) {
+            *sum = before + cut.of_state(switch, &state) - cut.of_state(switch, now);
+        }
+        let least = self.floor * self.objective.metrics.len() as f64;
+        if score(self.objective, self.floor, least, trial_cuts) <= limit {
+            *trial = Some(Trial { switch, state, limit });
+        }
+    }
+
+    /// Measures the lanes as they are wired.
+    fn measure(&mut self) {
+        for chain in &mut self.chains {
+            (chain.worst, chain.total) = (0.0, 0.0);
+        }
+        let mut sums = vec![Some(0u64); self.chains.len()];
+        for metric in &self.objective.metrics {
+            sums.fill(Some(0));
+            for source in 0..self.cubes {
+                for (sum, found) in sums.iter_mut().zip(self.wavefront.run(metric, source)) {
+                    *sum = sum.zip(*found).map(|(sum, found)| sum + found.sum);
+                }
+            }
+            for (chain, sum) in self.chains.iter_mut().zip(&sums) {
+                let mean = |sum: u64| sum as f64 / self.cubes as f64;
+                let time = sum.map_or(f64::INFINITY, |sum| 1.0 / metric.bound(mean(sum)));
+                chain.worst = chain.worst.max(time);
+                chain.total += time;
+            }
+        }
+    }
+}
+
+fn patch(wavefront: &mut Wavefront, lane: usize, switch: usize, state: &[u16]) {
+    for (cube, &far) in state.iter().enumerate() {
+        wavefront.patch(lane, switch, cube, usize::from(far));
+    }
+}
+
+/// The score: less is better.
+fn score(objective: &GeneralObjective, worst: f64, total: f64, cuts: &[f64]) -> f64 {
+    let least_cut = cuts.iter().copied().fold(f64::INFINITY, f64::min);
+    worst.max(1.0 / least_cut) + objective.mean_share * total / objective.metrics.len() as f64
+}
+
+fn bound(worst: f64, cuts: &[f64]) -> f64 {
+    cuts.iter().copied().fold(1.0 / worst, f64::min)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Which family of designs is best: all of them are annealed shortly, the better ones longer, the best in full.
+
+use super::families::Family;
+use super::{Design, Objective, Progress, Settings, anneal};
+use crate::throughput::metrics::Lengths;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
+
+/// The best design of a family.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The family.
+    pub family: Family,
+    /// Its best design so far.
+    pub design: Design,
+}
+
+/// One round: at most so many families are left, and each of them gets a share of the steps and chains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Round {
+    families: usize,
+    steps: f64,
+    chains: f64,
+}
+
+/// Each round starts its chains anew: an annealing from a high temperature finds more than one that is continued.
+const ROUNDS: [Round; 3] = [
+    Round { families: usize::MAX, steps: 0.1, chains: 0.5 },
+    Round { families: 3, steps: 0.35, chains: 1.0 },
+    Round { families: 1, steps: 1.0, chains: 1.0 },
+];
+
+/// More rounds if there are many families: what a short annealing says of them differs by chance as much as they do.
+const MANY_ROUNDS: [Round; 4] = [
+    Round { families: usize::MAX, steps: 0.04, chains: 0.5 },
+    Round { families: 8, steps: 0.12, chains: 1.0 },
+    Round { families: 3, steps: 0.4, chains: 1.0 },
+    Round { families: 1, steps: 1.0, chains: 1.0 },
+];
+
+/// Families that are many.
+const MANY: usize = 16;
+
+/// Numbers of random streams that one annealing may use.
+const STREAMS: u64 = 1 << 16;
+
+/// The metrics that matter at a size: hops and optical links of double length up to 1024 chips, above that optical
+/// links of double and triple length, because there they are what runs full.
+pub fn metrics(cubes: usize) -> Vec<Lengths> {
+    if cubes <= 16 {
+        vec![Lengths::hops(), Lengths::two(1, 2)]
+    } else {
+        vec![Lengths::two(1, 3), Lengths::two(1, 2)]
+    }
+}
+
+/// Runs the tournament; returns the best design of every family, best first. `each` hears of every round's best.
+///
+/// # Errors
+/// What the watch stops with.
+pub fn tournament<W: Watch>(
+    families: Vec<Family>,
+    settings: &Settings,
+    mean_share: f64,
+    stream: impl Fn(u64) -> Stream,
+    watch: &mut W,
+    mut progress: impl FnMut(&mut W, &Family, &Progress),
+    mut each: impl FnMut(&mut W, &Entry) -> Result<(), MethodError>,
+) -> Result<Vec<Entry>, MethodError> {
+    let mut entries: Vec<(Family, Option<Design>)> =
+        families.into_iter().map(|family| (family, None)).collect();
+    let mut number = 0;
+    // With one family there is nothing to choose.
+    let rounds = match entries.len() {
+        1 => &ROUNDS[2..],
+        2..MANY => &ROUNDS[..],
+        _ => &MANY_ROUNDS[..],
+    };
+    for round in rounds {
+        for (family, best) in entries.iter_mut().take(round.families) {
+            let objective = Objective {
+                group: family.group.clone(),
+                ties: family.ties.clone(),
+                metrics: metrics(family.group.order()),
+                cuts: Vec::new(),
+                mean_share,
+            };
+            let settings = Settings {
+                steps: ((settings.steps as f64 * round.steps) as u64).max(1),
+                chains: ((f64::from(settings.chains) * round.chains) as u32).max(1),
+                ..*settings
+            };
+            let first = number * STREAMS;
+            number += 1;
+            let found = anneal(
+                &objective,
+                &settings,
+                &[],
+                |n| stream(first + n),
+                watch,
+                |watch, at| {
+                    progress(watch, family, at);
+                },
+            )?;
+            if let Some(design) = found.first()
+                && best.is_none_or(|best| design.score < best.score)
+            {
+                *best = Some(*design);
+            }
+        }
+        let score = |best: &Option<Design>| best.map_or(f64::INFINITY, |best| best.score);
+        entries.sort_by(|a, b| score(&a.1).total_cmp(&score(&b.1)));
+        if let Some((family, Some(design))) = entries.first() {
+            each(watch, &Entry { family: family.clone(), design: *design })?;
+        }
+    }
+    Ok(entries.into_iter().filter_map(|(family, design)| Some(Entry { family, design: design? })).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,331 @@
+//! Directed networks of degree 4: how near known families and a search come to what any such network could carry.
+//!
+//! A network of n nodes with four arcs out of and into each is measured by n times its throughput (one unit from every
+//! node to every other, unit capacities). Undirected families count both directions of a link.
+
+use crate::throughput::mcf::network::Network;
+use crate::throughput::mcf::{self, Settings};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::{Stream, Streams};
+use lightbay_core::watch::Watch;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use std::collections::VecDeque;
+
+/// Arcs out of and into a node.
+pub const DEGREE: usize = 4;
+
+/// Random networks of a family of which the best is taken.
+const SAMPLES: u64 = 5;
+
+/// Swaps tried by the search.
+const SWAPS: u32 = 20_000;
+
+/// Relative width of the certificates.
+const GAP: f64 = 1e-5;
+
+/// A directed network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digraph {
+    nodes: usize,
+    /// Tail and head of each arc.
+    arcs: Vec<(u32, u32)>,
+}
+
+impl Digraph {
+    /// The generalised Kautz graph: i to (-4i - j) mod n for j = 1 to 4, without self loops.
+    pub fn gen_kautz(nodes: usize) -> Self {
+        let mut arcs = Vec::new();
+        for node in 0..nodes {
+            for step in 1..=DEGREE {
+                let head = (2 * DEGREE * nodes - DEGREE * node - step) % nodes;
+                if head != node {
+                    arcs.push((node as u32, head as u32));
+                }
+            }
+        }
+        Self { nodes, arcs }
+    }
+
+    /// The Kautz graph K(4, k): words of k letters out of five without equal neighbours, arcs by shifting.
+    pub fn kautz(letters: usize) -> Self {
+        let mut words: Vec<Vec<u8>> = vec![Vec::new()];
+        for _ in 0..letters {
+            let longer = |word: &Vec<u8>| {
+                let word = word.clone();
+                let last = word.last().copied();
+                (0..=DEGREE as u8).filter(move |letter| Some(*letter) != last).map(move |letter| {
+                    let mut longer = word.clone();
+                    longer.push(letter);
+                    longer
+                })
+            };
+            words = words.iter().flat_map(longer).collect();
+        }
+        let mut arcs = Vec::new();
+        for (tail, word) in words.iter().enumerate() {
+            for (head, other) in words.iter().enumerate() {
+                if tail != head && word.get(1..) == other.get(..letters.saturating_sub(1)) {
+                    arcs.push((tail as u32, head as u32));
+                }
+            }
+        }
+        Self { nodes: words.len(), arcs }
+    }
+
+    /// A random 4-regular network, both directions of each link: stubs are paired at random, and links that cannot be
+    /// are mended by swapping with others. `None` below 5 nodes.
+    pub fn jellyfish(nodes: usize, stream: &mut Stream) -> Option<Self> {
+        if nodes <= DEGREE {
+            return None;
+        }
+        let mut stubs: Vec<u32> = (0..nodes as u32).flat_map(|node| [node; DEGREE]).collect();
+        stubs.shuffle(stream);
+        let mut links: Vec<(u32, u32)> = stubs.chunks(2).map(|pair| (pair[0], pair[1])).collect();
+        let same = |one: (u32, u32), other: (u32, u32)| one == other || one == (other.1, other.0);
+        for _ in 0..1_000_000 {
+            let wrong = (0..links.len()).find(|&at| {
+                let link = links[at];
+                link.0 == link.1 || links[..at].iter().any(|&other| same(link, other))
+            });
+            let Some(wrong) = wrong else { return Some(Self::undirected(nodes, &links)) };
+            let other = stream.random_range(0..links.len());
+            if other != wrong {
+                (links[wrong].1, links[other].1) = (links[other].1, links[wrong].1);
+            }
+        }
+        None
+    }
+
+    /// A random lift of the complete graph on five nodes, both directions of each link; `None` unless n is a multiple
+    /// of 5.
+    pub fn xpander(nodes: usize, stream: &mut Stream) -> Option<Self> {
+        let parts = DEGREE + 1;
+        if nodes == 0 || !nodes.is_multiple_of(parts) {
+            return None;
+        }
+        let lift = nodes / parts;
+        let mut links = Vec::new();
+        for one in 0..parts {
+            for other in one + 1..parts {
+                let mut matching: Vec<usize> = (0..lift).collect();
+                matching.shuffle(stream);
+                for (at, to) in matching.into_iter().enumerate() {
+                    links.push(((one * lift + at) as u32, (other * lift + to) as u32));
+                }
+            }
+        }
+        Some(Self::undirected(nodes, &links))
+    }
+
+    fn undirected(nodes: usize, links: &[(u32, u32)]) -> Self {
+        let both = |(one, other): &(u32, u32)| [(*one, *other), (*other, *one)];
+        Self { nodes, arcs: links.iter().flat_map(both).collect() }
+    }
+
+    /// Number of nodes.
+    pub const fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Tail and head of each arc.
+    pub fn arcs(&self) -> &[(u32, u32)] {
+        &self.arcs
+    }
+
+    /// As a flow problem: every arc has a class of its own.
+    pub fn network(&self) -> Network {
+        let arcs: Vec<(u32, u32, u32)> =
+            self.arcs.iter().enumerate().map(|(at, (tail, head))| (*tail, *head, at as u32)).collect();
+        Network::new(self.nodes, &arcs, arcs.len(), 1.0)
+    }
+
+    /// What it carries for each ordered pair, both ends.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn throughput(&self, watch: &mut impl Watch) -> Result<(f64, f64), MethodError> {
+        let settings = Settings { gap: GAP, ..Settings::default() };
+        let (known, stopped) =
+            mcf::interval(&self.network(), &settings, &vec![1.0; self.arcs.len()], &mut Quiet(watch));
+        match (known, stopped) {
+            (_, Some(stopped)) => Err(stopped),
+            (Some(known), None) => Ok((known.lower, known.upper)),
+            (None, None) => Ok((0.0, 0.0)),
+        }
+    }
+
+    /// Sum of the distances of all ordered pairs; `None` if some cannot be reached.
+    pub fn distances(&self) -> Option<u64> {
+        let mut out = vec![Vec::with_capacity(DEGREE); self.nodes];
+        for (tail, head) in &self.arcs {
+            out[*tail as usize].push(*head);
+        }
+        let mut sum = 0;
+        let (mut far, mut queue) = (vec![u32::MAX; self.nodes], VecDeque::new());
+        for source in 0..self.nodes {
+            far.fill(u32::MAX);
+            far[source] = 0;
+            queue.push_back(source as u32);
+            let mut reached = 0;
+            while let Some(node) = queue.pop_front() {
+                let at = far[node as usize];
+                (reached, sum) = (reached + 1, sum + u64::from(at));
+                for &head in &out[node as usize] {
+                    if far[head as usize] == u32::MAX {
+                        far[head as usize] = at + 1;
+                        queue.push_back(head);
+                    }
+                }
+            }
+            if reached < self.nodes {
+                return None;
+            }
+        }
+        Some(sum)
+    }
+}
+
+/// No network of degree 4 carries more for each ordered pair: a node reaches at most 4 others by one hop, 16 by two.
+pub fn bound(nodes: usize) -> f64 {
+    let (mut rest, mut level, mut hops, mut sum) = (nodes.saturating_sub(1), DEGREE, 1, 0);
+    while rest > 0 {
+        let here = level.min(rest);
+        sum += hops * here;
+        rest -= here;
+        level = level.saturating_mul(DEGREE);
+        hops += 1;
+    }
+    if sum == 0 { f64::INFINITY } else { DEGREE as f64 / sum as f64 }
+}
+
+/// Local search from the generalised Kautz graph (or a random network): heads of two arcs are swapped as long as
+/// distances do not grow, or grow little while the search is warm.
+///
+/// # Errors
+/// The reason to stop.
+pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph, MethodError> {
+    let mut stream = Streams::new(seed).stream(0);
+    let mut current = Digraph::gen_kautz(nodes);
+    let missing = |graph: &Digraph| graph.distances().unwrap_or(u64::MAX / 4);
+    let mut value = missing(&current);
+    let mut best = (value, current.clone());
+    let count = current.arcs.len();
+    if count < 2 {
+        return Ok(current);
+    }
+    for step in 0..SWAPS {
+        if step.is_multiple_of(16) {
+            watch.checkpoint()?;
+            watch.count(16);
+        }
+        let (one, other) = (stream.random_range(0..count), stream.random_range(0..count));
+        let ((a, b), (c, d)) = (current.arcs[one], current.arcs[other]);
+        let there = |arc: (u32, u32)| current.arcs.contains(&arc);
+        if a == d || c == b || a == c || b == d || there((a, d)) || there((c, b)) {
+            continue;
+        }
+        (current.arcs[one].1, current.arcs[other].1) = (d, b);
+        let next = missing(&current);
+        let warmth = 3.0 * (1.0 - f64::from(step) / f64::from(SWAPS));
+        let worse = next as f64 - value as f64;
+        if worse <= 0.0 || stream.random::<f64>() < (-worse / warmth.max(1e-3)).exp() {
+            value = next;
+            if value < best.0 {
+                best = (value, current.clone());
+            }
+        } else {
+            (current.arcs[one].1, current.arcs[other].1) = (b, d);
+        }
+    }
+    Ok(best.1)
+}
+
+/// A line of the study: n times the throughput of each family; `None` where a family has no network of that size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Nodes.
+    pub nodes: usize,
+    /// What no network carries.
+    pub bound: f64,
+    /// The generalised Kautz graph.
+    pub gen_kautz: f64,
+    /// The best of some random 4-regular networks.
+    pub jellyfish: Option<f64>,
+    /// The best of some random lifts.
+    pub xpander: Option<f64>,
+    /// The search.
+    pub search: f64,
+}
+
+/// The study of some sizes. Equal seeds, equal rows.
+///
+/// # Errors
+/// The reason to stop.
+pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<Row>, MethodError> {
+    let mut rows = Vec::with_capacity(sizes.len());
+    for &nodes in sizes {
+        let scaled = |lower: f64| nodes as f64 * lower;
+        let mut best: [Option<f64>; 2] = [None; 2];
+        for sample in 0..SAMPLES {
+            let mut stream = Streams::new(seed).stream(1 + nodes as u64 * SAMPLES + sample);
+            let drawn = [Digraph::jellyfish(nodes, &mut stream), Digraph::xpander(nodes, &mut stream)];
+            for (best, graph) in best.iter_mut().zip(drawn) {
+                if let Some(graph) = graph {
+                    let value = scaled(graph.throughput(watch)?.0);
+                    *best = Some(best.map_or(value, |known| known.max(value)));
+                }
+            }
+        }
+        let known = scaled(Digraph::gen_kautz(nodes).throughput(watch)?.0);
+        let found = scaled(search(nodes, seed, watch)?.throughput(watch)?.0);
+        rows.push(Row {
+            nodes,
+            bound: scaled(bound(nodes)),
+            gen_kautz: known,
+            jellyfish: best[0],
+            xpander: best[1],
+            // The search begins with that graph and looks at distances only.
+            search: found.max(known),
+        });
+    }
+    Ok(rows)
+}
+
+/// The study as CSV, one line for each size.
+pub fn csv(rows: &[Row]) -> String {
+    let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
+    let line = |row: &Row| {
+        let cells =
+            [Some(row.bound), Some(row.gen_kautz), row.jellyfish, row.xpander, Some(row.search)].map(cell);
+        format!("{},{}\n", row.nodes, cells.join(","))
+    };
+    let head = "nodes,bound,gen_kautz,jellyfish,xpander,search\n".to_owned();
+    head + &rows.iter().map(line).collect::<String>()
+}
+
+/// Passes on when to stop, but no figures: those would be of another question.
+struct Quiet<'w, W>(&'w mut W);
+
+impl<W: Watch> Watch for Quiet<'_, W> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.0.checkpoint()
+    }
+
+    fn report(&mut self, _: lightbay_core::event::EventBody) {}
+
+    fn count(&mut self, units: u64) {
+        self.0.count(units);
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.0.elapsed_s()
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        self.0.stop_test()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,572 @@
+//! The state of a run and its cycle.
+//!
+//! All state is in flat arrays, indexed by node, output (`6 * node + port`) or lane (`(6 * node + input port) <<
+//! shift | lane`), so small that what one cycle touches stays in the cache:
+//! * flits on links wait in the calendar of arrivals, which is written and read in sequence;
+//! * the first flit of a lane is in the lane's own record, the others in a ring buffer that starts over whenever it is
+//!   empty;
+//! * an output knows the room of the lanes that it feeds and, as a bit mask, the lanes whose head wants it. Blocked
+//!   heads therefore cost nothing.
+
+use super::network::{EJECT, Network};
+use super::wheel::{Arrival, Wheel};
+use crate::model::pod::PORTS;
+use lightbay_core::random::{Stream, Streams};
+use rand::Rng;
+use std::collections::VecDeque;
+
+/// Packets that a source queue holds; one more and the run counts as saturated.
+const SOURCE_LIMIT: usize = 2048;
+/// No virtual channel reserved or free.
+const NO_LANE: u8 = u8::MAX;
+/// Mark of the last flit of a packet, in the word of its birth.
+const TAIL: u32 = 1 << 31;
+/// Labels that an output tells apart.
+pub(super) const MAX_LABELS: usize = 4;
+/// Lanes of a link at most.
+pub(super) const MAX_LANES: usize = 8;
+/// Slots of a ring buffer that lie side by side: as many flits as a cache line holds.
+const BLOCK: usize = 4;
+
+/// A flit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flit {
+    /// Cycle in which its packet joined its source queue, and [`TAIL`].
+    birth: u32,
+    /// What is left of its route, as the network codes it; in halves, so that a flit has 12 bytes.
+    codes: [u32; 2],
+}
+
+impl Flit {
+    const fn new(birth: u32, codes: u64) -> Self {
+        Self { birth, codes: [codes as u32, (codes >> 32) as u32] }
+    }
+
+    /// Port and label of its next hop.
+    const fn code(self) -> u8 {
+        self.codes[0] as u8 & 31
+    }
+
+    /// The same flit after a hop.
+    fn advanced(self, net: &Network) -> Self {
+        let codes = u64::from(self.codes[0]) | u64::from(self.codes[1]) << 32;
+        Self::new(self.birth, net.after_hop(codes))
+    }
+}
+
+/// A lane: a first-in first-out buffer of one virtual channel.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    first: Flit,
+    /// Where the second flit is in the ring.
+    next: u16,
+    /// Flits that have arrived.
+    present: u16,
+}
+
+/// An output port of a node.
+#[derive(Clone, Copy, Debug)]
+struct Output {
+    /// Lanes whose head wants this output, by label: bit `input port << shift | lane`, the source queue last.
+    heads: [u64; MAX_LABELS],
+    /// Free slots of the lanes downstream; flits on the link count as present there.
+    room: [u16; MAX_LANES],
+    /// The input port at the other end, as index of that node's output there; the relation is symmetric.
+    pair: u32,
+    /// Cycles from a send to the arrival.
+    delay: u16,
+    /// First request bit that it looks at.
+    turn: u8,
+    /// Lanes downstream that a packet has reserved.
+    taken: u8,
+}
+
+/// A packet in a source queue.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    flit: Flit,
+    /// Flits that have been sent.
+    sent: u32,
+}
+
+/// What has happened since the last [`Simulator::reset_counts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Flits generated, those refused by full source queues included.
+    pub offered: u64,
+    /// Flits that left the network.
+    pub delivered: u64,
+    /// Packets whose last flit left the network.
+    pub packets: u64,
+    /// Sum of the latencies of these packets, cycles. The injection latency is the same for all, so it is added here
+    /// instead of holding packets back.
+    pub latency_cycles: u64,
+    /// Flits sent over links.
+    pub hops: u64,
+    /// Flits that found their source queue full.
+    pub refused: u64,
+}
+
+/// One run: a network under a constant offered rate.
+#[derive(Debug)]
+pub struct Simulator<'a> {
+    net: &'a Network,
+    now: u32,
+    lanes: Vec<Lane>,
+    /// All flits of a lane but the first.
+    ring: Vec<Flit>,
+    outputs: Vec<Output>,
+    /// Outputs of a node that somebody wants.
+    active: Vec<u8>,
+    /// Packets that wait at their source, by output.
+    queues: Vec<VecDeque<Packet>>,
+    wheel: Wheel,
+    /// Requests of later flits by output and reserved lane; of packets of several flits only.
+    bodies: Vec<u64>,
+    /// Lane that the packet at the head of a lane (then of a source queue) has reserved.
+    reserved: Vec<u8>,
+    /// First cycle in which an output is free again; of slow links only.
+    free_at: Vec<u32>,
+    /// Flits that left each lane for another router.
+    #[cfg(test)]
+    pub(super) departures: Vec<u64>,
+    random: Stream,
+    /// Packets per node and cycle: whole ones, and the chance of one more in units of 2⁻³².
+    whole: u32,
+    chance: u64,
+    counts: Counts,
+}
+
+impl<'a> Simulator<'a> {
+    /// An empty network under `rate` flits per cycle and node. Equal seed and stream, equal run.
+    pub fn new(net: &'a Network, rate: f64, seed: u64, stream: u64) -> Self {
+        let outputs = net.nodes * PORTS;
+        let lanes = outputs << net.shift;
+        let multi = net.packet > 1;
+        let per_cycle = (rate / f64::from(net.packet)).clamp(0.0, 1e6);
+        let output = |index: usize| Output {
+            heads: [0; MAX_LABELS],
+            room: [net.buffer; MAX_LANES],
+            pair: net.pairs[index],
+            delay: net.delays[index],
+            turn: 0,
+            taken: 0,
+        };
+        Self {
+            net,
+            now: 0,
+            lanes: vec![Lane::default(); lanes],
+            ring: vec![Flit::default(); lanes * usize::from(net.buffer).next_multiple_of(BLOCK)],
+            outputs: (0..outputs).map(output).collect(),
+            active: vec![0; net.nodes],
+            queues: vec![VecDeque::new(); outputs],
+            wheel: Wheel::new(net.longest_delay + 1),
+            bodies: vec![0; if multi { outputs << net.shift } else { 0 }],
+            reserved: vec![NO_LANE; if multi { lanes + outputs } else { 0 }],
+            free_at: vec![0; if net.cycles_per_flit > 1 { outputs } else { 0 }],
+            #[cfg(test)]
+            departures: vec![0; lanes],
+            random: Streams::new(seed).stream(stream),
+            whole: per_cycle as u32,
+            chance: (per_cycle.fract() * 4_294_967_296.0) as u64,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Cycles simulated.
+    pub const fn now(&self) -> u32 {
+        self.now
+    }
+
+    /// What has happened since the counts were reset.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Starts counting anew.
+    pub fn reset_counts(&mut self) {
+        self.counts = Counts::default();
+    }
+
+    /// Whether a source queue has overflowed since the counts were reset.
+    pub const fn overflowed(&self) -> bool {
+        self.counts.refused > 0
+    }
+
+    /// Flits in buffers and on links.
+    pub fn in_network(&self) -> u64 {
+        let buffered: u64 = self.lanes.iter().map(|lane| u64::from(lane.present)).sum();
+        buffered + self.wheel.pending() as u64
+    }
+
+    /// Slots that outputs hold to be occupied: the same as [`Self::in_network`] if no credit was lost.
+    pub fn credits_in_use(&self) -> u64 {
+        let used = |output: &Output| -> u64 {
+            output.room[..self.net.lanes].iter().map(|&room| u64::from(self.net.buffer - room)).sum()
+        };
+        self.outputs.iter().map(used).sum()
+    }
+
+    /// Flits in source queues.
+    pub fn at_sources(&self) -> u64 {
+        let packet_flits = self.net.packet;
+        let queued = |packet: &Packet| u64::from(packet_flits - packet.sent);
+        self.queues.iter().flatten().map(queued).sum()
+    }
+
+    /// Stops generating packets: what is in the network drains.
+    pub const fn stop_sources(&mut self) {
+        self.whole = 0;
+        self.chance = 0;
+    }
+
+    /// Puts one packet into its source queue, beside those generated by chance. Nothing happens if source and target
+    /// are the same node or no nodes of the pod.
+    pub fn send(&mut self, source: usize, target: usize) {
+        let net = self.net;
+        if source >= net.nodes || target >= net.nodes || source == target {
+            return;
+        }
+        // Under translation only routes from cube 0 are stored: the right one is that which ends at the target.
+        let local = source % net.sources;
+        let candidate = (0..net.nodes).find(|&at| at != local && self.lands(source, local, at) == target);
+        if let Some(at) = candidate {
+            self.enqueue::<true>(source, local, at);
+        }
+    }
+
+    /// Where the route from `local` to `at`, walked from `source`, ends.
+    fn lands(&self, source: usize, local: usize, at: usize) -> usize {
+        let net = self.net;
+        let (mut node, mut codes) = (source, net.starts[local * net.nodes + at]);
+        while codes as u8 & 7 != EJECT {
+            node = net.pairs[node * PORTS + (codes & 7) as usize] as usize / PORTS;
+            codes = net.after_hop(codes);
+        }
+        node
+    }
+
+    /// Simulates some cycles.
+    pub fn run(&mut self, cycles: u32) {
+        for _ in 0..cycles {
+            if self.net.packet > 1 || self.net.cycles_per_flit > 1 {
+                self.cycle::<true>();
+            } else {
+                self.cycle::<false>();
+            }
+        }
+    }
+
+    /// One cycle. `GENERAL`: packets of several flits or slow links; without, the quick path of single flits.
+    fn cycle<const GENERAL: bool>(&mut self) {
+        self.generate::<GENERAL>();
+        let arrivals = self.wheel.take(self.now);
+        for &arrival in &arrivals {
+            self.arrive::<GENERAL>(arrival);
+        }
+        self.wheel.recycle(arrivals);
+        for node in 0..self.net.nodes {
+            if self.active[node] != 0 {
+                self.switch::<GENERAL>(node);
+            }
+        }
+        self.now += 1;
+    }
+
+    fn generate<const GENERAL: bool>(&mut self) {
+        let others = self.net.nodes as u64 - 1;
+        if self.whole == 0 && self.chance == 0 || others == 0 {
+            return;
+        }
+        let mut local = 0;
+        for node in 0..self.net.nodes {
+            let mut draw = self.random.next_u64();
+            let packets = self.whole + u32::from((draw & 0xffff_ffff) < self.chance);
+            for index in 0..packets {
+                if index > 0 {
+                    draw = self.random.next_u64();
+                }
+                let pick = (((draw >> 32) * others) >> 32) as usize;
+                let target = pick + usize::from(pick >= local);
+                self.enqueue::<GENERAL>(node, local, target);
+            }
+            local += 1;
+            if local == self.net.sources {
+                local = 0;
+            }
+        }
+    }
+
+    /// Generates a packet at a node, on the stored route from `local` to `target`.
+    fn enqueue<const GENERAL: bool>(&mut self, node: usize, local: usize, target: usize) {
+        let net = self.net;
+        let start = net.starts[local * net.nodes + target];
+        let flit = Flit::new(self.now, start);
+        let output = node * PORTS + usize::from(flit.code() & 7);
+        self.counts.offered += u64::from(self.net.packet);
+        if self.queues[output].len() >= SOURCE_LIMIT {
+            self.counts.refused += u64::from(self.net.packet);
+            return;
+        }
+        self.queues[output].push_back(Packet { flit, sent: 0 });
+        if self.queues[output].len() == 1 {
+            self.request_source::<GENERAL>(output);
+        }
+    }
+
+    /// A flit reaches its lane.
+    fn arrive<const GENERAL: bool>(&mut self, arrival: Arrival) {
+        let at = arrival.at as usize;
+        let lane = &mut self.lanes[at];
+        lane.present += 1;
+        if lane.present == 1 {
+            lane.first = arrival.flit;
+            lane.next = 0;
+            self.expose::<GENERAL>(at);
+        } else {
+            let mut slot = usize::from(lane.next) + usize::from(lane.present) - 2;
+            if slot >= usize::from(self.net.buffer) {
+                slot -= usize::from(self.net.buffer);
+            }
+            let place = self.place(at, slot);
+            self.ring[place] = arrival.flit;
+        }
+    }
+
+    /// Looks at the head of a lane, which is not empty: flits that end here leave, one that goes on wants its output.
+    fn expose<const GENERAL: bool>(&mut self, at: usize) {
+        let net = self.net;
+        loop {
+            let flit = self.lanes[at].first;
+            let code = flit.code();
+            if code & 7 != EJECT {
+                self.request::<GENERAL>(at, code);
+                return;
+            }
+            self.counts.delivered += 1;
+            if flit.birth & TAIL != 0 {
+                self.counts.packets += 1;
+                self.counts.latency_cycles += u64::from(self.now - (flit.birth & !TAIL) + net.injection);
+            }
+            if !self.pop(at) {
+                return;
+            }
+        }
+    }
+
+    /// Where a slot of a lane's ring buffer is. The first slots of all lanes lie together, so that short queues share
+    /// few pages.
+    fn place(&self, at: usize, slot: usize) -> usize {
+        ((slot / BLOCK) * self.lanes.len() + at) * BLOCK + slot % BLOCK
+    }
+
+    /// Takes the head from a lane and returns its slot to the sender. Whether another flit is there.
+    fn pop(&mut self, at: usize) -> bool {
+        let net = self.net;
+        let pair = self.outputs[at >> net.shift].pair as usize;
+        self.outputs[pair].room[at & net.lane_mask] += 1;
+        let place = self.place(at, usize::from(self.lanes[at].next));
+        let lane = &mut self.lanes[at];
+        lane.present -= 1;
+        if lane.present == 0 {
+            return false;
+        }
+        lane.first = self.ring[place];
+        lane.next += 1;
+        if lane.next == net.buffer {
+            lane.next = 0;
+        }
+        true
+    }
+
+    fn request<const GENERAL: bool>(&mut self, at: usize, code: u8) {
+        let net = self.net;
+        let (node, port) = ((at >> net.shift) / PORTS, usize::from(code & 7));
+        let output = node * PORTS + port;
+        let bit = 1u64 << (at - ((node * PORTS) << net.shift));
+        if GENERAL && net.packet > 1 && self.reserved[at] != NO_LANE {
+            self.bodies[(output << net.shift) + usize::from(self.reserved[at])] |= bit;
+        } else {
+            self.outputs[output].heads[usize::from(code >> 3)] |= bit;
+        }
+        self.active[node] |= 1 << port;
+    }
+
+    /// The first packet of a source queue is ready.
+    fn request_source<const GENERAL: bool>(&mut self, output: usize) {
+        let net = self.net;
+        let Some(packet) = self.queues[output].front() else { return };
+        let label = usize::from(packet.flit.code() >> 3);
+        let bit = 1u64 << (PORTS << net.shift);
+        let lane = if GENERAL && net.packet > 1 { self.reserved[self.lanes.len() + output] } else { NO_LANE };
+        if lane == NO_LANE {
+            self.outputs[output].heads[label] |= bit;
+        } else {
+            self.bodies[(output << net.shift) + usize::from(lane)] |= bit;
+        }
+        self.active[output / PORTS] |= 1 << (output % PORTS);
+    }
+
+    /// The outputs of a node choose their winners. The first to choose is another one in every cycle.
+    fn switch<const GENERAL: bool>(&mut self, node: usize) {
+        let net = self.net;
+        let sources = PORTS << net.shift;
+        let mut free = u64::MAX;
+        let first = self.now as usize % PORTS;
+        let active = u32::from(self.active[node]);
+        // Rotated so that bit 0 is the first to choose.
+        let mut waiting = (active >> first | active << (PORTS - first)) & 0x3f;
+        while waiting != 0 {
+            let at = first + waiting.trailing_zeros() as usize;
+            waiting &= waiting - 1;
+            let output = node * PORTS + if at >= PORTS { at - PORTS } else { at };
+            if GENERAL && net.cycles_per_flit > 1 && self.free_at[output] > self.now {
+                continue;
+            }
+            let (lane, eligible) = if GENERAL && net.packet > 1 {
+                self.eligible_of_packets(output)
+            } else {
+                eligible(&self.outputs[output], net)
+            };
+            let eligible = eligible & free;
+            if eligible == 0 {
+                continue;
+            }
+            let turn = &mut self.outputs[output].turn;
+            let after = eligible & (u64::MAX << *turn);
+            let winner = if after == 0 { eligible } else { after }.trailing_zeros() as usize;
+            *turn = winner as u8 + 1;
+            if winner == sources {
+                self.send_from_source::<GENERAL>(output, lane);
+            } else {
+                // The whole input port is done for this cycle.
+                let input = winner >> net.shift << net.shift;
+                free &= !(net.port_bits << input);
+                self.send_from_lane::<GENERAL>(output, ((node * PORTS) << net.shift) + winner, winner, lane);
+            }
+        }
+    }
+
+    /// The same as [`eligible`] with packets of several flits: a head needs a lane that nobody has reserved, and a free
+    /// lane must hold the whole packet or be empty; a later flit needs room in the lane of its head.
+    fn eligible_of_packets(&self, output: usize) -> (u8, u64) {
+        let net = self.net;
+        let Output { heads, room, taken, .. } = &self.outputs[output];
+        let (mut best, mut most) = (NO_LANE, 0);
+        for (lane, &room) in room.iter().enumerate().take(net.lanes).skip(net.escapes) {
+            let fits = room == net.buffer || u32::from(room) >= net.packet;
+            if taken >> lane & 1 == 0 && fits && room > most {
+                (best, most) = (lane as u8, room);
+            }
+        }
+        let mut eligible = 0;
+        for label in 0..net.escapes {
+            if best != NO_LANE || (taken >> label & 1 == 0 && room[label] > 0) {
+                eligible |= heads[label];
+            }
+        }
+        let bodies = &self.bodies[output << net.shift..(output + 1) << net.shift];
+        for (mask, &room) in bodies.iter().zip(room) {
+            if room > 0 {
+                eligible |= mask;
+            }
+        }
+        (best, eligible)
+    }
+
+    /// Sends the head of a lane. `bit` is its request, `free_lane` the free lane of the output, if there is one.
+    fn send_from_lane<const GENERAL: bool>(&mut self, output: usize, from: usize, bit: usize, free_lane: u8) {
+        let flit = self.lanes[from].first;
+        self.transfer::<GENERAL>(output, from, bit, flit, free_lane);
+        #[cfg(test)]
+        {
+            self.departures[from] += 1;
+        }
+        if self.pop(from) {
+            // What ends here leaves in the next cycle at the earliest: one flit per input port and cycle.
+            self.expose::<GENERAL>(from);
+        }
+    }
+
+    fn send_from_source<const GENERAL: bool>(&mut self, output: usize, free_lane: u8) {
+        let net = self.net;
+        let Some(packet) = self.queues[output].front_mut() else { return };
+        packet.sent += 1;
+        let mut flit = packet.flit;
+        let last = !GENERAL || packet.sent == net.packet;
+        if last {
+            flit.birth |= TAIL;
+            self.queues[output].pop_front();
+        }
+        let holder = self.lanes.len() + output;
+        self.transfer::<GENERAL>(output, holder, PORTS << net.shift, flit, free_lane);
+        self.request_source::<GENERAL>(output);
+    }
+
+    /// Puts a flit on the link of an output and withdraws its request.
+    fn transfer<const GENERAL: bool>(
+        &mut self,
+        output: usize,
+        holder: usize,
+        bit: usize,
+        flit: Flit,
+        free_lane: u8,
+    ) {
+        let net = self.net;
+        let multi = GENERAL && net.packet > 1;
+        let record = &mut self.outputs[output];
+        let label = flit.code() >> 3;
+        let mut lane = if free_lane == NO_LANE { label } else { free_lane };
+        let reserved = if multi { self.reserved[holder] } else { NO_LANE };
+        let mut left;
+        if reserved == NO_LANE {
+            record.heads[usize::from(label)] &= !(1 << bit);
+            left = record.heads.iter().fold(0, |all, mask| all | mask);
+        } else {
+            lane = reserved;
+            self.bodies[(output << net.shift) + usize::from(lane)] &= !(1 << bit);
+            left = record.heads.iter().fold(0, |all, mask| all | mask);
+        }
+        if multi {
+            let last = flit.birth & TAIL != 0;
+            self.reserved[holder] = if last { NO_LANE } else { lane };
+            record.taken = if last { record.taken & !(1 << lane) } else { record.taken | 1 << lane };
+            let bodies = &self.bodies[output << net.shift..(output + 1) << net.shift];
+            left |= bodies.iter().fold(0, |all, mask| all | mask);
+        }
+        record.room[usize::from(lane)] -= 1;
+        if left == 0 {
+            self.active[output / PORTS] &= !(1 << (output % PORTS));
+        }
+        if GENERAL && net.cycles_per_flit > 1 {
+            self.free_at[output] = self.now + net.cycles_per_flit;
+        }
+        let at = (record.pair << net.shift) + u32::from(lane);
+        let arrival = Arrival { at, flit: flit.advanced(net) };
+        self.wheel.schedule(self.now + u32::from(record.delay), arrival);
+        self.counts.hops += 1;
+    }
+}
+
+/// The free lane that all heads may take, if any, and who may send: everybody if there is a free lane, else those whose
+/// planned lane has room.
+#[inline]
+fn eligible(output: &Output, net: &Network) -> (u8, u64) {
+    let (mut best, mut most) = (NO_LANE, 0);
+    for lane in net.escapes..net.lanes {
+        let room = output.room[lane];
+        if room > most {
+            (best, most) = (lane as u8, room);
+        }
+    }
+    if best != NO_LANE {
+        return (best, output.heads.iter().fold(0, |all, mask| all | mask));
+    }
+    let mut eligible = 0;
+    for (mask, &room) in output.heads.iter().zip(&output.room) {
+        if room > 0 {
+            eligible |= mask;
+        }
+    }
+    (best, eligible)
+}

@@ -1,0 +1,208 @@
+//! Runs at one rate, and the search for the rate at which the network saturates.
+
+use super::engine::Simulator;
+use super::network::Network;
+use crate::model::pod::PORTS;
+use crate::model::topology::Topology;
+use crate::plan::{Routing, Simulation};
+use crate::scenario::SimulationSettings;
+use lightbay_core::event::{EventBody, Phase, SeriesPoint};
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
+use rayon::prelude::*;
+
+/// Delivered to offered flits below which a run counts as saturated.
+const DELIVERED_SHARE: f64 = 0.985;
+/// Flit-hops between two looks at the stop test: about 4 ms.
+const HOPS_PER_LOOK: usize = 160_000;
+/// Rates of the curve that a bisection starts with.
+const CURVE_POINTS: u32 = 10;
+/// The curve goes this far beyond the rate at which the fullest link is always busy.
+const BEYOND_IDEAL: f64 = 1.1;
+
+/// Figures of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Flits generated, per cycle and node: the rate asked for.
+    pub offered: f64,
+    /// Flits that left the network within the window, per cycle and node.
+    pub delivered: f64,
+    /// Mean time from generation to the last flit's departure, of packets that left within the window.
+    pub mean_latency_cycles: f64,
+    /// Fewer than 98.5 % of the flits generated in the window left, or a source queue overflowed.
+    pub saturated: bool,
+}
+
+/// How the saturation point is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Every multiple of the rate step, from the first one on, until one saturates.
+    Steps,
+    /// Ten rates up to 1.1 times the ideal, then thirds of the interval between the last good one and the next.
+    Bisection,
+}
+
+/// One run: warm-up, then the window that is measured. `None` if told to stop.
+pub fn measure(net: &Network, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
+    let settings = net.settings();
+    let stream = (rate / settings.rate_step).round() as u64;
+    let mut simulator = Simulator::new(net, rate, seed, stream);
+    let chunk = (HOPS_PER_LOOK / (PORTS * net.nodes())).max(1) as u32;
+    // Both counts are kept: an overflow in the warm-up is one, too.
+    let mut overflowed = false;
+    for cycles in [settings.warmup_cycles, settings.measure_cycles] {
+        simulator.reset_counts();
+        let mut left = cycles;
+        while left > 0 && !overflowed {
+            if stop() {
+                return None;
+            }
+            let now = left.min(chunk);
+            simulator.run(now);
+            left -= now;
+            overflowed = simulator.overflowed();
+        }
+    }
+    let measured = f64::from(simulator.now().saturating_sub(settings.warmup_cycles)).max(1.0);
+    let counts = simulator.counts();
+    let short = (counts.delivered as f64) < DELIVERED_SHARE * counts.offered as f64;
+    Some(Point {
+        offered: rate,
+        delivered: counts.delivered as f64 / (measured * net.nodes() as f64),
+        mean_latency_cycles: counts.latency_cycles as f64 / counts.packets.max(1) as f64,
+        saturated: overflowed || short,
+    })
+}
+
+/// The saturation point of a routed pod and the curve of delivered rate and latency over the offered rate.
+///
+/// # Errors
+/// Settings or routes that cannot be simulated, or the reason to stop.
+pub fn simulate(
+    topology: &Topology,
+    routing: &Routing,
+    settings: &SimulationSettings,
+    search: Search,
+    seed: u64,
+    watch: &mut impl Watch,
+) -> Result<Simulation, MethodError> {
+    let net = Network::new(topology, routing, settings).map_err(invalid)?;
+    watch.report(EventBody::Phase(Phase {
+        name: "simulate".to_owned(),
+        detail: format!(
+            "{} chips, {} virtual channels, {} cycles",
+            net.nodes(),
+            settings.vc_count,
+            u64::from(settings.warmup_cycles) + u64::from(settings.measure_cycles)
+        ),
+    }));
+    let mut runs = Runs { net: &net, seed, points: Vec::new() };
+    let last_good = match search {
+        Search::Steps => runs.step_up(watch)?,
+        Search::Bisection => runs.bisect(watch)?,
+    };
+    runs.points.sort_unstable_by_key(|&(step, _)| step);
+    let curve = runs
+        .points
+        .iter()
+        .map(|(_, point)| (point.offered, point.delivered, point.mean_latency_cycles))
+        .collect();
+    Ok(Simulation { saturation_flits_per_cycle_per_node: rate(&net, last_good), curve })
+}
+
+fn invalid(problem: Problem) -> MethodError {
+    MethodError::Invalid(problem.into())
+}
+
+/// A rate as a multiple of the step, without the error of a product.
+fn rate(net: &Network, step: u32) -> f64 {
+    let size = net.settings().rate_step;
+    let per_unit = (1.0 / size).round();
+    if (per_unit * size - 1.0).abs() < 1e-9 { f64::from(step) / per_unit } else { f64::from(step) * size }
+}
+
+/// Runs so far, by rate in steps.
+struct Runs<'a> {
+    net: &'a Network,
+    seed: u64,
+    points: Vec<(u32, Point)>,
+}
+
+impl Runs<'_> {
+    /// Runs at several rates, in parallel; tells which of them saturate.
+    fn all(&mut self, steps: &[u32], watch: &mut impl Watch) -> Result<Vec<bool>, MethodError> {
+        watch.checkpoint()?;
+        let (net, seed) = (self.net, self.seed);
+        let stop = watch.stop_test();
+        let found: Vec<Option<Point>> = watch.parallel(|| {
+            steps.par_iter().map(|&step| measure(net, rate(net, step), seed, stop.as_ref())).collect()
+        });
+        watch.checkpoint()?;
+        let mut saturated = Vec::with_capacity(steps.len());
+        for (&step, point) in steps.iter().zip(found) {
+            let Some(point) = point else {
+                return Err(MethodError::Failed("the simulation was abandoned".to_owned()));
+            };
+            watch.count(1);
+            for (name, value) in
+                [("delivered", point.delivered), ("latency_cycles", point.mean_latency_cycles)]
+            {
+                watch.report(EventBody::Series(SeriesPoint {
+                    name: name.to_owned(),
+                    x: point.offered,
+                    y: value,
+                }));
+            }
+            saturated.push(point.saturated);
+            self.points.push((step, point));
+        }
+        Ok(saturated)
+    }
+
+    fn step_up(&mut self, watch: &mut impl Watch) -> Result<u32, MethodError> {
+        let mut step = 0;
+        // One at a time: a run beyond saturation costs as much as all before it.
+        while !self.all(&[step + 1], watch)?[0] {
+            step += 1;
+        }
+        Ok(step)
+    }
+
+    fn bisect(&mut self, watch: &mut impl Watch) -> Result<u32, MethodError> {
+        let top = (self.net.ideal_rate() * BEYOND_IDEAL / self.net.settings().rate_step).ceil() as u32;
+        let mut steps: Vec<u32> = (1..=CURVE_POINTS)
+            .map(|index| (u64::from(top.max(1)) * u64::from(index)).div_ceil(u64::from(CURVE_POINTS)) as u32)
+            .collect();
+        steps.dedup();
+        let mut low = 0;
+        let mut high;
+        loop {
+            let saturated = self.all(&steps, watch)?;
+            if let Some(first) = saturated.iter().position(|&saturated| saturated) {
+                high = steps[first];
+                low = if first > 0 { steps[first - 1] } else { low };
+                break;
+            }
+            // The ideal rate bounds what can be delivered, so this ends.
+            let last = steps.last().copied().unwrap_or(1);
+            low = last;
+            steps = vec![last + last.div_ceil(4)];
+        }
+        while high - low > 1 {
+            let gap = high - low;
+            let mut inner = vec![low + gap.div_ceil(3), low + (2 * gap).div_ceil(3)];
+            inner.retain(|&step| step > low && step < high);
+            inner.dedup();
+            let saturated = self.all(&inner, watch)?;
+            for (&step, saturated) in inner.iter().zip(saturated) {
+                if saturated {
+                    high = step;
+                    break;
+                }
+                low = step;
+            }
+        }
+        Ok(low)
+    }
+}

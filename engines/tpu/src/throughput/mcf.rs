@@ -1,0 +1,243 @@
+//! How much every chip can send to every other chip at once: the maximum concurrent flow, between two certificates.
+//!
+//! Demand is 1 for each ordered pair of chips, capacity 1 for each arc (one direction of a link); the flow is in
+//! flits per cycle and ordered pair. `lower` is the size of a fractional flow that was written down, `upper` what a
+//! metric proves: with one length for each class of links no flow can use more length than there is.
+//!
+//! The interval is narrowed by column generation ([`columns`]): shortest paths from all sources under some lengths
+//! give one flow for each source, a linear program mixes the flows, and its prices give the next lengths. Without a
+//! solver, multiplicative weights ([`weights`]) leave a wider interval.
+
+use crate::model::pod::LINK_CLASSES;
+use crate::model::topology::Topology;
+use columns::{Interval, generate, stop_of};
+use lightbay_core::event::{EventBody, Note, SeriesPoint, Severity};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use network::Network;
+use sweep::Scratch;
+
+pub mod columns;
+mod interior;
+pub mod leighton_rao;
+pub(crate) mod master;
+pub mod network;
+pub mod sweep;
+pub mod weights;
+
+/// Relative amount by which a flow is declared smaller than its loads say, for rounding in their sums.
+pub const SAFETY: f64 = 1e-11;
+
+/// Chips of a general pod from which on the sources of a cube share their columns.
+const GROUPED: usize = 257;
+
+/// Chips of a general pod from which on the program of column generation is too large.
+pub(crate) const UNSOLVED: usize = 1025;
+
+/// A flow and a metric: what a topology carries, from both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// A flow of this many flits per cycle and ordered pair exists.
+    pub lower: f64,
+    /// No flow is larger.
+    pub upper: f64,
+    /// Lengths of the 192 link classes whose metric proves `upper`; `None` if that are equal lengths (the hop
+    /// bound).
+    pub class_lengths: Option<Vec<f64>>,
+    /// A general pod's lengths of single links where they prove more than any class lengths: `link_lengths[3·node +
+    /// axis]` is that of the link at the node's plus port. `upper` is theirs.
+    pub link_lengths: Option<Vec<f64>>,
+    /// Shortest path computations from all sources.
+    pub rounds: u32,
+}
+
+impl Certificate {
+    /// Relative width.
+    pub fn gap(&self) -> f64 {
+        if self.upper <= self.lower { 0.0 } else { self.upper / self.lower - 1.0 }
+    }
+}
+
+/// How far to go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Relative width of the interval at which to end.
+    pub gap: f64,
+    /// Rounds after which to end at any width.
+    pub max_rounds: u32,
+    /// Whether to use the linear program; otherwise multiplicative weights.
+    pub solver: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { gap: 1e-3, max_rounds: 400, solver: true }
+    }
+}
+
+impl Settings {
+    /// The usual ones of a pod: 0.1 % up to 512 chips, 0.5 % above.
+    pub fn of(nodes: usize) -> Self {
+        Self { gap: if nodes <= 512 { 1e-3 } else { 5e-3 }, ..Self::default() }
+    }
+}
+
+/// A fractional flow as shares of shortest path flows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Units for each ordered pair.
+    pub value: f64,
+    /// What it is mixed of.
+    pub trees: Vec<Tree>,
+}
+
+/// Shortest path flows under some lengths: from each source one unit to every other node, split equally at each node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// Length of each class.
+    pub lengths: Vec<u32>,
+    /// Share of each group of sources in the whole flow (symmetric pods: of each chip of cube 0).
+    pub shares: Vec<f64>,
+}
+
+/// What is known of a pod when the work ended, whatever ended it.
+#[derive(Debug)]
+pub struct Attempt {
+    /// The interval, if one round was done.
+    pub certificate: Option<Certificate>,
+    /// The flow behind the lower end.
+    pub flow: Option<Flow>,
+    /// The reason to stop before the settings were satisfied.
+    pub stopped: Option<MethodError>,
+}
+
+/// Both ends of what a pod carries. `start` are lengths of the 192 classes to begin with, such as those of a
+/// certificate of a similar pod.
+///
+/// # Errors
+/// The reason to stop.
+pub fn certify(
+    pod: &Topology,
+    settings: &Settings,
+    start: Option<&[f64]>,
+    watch: &mut impl Watch,
+) -> Result<Certificate, MethodError> {
+    let attempt = attempt(pod, settings, start, watch);
+    match (attempt.stopped, attempt.certificate) {
+        (None, Some(certificate)) => Ok(certificate),
+        (Some(stopped), _) => Err(stopped),
+        (None, None) => Err(MethodError::Failed("no round of the flow computation was done".to_owned())),
+    }
+}
+
+/// As [`certify`], with the flow, and with what was known when the run was stopped.
+pub fn attempt(
+    pod: &Topology,
+    settings: &Settings,
+    start: Option<&[f64]>,
+    watch: &mut impl Watch,
+) -> Attempt {
+    let symmetric = pod.symmetry().is_some();
+    let grouped = if pod.nodes() >= GROUPED { crate::model::pod::CHIPS } else { 1 };
+    let network = Network::pod(pod, grouped);
+    let start = start.filter(|lengths| lengths.len() == LINK_CLASSES);
+    let start = match start {
+        Some(lengths) if symmetric => lengths.to_vec(),
+        Some(lengths) => spread(pod, lengths),
+        None => vec![1.0; network.class_count()],
+    };
+    let solver = settings.solver && (symmetric || pod.nodes() < UNSOLVED);
+    let (known, stopped) = interval(&network, &Settings { solver, ..settings.clone() }, &start, watch);
+    let certificate = known.as_ref().map(|known| certificate(pod, known));
+    Attempt { certificate, flow: known.map(|known| known.flow), stopped }
+}
+
+/// The interval of any network, by the program if the settings want it and the solver works, otherwise by
+/// multiplicative weights; and the reason if the run was stopped.
+pub fn interval<W: Watch>(
+    network: &Network,
+    settings: &Settings,
+    start: &[f64],
+    watch: &mut W,
+) -> (Option<Interval>, Option<MethodError>) {
+    let mut known = None;
+    if settings.solver {
+        let ending = generate(network, settings, start, watch);
+        known = ending.known;
+        match ending.trouble.map(stop_of) {
+            None => return (known, None),
+            Some(Err(stopped)) => return (known, Some(stopped)),
+            Some(Ok(words)) => watch.report(EventBody::Note(Note {
+                severity: Severity::Warning,
+                text: format!("{words}; the flow is found without a solver, which leaves a wider interval"),
+            })),
+        }
+    }
+    let stopped = weights::narrow(network, settings, start, watch, &mut known).err();
+    (known, stopped)
+}
+
+fn certificate(pod: &Topology, known: &Interval) -> Certificate {
+    let lengths: Vec<f64> = known.lengths.iter().map(|length| f64::from(*length)).collect();
+    let equal = known.lengths.windows(2).all(|pair| pair[0] == pair[1]);
+    let (class_lengths, link_lengths) = match (equal, pod.symmetry().is_some()) {
+        (true, _) => (None, None),
+        (false, true) => (Some(lengths), None),
+        (false, false) => (None, Some(lengths)),
+    };
+    Certificate { lower: known.lower, upper: known.upper, class_lengths, link_lengths, rounds: known.rounds }
+}
+
+/// Class lengths as lengths of the links of a general pod.
+pub(crate) fn spread(pod: &Topology, class_lengths: &[f64]) -> Vec<f64> {
+    let class = |at: usize| {
+        let (chip, axis) = (at / 3 % crate::model::pod::CHIPS, at % 3);
+        usize::from(crate::model::pod::LINK_OF_ARC[crate::model::pod::PORTS * chip + 2 * axis])
+    };
+    (0..3 * pod.nodes()).map(|at| class_lengths[class(at)]).collect()
+}
+
+/// What the metric of some class lengths proves: no flow is larger. Infinite if the pod is not connected or the
+/// lengths are not 192.
+pub fn upper_of_lengths(pod: &Topology, class_lengths: &[f64]) -> f64 {
+    if class_lengths.len() != LINK_CLASSES {
+        return f64::INFINITY;
+    }
+    let lengths = if pod.symmetry().is_some() { class_lengths.to_vec() } else { spread(pod, class_lengths) };
+    upper_of(&Network::pod(pod, 1), &lengths)
+}
+
+/// What the metric of some lengths of a general pod's links (`3·node + axis`) proves.
+pub fn upper_of_link_lengths(pod: &Topology, link_lengths: &[f64]) -> f64 {
+    if link_lengths.len() != 3 * pod.nodes() || pod.symmetry().is_some() {
+        return f64::INFINITY;
+    }
+    upper_of(&Network::pod(pod, 1), link_lengths)
+}
+
+fn upper_of(network: &Network, lengths: &[f64]) -> f64 {
+    let lengths = Network::whole(lengths);
+    let mut scratch = Scratch::default();
+    let mut sum = 0;
+    for source in network.sources() {
+        sweep::distances(network, &lengths, *source as usize, &mut scratch);
+        if scratch.order.len() < network.nodes() {
+            return f64::INFINITY;
+        }
+        sum += scratch.distance.iter().sum::<u64>();
+    }
+    sweep::upper(network, &lengths, sum)
+}
+
+/// Says where the interval stands.
+fn tell(watch: &mut impl Watch, lower: f64, upper: f64) {
+    let x = watch.elapsed_s();
+    for (name, y) in [("mcf_lower", lower), ("mcf_upper", upper)] {
+        if y.is_finite() {
+            watch.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! The Leighton-Rao linear program: the throughput as the cheapest metric, exact, for small networks.
+//!
+//! min sum of link lengths over unit distances in total, with triangles whose first leg is a link: any other distance
+//! is at most the length of a path of links by induction.
+
+use super::network::Network;
+use crate::model::pod::{CHIPS, LINK_CLASSES, LINK_OF_ARC, PORTS};
+use crate::model::topology::Topology;
+use crate::programs::program::Pairs;
+use lightbay_core::method::MethodError;
+use lightbay_highs::event::Unwatched;
+use lightbay_highs::instance::solve_here;
+use lightbay_highs::model::{Column, Model};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Start, Status};
+
+/// The program of a pod: one distance for each class of unordered pairs (symmetric) or each unordered pair.
+pub fn of_pod(pod: &Topology) -> Model {
+    let neighbours = pod.neighbours();
+    let Some(symmetry) = pod.symmetry() else {
+        let place = |one: u32, other: u32| {
+            let (low, high) = (one.min(other) as usize, one.max(other) as usize);
+            high * (high - 1) / 2 + low
+        };
+        let nodes = pod.nodes();
+        let mut program = Program::new(&vec![1.0; nodes * (nodes - 1) / 2]);
+        for (node, near) in neighbours.iter().enumerate() {
+            for (port, &head) in near.iter().enumerate() {
+                if port % 2 == 0 {
+                    program.cost(place(node as u32, head), 1.0);
+                }
+                program.triangles(nodes, node as u32, head, place);
+            }
+        }
+        return program.model;
+    };
+    let pairs = Pairs::new(&symmetry.group);
+    let weights: Vec<f64> = pairs.count.iter().map(|count| 1.0 / count).collect();
+    let mut program = Program::new(&weights);
+    let place = |one: u32, other: u32| pairs.row(one, other);
+    let mut paid = [false; LINK_CLASSES];
+    for chip in 0..CHIPS {
+        for (port, &head) in neighbours[chip].iter().enumerate() {
+            let link = usize::from(LINK_OF_ARC[PORTS * chip + port]);
+            if !std::mem::replace(&mut paid[link], true) {
+                program.cost(place(chip as u32, head), 1.0);
+            }
+            program.triangles(pod.nodes(), chip as u32, head, place);
+        }
+    }
+    program.model
+}
+
+/// The program of a directed network whose arcs each have a class of their own, from all sources.
+pub fn of_network(network: &Network) -> Model {
+    let nodes = network.nodes();
+    let place = |one: u32, other: u32| one as usize * nodes + other as usize;
+    let weights: Vec<f64> =
+        (0..nodes * nodes).map(|at| if at / nodes == at % nodes { 0.0 } else { 1.0 }).collect();
+    let mut program = Program::new(&weights);
+    for arc in 0..network.arcs() {
+        let (tail, head) = (network.tail(arc) as u32, network.head(arc) as u32);
+        program.cost(place(tail, head), network.capacity());
+        program.triangles(nodes, tail, head, place);
+    }
+    program.model
+}
+
+/// The throughput, by interior points.
+///
+/// # Errors
+/// If the solver fails.
+pub fn solve(model: &Model) -> Result<f64, MethodError> {
+    let options = Options::new().set("solver", "ipx").set("run_crossover", "off");
+    let solution = solve_here(model, &options, &Start::None, &mut Unwatched)
+        .map_err(|error| MethodError::Failed(error.to_string()))?;
+    match (solution.status, solution.objective) {
+        (Status::Optimal, Some(value)) => Ok(value),
+        (status, _) => Err(MethodError::Failed(format!("the Leighton-Rao program ended as {status:?}"))),
+    }
+}
+
+struct Program {
+    model: Model,
+    distances: Vec<Column>,
+}
+
+impl Program {
+    /// Distances with what they count in the sum that is 1.
+    fn new(weights: &[f64]) -> Self {
+        let mut model = Model::new("leighton-rao");
+        let distances: Vec<Column> =
+            (0..weights.len()).map(|at| model.column(format!("d{at}"), 0.0, f64::INFINITY, 0.0)).collect();
+        model.equal("sum", 1.0, distances.iter().copied().zip(weights.iter().copied()));
+        Self { model, distances }
+    }
+
+    fn cost(&mut self, at: usize, cost: f64) {
+        self.model.costs[self.distances[at].index()] += cost;
+    }
+
+    /// All triangles with a link as first leg.
+    fn triangles(&mut self, nodes: usize, first: u32, over: u32, place: impl Fn(u32, u32) -> usize) {
+        for last in (0..nodes as u32).filter(|last| *last != first && *last != over) {
+            let terms = [(first, last, 1.0), (first, over, -1.0), (over, last, -1.0)];
+            let terms = terms.map(|(one, other, sign)| (self.distances[place(one, other)], sign));
+            self.model.at_most(format!("t{first}_{over}_{last}"), 0.0, terms);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A directed network whose arcs share capacity by classes: what the flow problems of this crate are posed on.
+
+use crate::model::pod::{CHIPS, LINK_CLASSES, LINK_OF_ARC, PORTS};
+use crate::model::topology::Topology;
+
+/// Mean of integer lengths. Distances are sums of whole numbers, so that ties and bounds are exact.
+pub const MEAN_LENGTH: f64 = 65536.0;
+
+/// No arc.
+const NONE: u32 = u32::MAX;
+
+/// Arcs with classes that share capacity, and the sources whose flows are looked at.
+#[derive(Clone, Debug)]
+pub struct Network {
+    nodes: usize,
+    /// First arc of each node in `heads`; one more at the end.
+    starts: Vec<u32>,
+    heads: Vec<u32>,
+    tails: Vec<u32>,
+    classes: Vec<u32>,
+    class_count: usize,
+    /// What the arcs of a class carry together.
+    capacity: f64,
+    /// First entry of each node in `into`; one more at the end.
+    into_starts: Vec<u32>,
+    /// Arcs by head.
+    into: Vec<u32>,
+    sources: Vec<u32>,
+    /// Which sources share a column: `group` consecutive ones.
+    group: usize,
+}
+
+impl Network {
+    /// A network from its arcs `(tail, head, class)`, all sources, each with a column of its own.
+    pub fn new(nodes: usize, arcs: &[(u32, u32, u32)], class_count: usize, capacity: f64) -> Self {
+        let mut order: Vec<usize> = (0..arcs.len()).collect();
+        order.sort_by_key(|at| arcs[*at].0);
+        let mut starts = vec![0_u32; nodes + 1];
+        let mut into_starts = vec![0_u32; nodes + 1];
+        for (tail, head, _) in arcs {
+            starts[*tail as usize + 1] += 1;
+            into_starts[*head as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+            into_starts[node + 1] += into_starts[node];
+        }
+        let tails: Vec<u32> = order.iter().map(|at| arcs[*at].0).collect();
+        let heads: Vec<u32> = order.iter().map(|at| arcs[*at].1).collect();
+        let classes = order.iter().map(|at| arcs[*at].2).collect();
+        let mut next = into_starts.clone();
+        let mut into = vec![NONE; arcs.len()];
+        for (arc, head) in heads.iter().enumerate() {
+            let place = &mut next[*head as usize];
+            into[*place as usize] = arc as u32;
+            *place += 1;
+        }
+        let sources = (0..nodes as u32).collect();
+        Self {
+            nodes,
+            starts,
+            heads,
+            tails,
+            classes,
+            class_count,
+            capacity,
+            into_starts,
+            into,
+            sources,
+            group: 1,
+        }
+    }
+
+    /// The same with the first sources only.
+    #[must_use]
+    pub fn of_sources(mut self, count: usize) -> Self {
+        self.sources.truncate(count);
+        self
+    }
+
+    /// A pod. Symmetric: the 64 sources of cube 0 and the 192 link classes. General: all sources, one class for
+    /// each link (`3 * node + axis` of its plus arc), sources grouped by `group`. A link carries one unit in each
+    /// direction, and the reversal of a flow is a flow, so that a class of links has one length and capacity 2.
+    pub fn pod(pod: &Topology, group: usize) -> Self {
+        let symmetric = pod.symmetry().is_some();
+        let mut arcs = Vec::with_capacity(PORTS * pod.nodes());
+        for (node, near) in pod.neighbours().into_iter().enumerate() {
+            for (port, head) in near.into_iter().enumerate() {
+                let class = if symmetric {
+                    u32::from(LINK_OF_ARC[PORTS * (node % CHIPS) + port])
+                } else {
+                    let plus = if port % 2 == 0 { node as u32 } else { head };
+                    3 * plus + port as u32 / 2
+                };
+                arcs.push((node as u32, head, class));
+            }
+        }
+        let class_count = if symmetric { LINK_CLASSES } else { 3 * pod.nodes() };
+        let mut network = Self::new(pod.nodes(), &arcs, class_count, 2.0);
+        if symmetric {
+            network.sources.truncate(CHIPS);
+        } else {
+            network.group = group.max(1);
+        }
+        network
+    }
+
+    /// Number of nodes.
+    pub const fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Number of classes.
+    pub const fn class_count(&self) -> usize {
+        self.class_count
+    }
+
+    /// Capacity of a class.
+    pub const fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// The sources looked at.
+    pub fn sources(&self) -> &[u32] {
+        &self.sources
+    }
+
+    /// Number of groups of sources.
+    pub fn groups(&self) -> usize {
+        self.sources.len().div_ceil(self.group)
+    }
+
+    /// The group of a source, by its position.
+    pub const fn group_of(&self, source: usize) -> usize {
+        source / self.group
+    }
+
+    /// The arcs that leave a node. A pod's arc is `6 * node + port`.
+    pub fn out(&self, node: usize) -> std::ops::Range<usize> {
+        self.starts[node] as usize..self.starts[node + 1] as usize
+    }
+
+    /// The arcs that arrive at a node.
+    pub fn into(&self, node: usize) -> &[u32] {
+        &self.into[self.into_starts[node] as usize..self.into_starts[node + 1] as usize]
+    }
+
+    /// The node at the end of an arc.
+    pub fn head(&self, arc: usize) -> usize {
+        self.heads[arc] as usize
+    }
+
+    /// The node at the beginning of an arc.
+    pub fn tail(&self, arc: usize) -> usize {
+        self.tails[arc] as usize
+    }
+
+    /// The class of an arc.
+    pub fn class(&self, arc: usize) -> usize {
+        self.classes[arc] as usize
+    }
+
+    /// Number of arcs.
+    pub fn arcs(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Whole numbers in proportion to lengths, of mean [`MEAN_LENGTH`] and at least 1. Lengths that are such numbers
+    /// already stay as they are.
+    pub fn whole(lengths: &[f64]) -> Vec<u32> {
+        let fits = |length: &f64| *length >= 1.0 && *length <= f64::from(u32::MAX) && length.fract() == 0.0;
+        if lengths.iter().all(fits) {
+            return lengths.iter().map(|length| *length as u32).collect();
+        }
+        let clean = |length: f64| if length.is_finite() { length.max(0.0) } else { 0.0 };
+        let sum: f64 = lengths.iter().map(|length| clean(*length)).sum();
+        let factor = if sum > 0.0 { MEAN_LENGTH * lengths.len() as f64 / sum } else { 0.0 };
+        lengths
+            .iter()
+            .map(|length| (clean(*length) * factor).round().clamp(1.0, f64::from(u32::MAX)) as u32)
+            .collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! Upper bounds on the throughput of a pod: every length of the links bounds it, and simple lengths cost
+//! microseconds.
+//!
+//! Throughput λ is in flits per cycle and ordered pair of chips, at one flit per cycle, link and direction. For
+//! any lengths of the links, λ is at most the sum of the lengths of all arcs over the sum of the distances of all
+//! ordered pairs.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`wavefront`] | distance sums of several pods at once, 64 sources in a word |
+//! | [`cover`] | what no wiring of a size can beat |
+//! | [`cuts`] | a metric kept while circuits change is linear in the design |
+//! | [`circuit_cuts`] | the same for pods without symmetry |
+
+use crate::model::pod::{ELECTRICAL_LINKS, LINK_CLASSES};
+use crate::model::topology::Topology;
+
+pub mod blocks;
+pub mod circuit_cuts;
+pub mod cover;
+pub mod cuts;
+pub mod wavefront;
+
+pub use cover::{CoverBound, cover_bound, moore_bound};
+use wavefront::Wavefront;
+
+/// Hop distances of a whole pod, over ordered pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hops {
+    /// Sum of the distances of all ordered pairs.
+    pub hop_sum: u64,
+    /// Largest distance.
+    pub diameter: u32,
+}
+
+impl Hops {
+    /// Mean distance of the ordered pairs of a pod of `nodes` chips.
+    pub fn average(self, nodes: usize) -> f64 {
+        self.hop_sum as f64 / (nodes as f64 * (nodes as f64 - 1.0))
+    }
+}
+
+/// Integer lengths of the 192 link classes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    classes: [u8; LINK_CLASSES],
+    longest: u8,
+    sum: u64,
+}
+
+impl Lengths {
+    /// Every link counts 1.
+    pub fn hops() -> Self {
+        Self::two(1, 1)
+    }
+
+    /// One length for electrical links, one for optical ones, each taken as at least 1 and at most 255.
+    pub fn two(electrical: u32, optical: u32) -> Self {
+        let length = |of: u32| of.clamp(1, 255) as u8;
+        Self::new(std::array::from_fn(|class| {
+            length(if class < ELECTRICAL_LINKS { electrical } else { optical })
+        }))
+    }
+
+    /// Lengths of the classes; 0 is taken as 1.
+    pub fn new(mut classes: [u8; LINK_CLASSES]) -> Self {
+        for length in &mut classes {
+            *length = (*length).max(1);
+        }
+        let longest = classes.iter().copied().max().unwrap_or(1);
+        let sum = classes.iter().map(|&length| u64::from(length)).sum();
+        Self { classes, longest, sum }
+    }
+
+    /// The classes, in the order of files.
+    pub const fn classes(&self) -> &[u8; LINK_CLASSES] {
+        &self.classes
+    }
+
+    /// The longest.
+    pub const fn longest(&self) -> u8 {
+        self.longest
+    }
+
+    /// The bound on λ where the distances from the 64 chips of one cube add up to `distances` on average.
+    pub fn bound(&self, distances: f64) -> f64 {
+        2.0 * self.sum as f64 / distances
+    }
+}
+
+/// Sum of the distances and largest distance of all ordered pairs by some lengths; `None` if some pair is not
+/// connected. A symmetric pod is looked at from cube 0 only.
+pub fn distances(pod: &Topology, lengths: &Lengths) -> Option<Hops> {
+    let cubes = pod.cubes();
+    let mut wavefront = Wavefront::new(cubes, 1);
+    wavefront.wire(0, pod);
+    if pod.symmetry().is_some() {
+        let found = wavefront.run(lengths, 0)[0]?;
+        return Some(Hops { hop_sum: found.sum * cubes as u64, diameter: found.longest });
+    }
+    let mut hops = Hops { hop_sum: 0, diameter: 0 };
+    for cube in 0..cubes {
+        let found = wavefront.run(lengths, cube)[0]?;
+        hops.hop_sum += found.sum;
+        hops.diameter = hops.diameter.max(found.longest);
+    }
+    Some(hops)
+}
+
+/// Hop sum and diameter; `None` if some pair is not connected.
+pub fn hops(pod: &Topology) -> Option<Hops> {
+    distances(pod, &Lengths::hops())
+}
+
+/// The bound on λ by hops: `6 n / hop_sum`.
+pub fn hop_bound(nodes: usize, hop_sum: u64) -> f64 {
+    6.0 * nodes as f64 / hop_sum as f64
+}
+
+/// The bound on λ by integer lengths of the link classes; `None` if some pair is not connected.
+pub fn class_lengths(pod: &Topology, lengths: &Lengths) -> Option<f64> {
+    let distances = distances(pod, lengths)?;
+    Some(lengths.bound(distances.hop_sum as f64 / pod.cubes() as f64))
+}
+
+/// The bound on λ by one length for electrical links and one for optical ones; `None` if some pair is not
+/// connected.
+pub fn two_length(pod: &Topology, electrical: u32, optical: u32) -> Option<f64> {
+    class_lengths(pod, &Lengths::two(electrical, optical))
+}
+
+#[cfg(test)]
+mod tests;

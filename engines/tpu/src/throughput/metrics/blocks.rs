@@ -1,0 +1,382 @@
+//! Distance sums of symmetric pods, two pods at once: wavefronts as in [`super::wavefront`], for groups whose order is
+//! a multiple of 8.
+//!
+//! Such a group has a subgroup H of 8 elements. Numbered by the cosets H·c, the cubes of a coset fill half a vector of
+//! 16 words, and a circuit joins whole cosets: (H·c)·g is the coset of c·g, with its elements exchanged by some element
+//! of H. So an optical link costs one shuffle of 64 patterns, not a look-up for every cube. Chips that a symmetry
+//! of the design carries into each other see the same distances, and one of them is enough as a source; with 32 sources
+//! or fewer one pass is enough.
+#![allow(
+    clippy::inline_always,
+    reason = "vector instructions are only used in what is inlined into the dispatcher"
+)]
+
+mod unit;
+
+use super::Lengths;
+use super::wavefront::INLETS;
+use crate::model::group::Group;
+use crate::model::pod::{CHIPS, LINK_CLASSES, SWITCHES};
+use pulp::{Arch, Simd, WithSimd};
+#[cfg(target_arch = "x86_64")]
+use unit::wide::Wide;
+use unit::{Plain, Row, Unit};
+
+/// Elements of the subgroup, and cubes of a block.
+const BLOCK: usize = 8;
+/// Pods side by side.
+pub const PODS: usize = 2;
+/// Words of a row: a block of each pod.
+const WORDS: usize = BLOCK * PODS;
+/// Sources of one pass.
+const SOURCES: usize = 32;
+
+/// Where a circuit takes a block from: the blocks of both pods, and how their elements are exchanged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    from: [u16; PODS],
+    turn: [u8; PODS],
+}
+
+/// Chips that start in one pass, and what each of them counts for.
+#[derive(Clone, Debug)]
+struct Pass {
+    chips: Vec<u8>,
+    /// Bits of equal weight.
+    weights: Vec<(u64, u64)>,
+}
+
+/// The cubes of a group by cosets of a subgroup of 8 elements.
+#[derive(Clone, Debug)]
+struct Cosets {
+    /// `moves[element * blocks + block]`: what right multiplication takes a block to, and the element of the subgroup
+    /// by its number.
+    moves: Vec<(u16, u8)>,
+    /// Where the words of a row come from, by the elements of both pods.
+    turns: Vec<Row>,
+}
+
+/// Room for the wavefronts of two symmetric pods of one group.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    arch: Arch,
+    /// Blocks of a row: one for every 8 cubes.
+    width: usize,
+    pods: usize,
+    cosets: Cosets,
+    passes: Vec<Pass>,
+    /// `links[(2 * switch + side) * blocks + block]`: where words arrive from by the plus (side 0) or minus (side 1)
+    /// port.
+    links: Vec<Link>,
+    /// Rows of the past by slot: `ring[slot][chip * blocks + block]`. The slot after those in use stays zero.
+    ring: Vec<Vec<Row>>,
+}
+
+impl Blocks {
+    /// Room for one or two pods of a group; `sources` are chips of a cube and how many see what they see. `None` if the
+    /// group has no subgroup of 8 elements.
+    pub fn new(group: &Group, pods: usize, sources: &[(u8, u8)]) -> Option<Self> {
+        let cosets = Cosets::new(group)?;
+        let blocks = group.order() / BLOCK;
+        let passes = sources.chunks(SOURCES).map(Pass::new).collect();
+        let mut all = Self {
+            arch: Arch::new(),
+            width: blocks,
+            pods: pods.clamp(1, PODS),
+            cosets,
+            passes,
+            links: vec![Link::default(); 2 * SWITCHES * blocks],
+            ring: Vec::new(),
+        };
+        for pod in 0..PODS {
+            for switch in 0..SWITCHES {
+                all.set(pod, switch, group, 0);
+            }
+        }
+        Some(all)
+    }
+
+    /// Sets one switch of one pod to an element of the group.
+    pub fn set(&mut self, pod: usize, switch: usize, group: &Group, voltage: usize) {
+        for (side, element) in [voltage, group.inverse(voltage)].into_iter().enumerate() {
+            let moves = &self.cosets.moves[element * self.width..][..self.width];
+            let links = &mut self.links[(2 * switch + side) * self.width..][..self.width];
+            for (link, &(from, turn)) in links.iter_mut().zip(moves) {
+                (link.from[pod], link.turn[pod]) = (from, turn);
+            }
+        }
+    }
+
+    /// Sum of the distances from the 64 chips of a cube to all chips, for each pod; `None` if some chip is never
+    /// reached.
+    pub fn run(&mut self, lengths: &Lengths) -> [Option<u64>; PODS] {
+        self.run_on(lengths, self.arch)
+    }
+
+    fn run_on(&mut self, lengths: &Lengths, arch: Arch) -> [Option<u64>; PODS] {
+        let slots = usize::from(lengths.longest()) + 1;
+        while self.ring.len() <= slots {
+            self.ring.push(vec![Row::NONE; CHIPS * self.width]);
+        }
+        let mut sums = [Some(0u64); PODS];
+        for pass in &self.passes {
+            self.ring[slots].fill(Row::NONE);
+            let start = &mut self.ring[0];
+            // A pod that is not there counts as reached.
+            let idle: [u32; WORDS] =
+                std::array::from_fn(|at| if at < BLOCK * self.pods { 0 } else { u32::MAX });
+            start.fill(Row::new(idle));
+            for (bit, &chip) in pass.chips.iter().enumerate() {
+                for pod in 0..self.pods {
+                    let row = &mut start[usize::from(chip) * self.width];
+                    let mut words = row.words();
+                    words[pod * BLOCK] |= 1 << bit;
+                    *row = Row::new(words);
+                }
+            }
+            let job = Job {
+                lengths,
+                blocks: self.width,
+                slots,
+                links: &self.links,
+                turns: &self.cosets.turns,
+                weights: &pass.weights,
+                ring: &mut self.ring,
+            };
+            let found = match arch {
+                #[cfg(target_arch = "x86_64")]
+                Arch::V4(simd) => Simd::vectorize(simd, On { unit: Wide(simd), job }),
+                arch => arch.dispatch(On { unit: Plain, job }),
+            };
+            for (sum, found) in sums.iter_mut().zip(found) {
+                *sum = sum.zip(found).map(|(sum, found)| sum + found);
+            }
+        }
+        sums
+    }
+}
+
+impl Pass {
+    fn new(sources: &[(u8, u8)]) -> Self {
+        let mut weights: Vec<(u64, u64)> = Vec::new();
+        for (bit, &(_, weight)) in sources.iter().enumerate() {
+            // The same bit in both halves of a word of 64.
+            let bits = 1 << bit | 1 << (bit + SOURCES);
+            match weights.iter_mut().find(|(_, of)| *of == u64::from(weight)) {
+                Some((mask, _)) => *mask |= bits,
+                None => weights.push((bits, u64::from(weight))),
+            }
+        }
+        Self { chips: sources.iter().map(|&(chip, _)| chip).collect(), weights }
+    }
+}
+
+impl Cosets {
+    fn new(group: &Group) -> Option<Self> {
+        let inner = subgroup(group)?;
+        let (order, blocks) = (group.order(), group.order() / BLOCK);
+        // `place[element]`: block and number in it.
+        let mut place = vec![None; order];
+        let mut block = 0;
+        let mut firsts = Vec::with_capacity(blocks);
+        for first in 0..order {
+            if place[first].is_none() {
+                for (number, &element) in inner.iter().enumerate() {
+                    place[group.times(element, first)] = Some((block, number));
+                }
+                firsts.push(first);
+                block += 1;
+            }
+        }
+        let mut moves = Vec::with_capacity(order * blocks);
+        for element in 0..order {
+            for &first in &firsts {
+                let (to, number) = place[group.times(first, element)]?;
+                moves.push((to as u16, number as u8));
+            }
+        }
+        let number_of = |element: usize| inner.iter().position(|&inside| inside == element);
+        let mut turns = Vec::with_capacity(BLOCK * BLOCK);
+        for pair in 0..BLOCK * BLOCK {
+            let by = [inner[pair % BLOCK], inner[pair / BLOCK]];
+            let mut row = [0; WORDS];
+            for (at, word) in row.iter_mut().enumerate() {
+                let (pod, number) = (at / BLOCK, at % BLOCK);
+                // Words of the second pod come from the second operand, which the shuffle numbers from 16.
+                *word = (number_of(group.times(inner[number], by[pod]))? + pod * (WORDS + BLOCK)) as u32;
+            }
+            turns.push(Row::new(row));
+        }
+        Some(Self { moves, turns })
+    }
+}
+
+/// A subgroup of 8 elements, the identity first; there is one if 8 divides the order (Sylow).
+fn subgroup(group: &Group) -> Option<Vec<usize>> {
+    let mut inside = vec![0];
+    while inside.len() < BLOCK {
+        // An element outside whose square is inside, and which the subgroup so far is normal under.
+        let fits = |x: usize| {
+            !inside.contains(&x)
+                && inside.contains(&group.times(x, x))
+                && inside.iter().all(|&e| inside.contains(&group.times(group.times(x, e), group.inverse(x))))
+        };
+        let x = (0..group.order()).find(|&x| fits(x))?;
+        let coset: Vec<usize> = inside.iter().map(|&e| group.times(e, x)).collect();
+        inside.extend(coset);
+    }
+    Some(inside)
+}
+
+/// What one run of the wavefronts works on.
+struct Job<'a> {
+    lengths: &'a Lengths,
+    blocks: usize,
+    slots: usize,
+    links: &'a [Link],
+    turns: &'a [Row],
+    weights: &'a [(u64, u64)],
+    ring: &'a mut [Vec<Row>],
+}
+
+/// A job on the vector instructions that do it.
+struct On<'a, U> {
+    unit: U,
+    job: Job<'a>,
+}
+
+impl<U: Unit> WithSimd for On<'_, U> {
+    type Output = [Option<u64>; PODS];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        let Self { unit, job } = self;
+        let mut sums = [0; PODS];
+        let mut left = [u64::MAX; PODS];
+        let (mut now, mut tick, mut since_change) = (0usize, 0usize, 0);
+        let mut slot_of = [0u8; LINK_CLASSES];
+        loop {
+            let missing = missing(unit, &job.ring[now], job.weights);
+            for pod in 0..PODS {
+                sums[pod] += missing[pod];
+            }
+            since_change = if missing == left { since_change + 1 } else { 0 };
+            left = missing;
+            // Nothing moved for as long as the longest link takes: nothing ever will.
+            if missing == [0; PODS] || since_change >= job.slots {
+                break;
+            }
+            let before = now;
+            now = if now + 1 == job.slots { 0 } else { now + 1 };
+            tick += 1;
+            for (slot, &length) in slot_of.iter_mut().zip(job.lengths.classes()) {
+                let length = usize::from(length);
+                let past = if now >= length { now - length } else { now + job.slots - length };
+                *slot = if length <= tick { past } else { job.slots } as u8;
+            }
+            let mut current = std::mem::take(&mut job.ring[now]);
+            for chip in 0..CHIPS {
+                let to = &mut current[chip * job.blocks..][..job.blocks];
+                match INLETS[chip].optical_count {
+                    0 => join::<U, 6, 0>(unit, &job, &slot_of, before, chip, to),
+                    1 => join::<U, 5, 1>(unit, &job, &slot_of, before, chip, to),
+                    2 => join::<U, 4, 2>(unit, &job, &slot_of, before, chip, to),
+                    _ => join::<U, 3, 3>(unit, &job, &slot_of, before, chip, to),
+                }
+            }
+            job.ring[now] = current;
+        }
+        std::array::from_fn(|pod| (left[pod] == 0).then_some(sums[pod]))
+    }
+}
+
+/// The words of one chip in all cubes: its own, and what arrives by electrical and optical links.
+#[inline(always)]
+fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
+    unit: U,
+    job: &Job<'_>,
+    slot_of: &[u8; LINK_CLASSES],
+    before: usize,
+    chip: usize,
+    to: &mut [Row],
+) {
+    let blocks = to.len();
+    let inlets = &INLETS[chip];
+    let rows = |slot: usize, chip: usize| &job.ring[slot][chip * blocks..][..blocks];
+    let near: [&[Row]; ELECTRICAL] = std::array::from_fn(|at| {
+        let inlet = inlets.electrical[at];
+        rows(usize::from(slot_of[usize::from(inlet.class)]), usize::from(inlet.chip))
+    });
+    let far: [(&[Row], &[Link]); OPTICAL] = std::array::from_fn(|at| {
+        let inlet = inlets.optical[at];
+        let words = rows(usize::from(slot_of[usize::from(inlet.class)]), usize::from(inlet.chip));
+        (words, &job.links[usize::from(inlets.table[at]) * blocks..][..blocks])
+    });
+    let old = rows(before, chip);
+    for (block, to) in to.iter_mut().enumerate() {
+        let mut words = old[block];
+        for near in &near {
+            words = unit.or(words, near[block]);
+        }
+        for (from, links) in &far {
+            let Link { from: [a, b], turn } = links[block];
+            let turn = job.turns[usize::from(turn[0]) | usize::from(turn[1]) << 3];
+            words = unit.or(words, unit.shuffle(from[usize::from(a)], from[usize::from(b)], turn));
+        }
+        *to = words;
+    }
+}
+
+/// Counts the missing bits of all rows, by weight. Carry-save adders take 16 rows to one vector of sixteens.
+#[inline(always)]
+fn missing<U: Unit>(unit: U, rows: &[Row], weights: &[(u64, u64)]) -> [u64; PODS] {
+    let mut counts = [0; PODS];
+    // Full adders on vectors of bits: keep the sum, return the carry.
+    let add = |sum: &mut Row, a: Row, b: Row| {
+        let half = unit.xor(*sum, a);
+        let carry = unit.or(unit.and(*sum, a), unit.and(half, b));
+        *sum = unit.xor(half, b);
+        carry
+    };
+    let none = Row::NONE;
+    let (mut ones, mut twos, mut fours, mut eights) = (none, none, none, none);
+    for rows in rows.chunks_exact(16) {
+        let read = |at: usize| unit.not(rows[at]);
+        let mut eight = [none; 2];
+        for (half, eight) in eight.iter_mut().enumerate() {
+            let mut four = [none; 2];
+            for (quarter, four) in four.iter_mut().enumerate() {
+                let at = 8 * half + 4 * quarter;
+                let two_a = add(&mut ones, read(at), read(at + 1));
+                let two_b = add(&mut ones, read(at + 2), read(at + 3));
+                *four = add(&mut twos, two_a, two_b);
+            }
+            *eight = add(&mut fours, four[0], four[1]);
+        }
+        tally(add(&mut eights, eight[0], eight[1]), 16, weights, &mut counts);
+    }
+    for (vector, times) in [(ones, 1), (twos, 2), (fours, 4), (eights, 8)] {
+        tally(vector, times, weights, &mut counts);
+    }
+    counts
+}
+
+/// Counts the bits of a vector, by pod.
+#[inline(always)]
+fn tally(vector: Row, times: u64, weights: &[(u64, u64)], counts: &mut [u64; PODS]) {
+    let words = vector.words();
+    let pair = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << SOURCES;
+    for (pod, count) in counts.iter_mut().enumerate() {
+        let words = [0, 2, 4, 6].map(|at| pair(pod * BLOCK + at));
+        for &(mask, weight) in weights {
+            let mut bits = 0;
+            for word in words {
+                bits += (word & mask).count_ones();
+            }
+            *count += times * weight * u64::from(bits);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Metrics that stay while circuits change, for pods without symmetry: bounds on λ that are linear in the circuits
+//! (bound 3 of section 3.1, section 5.5).
+//!
+//! Keep the distances d of one pod and patch the switches anew: the circuit of switch o from cube a to cube b joins
+//! two chips at a distance that is known. So `λ <= constant + Σ_o Σ_a by_circuit[o][a][to of a]` holds for every pod of
+//! the size, and the best that one switch can do under it is an assignment of cubes to cubes.
+
+use super::cuts::CubeSymmetry;
+use crate::model::pod::{self, ELECTRICAL, SWITCHES};
+use crate::model::topology::Topology;
+use crate::throughput::mcf::network::Network;
+use crate::throughput::mcf::sweep::{self, Scratch};
+
+mod assignment;
+
+/// A bound that is linear in the circuits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CircuitCut {
+    constant: f64,
+    cubes: usize,
+    /// `by_circuit[(switch * cubes + cube) * cubes + far]`.
+    by_circuit: Vec<f64>,
+}
+
+impl CircuitCut {
+    /// The cut of a pod's own distances by the lengths of its links, `3·node + axis` for the link at a node's plus
+    /// port; `None` for other numbers of lengths or chips that no path reaches.
+    pub fn new(pod: &Topology, link_lengths: &[f64]) -> Option<Self> {
+        let (cubes, nodes) = (pod.cubes(), pod.nodes());
+        if link_lengths.len() != 3 * nodes {
+            return None;
+        }
+        let network = Network::pod(&pod.without_symmetry(), 1);
+        let lengths = Network::whole(link_lengths);
+        let mut scratch = Scratch::default();
+        let (mut sum, mut electrical) = (0u64, 0u64);
+        let mut far = vec![0u64; SWITCHES * cubes * cubes];
+        for source in 0..nodes {
+            sweep::distances(&network, &lengths, source, &mut scratch);
+            if scratch.order.len() < nodes {
+                return None;
+            }
+            sum += scratch.distance.iter().sum::<u64>();
+            let (cube, chip) = pod::parts(source as u32);
+            for &(low, axis) in ELECTRICAL.iter().filter(|(low, _)| *low == chip) {
+                electrical += scratch.distance[pod::node(cube, low + (1 << (2 * axis))) as usize];
+            }
+            for switch in (0..SWITCHES).filter(|switch| pod::face_chip(*switch, true) == chip) {
+                for (to, far) in far[(switch * cubes + cube) * cubes..][..cubes].iter_mut().enumerate() {
+                    *far = scratch.distance[pod::node(to, pod::face_chip(switch, false)) as usize];
+                }
+            }
+        }
+        let share = |distance: u64| 2.0 * distance as f64 / sum as f64;
+        Some(Self { constant: share(electrical), cubes, by_circuit: far.into_iter().map(share).collect() })
+    }
+
+    /// The bound on λ of a pod of the size.
+    pub fn bound(&self, pod: &Topology) -> f64 {
+        let circuits = (0..SWITCHES).map(|switch| self.of_state(switch, pod.state(switch)));
+        self.constant + circuits.sum::<f64>()
+    }
+
+    /// The part of the bound that no switch changes.
+    pub const fn constant(&self) -> f64 {
+        self.constant
+    }
+
+    /// What one switch in a state adds to the bound.
+    pub fn of_state(&self, switch: usize, state: &[u16]) -> f64 {
+        let rows = self.by_circuit[switch * self.cubes * self.cubes..].chunks(self.cubes);
+        rows.zip(state).map(|(row, far)| row[usize::from(*far)]).sum()
+    }
+
+    /// The state of one switch that this cut allows most.
+    pub fn best_response(&self, switch: usize) -> Vec<u16> {
+        let cells = self.cubes * self.cubes;
+        assignment::largest(&self.by_circuit[switch * cells..][..cells], self.cubes)
+    }
+
+    /// The cut seen through a symmetry of the cube: the bound of an image equals that of its original.
+    #[must_use]
+    pub fn image(&self, symmetry: &CubeSymmetry) -> Self {
+        let cubes = self.cubes;
+        let mut by_circuit = vec![0.0; self.by_circuit.len()];
+        for switch in 0..SWITCHES {
+            let (to, reversed) = symmetry.switch(switch);
+            for cube in 0..cubes {
+                for far in 0..cubes {
+                    let (plus, minus) = if reversed { (far, cube) } else { (cube, far) };
+                    by_circuit[(to * cubes + plus) * cubes + minus] =
+                        self.by_circuit[(switch * cubes + cube) * cubes + far];
+                }
+            }
+        }
+        Self { constant: self.constant, cubes, by_circuit }
+    }
+
+    /// The cut and its images under all symmetries of the cube, each once.
+    pub fn images(&self) -> Vec<Self> {
+        let mut images: Vec<Self> = Vec::new();
+        for symmetry in CubeSymmetry::all() {
+            let image = self.image(&symmetry);
+            if !images.contains(&image) {
+                images.push(image);
+            }
+        }
+        images
+    }
+}
+
+#[cfg(test)]
+mod tests;

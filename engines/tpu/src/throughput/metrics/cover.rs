@@ -1,0 +1,163 @@
+//! Bounds over all pods of a size: how near the chips can lie at all.
+
+use super::hop_bound;
+use crate::model::pod::{self, CHIPS, ELECTRICAL_LINKS, PORTS, SWITCHES};
+
+/// What no pod of a size can beat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoverBound {
+    /// Least mean hop distance.
+    pub avg_hops: f64,
+    /// Largest throughput, flits per cycle and ordered pair.
+    pub mcf: f64,
+}
+
+/// Which chips count as different when the nearest places are given out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Places {
+    /// Half of the chips at odd, half at even distance, wherever they lie in their cubes.
+    Parity,
+    /// For every chip of a cube as many as there are cubes.
+    Chips,
+}
+
+/// The bound by hops in the universal cover, where every optical hop but the one straight back enters a fresh
+/// cube (bound 4 of section 3.1): no pod of `nodes` chips has more chips within any distance.
+pub fn cover_bound(nodes: usize) -> CoverBound {
+    let sum = cover_distances(nodes, 1, 1, Places::Parity);
+    let hop_sum = sum as f64 * (nodes / CHIPS) as f64;
+    CoverBound {
+        avg_hops: hop_sum / (nodes as f64 * (nodes as f64 - 1.0)),
+        mcf: 6.0 * nodes as f64 / hop_sum,
+    }
+}
+
+/// The best bound on λ by the universal cover: several lengths of optical links against electrical ones, and
+/// places given out chip by chip. At most [`cover_bound`].
+pub fn tight_cover_bound(nodes: usize) -> f64 {
+    let by_lengths = [(1, 1), (4, 5), (3, 4), (2, 3), (1, 2), (2, 5), (1, 3)].into_iter().map(|(a, b)| {
+        let sum = cover_distances(nodes, a, b, Places::Chips);
+        2.0 * (ELECTRICAL_LINKS * a + SWITCHES * b) as f64 / sum as f64
+    });
+    by_lengths.fold(cover_bound(nodes).mcf, f64::min)
+}
+
+/// The bound on λ for any graph of degree 6, without wiring rules (Moore).
+pub fn moore_bound(nodes: usize) -> f64 {
+    let (mut rest, mut level, mut distance, mut sum) = (nodes.saturating_sub(1) as u64, 6u64, 1u64, 0u64);
+    while rest > 0 {
+        let here = level.min(rest);
+        sum += distance * here;
+        rest -= here;
+        level = level.saturating_mul(5);
+        distance += 1;
+    }
+    hop_bound(nodes, sum * nodes as u64)
+}
+
+/// Least sum of distances from the 64 chips of a cube to `nodes` chips, with lengths of electrical and optical
+/// links.
+fn cover_distances(nodes: usize, electrical: usize, optical: usize, places: Places) -> u64 {
+    // One entry for each way into a cube: the face port through which it is entered.
+    let ports: Vec<(u8, u8)> = (0..CHIPS as u8)
+        .flat_map(|chip| (0..PORTS as u8).map(move |port| (chip, port)))
+        .filter(|&(chip, port)| pod::switch(chip, port).is_some())
+        .collect();
+    let entered_from: Vec<usize> = ports
+        .iter()
+        .map(|&(chip, port)| {
+            let far = pod::switch(chip, port).map(|switch| pod::face_chip(switch, !pod::is_plus(port)));
+            ports.iter().position(|&(at, by)| Some(at) == far && by == pod::opposite(port)).unwrap_or(0)
+        })
+        .collect();
+    let mesh = |a: u8, b: u8| {
+        let (a, b) = (pod::position(a), pod::position(b));
+        electrical * (0..3).map(|axis| usize::from(a[axis].abs_diff(b[axis]))).sum::<usize>()
+    };
+    (0..CHIPS as u8)
+        .map(|source| {
+            let mut room = Room::new(nodes, places);
+            // `entered[t][port]`: cubes entered by a port at distance t.
+            let mut entered: Vec<Vec<u64>> = Vec::new();
+            let at = |entered: &mut Vec<Vec<u64>>, t: usize, port: usize, count: u64| {
+                if entered.len() <= t {
+                    entered.resize(t + 1, vec![0; ports.len()]);
+                }
+                entered[t][port] = entered[t][port].saturating_add(count);
+            };
+            // `reached[t][chip]`: copies of a chip at distance t.
+            let mut reached: Vec<[u64; CHIPS]> = Vec::new();
+            let reach = |reached: &mut Vec<[u64; CHIPS]>, t: usize, chip: u8, count: u64| {
+                if reached.len() <= t {
+                    reached.resize(t + 1, [0; CHIPS]);
+                }
+                let copies = &mut reached[t][usize::from(chip)];
+                *copies = copies.saturating_add(count);
+            };
+            for chip in 0..CHIPS as u8 {
+                reach(&mut reached, mesh(source, chip), chip, 1);
+            }
+            for (port, &(chip, _)) in ports.iter().enumerate() {
+                at(&mut entered, mesh(source, chip) + optical, entered_from[port], 1);
+            }
+            let mut t = 0;
+            while !room.is_full() {
+                for by in 0..ports.len() {
+                    let count = entered.get(t).map_or(0, |entered| entered[by]);
+                    if count == 0 {
+                        continue;
+                    }
+                    let entry = ports[by].0;
+                    for chip in 0..CHIPS as u8 {
+                        reach(&mut reached, t + mesh(entry, chip), chip, count);
+                    }
+                    for (port, &(chip, _)) in ports.iter().enumerate().filter(|&(port, _)| port != by) {
+                        at(&mut entered, t + mesh(entry, chip) + optical, entered_from[port], count);
+                    }
+                }
+                if let Some(reached) = reached.get(t) {
+                    room.take(source, t, reached);
+                }
+                t += 1;
+            }
+            room.sum
+        })
+        .sum()
+}
+
+/// Places that are still to be given out, nearest first.
+struct Room {
+    places: Places,
+    left: Vec<u64>,
+    sum: u64,
+}
+
+impl Room {
+    fn new(nodes: usize, places: Places) -> Self {
+        let left = match places {
+            Places::Parity => vec![nodes as u64 / 2; 2],
+            Places::Chips => vec![(nodes / CHIPS) as u64; CHIPS],
+        };
+        Self { places, left, sum: 0 }
+    }
+
+    fn is_full(&self) -> bool {
+        self.left.iter().all(|&left| left == 0)
+    }
+
+    fn take(&mut self, source: u8, distance: usize, reached: &[u64; CHIPS]) {
+        let parity = |chip: u8| usize::from(pod::position(chip).iter().sum::<u8>() % 2);
+        for (chip, &count) in reached.iter().enumerate() {
+            let which = match self.places {
+                Places::Parity => parity(chip as u8) ^ parity(source),
+                Places::Chips => chip,
+            };
+            let here = count.min(self.left[which]);
+            self.left[which] -= here;
+            self.sum += here * distance as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! What a port and a circuit are worth: how much shorter an iteration would be with one more port in a pod, how much
+//! longer with one circuit less on a link.
+//!
+//! A price is the difference of two best plans, one before and one after the change, both under the rates of the plan
+//! at hand. Where only last transfers compete the search over circuits proves both, so the price is exact; elsewhere
+//! and where there are too many circuit vectors the circuits are exchanged one at a time, and the price is an
+//! estimate. The search starts from the plan, and is left out where a bound says that nothing can be gained.
+//!
+//! Of a job whose replicas are planned as one, a pod is a position: a port more is one more in that pod of every
+//! replica, and a circuit less is one less in every replica. A circuit that fails in a single replica costs as much,
+//! because the slowest replica decides when gradients are exchanged.
+
+mod best;
+
+use crate::analysis::Setting;
+use crate::search::outer;
+use crate::search::watch::{Found, Unwatched, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use best::{Best, best};
+pub(crate) use best::{Quiet, best_known};
+use lightbay_core::method::MethodError;
+
+/// Further ports that are tried in a pod where one more gains nothing.
+pub const MORE_PORTS: u32 = 4;
+
+/// Prices of all ports and circuits around a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prices {
+    /// Rates under which plans were compared.
+    pub rates: Rates,
+    /// Makespan of the plan's circuits under those rates, seconds.
+    pub plan_makespan_s: f64,
+    /// Makespan of the best circuits for the ports that there are, seconds: what gains and losses are counted from.
+    pub best_makespan_s: f64,
+    /// Whether no circuits are better than those.
+    pub proven: bool,
+    /// Communication on the critical path of the ideal network, seconds: NCT counts in it.
+    pub comm_ideal_s: f64,
+    /// Real pods, those with the largest gain first.
+    pub pods: Vec<PortPrice>,
+    /// Links, those with the largest loss first; links that may not lose their only circuit lead.
+    pub links: Vec<CircuitPrice>,
+}
+
+/// What one more port is worth in a pod.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortPrice {
+    /// The pod.
+    pub pod: u32,
+    /// Ports that it has.
+    pub ports: u32,
+    /// Ports that the plan leaves free there.
+    pub free: i64,
+    /// How much shorter the iteration is with one port more, seconds.
+    pub gain_s: f64,
+    /// Whether both plans are proven.
+    pub exact: bool,
+    /// The fewest further ports that shorten it, and by how much; `None` if [`MORE_PORTS`] do not.
+    pub first: Option<(u32, f64)>,
+}
+
+/// What one circuit less costs on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CircuitPrice {
+    /// The link.
+    pub link: u32,
+    /// Circuits of the plan.
+    pub circuits: u32,
+    /// What losing one costs; `None` if the link has only one, without which nothing arrives.
+    pub loss: Option<Loss>,
+}
+
+/// What one circuit less costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// How much longer the best plan with fewer circuits on this link is, seconds.
+    pub replanned_s: f64,
+    /// How much longer the plan is if all other circuits stay as they are, seconds.
+    pub kept_s: f64,
+    /// Whether `replanned_s` is the difference of two proven plans.
+    pub exact: bool,
+}
+
+impl Prices {
+    /// Prices around the circuits `x`, which must fit the ports.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn new<W: Watch>(
+        evaluator: &Evaluator,
+        x: &[u32],
+        rates: Rates,
+        watch: &mut W,
+    ) -> Result<Self, MethodError> {
+        let watch = &mut Quiet(watch);
+        let mut scratch = Scratch::default();
+        let budget = &evaluator.network.budget;
+        let found = |x: Vec<u32>, scratch: &mut Scratch| Found {
+            makespan: evaluator.makespan(&x, rates, scratch),
+            ports: budget.total(&x),
+            x,
+        };
+        let plan = found(x.to_vec(), &mut scratch);
+        let mut base = best(evaluator, rates, None, plan.clone(), watch)?;
+        // Fewer circuits first: where nothing is proven, these searches may find a better plan for all.
+        let mut fewer = Vec::with_capacity(x.len());
+        for (link, &circuits) in x.iter().enumerate() {
+            watch.checkpoint()?;
+            if circuits < 2 {
+                fewer.push(None);
+                continue;
+            }
+            let mut less = x.to_vec();
+            less[link] -= 1;
+            let kept = found(less, &mut scratch);
+            let known = if base.found.x[link] < circuits { base.found.clone() } else { kept.clone() };
+            // The best plan of all is also the best of those that it is one of.
+            let replanned = if known.makespan <= base.found.makespan {
+                Best { found: known, proven: base.proven }
+            } else {
+                best(evaluator, rates, Some((link, circuits - 1)), known, watch)?
+            };
+            if replanned.found.makespan < base.found.makespan {
+                base.found = replanned.found.clone();
+            }
+            fewer.push(Some((kept.makespan, replanned)));
+        }
+        let loss = |(kept_s, replanned): (f64, Best)| Loss {
+            replanned_s: (replanned.found.makespan - base.found.makespan).max(0.0),
+            kept_s: kept_s - plan.makespan,
+            exact: base.proven && replanned.proven,
+        };
+        let mut links: Vec<CircuitPrice> = (0..)
+            .zip(x)
+            .zip(fewer)
+            .map(|((link, &circuits), fewer)| CircuitPrice { link, circuits, loss: fewer.map(loss) })
+            .collect();
+        let price = |price: &CircuitPrice| price.loss.map_or(f64::INFINITY, |loss| loss.replanned_s);
+        links.sort_by(|a, b| price(b).total_cmp(&price(a)).then(a.link.cmp(&b.link)));
+
+        let free = budget.free(x);
+        let mut pods = Vec::new();
+        for (pod, &free) in free.iter().enumerate() {
+            let Some(ports) = budget.ports(pod) else { continue };
+            let with = |more: u32, watch: &mut Quiet<'_, W>| -> Result<(f64, bool), MethodError> {
+                watch.checkpoint()?;
+                let mut richer = evaluator.clone();
+                richer.network.budget = budget.with_ports(pod, ports.saturating_add(more));
+                let richer = best(&richer, rates, None, base.found.clone(), watch)?;
+                Ok(((base.found.makespan - richer.found.makespan).max(0.0), base.proven && richer.proven))
+            };
+            let (gain_s, exact) = with(1, watch)?;
+            let mut first = (gain_s > 0.0).then_some((1, gain_s));
+            if first.is_none() && with(MORE_PORTS, watch)?.0 > 0.0 {
+                for more in 2..=MORE_PORTS {
+                    let (gain_s, _) = with(more, watch)?;
+                    if gain_s > 0.0 {
+                        first = Some((more, gain_s));
+                        break;
+                    }
+                }
+            }
+            pods.push(PortPrice { pod: pod as u32, ports, free, gain_s, exact, first });
+        }
+        let later = |price: &PortPrice| price.first.map_or(0.0, |(ports, gain_s)| gain_s / f64::from(ports));
+        pods.sort_by(|a, b| {
+            b.gain_s.total_cmp(&a.gain_s).then(later(b).total_cmp(&later(a))).then(a.pod.cmp(&b.pod))
+        });
+        Ok(Self {
+            rates,
+            plan_makespan_s: plan.makespan,
+            best_makespan_s: base.found.makespan,
+            proven: base.proven,
+            comm_ideal_s: evaluator.ideal.path.comm,
+            pods,
+            links,
+        })
+    }
+
+    /// Seconds of makespan as a difference of NCT; `None` if nothing is communicated.
+    pub fn nct(&self, seconds: f64) -> Option<f64> {
+        (self.comm_ideal_s > 0.0).then(|| seconds / self.comm_ideal_s)
+    }
+
+    /// Whether all prices are exact.
+    pub fn exact(&self) -> bool {
+        self.pods.iter().all(|pod| pod.exact)
+            && self.links.iter().filter_map(|link| link.loss).all(|loss| loss.exact)
+    }
+}
+
+/// Circuit vectors times tasks that all prices together may look at to count as quick.
+const QUICK: u64 = 60_000_000;
+
+/// Whether all prices are proven by vectors few enough to be listed in less than a second.
+pub fn quick(setting: &Setting) -> bool {
+    let evaluator = &setting.evaluator;
+    let network = &evaluator.network;
+    let searches = network.budget.pods() * 2 + network.links() + 1;
+    let mut task = outer::Task::new(evaluator, Rates::Best, &setting.circuit_bounds);
+    task.listed = QUICK / (network.tasks() * searches).max(1) as u64;
+    let few = || outer::can_list(task, &mut Unwatched::default()).unwrap_or(false);
+    evaluator.exact(Rates::Best) && evaluator.exact(Rates::Fair) && few()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The best circuits for given ports, from a plan that is known.
+
+use crate::programs::circuit_bounds::circuit_bounds;
+use crate::search::outer;
+use crate::search::polish::polish;
+use crate::search::repair::Limits;
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::windows::Windows;
+use lightbay_core::event::EventBody;
+use lightbay_core::method::MethodError;
+
+/// Circuit vectors that one price may list.
+const LISTED: u64 = 20_000;
+
+/// Boxes of circuit vectors that one price may look at.
+const BOXES: u64 = 5_000;
+
+/// Room above the best known makespan in which circuits count as useful.
+const ROOM: f64 = 1e-4;
+
+/// Relative difference that counts as none.
+const NONE: f64 = 1e-12;
+
+/// The best plan found.
+#[derive(Clone, Debug)]
+pub(super) struct Best {
+    pub found: Found,
+    /// Whether nothing is better.
+    pub proven: bool,
+}
+
+/// Searches that only prepare something: they may be stopped, but what they find is nobody's plan.
+pub(crate) struct Quiet<'a, W>(pub &'a mut W);
+
+impl<W: Watch> Watch for Quiet<'_, W> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.0.checkpoint()
+    }
+
+    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, _body: EventBody) {}
+
+    fn count(&mut self, evaluations: u64) {
+        self.0.count(evaluations);
+    }
+}
+
+/// The best circuits, of one link at most so many where `most` says so. `known` must keep to that.
+pub(super) fn best<W: Watch>(
+    evaluator: &Evaluator,
+    rates: Rates,
+    most: Option<(usize, u32)>,
+    known: Found,
+    watch: &mut Quiet<'_, W>,
+) -> Result<Best, MethodError> {
+    let network = &evaluator.network;
+    let enough = |known: &Found, bound: f64| known.makespan <= bound * (1.0 + NONE);
+    if enough(&known, evaluator.ideal.makespan()) {
+        return Ok(Best { found: known, proven: true });
+    }
+    let mut caps = circuit_bounds(network, &Windows::new(network, known.makespan * (1.0 + ROOM)));
+    if let Some((link, circuits)) = most {
+        caps[link] = caps[link].min(circuits);
+    }
+    // Every link with the most that its pods can give while others have one circuit.
+    let ones = vec![1; caps.len()];
+    let free = network.budget.free(&ones);
+    let widest: Vec<u32> = caps
+        .iter()
+        .enumerate()
+        .map(|(link, &cap)| {
+            let room = network.budget.room(link, &free).max(0);
+            cap.min(1_u32.saturating_add(u32::try_from(room).unwrap_or(u32::MAX - 1)))
+        })
+        .collect();
+    let mut scratch = Scratch::default();
+    if enough(&known, evaluator.bound(&widest, &mut scratch)) {
+        return Ok(Best { found: known, proven: true });
+    }
+    let mut best = known;
+    let mut task = outer::Task::new(evaluator, rates, &caps);
+    (task.listed, task.boxes) = (LISTED, BOXES);
+    if !evaluator.exact(rates) {
+        exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
+        return Ok(Best { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });
+    }
+    let few = outer::can_list(task, watch)?;
+    if !few {
+        exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
+    }
+    let proof = outer::search(task, Some(&best), watch)?;
+    Ok(Best { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
+}
+
+/// The best circuits, and whether nothing is better.
+pub(crate) fn best_known<W: Watch>(
+    evaluator: &Evaluator,
+    rates: Rates,
+    known: Found,
+    watch: &mut Quiet<'_, W>,
+) -> Result<(Found, bool), MethodError> {
+    let best = best(evaluator, rates, None, known, watch)?;
+    Ok((best.found, best.proven))
+}
+
+/// Exchanges single circuits while that helps.
+fn exchange<W: Watch>(
+    evaluator: &Evaluator,
+    rates: Rates,
+    caps: &[u32],
+    best: &mut Found,
+    scratch: &mut Scratch,
+    watch: &mut Quiet<'_, W>,
+) -> Result<(), MethodError> {
+    let budget = &evaluator.network.budget;
+    let mut x = best.x.clone();
+    let mut stopped = Ok(());
+    let makespan = polish(Limits { budget, caps }, &mut x, best.makespan, &mut |x: &[u32]| {
+        stopped = watch.checkpoint();
+        watch.count(1);
+        stopped.is_ok().then(|| evaluator.makespan(x, rates, scratch))
+    });
+    stopped?;
+    // Within a nanosecond fewer ports may have been preferred to a shorter iteration.
+    if makespan < best.makespan {
+        *best = Found { ports: budget.total(&x), makespan, x };
+    }
+    Ok(())
+}

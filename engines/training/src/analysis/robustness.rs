@@ -1,0 +1,161 @@
+//! What a plan is worth when things go wrong: compute that is not as fast as planned, and circuits or ports that fail.
+//!
+//! The circuits stay as planned; only the rates follow what happens. So every case is simulated anew, at decided
+//! (joint) and at max-min fair rates. Compute varies for every stage, micro-batch and direction by itself, and in every
+//! replica differently: gradients are exchanged when the slowest replica is ready.
+//!
+//! Of a job whose replicas are planned as one, a failed circuit is one in a single replica: the others wait for it, so
+//! it costs as much as if it failed in all of them.
+
+mod failures;
+mod shake;
+
+use crate::analysis::Setting;
+use crate::analysis::prices::Quiet;
+use crate::scenario::TrainingScenario;
+use crate::search::watch::Watch;
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+pub use failures::{CircuitFailure, PortCase, PortFailure, Together};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Streams;
+use rand::RngExt;
+use shake::Shaker;
+
+/// What is tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trials {
+    /// Largest relative change of every compute, from 0 to 1.
+    pub jitter: f64,
+    /// Random draws of all computes.
+    pub draws: u32,
+    /// Seed of the draws.
+    pub seed: u64,
+    /// How many times longer a slow stage computes.
+    pub slow_factor: f64,
+    /// Circuits that fail at the same time at most.
+    pub failures: u32,
+}
+
+impl Default for Trials {
+    fn default() -> Self {
+        Self { jitter: 0.1, draws: 100, seed: 1, slow_factor: 1.1, failures: 2 }
+    }
+}
+
+/// Makespan of one case.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ends {
+    /// At decided rates, seconds.
+    pub joint_s: f64,
+    /// At max-min fair rates, seconds.
+    pub fair_s: f64,
+}
+
+impl Ends {
+    /// Makespans of circuits under both rules.
+    fn of(evaluator: &Evaluator, x: &[u32], scratch: &mut Scratch) -> Self {
+        Self {
+            joint_s: evaluator.makespan(x, Rates::Best, scratch),
+            fair_s: evaluator.makespan(x, Rates::Fair, scratch),
+        }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self { joint_s: self.joint_s.max(other.joint_s), fair_s: self.fair_s.max(other.fair_s) }
+    }
+}
+
+/// How makespans are spread over random draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// Mean, seconds.
+    pub mean_s: f64,
+    /// Nineteen of twenty draws end by then, seconds.
+    pub p95_s: f64,
+    /// The longest, seconds.
+    pub worst_s: f64,
+}
+
+impl Spread {
+    fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_unstable_by(f64::total_cmp);
+        let worst_s = *values.last()?;
+        let at = (values.len() * 19).div_ceil(20).max(1) - 1;
+        Some(Self { mean_s: values.iter().sum::<f64>() / values.len() as f64, p95_s: values[at], worst_s })
+    }
+}
+
+/// A stage, or a pod of an instance, that computes more slowly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slow {
+    /// Stage or pod, from 0.
+    pub place: u32,
+    /// Makespans.
+    pub ends: Ends,
+}
+
+/// A plan under all trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Robustness {
+    /// What was tried.
+    pub trials: Trials,
+    /// Nothing goes wrong.
+    pub planned: Ends,
+    /// Random compute times at decided and at fair rates; `None` without draws.
+    pub jitter: Option<(Spread, Spread)>,
+    /// Whether compute is known by stage; of an instance only pods are known.
+    pub by_stage: bool,
+    /// One slow stage or pod, in their order.
+    pub slow: Vec<Slow>,
+    /// One failed circuit on each link, in link order.
+    pub circuits: Vec<CircuitFailure>,
+    /// One failed port in each real pod, in pod order.
+    pub ports: Vec<PortFailure>,
+    /// One, two, ... circuits that fail together, as far as that was tried.
+    pub together: Vec<Together>,
+}
+
+impl Robustness {
+    /// Tries the circuits `x` of a plan for `scenario`, which `setting` was made of.
+    ///
+    /// # Errors
+    /// The reason to stop; a scenario that cannot be laid out.
+    pub fn new<W: Watch>(
+        scenario: &TrainingScenario,
+        setting: &Setting,
+        x: &[u32],
+        trials: Trials,
+        watch: &mut W,
+    ) -> Result<Self, MethodError> {
+        let watch = &mut Quiet(watch);
+        let evaluator = &setting.evaluator;
+        let planned = Ends::of(evaluator, x, &mut Scratch::default());
+        let mut shaker = Shaker::new(scenario, setting, x)?;
+        let (mut joint, mut fair) = (Vec::new(), Vec::new());
+        for draw in 0..trials.draws {
+            let mut random = Streams::new(trials.seed).stream(u64::from(draw));
+            let mut factor = |_place: u32| 1.0 + trials.jitter * (2.0 * random.random::<f64>() - 1.0);
+            let ends = shaker.ends(true, &mut factor, watch)?;
+            joint.push(ends.joint_s);
+            fair.push(ends.fair_s);
+        }
+        let jitter = Spread::of(joint).zip(Spread::of(fair));
+        let mut slow = Vec::new();
+        for place in shaker.places() {
+            let mut factor = |other: u32| if other == place { trials.slow_factor } else { 1.0 };
+            slow.push(Slow { place, ends: shaker.ends(false, &mut factor, watch)? });
+        }
+        let (circuits, ports) = failures::single(evaluator, x, planned, watch)?;
+        let mut together = Vec::new();
+        for count in 1..=trials.failures {
+            match failures::together(evaluator, x, count, watch)? {
+                Some(cases) => together.push(cases),
+                None => break,
+            }
+        }
+        Ok(Self { trials, planned, jitter, by_stage: shaker.by_stage(), slow, circuits, ports, together })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Circuits and ports that fail.
+
+use super::Ends;
+use crate::analysis::prices::Quiet;
+use crate::search::watch::Watch;
+use crate::simulate::evaluate::{Evaluator, Scratch};
+use lightbay_core::method::MethodError;
+
+/// Choices of circuits that fail together that are looked at.
+const CHOICES: usize = 5_000;
+
+/// One circuit of a link fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CircuitFailure {
+    /// The link.
+    pub link: u32,
+    /// Circuits before.
+    pub circuits: u32,
+    /// Makespans; `None` if it was the only circuit, so that the pods are cut off from each other.
+    pub ends: Option<Ends>,
+}
+
+/// What a failed port means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortCase {
+    /// The link that loses a circuit; `None` if no circuit used the port.
+    pub link: Option<u32>,
+    /// Makespans; `None` if it was the link's only circuit, so that the pods are cut off from each other.
+    pub ends: Option<Ends>,
+}
+
+/// One port of a pod fails, and with it perhaps a circuit of some link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortFailure {
+    /// The pod.
+    pub pod: u32,
+    /// Ports that no circuit uses.
+    pub free: i64,
+    /// The port that is missed least.
+    pub best: PortCase,
+    /// The port that is missed most.
+    pub worst: PortCase,
+}
+
+/// Several circuits fail together: all choices of that many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Together {
+    /// Circuits that fail.
+    pub circuits: u32,
+    /// Choices of links, some of them more than once.
+    pub choices: usize,
+    /// Choices that cut pods off from each other.
+    pub cut_off: usize,
+    /// The choice that costs least at decided rates, among those that cut nothing off.
+    pub best: Option<(Vec<u32>, Ends)>,
+    /// The choice that costs most at decided rates, among those that cut nothing off.
+    pub worst: Option<(Vec<u32>, Ends)>,
+}
+
+/// One failure at a time: by link, and by real pod.
+pub(super) fn single<W: Watch>(
+    evaluator: &Evaluator,
+    x: &[u32],
+    planned: Ends,
+    watch: &mut Quiet<'_, W>,
+) -> Result<(Vec<CircuitFailure>, Vec<PortFailure>), MethodError> {
+    let mut scratch = Scratch::default();
+    let mut circuits = Vec::with_capacity(x.len());
+    for (link, &had) in x.iter().enumerate() {
+        watch.checkpoint()?;
+        watch.count(1);
+        let ends = (had > 1).then(|| {
+            let mut left = x.to_vec();
+            left[link] -= 1;
+            Ends::of(evaluator, &left, &mut scratch)
+        });
+        circuits.push(CircuitFailure { link: link as u32, circuits: had, ends });
+    }
+    let budget = &evaluator.network.budget;
+    let free = budget.free(x);
+    let mut ports = Vec::new();
+    for (pod, &free) in free.iter().enumerate().filter(|(pod, _)| budget.ports(*pod).is_some()) {
+        // To be cut off is worse than anything that takes time.
+        let cost =
+            |case: &PortCase| case.ends.map_or((f64::INFINITY, 0.0), |ends| (ends.joint_s, ends.fair_s));
+        let order = |a: &PortCase, b: &PortCase| {
+            let (a, b) = (cost(a), cost(b));
+            a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+        };
+        let unused = PortCase { link: None, ends: Some(planned) };
+        let mut cases: Vec<PortCase> = budget
+            .links_at(pod)
+            .iter()
+            .map(|&(link, _)| PortCase { link: Some(link), ends: circuits[link as usize].ends })
+            .collect();
+        if free > 0 || cases.is_empty() {
+            cases.insert(0, unused);
+        }
+        let best = cases.iter().copied().min_by(order).unwrap_or(unused);
+        let worst = cases.iter().copied().max_by(order).unwrap_or(unused);
+        ports.push(PortFailure { pod: pod as u32, free, best, worst });
+    }
+    Ok((circuits, ports))
+}
+
+/// All choices of so many circuits; `None` if there are too many to look at.
+pub(super) fn together<W: Watch>(
+    evaluator: &Evaluator,
+    x: &[u32],
+    count: u32,
+    watch: &mut Quiet<'_, W>,
+) -> Result<Option<Together>, MethodError> {
+    let links = x.len();
+    // Choices with repetition: (links + count - 1) over count.
+    let mut choices = 1_usize;
+    for step in 0..count as usize {
+        choices = choices.saturating_mul(links + step) / (step + 1);
+    }
+    if choices == 0 || choices > CHOICES {
+        return Ok(None);
+    }
+    let mut cases = Together { circuits: count, choices, cut_off: 0, best: None, worst: None };
+    let mut scratch = Scratch::default();
+    let mut chosen = vec![0_usize; count as usize];
+    loop {
+        watch.checkpoint()?;
+        watch.count(1);
+        let mut left = x.to_vec();
+        for &link in &chosen {
+            left[link] = left[link].saturating_sub(1);
+        }
+        if left.contains(&0) {
+            cases.cut_off += 1;
+        } else {
+            let ends = Ends::of(evaluator, &left, &mut scratch);
+            let names = || chosen.iter().map(|&link| link as u32).collect();
+            if cases.best.as_ref().is_none_or(|(_, best)| ends.joint_s < best.joint_s) {
+                cases.best = Some((names(), ends));
+            }
+            if cases.worst.as_ref().is_none_or(|(_, worst)| ends.joint_s > worst.joint_s) {
+                cases.worst = Some((names(), ends));
+            }
+        }
+        // The next choice in which no link stands before a smaller one.
+        let Some(at) = chosen.iter().rposition(|&link| link + 1 < links) else { return Ok(Some(cases)) };
+        let next = chosen[at] + 1;
+        chosen[at..].fill(next);
+    }
+}

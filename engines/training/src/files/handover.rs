@@ -1,0 +1,133 @@
+//! Training plans in the neutral records that other kinds understand: all replicas, no mirrors.
+
+use crate::model::collapse::{expand_plan, expanded};
+use crate::plan::TrainingResult;
+use crate::scenario::TrainingScenario;
+use crate::scenario::instance::Instance;
+use crate::scenario::shared::SharedPods;
+use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Circuits between the real pods of all replicas. `None` for an instance with mirrors (its replicas are not in the
+/// file) and for a job that cannot be expanded.
+pub fn circuits(scenario: &TrainingScenario, result: &TrainingResult) -> Option<CircuitMatrix> {
+    let (instance, result) = match scenario {
+        TrainingScenario::Job(job) => {
+            let (instance, result) = expand_plan(job, result).ok()?;
+            (Cow::Owned(instance), Cow::Owned(result))
+        }
+        TrainingScenario::Instance(instance) => (Cow::Borrowed(instance), Cow::Borrowed(result)),
+        TrainingScenario::Shared(shared) => return shared_circuits(shared, result),
+    };
+    if instance.pods.iter().any(|pod| pod.mirror) {
+        return None;
+    }
+    let mut pairs = BTreeMap::new();
+    add_circuits(&instance, &result, |pod| pod, &mut pairs)?;
+    Some(CircuitMatrix {
+        pods: instance.pods.iter().map(|pod| pod.name.clone()).collect(),
+        ports_per_pod: instance.pods.iter().map(|pod| pod.ports).collect(),
+        circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: None,
+        left_out: left_out(),
+    })
+}
+
+/// What of a plan is in no circuit.
+fn left_out() -> Vec<String> {
+    ["the times and rates of the flows", "the order of the tasks", "the traffic between the pods"]
+        .map(str::to_owned)
+        .to_vec()
+}
+
+/// Bytes between pods over one iteration, all replicas.
+pub fn traffic(scenario: &TrainingScenario) -> Option<TrafficMatrix> {
+    match scenario {
+        TrainingScenario::Job(job) => Some(sum(&expanded(job).ok()?)),
+        TrainingScenario::Instance(instance) => Some(sum(instance)),
+        TrainingScenario::Shared(shared) => shared_traffic(shared),
+    }
+}
+
+/// Adds the circuits of a result between the pods that `at` gives for those of its instance.
+fn add_circuits(
+    instance: &Instance,
+    result: &TrainingResult,
+    at: impl Fn(u32) -> u32,
+    pairs: &mut BTreeMap<(u32, u32), u32>,
+) -> Option<()> {
+    for entry in &result.topology {
+        let link = instance.links.get(entry.link.index())?;
+        let (a, b) = (at(link.pod_a.0), at(link.pod_b.0));
+        *pairs.entry((a.min(b), a.max(b))).or_default() += entry.circuits;
+    }
+    Some(())
+}
+
+/// The pods of several jobs in all replicas.
+struct SharedPlaces {
+    /// Shared pods of one replica.
+    pods: u32,
+    replicas: u32,
+}
+
+impl SharedPlaces {
+    fn names(&self) -> Vec<String> {
+        let of_replica = |replica| (0..self.pods).map(move |pod| format!("r{replica}p{pod}"));
+        (0..self.replicas).flat_map(of_replica).collect()
+    }
+
+    /// The place of a pod of an expanded job that covers `own` shared pods from `first` on.
+    fn place(&self, pod: u32, own: u32, first: u32) -> u32 {
+        pod / own * self.pods + first + pod % own
+    }
+}
+
+fn shared_circuits(shared: &SharedPods, result: &TrainingResult) -> Option<CircuitMatrix> {
+    let layout = shared.layout().ok()?;
+    let replicas = layout.shapes.first()?.replicas;
+    let places = SharedPlaces { pods: u32::try_from(layout.budget.len()).ok()?, replicas };
+    let mut pairs = BTreeMap::new();
+    for ((placed, shape), job) in shared.jobs.iter().zip(&layout.shapes).zip(&result.jobs) {
+        let (instance, result) = expand_plan(&placed.job, &job.shared.result).ok()?;
+        let at = |pod| places.place(pod, shape.pods_per_replica, placed.first_pod);
+        add_circuits(&instance, &result, at, &mut pairs)?;
+    }
+    let of_all = |_| layout.budget.iter().copied();
+    Some(CircuitMatrix {
+        pods: places.names(),
+        ports_per_pod: (0..replicas).flat_map(of_all).collect(),
+        circuits: pairs.into_iter().map(|((a, b), count)| (a, b, count)).collect(),
+        places: None,
+        left_out: left_out(),
+    })
+}
+
+fn shared_traffic(shared: &SharedPods) -> Option<TrafficMatrix> {
+    let layout = shared.layout().ok()?;
+    let replicas = layout.shapes.first()?.replicas;
+    let places = SharedPlaces { pods: u32::try_from(layout.budget.len()).ok()?, replicas };
+    let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for (placed, shape) in shared.jobs.iter().zip(&layout.shapes) {
+        let at = |pod| places.place(pod, shape.pods_per_replica, placed.first_pod);
+        for task in &expanded(&placed.job).ok()?.tasks {
+            *pairs.entry((at(task.src_pod.0), at(task.dst_pod.0))).or_default() += task.volume_bytes;
+        }
+    }
+    Some(TrafficMatrix {
+        places: places.names(),
+        entries: pairs.into_iter().map(|((from, to), bytes)| (from, to, bytes)).collect(),
+    })
+}
+
+fn sum(instance: &Instance) -> TrafficMatrix {
+    let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for task in &instance.tasks {
+        *pairs.entry((task.src_pod.0, task.dst_pod.0)).or_default() += task.volume_bytes;
+    }
+    TrafficMatrix {
+        places: instance.pods.iter().map(|pod| pod.name.clone()).collect(),
+        entries: pairs.into_iter().map(|((from, to), bytes)| (from, to, bytes)).collect(),
+    }
+}

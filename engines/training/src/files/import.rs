@@ -1,0 +1,233 @@
+//! From other tools' workloads to a training job: AICB and SimAI files become a job with measured figures.
+//!
+//! Reading the files is the business of the formats crate. Here stages get their place in pods, tensor- and
+//! expert-parallel collectives their time (they stay in the pod and belong to the compute of a micro-batch), and
+//! gradients the bytes that cross between replicas. What no file says is taken from a knob, or assumed and said so.
+
+mod collectives;
+mod compute;
+mod knobs;
+mod placement;
+
+use crate::model::full_dag::one_forward_one_backward;
+use crate::scenario::TrainingScenario;
+use crate::scenario::job::{Job, Measured, MeasuredStage, Order, RunConfig, Step};
+use lightbay_core::param::Params;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_formats::Limits;
+use lightbay_formats::aicb::{
+    self, AicbWorkload, ComputeSource, ImportSummary, Input, MergeOptions, ParameterGather, Pass, Slot,
+};
+
+pub use knobs::aicb_knobs;
+
+/// Name of the importer on the command line.
+pub const AICB: &str = "aicb";
+
+/// One sentence about the importer.
+pub const AICB_HELP: &str =
+    "AICB and SimAI workloads: SimAI text or per-call CSV, with kernel times and bus bandwidths.";
+
+/// A file to import.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportFile<'a> {
+    /// As the user wrote it, for messages.
+    pub name: &'a str,
+    /// Its content, perhaps gzip-compressed.
+    pub bytes: &'a [u8],
+}
+
+/// A job made from other tools' files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportedJob {
+    /// A name for the scenario, from that of the workload file.
+    pub name: String,
+    /// The job, with measured figures.
+    pub job: Job,
+    /// What was found, skipped and assumed.
+    pub summary: ImportSummary,
+}
+
+/// Reads a workload and the tables that came with it, and makes a job of them. `params` are values of
+/// [`aicb_knobs`]; with `strict`, everything that had to be assumed is a problem.
+///
+/// # Errors
+/// Every problem of every file, of the knobs, and of the job.
+pub fn import_aicb(files: &[ImportFile<'_>], params: &Params, strict: bool) -> Result<ImportedJob, Problems> {
+    let inputs = read_all(files)?;
+    let options = merge_options(params)?;
+    job_of(&inputs, &options, params, strict).map_err(|problems| match workload_file(&inputs) {
+        // What the files lack together is looked for in the workload.
+        Some(file) if problems.source.is_empty() => problems.named(&file.name),
+        _ => problems,
+    })
+}
+
+fn job_of(
+    inputs: &[Input],
+    options: &MergeOptions,
+    params: &Params,
+    strict: bool,
+) -> Result<ImportedJob, Problems> {
+    let merged = aicb::merge(inputs, options)?;
+    let mut workload = merged.workload;
+    let mut summary = std::mem::take(&mut workload.summary);
+    let mut problems = Problems::new();
+
+    let run = placement::run(&workload, params, &mut summary, &mut problems);
+    let Some(run) = run else { return Err(problems) };
+    let times = compute::stage_times(
+        &workload,
+        &run,
+        params,
+        merged.bus_bandwidth.as_ref(),
+        &mut summary,
+        &mut problems,
+    );
+    let stages = workload.stages.iter().zip(times).map(|(stage, [fwd_s, bwd_s])| {
+        let bytes = match params.int("dp_bytes") {
+            Some(given) => u64::try_from(given).unwrap_or(0),
+            None => placement::crossing_bytes(stage, placement::replicas(&run), &mut problems),
+        };
+        MeasuredStage { fwd_s, bwd_s, dp_bytes_per_gpu: bytes as f64 }
+    });
+    let stages: Vec<MeasuredStage> = stages.collect();
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let measured = Measured {
+        stages,
+        pp_bytes_per_rank: workload.pp_bytes_per_rank as f64,
+        order: order(&workload, params, &mut summary),
+    };
+    let job = Job { model: None, run, ports_per_pod: None, reverse: false, measured: Some(measured) };
+    if strict {
+        summary.strict_problems().into_result(())?;
+    }
+    TrainingScenario::Job(job.clone()).validate()?;
+    Ok(ImportedJob { name: scenario_name(inputs), job, summary })
+}
+
+/// Reads every file; problems of several files carry the file in their path.
+fn read_all(files: &[ImportFile<'_>]) -> Result<Vec<Input>, Problems> {
+    if files.is_empty() {
+        return Err(Problem::new(
+            "",
+            "no file is given",
+            "give a SimAI text workload or an AICB per-call CSV",
+        )
+        .into());
+    }
+    let mut inputs = Vec::with_capacity(files.len());
+    let mut failed: Vec<Problems> = Vec::new();
+    for file in files {
+        match aicb::read(file.bytes, file.name, &Limits::default()) {
+            Ok(input) => inputs.push(input),
+            Err(problems) => failed.push(problems),
+        }
+    }
+    if failed.len() > 1 {
+        let mut all = Problems::new();
+        for problems in failed {
+            for problem in problems.list() {
+                let mut problem = problem.clone();
+                problem.path = match problem.path.as_str() {
+                    "" => problems.source.clone(),
+                    path => format!("{}: {path}", problems.source),
+                };
+                all.push(problem);
+            }
+        }
+        return Err(all);
+    }
+    failed.pop().map_or(Ok(inputs), Err)
+}
+
+fn merge_options(params: &Params) -> Result<MergeOptions, Problems> {
+    let size = |name: &str| params.int(name).and_then(|value| u64::try_from(value).ok());
+    let by_tflops = params.float("tflops").is_some();
+    let compute = match params.text("compute") {
+        Some("file") => ComputeSource::File,
+        Some("aiob") => ComputeSource::Kernels,
+        Some("zero") => ComputeSource::Zero,
+        _ => ComputeSource::Auto,
+    };
+    if by_tflops && compute != ComputeSource::Auto {
+        let problem = Problem::new(
+            "tflops",
+            "stands beside another source of compute times",
+            "leave out 'tflops=' or 'compute='",
+        );
+        return Err(problem.into());
+    }
+    Ok(MergeOptions {
+        gpus: size("gpus"),
+        pp_bytes: size("pp_bytes"),
+        dp_bytes: size("dp_bytes"),
+        layers_per_stage: size("layers"),
+        compute,
+        parameter_gather: params.text("parameter_gather").map(|choice| match choice {
+            "column" => ParameterGather::ByColumn,
+            _ => ParameterGather::DataParallel,
+        }),
+    })
+}
+
+/// The literal order, unless it is the usual one or not wanted.
+fn order(workload: &AicbWorkload, params: &Params, summary: &mut ImportSummary) -> Order {
+    if params.text("order") == Some("1f1b") {
+        if workload.stages.iter().any(|stage| stage.order.is_some()) {
+            summary.skip("literal order", workload.pp, 0, "1F1B was asked for");
+            summary.notes.retain(|note| !note.starts_with("the literal order is kept"));
+        }
+        return Order::OneForwardOneBackward;
+    }
+    let lists: Option<Vec<Vec<Step>>> = workload
+        .stages
+        .iter()
+        .map(|stage| Some(stage.order.as_ref()?.iter().copied().map(step).collect()))
+        .collect();
+    let usual = || one_forward_one_backward(workload.pp as u32, workload.micro_batches as u32);
+    match lists {
+        Some(lists) if lists != usual() => Order::Lists(lists),
+        _ => Order::OneForwardOneBackward,
+    }
+}
+
+fn step(slot: Slot) -> Step {
+    Step { backward: slot.pass == Pass::Backward, micro_batch: slot.micro_batch.saturating_sub(1) }
+}
+
+/// The file that is a workload, of those that only complete it.
+fn workload_file(inputs: &[Input]) -> Option<&Input> {
+    inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
+}
+
+/// The workload's file name without folders and endings.
+fn scenario_name(inputs: &[Input]) -> String {
+    let name = workload_file(inputs).map_or("", |input| input.name.as_str());
+    let mut stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    for ending in [".gz", ".txt", ".csv"] {
+        stem = stem.strip_suffix(ending).unwrap_or(stem);
+    }
+    if stem.is_empty() || stem == "-" { AICB.to_owned() } else { stem.to_owned() }
+}
+
+/// A `u32` field of the run; larger values are refused by name.
+fn narrow(name: &str, value: u64, problems: &mut Problems) -> u32 {
+    u32::try_from(value).unwrap_or_else(|_| {
+        problems.add(name, format!("'{value}' is too large"), format!("at most {} are possible", u32::MAX));
+        0
+    })
+}
+
+/// The run before anything is measured: sizes only, everything else at its default.
+fn base_run(sizes: [u32; 3], gpus: u32, per_pod: u32, micro_batches: u32) -> RunConfig {
+    let [tp, pp, ep] = sizes;
+    let mut run = RunConfig::of(tp, pp, gpus, per_pod, micro_batches);
+    run.ep = ep;
+    run
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,19 @@
+//! Pods, links, transfers and graphs in the form that algorithms walk over.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`budget`] | ports of the pods, and which circuit vectors fit |
+//! | [`network`] | an instance as compact arrays |
+//! | [`full_dag`] | every compute and transfer of one iteration |
+//! | [`reduced_dag`] | transfers between pods alone, with the work between them as delays |
+//! | [`collapse`] | from the reduced graph to an instance: one replica, or all |
+//! | [`parts`] | several jobs taken apart |
+
+pub mod budget;
+pub mod collapse;
+pub mod full_dag;
+pub mod network;
+pub mod parts;
+pub mod reduced_dag;
+#[cfg(test)]
+pub(crate) mod samples;

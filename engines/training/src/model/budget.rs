@@ -1,0 +1,183 @@
+//! Ports of the pods, what circuits cost, and which circuit vectors fit.
+
+use crate::scenario::instance::Instance;
+
+/// A real end of a link: pod and ports per circuit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The pod.
+    pub pod: u32,
+    /// Ports that one circuit costs there, at least 1.
+    pub cost: u32,
+}
+
+/// Port budgets of real pods and the ends of links; mirrors and ends that cost nothing are left out.
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    ends: Vec<Vec<End>>,
+    ports: Vec<Option<u32>>,
+    at_pod: Vec<Vec<(u32, u32)>>,
+    limit: Vec<u32>,
+}
+
+impl Budget {
+    /// Ports and ends of `instance`, whose ids are sound; `flows_over` has the flows of all tasks of a
+    /// link's busier direction.
+    pub(crate) fn new(instance: &Instance, flows_over: &[u64]) -> Self {
+        let ports: Vec<Option<u32>> =
+            instance.pods.iter().map(|pod| if pod.mirror { None } else { Some(pod.ports) }).collect();
+        let mut at_pod = vec![Vec::new(); ports.len()];
+        let mut ends = Vec::with_capacity(instance.links.len());
+        for (index, link) in instance.links.iter().enumerate() {
+            let mut list = Vec::with_capacity(2);
+            for (pod, cost) in [(link.pod_a, link.ports_a), (link.pod_b, link.ports_b)] {
+                if ports[pod.index()].is_some() && cost > 0 {
+                    list.push(End { pod: pod.0, cost });
+                    at_pod[pod.index()].push((index as u32, cost));
+                }
+            }
+            ends.push(list);
+        }
+        // A link without any real end would be unlimited; more circuits than flows never help anybody.
+        let limit = ends
+            .iter()
+            .zip(flows_over)
+            .map(|(list, flows)| {
+                list.iter()
+                    .map(|end| ports[end.pod as usize].unwrap_or(0) / end.cost)
+                    .min()
+                    .unwrap_or_else(|| u32::try_from(*flows).unwrap_or(u32::MAX))
+                    .max(1)
+            })
+            .collect();
+        Self { ends, ports, at_pod, limit }
+    }
+
+    /// Number of links.
+    pub fn links(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Number of pods, mirrors included.
+    pub fn pods(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Real ends of a link.
+    pub fn ends(&self, link: usize) -> &[End] {
+        &self.ends[link]
+    }
+
+    /// Links at a real pod with the ports that one circuit of each costs there.
+    pub fn links_at(&self, pod: usize) -> &[(u32, u32)] {
+        &self.at_pod[pod]
+    }
+
+    /// Ports of a pod; `None` for mirrors.
+    pub fn ports(&self, pod: usize) -> Option<u32> {
+        self.ports[pod]
+    }
+
+    /// Circuits that fit if the link were alone, at least 1.
+    pub fn limit(&self, link: usize) -> u32 {
+        self.limit[link]
+    }
+
+    /// The same budget with another number of ports in a real pod; the links at it can have more or fewer circuits.
+    #[must_use]
+    pub fn with_ports(&self, pod: usize, ports: u32) -> Self {
+        let mut other = self.clone();
+        if let Some(own) = other.ports.get_mut(pod).and_then(Option::as_mut) {
+            *own = ports;
+        }
+        for &(link, _) in &self.at_pod[pod] {
+            let link = link as usize;
+            let fits = |end: &End| other.ports[end.pod as usize].unwrap_or(0) / end.cost;
+            other.limit[link] = other.ends[link].iter().map(fits).min().unwrap_or(1).max(1);
+        }
+        other
+    }
+
+    /// Pretends that ports limit no link, for tests of other limits.
+    #[cfg(test)]
+    pub(crate) fn lift_limits(&mut self, limit: u32) {
+        self.limit.fill(limit);
+    }
+
+    /// Ports of the real pods that `x` takes, in their order.
+    pub fn used(&self, x: &[u32]) -> Vec<u32> {
+        let mut used = vec![0_u32; self.pods()];
+        for (ends, circuits) in self.ends.iter().zip(x) {
+            for end in ends {
+                used[end.pod as usize] += end.cost * circuits;
+            }
+        }
+        let real = self.ports.iter().zip(used).filter(|(ports, _)| ports.is_some());
+        real.map(|(_, used)| used).collect()
+    }
+
+    /// All ports of real pods.
+    pub fn capacity(&self) -> u64 {
+        self.ports.iter().flatten().map(|ports| u64::from(*ports)).sum()
+    }
+
+    /// Ports over real pods that `x` takes.
+    pub fn total(&self, x: &[u32]) -> u64 {
+        x.iter().enumerate().map(|(link, &circuits)| self.cost(link) * u64::from(circuits)).sum()
+    }
+
+    /// Ports that one circuit of a link takes over its real ends.
+    pub fn cost(&self, link: usize) -> u64 {
+        self.ends[link].iter().map(|end| u64::from(end.cost)).sum()
+    }
+
+    /// Ports left in every pod, negative where `x` takes too many; mirrors have more than anyone needs.
+    pub fn free(&self, x: &[u32]) -> Vec<i64> {
+        let mut free = Vec::new();
+        self.free_into(x, &mut free);
+        free
+    }
+
+    /// [`Budget::free`] into a reused vector.
+    pub fn free_into(&self, x: &[u32], free: &mut Vec<i64>) {
+        free.clear();
+        free.extend(self.ports.iter().map(|ports| ports.map_or(i64::MAX / 4, i64::from)));
+        for (link, &circuits) in x.iter().enumerate() {
+            for end in &self.ends[link] {
+                free[end.pod as usize] -= i64::from(end.cost) * i64::from(circuits);
+            }
+        }
+    }
+
+    /// Circuits that can be added to a link, given the free ports; negative where a pod is over budget.
+    pub fn room(&self, link: usize, free: &[i64]) -> i64 {
+        self.ends[link]
+            .iter()
+            .map(|end| free[end.pod as usize].div_euclid(i64::from(end.cost)))
+            .min()
+            .unwrap_or(i64::from(u32::MAX))
+    }
+
+    /// Whether `x` gives every link a circuit and fits every pod.
+    pub fn fits(&self, x: &[u32]) -> bool {
+        x.len() == self.links()
+            && x.iter().all(|&circuits| circuits >= 1)
+            && self.free(x).iter().all(|free| *free >= 0)
+    }
+
+    /// The first real pod that cannot give one circuit to each of its links: (pod, ports needed, ports).
+    pub fn overloaded_pod(&self) -> Option<(u32, u64, u32)> {
+        self.at_pod.iter().enumerate().find_map(|(pod, links)| {
+            let needed: u64 = links.iter().map(|(_, cost)| u64::from(*cost)).sum();
+            let ports = self.ports[pod]?;
+            (needed > u64::from(ports)).then_some((pod as u32, needed, ports))
+        })
+    }
+
+    /// Takes or gives back circuits of a link in a free-port vector.
+    pub fn take(&self, link: usize, circuits: i64, free: &mut [i64]) {
+        for end in &self.ends[link] {
+            free[end.pod as usize] -= i64::from(end.cost) * circuits;
+        }
+    }
+}

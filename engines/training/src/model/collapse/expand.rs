@@ -1,0 +1,217 @@
+//! All replicas side by side, and a collapsed plan copied onto them.
+
+use super::{Laid, bare_task, edges, neighbour, provenance, push_link, real_pod};
+use crate::model::full_dag::{FullDag, NodeKind};
+use crate::model::reduced_dag::Dominance;
+use crate::plan::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use crate::scenario::instance::{GpuSet, Instance, Link, LinkKind, Task};
+use crate::scenario::job::Job;
+use crate::scenario::limits::MAX_TASKS;
+use crate::scenario::workload::Shape;
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::schedule;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::units::{LinkId, PodId, TaskId};
+
+/// An expanded instance with the part of the collapsed one that every link and task copies.
+pub(super) struct Expansion {
+    pub(super) instance: Instance,
+    pub(super) link_of: Vec<LinkId>,
+    task_of: Vec<TaskId>,
+}
+
+/// The instance of a job with all its replicas and real ring neighbours.
+///
+/// # Errors
+/// Everything that is wrong with the job, or more tasks than an instance may have.
+pub fn expanded(job: &Job) -> Result<Instance, Problems> {
+    Ok(expand(job)?.instance)
+}
+
+/// A collapsed plan on the expanded instance: circuits and schedules of a link or task go to all its copies.
+///
+/// Of a stage with an odd number of GPUs the smaller half of the exchange has room to spare. A plan with rates of its
+/// own lets it keep pace with the larger half; at fair rates it runs ahead, so the iteration is simulated anew.
+///
+/// # Errors
+/// Everything that is wrong with the job, or a plan that is not one of the collapsed instance.
+pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, TrainingResult), Problems> {
+    let Expansion { instance, link_of, task_of } = expand(job)?;
+    let (collapsed, _) = super::collapsed(job, Dominance::AtBandwidth)?;
+    let fits = result.topology.len() == collapsed.links.len()
+        && result.tasks.len() == collapsed.tasks.len()
+        && result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id)
+        && result.tasks.iter().enumerate().all(|(id, entry)| entry.task.index() == id);
+    if !fits {
+        return Err(Problem::new(
+            "result",
+            "does not list every link and task of the job once, in order",
+            "correct the plan; `check` names what is wrong with it",
+        )
+        .into());
+    }
+    let topology: Vec<LinkCircuits> = link_of
+        .iter()
+        .enumerate()
+        .map(|(id, link)| LinkCircuits {
+            link: LinkId::from_index(id),
+            circuits: result.topology[link.index()].circuits,
+        })
+        .collect();
+    let mut copies = task_of.iter().zip(&instance.tasks);
+    let halves_differ = copies.any(|(source, task)| task.flows != collapsed.tasks[source.index()].flows);
+    if halves_differ && result.rate_control == RateControl::Fair {
+        let circuits: Vec<u32> = topology.iter().map(|entry| entry.circuits).collect();
+        let result = fair_run(&instance, &circuits)?;
+        return Ok((instance, result));
+    }
+    let tasks = task_of.iter().zip(&instance.tasks).map(|(&source, task)| {
+        let schedule = &result.tasks[source.index()];
+        let share = task.volume_bytes / collapsed.tasks[source.index()].volume_bytes;
+        TaskSchedule {
+            task: task.id,
+            start_s: schedule.start_s,
+            finish_s: schedule.finish_s,
+            segments: schedule
+                .segments
+                .iter()
+                .map(|segment| Segment { volume_bytes: segment.volume_bytes * share, ..*segment })
+                .collect(),
+        }
+    });
+    let tasks = tasks.collect();
+    let ports_used = instance
+        .links
+        .iter()
+        .zip(&topology)
+        .map(|(link, entry)| circuit_ports(link) * u64::from(entry.circuits))
+        .sum();
+    let result = TrainingResult { topology, ports_used, tasks, ..result.clone() };
+    Ok((instance, result))
+}
+
+fn fair_run(instance: &Instance, circuits: &[u32]) -> Result<TrainingResult, Problem> {
+    let evaluator = Evaluator::new(instance)
+        .map_err(|error| Problem::new("job", error.to_string(), "keep the collapsed form"))?;
+    let trace = evaluator.trace(circuits, Rates::Fair, &mut Scratch::default());
+    Ok(schedule::result(&evaluator, circuits, RateControl::Fair, &trace))
+}
+
+/// All pods of an expanded instance are real.
+fn circuit_ports(link: &Link) -> u64 {
+    u64::from(link.ports_a) + u64::from(link.ports_b)
+}
+
+pub(super) fn expand(job: &Job) -> Result<Expansion, Problems> {
+    let shape = job.shape()?;
+    // Before anything is laid out: replicas multiply the tasks.
+    let per_replica = job.transfer_count(&shape);
+    let tasks = per_replica.saturating_mul(u64::from(shape.replicas));
+    if tasks > MAX_TASKS {
+        return Err(Problem::new(
+            "job",
+            format!(
+                "has {tasks} transfers over all {} replicas, at most {MAX_TASKS} are possible",
+                shape.replicas
+            ),
+            "lower `micro_batches` or `gpus`, or keep the collapsed form",
+        )
+        .into());
+    }
+    let Laid { shape, workload, full, reduced } = Laid::of(job, shape.replicas, Dominance::AtBandwidth)?;
+    let (positions, replicas) = (shape.pods_per_replica, shape.replicas);
+    let pod = |replica: u32, position: u32| replica * positions + position;
+
+    let pods = (0..replicas)
+        .flat_map(|r| (0..positions).map(move |p| (r, p)))
+        .map(|(r, p)| real_pod(pod(r, p), format!("r{r}p{p}"), &shape, p))
+        .collect();
+
+    // Pipeline links join pods of one replica and ring links pods of different ones, so no pair comes twice.
+    let mut links = Vec::new();
+    let mut link_of = Vec::new();
+    for r in 0..replicas {
+        for ([a, b], link) in shape.pipeline_links().zip(0..) {
+            push_link(&mut links, [pod(r, a), pod(r, b)], LinkKind::Pp, [1, 1]);
+            link_of.push(LinkId(link));
+        }
+    }
+    // Two replicas are each other's neighbour on both sides: one link.
+    let ring_links = if replicas > 2 { replicas } else { replicas - 1 };
+    for (p, link) in shape.rings().zip(shape.pipeline_links().count() as u32..) {
+        for r in 0..ring_links {
+            push_link(&mut links, [pod(r, p), pod((r + 1) % replicas, p)], LinkKind::Dp, [1, 1]);
+            link_of.push(LinkId(link));
+        }
+    }
+
+    let task_of = collapsed_tasks(&full, &reduced.tasks.iter().map(|task| task.node).collect::<Vec<_>>());
+    let tasks = reduced.tasks.iter().enumerate().map(|(id, task)| {
+        let node = &full.nodes()[task.node as usize];
+        let mut made = bare_task(id, node, &shape, &workload);
+        made.name = format!("{} r{}", made.name, node.replica);
+        let position = shape.position(node.stage);
+        made.src_pod = PodId(pod(node.replica, position));
+        made.dst_pod = match node.kind {
+            NodeKind::Clockwise => {
+                PodId(pod(receive(&mut made, &shape, (node.replica + 1) % replicas), position))
+            }
+            NodeKind::CounterClockwise => {
+                PodId(pod(receive(&mut made, &shape, (node.replica + replicas - 1) % replicas), position))
+            }
+            kind => PodId(pod(node.replica, shape.position(neighbour(kind, node.stage, &shape)))),
+        };
+        made.release_s = task.release_s;
+        made.tail_s = task.tail_s;
+        made
+    });
+    let instance = Instance {
+        nic_bandwidth_gbps: job.run.bandwidth_gbps,
+        pods,
+        links,
+        tasks: tasks.collect(),
+        edges: edges(&reduced),
+        provenance: Some(provenance(job, &full, &reduced, Dominance::AtBandwidth, false, replicas)),
+    };
+    Ok(Expansion { instance, link_of, task_of })
+}
+
+/// Sets the receivers of an exchange: the same GPUs of the stage, in another replica, which is returned.
+fn receive(task: &mut Task, shape: &Shape, replica: u32) -> u32 {
+    if let GpuSet::Range { first, count } = task.src_gpus {
+        let offset = first - shape.first_gpu(task.replica, task.stage - 1);
+        task.dst_gpus = GpuSet::Range { first: shape.first_gpu(replica, task.stage - 1) + offset, count };
+    }
+    replica
+}
+
+/// The collapsed task that each expanded one copies: pipeline transfers repeat per replica, exchanges follow in the
+/// same order of stages.
+fn collapsed_tasks(full: &FullDag, task_nodes: &[u32]) -> Vec<TaskId> {
+    let mut next_of_replica = 0;
+    let mut replica = 0;
+    let mut exchanges = 0;
+    let mut last_exchange = None;
+    let mut source = Vec::with_capacity(task_nodes.len());
+    for &node in task_nodes {
+        let node = &full.nodes()[node as usize];
+        match node.kind {
+            NodeKind::Clockwise | NodeKind::CounterClockwise => {
+                if last_exchange != Some((node.stage, node.bucket)) {
+                    last_exchange = Some((node.stage, node.bucket));
+                    exchanges += 1;
+                }
+                source.push(TaskId(next_of_replica + exchanges - 1));
+            }
+            _ => {
+                if node.replica != replica {
+                    replica = node.replica;
+                    next_of_replica = 0;
+                }
+                source.push(TaskId(next_of_replica));
+                next_of_replica += 1;
+            }
+        }
+    }
+    source
+}

@@ -1,0 +1,253 @@
+//! The walk over the stages that lays the nodes down.
+
+use super::{Compute, FullDag, Node, NodeKind};
+use crate::scenario::workload::{Bucket, Shape, Workload};
+use lightbay_core::problem::Problems;
+
+const NONE: u32 = u32::MAX;
+
+pub(super) struct Walk<'a> {
+    pub shape: &'a Shape,
+    pub workload: &'a Workload,
+    pub lists: &'a [Vec<Compute>],
+    pub micro_batches: u32,
+    pub blocking: bool,
+    pub send_between_s: f64,
+    pub send_inside_s: f64,
+    pub nic_bytes_per_s: f64,
+    /// Whether both directions of the ring are laid out.
+    pub expanded: bool,
+}
+
+impl Walk<'_> {
+    pub(super) fn run(&self, replicas: u32) -> Result<FullDag, Problems> {
+        let mut dag = FullDag::default();
+        let stages = self.shape.stages as usize;
+        let buckets: Vec<Vec<Bucket>> = (0..stages).map(|stage| self.buckets(stage)).collect();
+        // Per stage and bucket the nodes, of all replicas, that a gradient exchange waits for.
+        let mut last: Vec<Vec<Vec<u32>>> = buckets
+            .iter()
+            .map(|buckets| vec![Vec::with_capacity(replicas as usize); buckets.len()])
+            .collect();
+        for replica in 0..replicas {
+            let ends = self.replica(&mut dag, replica, &buckets)?;
+            for (of_stage, ends) in last.iter_mut().zip(ends) {
+                for (of_bucket, end) in of_stage.iter_mut().zip(ends) {
+                    of_bucket.push(end);
+                }
+            }
+        }
+        for stage in (0..stages).rev() {
+            if !self.exchanges(stage) {
+                dag.ends.extend(last[stage].iter().flatten());
+                continue;
+            }
+            // Buckets of a stage go one after the other, as collectives of one group do.
+            let mut before = vec![Vec::new(); replicas as usize];
+            for bucket in buckets[stage].iter().zip(&last[stage]).enumerate() {
+                for replica in 0..replicas {
+                    let waits = &mut before[replica as usize];
+                    *waits = self.exchange(&mut dag, replica, stage, bucket, waits);
+                }
+            }
+        }
+        Ok(dag)
+    }
+
+    /// Whether a stage has gradients that go to other replicas.
+    fn exchanges(&self, stage: usize) -> bool {
+        self.shape.replicas > 1 && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
+    }
+
+    /// The buckets of a stage; where nothing is exchanged a single one, so that no backward is cut.
+    fn buckets(&self, stage: usize) -> Vec<Bucket> {
+        if self.exchanges(stage) {
+            self.workload.buckets(self.shape, stage as u32)
+        } else {
+            vec![Bucket { share: 1.0, chunk: 0, done: 1.0 }]
+        }
+    }
+
+    /// The exchange of one bucket by one replica, in the directions that are laid out.
+    fn exchange(
+        &self,
+        dag: &mut FullDag,
+        replica: u32,
+        stage: usize,
+        (number, (bucket, ready)): (usize, (&Bucket, &Vec<u32>)),
+        before: &[u32],
+    ) -> Vec<u32> {
+        let bytes = self.workload.stages[stage].dp_bytes_per_gpu * bucket.share;
+        let mut push = |kind| {
+            let node = Node {
+                kind,
+                replica,
+                stage: stage as u32,
+                micro_batch: 0,
+                chunk: 0,
+                bucket: number as u32,
+                inter_pod: true,
+                duration_s: bytes / self.nic_bytes_per_s,
+            };
+            dag.push(node, ready.iter().chain(before).copied())
+        };
+        let mut sent = vec![push(NodeKind::Clockwise)];
+        if self.expanded && self.shape.counter_clockwise_flows() > 0 {
+            sent.push(push(NodeKind::CounterClockwise));
+        }
+        sent
+    }
+
+    /// Lays one replica down; returns the nodes, per stage and bucket, that its gradient exchange waits for.
+    fn replica(
+        &self,
+        dag: &mut FullDag,
+        replica: u32,
+        buckets: &[Vec<Bucket>],
+    ) -> Result<Vec<Vec<u32>>, Problems> {
+        let stages = self.shape.stages as usize;
+        let n = self.micro_batches as usize;
+        // The parts of the model in order: each chunk of the stages in turn.
+        let parts = stages * self.shape.virtual_stages as usize;
+        // arrived[backward][part * n + micro_batch]: the node that brings the input of a compute.
+        let mut arrived = [vec![NONE; parts * n], vec![NONE; parts * n]];
+        let mut next = vec![0_usize; stages];
+        let mut free = vec![NONE; stages];
+        // Backwards of every part that are still to come; the last one completes its gradients.
+        let mut open = vec![n; parts];
+        let mut ready = vec![Vec::new(); stages];
+        loop {
+            let mut moved = false;
+            for stage in 0..stages {
+                while let Some(&work) = self.lists[stage].get(next[stage]) {
+                    let (step, part) = (work.step, work.chunk as usize * stages + stage);
+                    let (receives, neighbour) = if step.backward {
+                        (part + 1 < parts, part.checked_sub(1))
+                    } else {
+                        (part > 0, Some(part + 1).filter(|next| *next < parts))
+                    };
+                    let direction = usize::from(step.backward);
+                    let input = arrived[direction][part * n + step.micro_batch as usize];
+                    if receives && input == NONE {
+                        break;
+                    }
+                    let preds = [free[stage], input];
+                    open[part] -= usize::from(step.backward);
+                    let compute = if step.backward && open[part] == 0 {
+                        let place = (replica, stage, work);
+                        self.last_backward(dag, place, preds, &buckets[stage], &mut ready[stage])
+                    } else {
+                        self.compute(dag, (replica, stage, work), preds, 1.0)
+                    };
+                    free[stage] = compute;
+                    if let Some(neighbour) = neighbour {
+                        let send = self.send(dag, replica, stage, neighbour % stages, work, compute);
+                        arrived[direction][neighbour * n + step.micro_batch as usize] = send;
+                        // A blocking send holds the stage. It starts after the compute, so waiting for it
+                        // includes waiting for the compute.
+                        if self.blocking {
+                            free[stage] = send;
+                        }
+                    }
+                    next[stage] += 1;
+                    moved = true;
+                }
+            }
+            if (0..stages).all(|stage| next[stage] == self.lists[stage].len()) {
+                // The last bucket is that of the first layers, and waits for what the stage still sends.
+                for (ready, free) in ready.iter_mut().zip(free) {
+                    ready.push(free);
+                }
+                return Ok(ready);
+            }
+            if !moved {
+                return Err(self.deadlock(&next));
+            }
+        }
+    }
+
+    /// The last backward of a chunk, cut where buckets become ready; `ready` gets the node that completes each. The
+    /// stage's last bucket is left to the caller.
+    fn last_backward(
+        &self,
+        dag: &mut FullDag,
+        place: (u32, usize, Compute),
+        mut preds: [u32; 2],
+        buckets: &[Bucket],
+        ready: &mut Vec<u32>,
+    ) -> u32 {
+        let inner = buckets.len().saturating_sub(1);
+        let own = || buckets[..inner].iter().filter(|bucket| bucket.chunk == place.2.chunk);
+        let mut done = 0.0;
+        for bucket in own().filter(|bucket| bucket.done < 1.0) {
+            let node = self.compute(dag, place, preds, bucket.done - done);
+            ready.push(node);
+            (done, preds) = (bucket.done, [node, NONE]);
+        }
+        let node = self.compute(dag, place, preds, 1.0 - done);
+        ready.extend(own().filter(|bucket| bucket.done >= 1.0).map(|_| node));
+        node
+    }
+
+    /// A compute, or the part of it that takes `share` of its time.
+    fn compute(
+        &self,
+        dag: &mut FullDag,
+        (replica, stage, work): (u32, usize, Compute),
+        preds: [u32; 2],
+        share: f64,
+    ) -> u32 {
+        let (load, step) = (&self.workload.stages[stage], work.step);
+        let (kind, duration_s) =
+            if step.backward { (NodeKind::Backward, load.bwd_s) } else { (NodeKind::Forward, load.fwd_s) };
+        let node = Node {
+            kind,
+            replica,
+            stage: stage as u32,
+            micro_batch: step.micro_batch,
+            chunk: work.chunk,
+            bucket: 0,
+            inter_pod: false,
+            duration_s: share * duration_s / f64::from(self.shape.virtual_stages),
+        };
+        dag.push(node, preds.into_iter().filter(|pred| *pred != NONE))
+    }
+
+    fn send(
+        &self,
+        dag: &mut FullDag,
+        replica: u32,
+        stage: usize,
+        neighbour: usize,
+        work: Compute,
+        compute: u32,
+    ) -> u32 {
+        let inter_pod = self.shape.crosses_pods(stage as u32, neighbour as u32);
+        let node = Node {
+            kind: if work.step.backward { NodeKind::SendBackward } else { NodeKind::SendForward },
+            replica,
+            stage: stage as u32,
+            micro_batch: work.step.micro_batch,
+            chunk: work.chunk,
+            bucket: 0,
+            inter_pod,
+            duration_s: if inter_pod { self.send_between_s } else { self.send_inside_s },
+        };
+        dag.push(node, [compute])
+    }
+
+    fn deadlock(&self, next: &[usize]) -> Problems {
+        let mut problems = Problems::new();
+        for (stage, place) in next.iter().enumerate() {
+            if let Some(Compute { step, .. }) = self.lists[stage].get(*place) {
+                let from = if step.backward { stage + 2 } else { stage };
+                problems.add(
+                    format!("job.measured.order[{stage}][{place}]"),
+                    format!("is '{step}', which stage {from} never gets to"),
+                    "the stages wait for each other; put the step later or the other stage's earlier",
+                );
+            }
+        }
+        problems
+    }
+}

@@ -1,0 +1,184 @@
+//! A training instance as compact arrays: what every algorithm of this crate walks over.
+//!
+//! Compiled once per instance and bandwidth. Directed link `2 * link` runs from `pod_a` to `pod_b`,
+//! `2 * link + 1` the other way. Tasks keep their ids; [`Network::order`] is a topological order.
+
+mod nic;
+mod precedence;
+
+use crate::model::budget::Budget;
+use crate::scenario::instance::Instance;
+use lightbay_core::units::{Gbps, TaskId};
+pub use nic::NicGroup;
+pub use precedence::{Arc, Arcs, Precedence};
+use thiserror::Error;
+
+/// An instance that cannot be compiled. Loaders report the same faults with file and field; this is the
+/// last line of defence for instances built in memory.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// The edges contain a cycle.
+    #[error("the edges form a cycle through task {0}; remove one edge of it")]
+    Cycle(TaskId),
+    /// An edge names a task that does not exist.
+    #[error("edge {0} names a task that does not exist")]
+    UnknownTask(usize),
+    /// A link names a pod that does not exist.
+    #[error("link {0} names a pod that does not exist")]
+    UnknownPod(usize),
+    /// The pods of a task have no link.
+    #[error("task {0} joins two pods that no link joins")]
+    NoLink(TaskId),
+    /// A task without flows or volume, or a number that is not finite.
+    #[error("task {0} has no flows, no volume or a number that is not finite")]
+    EmptyTask(TaskId),
+    /// The task closure would not fit in memory.
+    #[error("{0} tasks are more than the {max} that fit in memory", max = Network::MAX_TASKS)]
+    TooLarge(usize),
+}
+
+/// An instance compiled for one bandwidth.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// B, bytes per second of one NIC and of one circuit per direction.
+    pub rate: f64,
+    /// F of every task.
+    pub flows: Vec<f64>,
+    /// V of every task, bytes.
+    pub volume: Vec<f64>,
+    /// Shortest possible duration V/(F*B), seconds.
+    pub tau: Vec<f64>,
+    /// Earliest start, seconds.
+    pub release: Vec<f64>,
+    /// Work after the task that ends the iteration, seconds.
+    pub tail: Vec<f64>,
+    /// Directed link of every task.
+    pub via: Vec<u32>,
+    /// Tasks of every directed link, in topological order.
+    pub carried: Vec<Vec<u32>>,
+    /// Predecessors with delays.
+    pub preds: Arcs,
+    /// Successors with delays.
+    pub succs: Arcs,
+    /// A topological order; smallest id first among tasks that are free at the same time.
+    pub order: Vec<u32>,
+    /// Which tasks the DAG orders.
+    pub precedence: Precedence,
+    /// NIC directions that several tasks can want at the same time.
+    pub nic_groups: Vec<NicGroup>,
+    /// Groups of every task: (group, weight per unit of per-flow rate).
+    pub nics_of: Vec<Vec<(u32, f64)>>,
+    /// Ports and what circuits cost.
+    pub budget: Budget,
+}
+
+impl Network {
+    /// Largest number of tasks: the closure takes one bit per pair.
+    pub const MAX_TASKS: usize = 20_000;
+
+    /// Compiles `instance`.
+    pub fn new(instance: &Instance) -> Result<Self, NetworkError> {
+        let n = instance.tasks.len();
+        if n > Self::MAX_TASKS {
+            return Err(NetworkError::TooLarge(n));
+        }
+        let mut pairs = rustc_hash::FxHashMap::default();
+        for (index, link) in instance.links.iter().enumerate() {
+            if link.pod_a.index() >= instance.pods.len() || link.pod_b.index() >= instance.pods.len() {
+                return Err(NetworkError::UnknownPod(index));
+            }
+            pairs.insert((link.pod_a, link.pod_b), 2 * index as u32);
+            pairs.insert((link.pod_b, link.pod_a), 2 * index as u32 + 1);
+        }
+        let mut via = Vec::with_capacity(n);
+        for (index, task) in instance.tasks.iter().enumerate() {
+            let id = TaskId::from_index(index);
+            let sound = task.flows > 0
+                && task.volume_bytes > 0.0
+                && [task.volume_bytes, task.release_s, task.tail_s]
+                    .iter()
+                    .all(|v| v.is_finite() && *v >= 0.0);
+            if !sound {
+                return Err(NetworkError::EmptyTask(id));
+            }
+            via.push(*pairs.get(&(task.src_pod, task.dst_pod)).ok_or(NetworkError::NoLink(id))?);
+        }
+        for (index, edge) in instance.edges.iter().enumerate() {
+            if edge.pred.index() >= n || edge.succ.index() >= n {
+                return Err(NetworkError::UnknownTask(index));
+            }
+        }
+        let preds = Arcs::new(n, instance.edges.iter().map(|e| (e.succ.0, e.pred.0, e.delay_s)));
+        let succs = Arcs::new(n, instance.edges.iter().map(|e| (e.pred.0, e.succ.0, e.delay_s)));
+        let order = precedence::topological_order(&preds, &succs)
+            .map_err(|task| NetworkError::Cycle(TaskId(task)))?;
+        let precedence = Precedence::new(&order, &succs);
+        let mut carried = vec![Vec::new(); 2 * instance.links.len()];
+        for &task in &order {
+            carried[via[task as usize] as usize].push(task);
+        }
+        let nic_groups = nic::groups(instance, &precedence);
+        let mut nics_of = vec![Vec::new(); n];
+        for (index, group) in nic_groups.iter().enumerate() {
+            for &(task, weight) in &group.members {
+                nics_of[task as usize].push((index as u32, weight));
+            }
+        }
+        let flows_over: Vec<u64> = carried
+            .chunks(2)
+            .map(|pair| {
+                let flows = |tasks: &Vec<u32>| {
+                    tasks.iter().map(|t| u64::from(instance.tasks[*t as usize].flows)).sum::<u64>()
+                };
+                pair.iter().map(flows).max().unwrap_or(0)
+            })
+            .collect();
+        let rate = Gbps(instance.nic_bandwidth_gbps).bytes_per_second();
+        let flows: Vec<f64> = instance.tasks.iter().map(|t| f64::from(t.flows)).collect();
+        let volume: Vec<f64> = instance.tasks.iter().map(|t| t.volume_bytes).collect();
+        Ok(Self {
+            rate,
+            tau: flows.iter().zip(&volume).map(|(f, v)| v / (f * rate)).collect(),
+            flows,
+            volume,
+            release: instance.tasks.iter().map(|t| t.release_s).collect(),
+            tail: instance.tasks.iter().map(|t| t.tail_s).collect(),
+            budget: Budget::new(instance, &flows_over),
+            via,
+            carried,
+            preds,
+            succs,
+            order,
+            precedence,
+            nic_groups,
+            nics_of,
+        })
+    }
+
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.tau.len()
+    }
+
+    /// Number of links.
+    pub fn links(&self) -> usize {
+        self.carried.len() / 2
+    }
+
+    /// Whether nothing waits for the task.
+    pub fn is_sink(&self, task: u32) -> bool {
+        self.succs.of(task).is_empty()
+    }
+
+    /// The link of a task.
+    pub fn link_of(&self, task: u32) -> usize {
+        (self.via[task as usize] / 2) as usize
+    }
+
+    /// Duration of a task that has its link to itself, V/(min(F,x)*B) seconds.
+    pub fn duration_alone(&self, task: u32, circuits: u32) -> f64 {
+        let task = task as usize;
+        self.volume[task] / (self.flows[task].min(f64::from(circuits)) * self.rate)
+    }
+}

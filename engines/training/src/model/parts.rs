@@ -1,0 +1,197 @@
+//! A scenario taken apart: every job with its plan as if there were no other, and the ports that jobs pass on.
+
+use crate::plan::{JobResult, TrainingResult};
+use crate::scenario::TrainingScenario;
+use crate::scenario::shared::SharedPods;
+use crate::scenario::workload::Shape;
+use lightbay_core::problem::Problems;
+
+/// One job of a scenario, with the ports that a plan allots it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Name of the job; empty if there is only one.
+    pub name: String,
+    /// What its time counts beside that of the others.
+    pub weight: u32,
+    /// The job as a scenario of its own.
+    pub scenario: TrainingScenario,
+    /// Its plan.
+    pub result: TrainingResult,
+    /// Length of its iteration in that plan, seconds.
+    pub makespan_s: f64,
+}
+
+/// The jobs of a checked plan of `makespan_s` seconds: one for each of several jobs, else the scenario itself.
+pub fn parts(scenario: &TrainingScenario, result: &TrainingResult, makespan_s: f64) -> Vec<Part> {
+    match scenario {
+        TrainingScenario::Job(_) | TrainingScenario::Instance(_) => vec![Part {
+            name: String::new(),
+            weight: 1,
+            scenario: scenario.clone(),
+            result: result.clone(),
+            makespan_s,
+        }],
+        TrainingScenario::Shared(shared) => {
+            let jobs = shared.jobs.iter().zip(&result.jobs).enumerate();
+            jobs.filter_map(|(index, (placed, job))| {
+                Some(Part {
+                    name: placed.name.clone(),
+                    weight: placed.weight,
+                    scenario: shared.alone(index, &job.ports_per_pod)?,
+                    result: job.shared.result.clone(),
+                    makespan_s: job.shared.makespan_s,
+                })
+            })
+            .collect()
+        }
+    }
+}
+
+/// The job that panes show until another is chosen: the first that takes ports, else the first.
+pub fn first_receiver(result: &TrainingResult) -> usize {
+    result.jobs.iter().position(|job| job.taken.iter().any(|ports| *ports > 0)).unwrap_or(0)
+}
+
+/// Who has which ports, pod by pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    /// The shared pods, by position.
+    pub pods: Vec<PodLedger>,
+}
+
+/// The ports of one shared pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodLedger {
+    /// Its name.
+    pub name: String,
+    /// Ports that it has.
+    pub ports: u32,
+    /// Ports that no job brought.
+    pub spare: u32,
+    /// What every job has there; `None` for a job that does not cover the pod.
+    pub jobs: Vec<Option<JobPorts>>,
+}
+
+impl PodLedger {
+    /// Ports that nobody uses.
+    pub fn left(&self) -> u32 {
+        let used: u32 = self.jobs.iter().flatten().map(|job| job.used).sum();
+        self.ports.saturating_sub(used)
+    }
+}
+
+/// What one job has in one pod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobPorts {
+    /// Ports that it brought.
+    pub brought: u32,
+    /// Ports that its plan uses.
+    pub used: u32,
+    /// Ports that it gave to others.
+    pub given: u32,
+    /// Ports that it took from others or from spare ones.
+    pub taken: u32,
+}
+
+impl JobPorts {
+    /// Ports that it may use and does not.
+    pub const fn surplus(self) -> u32 {
+        (self.brought + self.taken).saturating_sub(self.given + self.used)
+    }
+}
+
+/// The ledger of several jobs; without a plan nobody uses or passes on anything.
+///
+/// # Errors
+/// Everything that is wrong with the jobs.
+pub fn ledger(shared: &SharedPods, result: Option<&TrainingResult>) -> Result<Ledger, Problems> {
+    let layout = shared.layout()?;
+    let spare = layout.spare();
+    let mut pods: Vec<PodLedger> = layout
+        .budget
+        .iter()
+        .zip(spare)
+        .enumerate()
+        .map(|(pod, (&ports, spare))| PodLedger {
+            name: SharedPods::pod_name(pod),
+            ports,
+            spare,
+            jobs: vec![None; shared.jobs.len()],
+        })
+        .collect();
+    for (index, (shape, first)) in layout.shapes.iter().zip(&layout.first).enumerate() {
+        let job: Option<&JobResult> = result.and_then(|result| result.jobs.get(index));
+        let used = job.map(|job| ports_by_pod(shape, &job.shared.result.circuits()));
+        for (position, &brought) in shape.ports.iter().enumerate() {
+            let at = |list: Option<&Vec<u32>>| list.and_then(|list| list.get(position)).copied().unwrap_or(0);
+            let ports = JobPorts {
+                brought,
+                used: at(used.as_ref()),
+                given: at(job.map(|job| &job.given)),
+                taken: at(job.map(|job| &job.taken)),
+            };
+            if let Some(cell) = pods.get_mut(first + position).and_then(|pod| pod.jobs.get_mut(index)) {
+                *cell = Some(ports);
+            }
+        }
+    }
+    Ok(Ledger { pods })
+}
+
+/// Ports that the circuits of a job take in each of its pods: links along the pipeline first, then rings.
+pub fn ports_by_pod(shape: &Shape, circuits: &[u32]) -> Vec<u32> {
+    let mut used = vec![0_u32; shape.pods_per_replica as usize];
+    let through = shape.pipeline_links().count();
+    let of_links = shape
+        .pipeline_links()
+        .zip(circuits)
+        .flat_map(|(ends, circuits)| ends.map(|position| (position, *circuits)));
+    let of_rings = shape.rings().zip(circuits.iter().skip(through));
+    let of_rings =
+        of_rings.map(|(position, circuits)| (position, circuits.saturating_mul(shape.ring_ports())));
+    for (position, ports) in of_links.chain(of_rings) {
+        if let Some(used) = used.get_mut(position as usize) {
+            *used = used.saturating_add(ports);
+        }
+    }
+    used
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+    use super::*;
+    use crate::scenario::presets;
+    use crate::simulate::evaluate::Evaluator;
+
+    #[test]
+    fn ports_by_pod_are_those_of_the_network() {
+        for preset in presets::JOBS {
+            let scenario = presets::scenario(preset.name).unwrap();
+            let built = scenario.build().unwrap();
+            let evaluator = Evaluator::new(&built.instance).unwrap();
+            let circuits: Vec<u32> = (1..=evaluator.network.links() as u32).collect();
+            let shape = built.job.unwrap().shape;
+            let budget = &evaluator.network.budget;
+            assert_eq!(ports_by_pod(&shape, &circuits), budget.used(&circuits), "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn a_ledger_without_a_plan_has_what_the_jobs_bring() {
+        let TrainingScenario::Shared(mut shared) = presets::scenario("tiny4_pair").unwrap() else {
+            panic!("a pair is several jobs")
+        };
+        shared.jobs[1].first_pod = 1;
+        shared.ports_per_pod = None;
+        let ledger = ledger(&shared, None).unwrap();
+        let brought: Vec<Vec<Option<u32>>> = ledger
+            .pods
+            .iter()
+            .map(|pod| pod.jobs.iter().map(|job| job.map(|job| job.brought)).collect())
+            .collect();
+        assert_eq!(brought, [[Some(4), None], [Some(4), Some(4)], [None, Some(4)]]);
+        assert!(ledger.pods.iter().all(|pod| pod.spare == 0 && pod.left() == pod.ports));
+    }
+}

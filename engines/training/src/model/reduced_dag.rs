@@ -1,0 +1,181 @@
+//! The graph of inter-pod tasks alone, with the rigid work between them as delays.
+//!
+//! An edge (u, v, d) stands for the longest path from u to v that contains no other inter-pod task. It is dropped
+//! if a chain of other tasks reaches d even when every task of the chain runs as fast as its NICs allow: no
+//! topology makes it matter then. Without that the number of edges grows with the square of the micro-batches.
+//!
+//! The nodes of the full graph are visited once. Each carries its nearest task ancestors with the rigid time since
+//! they finished. Lower bounds between tasks are kept only for tasks that some unfinished node still carries, so
+//! memory depends on how many transfers are under way and not on how many there are.
+
+mod bounds;
+
+use crate::model::full_dag::FullDag;
+use bounds::Bounds;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::units::TaskId;
+
+/// Largest number of edges of an instance.
+pub const MAX_EDGES: usize = 2_000_000;
+
+/// Tolerance of the dominance test, seconds.
+const EPSILON_S: f64 = 1e-12;
+
+/// Which edges are left out because they can never bind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dominance {
+    /// Those that never bind at the job's bandwidth or below it.
+    #[default]
+    AtBandwidth,
+    /// None: the edges hold at any bandwidth.
+    KeepAll,
+}
+
+/// An inter-pod task of the reduced graph.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReducedTask {
+    /// Its node in the full graph.
+    pub node: u32,
+    /// Earliest start; 0 unless compute from the start of the iteration can bind.
+    pub release_s: f64,
+    /// Work that follows it and ends the iteration; 0 unless it can bind.
+    pub tail_s: f64,
+}
+
+/// Precedence between tasks, given by their place in the list of tasks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReducedEdge {
+    /// The earlier task.
+    pub pred: TaskId,
+    /// The later task.
+    pub succ: TaskId,
+    /// Rigid work between them.
+    pub delay_s: f64,
+}
+
+/// The reduced graph.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReducedDag {
+    /// Inter-pod tasks in the order of the full graph.
+    pub tasks: Vec<ReducedTask>,
+    /// Edges ordered by successor, then predecessor.
+    pub edges: Vec<ReducedEdge>,
+    /// Rigid time from start to end that no task follows or precedes, if it can bind. Without tasks it is the
+    /// duration of the iteration.
+    pub compute_s: Option<f64>,
+}
+
+/// A nearest ancestor of a node: `task` is `None` for the start of the iteration.
+#[derive(Clone, Copy, Debug)]
+struct Ancestor {
+    slot: u32,
+    task: Option<TaskId>,
+    /// Rigid time from its finish to the moment in question.
+    delay_s: f64,
+}
+
+/// Reduces the full graph to its inter-pod tasks.
+///
+/// # Errors
+/// More than [`MAX_EDGES`] edges, or an order of work that keeps too many transfers under way at once.
+pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problems> {
+    let nodes = dag.nodes();
+    let mut uses = vec![0_u32; nodes.len()];
+    for node in 0..nodes.len() {
+        for &pred in dag.preds(node) {
+            uses[pred as usize] += 1;
+        }
+    }
+    for &end in dag.ends() {
+        uses[end as usize] += 1;
+    }
+
+    let mut reduced = ReducedDag::default();
+    let mut bounds = Bounds::new(dominance == Dominance::AtBandwidth);
+    let mut ancestors: Vec<Vec<Ancestor>> = vec![Vec::new(); nodes.len()];
+    let mut nearest = Vec::new();
+    for (index, node) in nodes.iter().enumerate() {
+        bounds.merge(dag.preds(index).iter().map(|&pred| ancestors[pred as usize].as_slice()), &mut nearest);
+        if node.inter_pod {
+            let task = TaskId::from_index(reduced.tasks.len());
+            let mut release_s = 0.0;
+            let first_edge = reduced.edges.len();
+            for ancestor in &nearest {
+                match ancestor.task {
+                    None => release_s = ancestor.delay_s,
+                    Some(pred) => {
+                        reduced.edges.push(ReducedEdge { pred, succ: task, delay_s: ancestor.delay_s });
+                    }
+                }
+            }
+            if reduced.edges.len() > MAX_EDGES {
+                return Err(too_many_edges(dominance));
+            }
+            reduced.edges[first_edge..].sort_unstable_by_key(|edge| edge.pred);
+            reduced.tasks.push(ReducedTask { node: index as u32, release_s, tail_s: 0.0 });
+            let slot = bounds.enter(node.duration_s, &nearest).ok_or_else(too_many_under_way)?;
+            ancestors[index] = vec![Ancestor { slot, task: Some(task), delay_s: 0.0 }];
+        } else {
+            for ancestor in &mut nearest {
+                ancestor.delay_s += node.duration_s;
+            }
+            for ancestor in &nearest {
+                bounds.hold(ancestor.slot);
+            }
+            ancestors[index].clone_from(&nearest);
+        }
+        // Only now: the slots of the predecessors' ancestors were needed until here.
+        for &pred in dag.preds(index) {
+            release(pred, &mut uses, &mut ancestors, &mut bounds);
+        }
+        if uses[index] == 0 {
+            // A task that nothing follows.
+            uses[index] = 1;
+            release(index as u32, &mut uses, &mut ancestors, &mut bounds);
+        }
+    }
+
+    if !dag.ends().is_empty() {
+        bounds.merge(dag.ends().iter().map(|&end| ancestors[end as usize].as_slice()), &mut nearest);
+        for ancestor in &nearest {
+            match ancestor.task {
+                Some(task) => reduced.tasks[task.index()].tail_s = ancestor.delay_s,
+                None => reduced.compute_s = Some(ancestor.delay_s),
+            }
+        }
+    }
+    Ok(reduced)
+}
+
+/// One use of a node's ancestors is over; after the last one they are forgotten.
+fn release(node: u32, uses: &mut [u32], ancestors: &mut [Vec<Ancestor>], bounds: &mut Bounds) {
+    let node = node as usize;
+    uses[node] -= 1;
+    if uses[node] == 0 {
+        for ancestor in std::mem::take(&mut ancestors[node]) {
+            bounds.let_go(ancestor.slot);
+        }
+    }
+}
+
+fn too_many_edges(dominance: Dominance) -> Problems {
+    let remedy = match dominance {
+        Dominance::KeepAll => {
+            "lower `micro_batches`, or leave out edges that cannot bind (`all_edges=false`)"
+        }
+        Dominance::AtBandwidth => "lower `micro_batches` or `pp`, or balance the stages",
+    };
+    Problem::new("job", format!("has more than {MAX_EDGES} edges between its transfers"), remedy).into()
+}
+
+fn too_many_under_way() -> Problems {
+    Problem::new(
+        "job",
+        format!("keeps more than {} transfers waiting for each other at once", Bounds::MAX_SLOTS),
+        "lower `micro_batches`, or use the order '1f1b'",
+    )
+    .into()
+}
+
+#[cfg(test)]
+mod tests;

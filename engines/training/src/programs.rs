@@ -1,0 +1,13 @@
+//! Integer programs over circuits and schedules, and what keeps them small.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`interval`] | intervals of variable length (DELTA Eq. 3-18) |
+//! | [`fixed_step`] | slots of fixed length (DELTA Eq. 19-30) |
+//! | [`selection`] | numbers of circuits and the durations that follow from them |
+//! | [`circuit_bounds`] | the most circuits of a link that can be useful (DELTA Alg. 2) |
+
+pub mod circuit_bounds;
+pub mod fixed_step;
+pub mod interval;
+pub mod selection;

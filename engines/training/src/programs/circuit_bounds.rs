@@ -1,0 +1,160 @@
+//! How many circuits of a link can ever be useful (DELTA Alg. 2).
+//!
+//! In any schedule that ends by the limit every task runs inside its window, and tasks that run at the same
+//! time are pairwise unordered. So the flows that a directed link carries at once are at most the largest
+//! total over pairwise unordered tasks whose windows overlap: a maximum-weight antichain. Circuits beyond
+//! that number are never used by a schedule that is at least as good as the limit.
+
+use crate::model::network::Network;
+use crate::simulate::windows::Windows;
+
+/// Room above the best known makespan in which circuits count as useful.
+const ROOM: f64 = 1e-4;
+
+/// Most circuits of every link that a plan about as good as one of `fair_s` seconds can use.
+pub fn useful_within(network: &Network, fair_s: f64) -> Vec<u32> {
+    circuit_bounds(network, &Windows::new(network, fair_s * (1.0 + ROOM)))
+}
+
+/// Useful circuits X of every link: the antichain of either direction, limited by ports, at least 1.
+pub fn circuit_bounds(network: &Network, windows: &Windows) -> Vec<u32> {
+    (0..network.links())
+        .map(|link| {
+            let limit = network.budget.limit(link);
+            let mut most = 1;
+            for tasks in &network.carried[2 * link..2 * link + 2] {
+                most = most.max(useful(network, windows, tasks, most, limit));
+            }
+            most.min(limit)
+        })
+        .collect()
+}
+
+/// Useful circuits of one directed link; stops early when `limit` is reached.
+fn useful(network: &Network, windows: &Windows, tasks: &[u32], known: u32, limit: u32) -> u32 {
+    let flows = |task: &u32| network.flows[*task as usize];
+    let mut most = f64::from(known);
+    if network.precedence.is_chain(tasks) {
+        return tasks.iter().map(flows).fold(most, f64::max) as u32;
+    }
+    let mut cuts: Vec<f64> =
+        tasks.iter().flat_map(|task| [windows.est[*task as usize], windows.lct[*task as usize]]).collect();
+    cuts.sort_unstable_by(f64::total_cmp);
+    cuts.dedup();
+    let mut before: Vec<u32> = Vec::new();
+    let mut active: Vec<u32> = Vec::new();
+    for piece in cuts.windows(2) {
+        if most >= f64::from(limit) {
+            break;
+        }
+        let middle = f64::midpoint(piece[0], piece[1]);
+        active.clear();
+        active.extend(
+            tasks.iter().filter(|task| {
+                windows.est[**task as usize] <= middle && middle < windows.lct[**task as usize]
+            }),
+        );
+        if active == before || active.iter().map(flows).sum::<f64>() <= most {
+            continue;
+        }
+        most = most.max(antichain_weight(network, &active));
+        before.clone_from(&active);
+    }
+    most.min(f64::from(u32::MAX)) as u32
+}
+
+/// Largest total flow count of pairwise unordered tasks among `tasks` (in topological order).
+///
+/// By Dilworth's theorem for weights: the sum of all weights less a maximum flow in which every task may
+/// hand its weight to tasks after it.
+pub fn antichain_weight(network: &Network, tasks: &[u32]) -> f64 {
+    let n = tasks.len();
+    let weights: Vec<i64> = tasks.iter().map(|task| network.flows[*task as usize] as i64).collect();
+    let total: i64 = weights.iter().sum();
+    let after: Vec<Vec<usize>> = (0..n)
+        .map(|u| (u + 1..n).filter(|v| network.precedence.before(tasks[u], tasks[*v])).collect())
+        .collect();
+    if after.iter().all(Vec::is_empty) {
+        return total as f64;
+    }
+    let mut supply = weights.clone();
+    let mut demand = weights;
+    // sent[u] lists (v, amount) with a positive amount.
+    let mut received: Vec<Vec<(usize, i64)>> = vec![Vec::new(); n];
+    let mut matched = 0;
+    // Shortest augmenting paths from a left vertex with supply to a right vertex with demand.
+    while let Some(amount) = augment(&after, &mut supply, &mut demand, &mut received) {
+        matched += amount;
+    }
+    (total - matched) as f64
+}
+
+fn augment(
+    after: &[Vec<usize>],
+    supply: &mut [i64],
+    demand: &mut [i64],
+    received: &mut [Vec<(usize, i64)>],
+) -> Option<i64> {
+    let n = after.len();
+    let mut left_from: Vec<Option<usize>> = vec![None; n]; // right vertex through which a left vertex was reached
+    let mut right_from: Vec<Option<usize>> = vec![None; n]; // left vertex through which a right vertex was reached
+    let mut seen_left: Vec<bool> = supply.iter().map(|s| *s > 0).collect();
+    let mut queue: Vec<usize> = (0..n).filter(|u| seen_left[*u]).collect();
+    let mut next = 0;
+    let mut goal = None;
+    'search: while next < queue.len() {
+        let u = queue[next];
+        next += 1;
+        for &v in &after[u] {
+            if right_from[v].is_some() {
+                continue;
+            }
+            right_from[v] = Some(u);
+            if demand[v] > 0 {
+                goal = Some(v);
+                break 'search;
+            }
+            for &(w, _) in &received[v] {
+                if !seen_left[w] {
+                    seen_left[w] = true;
+                    left_from[w] = Some(v);
+                    queue.push(w);
+                }
+            }
+        }
+    }
+    let goal = goal?;
+    // Bottleneck along the path, then the change.
+    let mut amount = demand[goal];
+    let mut path = Vec::new();
+    let mut v = goal;
+    loop {
+        let u = right_from[v]?;
+        path.push((u, v));
+        let Some(back) = left_from[u] else {
+            amount = amount.min(supply[u]);
+            supply[u] -= amount;
+            break;
+        };
+        let flow = received[back].iter().find(|(w, _)| *w == u).map_or(0, |(_, f)| *f);
+        amount = amount.min(flow);
+        v = back;
+    }
+    demand[goal] -= amount;
+    for &(u, v) in &path {
+        match received[v].iter_mut().find(|(w, _)| *w == u) {
+            Some((_, flow)) => *flow += amount,
+            None => received[v].push((u, amount)),
+        }
+        if let Some(back) = left_from[u] {
+            if let Some((_, flow)) = received[back].iter_mut().find(|(w, _)| *w == u) {
+                *flow -= amount;
+            }
+            received[back].retain(|(_, flow)| *flow > 0);
+        }
+    }
+    Some(amount)
+}
+
+#[cfg(test)]
+mod tests;

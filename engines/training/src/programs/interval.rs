@@ -1,0 +1,249 @@
+//! The integer model over intervals of variable length (DELTA Eq. 3-18).
+//!
+//! Time is cut at events into K intervals; in each of them every task is active or not and sends some volume.
+//! Circuits, events, activities and volumes are decided together. Within an interval nothing else changes, so
+//! volumes are all that is needed of the rates. Times are in a unit near a thousandth of the makespan, volumes
+//! in that unit at the rate of one NIC.
+//!
+//! The model can be written as in the paper, or with what makes it solvable: tight bounds, circuit counts
+//! selected one by one instead of bit by bit, durations and contention in terms of the selected count, and
+//! intervals for those tasks only that compete with others.
+
+mod columns;
+mod cuts;
+mod grid;
+mod names;
+mod point;
+mod rows;
+mod shape;
+
+pub use columns::Columns;
+pub use grid::Grid;
+pub use names::Names;
+pub use shape::{Pruning, Shape, Shaped, Subject};
+
+use crate::simulate::evaluate::Evaluator;
+use crate::simulate::windows::{IndexWindows, Windows};
+use lightbay_core::method::MethodError;
+use lightbay_highs::model::{Column, Model};
+
+/// How the model is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Whether active tasks of a link send equal volumes per flow (Eq. 17).
+    pub fair: bool,
+    /// Whether bounds follow from time windows instead of one large constant.
+    pub tighten: bool,
+    /// Whether circuit counts are selected one by one, with rows that see durations and contention.
+    pub cuts: bool,
+}
+
+/// What a model is about, whatever its intervals.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope<'a> {
+    /// The scenario.
+    pub evaluator: &'a Evaluator,
+    /// What links and tasks are called.
+    pub names: &'a Names,
+    /// Most circuits of every link.
+    pub caps: &'a [u32],
+    /// Circuits that are given, if any.
+    pub fixed: Option<&'a [u32]>,
+    /// No iteration ends before, seconds.
+    pub least_s: f64,
+}
+
+/// What to write a model of.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What it is about.
+    pub scope: Scope<'a>,
+    /// The iteration ends by then, seconds.
+    pub limit_s: f64,
+    /// Intervals of every task.
+    pub windows: &'a IndexWindows,
+    /// How to write it.
+    pub form: Form,
+}
+
+/// The model and where its columns are.
+#[derive(Clone, Debug)]
+pub struct IntervalModel {
+    /// The model; its objective is the makespan in units.
+    pub model: Model,
+    /// Its columns.
+    pub columns: Columns,
+    /// Seconds of a unit.
+    pub unit_s: f64,
+    windows: IndexWindows,
+    form: Form,
+}
+
+/// Asks whether to go on, told of the rows that are written.
+pub type GoOn<'g> = dyn FnMut(u64) -> Result<(), MethodError> + 'g;
+
+/// Rows between two questions whether to go on: well under 5 ms.
+const ASKED: u64 = 64;
+
+/// What the parts of the generator share.
+struct Writer<'a> {
+    ask: Question<'a>,
+    go_on: &'a mut GoOn<'a>,
+    model: Model,
+    columns: Columns,
+    /// Seconds of a unit.
+    unit: f64,
+    /// Time windows, units.
+    est: Vec<f64>,
+    lct: Vec<f64>,
+    /// Shortest duration of each task, units.
+    tau: Vec<f64>,
+    /// Latest end of the iteration, units: the large constant of the paper.
+    limit: f64,
+    /// Earliest and latest of every event, units.
+    earliest: Vec<f64>,
+    latest: Vec<f64>,
+}
+
+impl IntervalModel {
+    /// Writes the model.
+    ///
+    /// # Errors
+    /// The error of `go_on`; it is asked for every 64 rows and for every few columns.
+    pub fn new<'a>(ask: Question<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
+        let mut writer = Writer::new(ask, go_on);
+        writer.columns()?;
+        writer.circuits()?;
+        writer.capacities()?;
+        writer.activities()?;
+        writer.times()?;
+        if ask.form.fair {
+            writer.fairness()?;
+        }
+        if ask.form.cuts {
+            writer.cuts()?;
+        }
+        Ok(Self {
+            model: writer.model,
+            columns: writer.columns,
+            unit_s: writer.unit,
+            windows: ask.windows.clone(),
+            form: ask.form,
+        })
+    }
+
+    /// The same model for the second goal (Eq. 4): the fewest ports at a makespan of at most `makespan_s`.
+    pub fn fewest_ports(&self, evaluator: &Evaluator, makespan_s: f64) -> Model {
+        let mut model = self.model.clone();
+        model.costs[self.columns.end.index()] = 0.0;
+        model.upper[self.columns.end.index()] = makespan_s / self.unit_s;
+        for (link, column) in self.columns.circuits.iter().enumerate() {
+            model.costs[column.index()] = evaluator.network.budget.cost(link) as f64;
+        }
+        model
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn new(ask: Question<'a>, go_on: &'a mut GoOn<'a>) -> Self {
+        let network = &ask.scope.evaluator.network;
+        let unit = unit_of(ask.limit_s);
+        let windows = Windows::new(network, ask.limit_s);
+        let scale = |times: Vec<f64>| -> Vec<f64> { times.into_iter().map(|time| time / unit).collect() };
+        let mut writer = Self {
+            model: Model::new(format!("circuits and schedule, times in {unit:e} s")),
+            columns: Columns::new(),
+            unit,
+            est: scale(windows.est),
+            lct: scale(windows.lct),
+            tau: scale(network.tau.clone()),
+            limit: ask.limit_s / unit,
+            earliest: Vec::new(),
+            latest: Vec::new(),
+            ask,
+            go_on,
+        };
+        writer.bound_events();
+        writer
+    }
+
+    /// A task is active in its window and for `tau` at least, between earliest start and latest finish.
+    fn bound_events(&mut self) {
+        let windows = self.ask.windows;
+        let k = windows.intervals as usize;
+        self.earliest = vec![0.0; k + 1];
+        self.latest = vec![self.limit; k + 1];
+        if !self.ask.form.tighten {
+            return;
+        }
+        for task in (0..self.tau.len()).filter(|task| windows.counts(*task)) {
+            let (first, last) = (windows.first[task] as usize, windows.last[task] as usize);
+            self.earliest[last] = self.earliest[last].max(self.est[task] + self.tau[task]);
+            self.latest[first - 1] = self.latest[first - 1].min(self.lct[task] - self.tau[task]);
+        }
+        for event in 1..=k {
+            self.earliest[event] = self.earliest[event].max(self.earliest[event - 1]);
+        }
+        for event in (0..k).rev() {
+            self.latest[event] = self.latest[event].min(self.latest[event + 1]);
+        }
+    }
+
+    /// The longest that an interval (1-based) can be.
+    fn longest(&self, interval: u32) -> f64 {
+        (self.latest[interval as usize] - self.earliest[interval as usize - 1]).max(0.0)
+    }
+
+    /// Asks whether to go on.
+    fn go_on(&mut self) -> Result<(), MethodError> {
+        (self.go_on)(self.model.row_lower.len() as u64)
+    }
+
+    /// A row without repeated columns, as all rows of this model are.
+    fn row(
+        &mut self,
+        name: String,
+        lower: f64,
+        upper: f64,
+        terms: &[(Column, f64)],
+    ) -> Result<(), MethodError> {
+        if (self.model.row_lower.len() as u64).is_multiple_of(ASKED) {
+            self.go_on()?;
+        }
+        let model = &mut self.model;
+        model.starts.push(model.indices.len() as u32);
+        model.row_lower.push(lower);
+        model.row_upper.push(upper);
+        model.row_names.push(name);
+        for (column, value) in terms.iter().filter(|(_, value)| *value != 0.0) {
+            model.indices.push(column.0);
+            model.values.push(*value);
+        }
+        Ok(())
+    }
+
+    fn at_most(&mut self, name: String, upper: f64, terms: &[(Column, f64)]) -> Result<(), MethodError> {
+        self.row(name, f64::NEG_INFINITY, upper, terms)
+    }
+
+    fn at_least(&mut self, name: String, lower: f64, terms: &[(Column, f64)]) -> Result<(), MethodError> {
+        self.row(name, lower, f64::INFINITY, terms)
+    }
+
+    fn equal(&mut self, name: String, value: f64, terms: &[(Column, f64)]) -> Result<(), MethodError> {
+        self.row(name, value, value, terms)
+    }
+}
+
+/// Milliseconds, unless that makes numbers of the model very small or large; then the power of ten that gives
+/// the makespan three digits.
+fn unit_of(limit_s: f64) -> f64 {
+    if (0.005..=100.0).contains(&limit_s) || limit_s <= 0.0 || !limit_s.is_finite() {
+        1e-3
+    } else {
+        10f64.powi(limit_s.log10().floor() as i32 - 2)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Rows that every schedule satisfies and that show the linear relaxation what circuits cost.
+//!
+//! Without them the relaxation lets every task run in parallel with itself at half activity and sees no
+//! contention at all. All of them hold for every schedule of the model, so they cut off no plan.
+
+use super::Writer;
+use crate::model::network::Network;
+use crate::simulate::iteration::tails_to_go;
+use lightbay_core::method::MethodError;
+use lightbay_highs::model::Column;
+
+/// Intervals that two ordered tasks may share before their order is left to the times alone.
+const SHARED: u32 = 16;
+
+impl Writer<'_> {
+    /// Adds all of them.
+    pub(super) fn cuts(&mut self) -> Result<(), MethodError> {
+        self.durations()?;
+        self.within_windows()?;
+        self.orders()?;
+        self.contention()
+    }
+
+    /// A task on v circuits takes V/(min(F,v)B) at least, and exactly that if it never competes.
+    fn durations(&mut self) -> Result<(), MethodError> {
+        let network = &self.ask.scope.evaluator.network;
+        for task in 0..network.tasks() {
+            let mut terms = vec![(self.columns.finish[task], 1.0), (self.columns.start[task], -1.0)];
+            for &(count, part) in &self.columns.parts[network.link_of(task as u32)] {
+                terms.push((part, -network.duration_alone(task as u32, count) / self.unit));
+            }
+            self.at_least(
+                format!("duration of {} on its circuits", self.ask.scope.names.tasks[task]),
+                0.0,
+                &terms,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A task lies between the first and the last event of its window.
+    fn within_windows(&mut self) -> Result<(), MethodError> {
+        for task in 0..self.tau.len() {
+            if !self.ask.windows.counts(task) {
+                continue;
+            }
+            let (first, last) = (self.ask.windows.first[task], self.ask.windows.last[task]);
+            let name = &self.ask.scope.names.tasks[task];
+            let from = self.columns.events[first as usize - 1];
+            let terms = [(self.columns.start[task], 1.0), (from, -1.0)];
+            self.at_least(format!("start of {name} in its window"), 0.0, &terms)?;
+            let to = self.columns.events[last as usize];
+            let terms = [(to, 1.0), (self.columns.finish[task], -1.0)];
+            self.at_least(format!("finish of {name} in its window"), 0.0, &terms)?;
+        }
+        Ok(())
+    }
+
+    /// A task is not active once one that waits for it has begun.
+    fn orders(&mut self) -> Result<(), MethodError> {
+        let network = &self.ask.scope.evaluator.network;
+        for next in 0..network.tasks() {
+            if !self.ask.windows.counts(next) {
+                continue;
+            }
+            for arc in network.preds.of(next as u32) {
+                let task = arc.task as usize;
+                let from = self.ask.windows.first[next];
+                let to = if self.ask.windows.counts(task) { self.ask.windows.last[task] } else { 0 };
+                if to < from || to - from >= SHARED {
+                    continue;
+                }
+                for interval in from..=to {
+                    let mut terms: Vec<(Column, f64)> =
+                        (from..=interval).map(|k| (self.begins(next, k), 1.0)).collect();
+                    terms.push((self.active(task, interval), 1.0));
+                    let names = &self.ask.scope.names.tasks;
+                    let row = format!("{} over before {} in interval {interval}", names[task], names[next]);
+                    self.at_most(row, 1.0, &terms)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tasks of one directed link that all come after some moment must pass its circuits after it:
+    /// end >= moment + their volume / circuits + what follows the last of them.
+    fn contention(&mut self) -> Result<(), MethodError> {
+        let network = &self.ask.scope.evaluator.network;
+        let to_go = tails_to_go(network);
+        for (via, tasks) in network.carried.iter().enumerate() {
+            let rivals: Vec<u32> = tasks
+                .iter()
+                .copied()
+                .filter(|task| self.ask.scope.evaluator.contention.contended[*task as usize])
+                .collect();
+            for &first in &rivals {
+                self.go_on()?;
+                let later: Vec<u32> = followers(network, &self.est, first, &rivals);
+                if later.len() < 2 {
+                    continue;
+                }
+                let volume: f64 =
+                    later.iter().map(|t| network.flows[*t as usize] * self.tau[*t as usize]).sum();
+                let after =
+                    later.iter().map(|t| to_go[*t as usize] / self.unit).fold(f64::INFINITY, f64::min);
+                let shared: Vec<(Column, f64)> = self.columns.parts[via / 2]
+                    .iter()
+                    .map(|&(count, part)| (part, -volume / f64::from(count)))
+                    .collect();
+                let words = format!(
+                    "{} tasks from {} on through {}",
+                    later.len(),
+                    self.ask.scope.names.tasks[first as usize],
+                    self.ask.scope.names.via(via)
+                );
+                for arc in network.preds.of(first) {
+                    let mut terms =
+                        vec![(self.columns.end, 1.0), (self.columns.finish[arc.task as usize], -1.0)];
+                    terms.extend_from_slice(&shared);
+                    let row = format!("{words} after {}", self.ask.scope.names.tasks[arc.task as usize]);
+                    self.at_least(row, after + arc.delay / self.unit, &terms)?;
+                }
+                let mut terms = vec![(self.columns.end, 1.0)];
+                terms.extend_from_slice(&shared);
+                self.at_least(words, after + self.est[first as usize], &terms)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `first` and the rivals that can start no earlier than it can in any schedule: every predecessor of `first` is
+/// as far ahead of them.
+fn followers(network: &Network, est: &[f64], first: u32, rivals: &[u32]) -> Vec<u32> {
+    let preds = network.preds.of(first);
+    let released = est[first as usize];
+    let ahead: Vec<Vec<f64>> = preds.iter().map(|arc| distances(network, arc.task)).collect();
+    rivals
+        .iter()
+        .copied()
+        .filter(|&task| {
+            task == first
+                || (est[task as usize] >= released
+                    && preds.iter().zip(&ahead).all(|(arc, ahead)| ahead[task as usize] >= arc.delay - 1e-12))
+        })
+        .collect()
+}
+
+/// Least time from the finish of `from` to the start of every task; minus infinity where no path leads.
+fn distances(network: &Network, from: u32) -> Vec<f64> {
+    let mut ahead = vec![f64::NEG_INFINITY; network.tasks()];
+    for arc in network.succs.of(from) {
+        ahead[arc.task as usize] = ahead[arc.task as usize].max(arc.delay);
+    }
+    for &task in &network.order {
+        let reached = ahead[task as usize];
+        if reached == f64::NEG_INFINITY {
+            continue;
+        }
+        for arc in network.succs.of(task) {
+            let there = &mut ahead[arc.task as usize];
+            *there = there.max(reached + network.tau[task as usize] + arc.delay);
+        }
+    }
+    ahead
+}

@@ -1,0 +1,179 @@
+//! Which intervals a model has and which tasks may use them, from a run that the model is to contain.
+
+use super::{Form, GoOn, Grid, IntervalModel, Question, Scope};
+use crate::model::network::Network;
+use crate::simulate::evaluate::Evaluator;
+use crate::simulate::iteration::Trace;
+use crate::simulate::windows::IndexWindows;
+use lightbay_core::method::MethodError;
+use lightbay_highs::model::Model;
+
+/// Windows of interval indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pruning {
+    /// Every task may be active in every interval.
+    None,
+    /// What the DAG implies.
+    Dag,
+    /// The DAG, and tasks with successors within this many intervals of a reference run (Alg. 1).
+    Anchored(u32),
+}
+
+/// How a model is to be shaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How it is written.
+    pub form: Form,
+    /// Whether only tasks that compete with others get intervals; the durations of the others follow from the
+    /// circuits, which takes the rows of [`Form::cuts`].
+    pub competing_only: bool,
+    /// Windows of interval indices.
+    pub pruning: Pruning,
+    /// Number of intervals K; 0 takes those of the reference run and two more, or none more at margin 0.
+    pub intervals: u32,
+}
+
+/// What to shape a model of.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What is known before a run.
+    pub scope: Scope<'a>,
+    /// Circuits of the run to start from.
+    pub circuits: &'a [u32],
+    /// The run to start from.
+    pub start: &'a Trace,
+    /// The run that windows are laid around.
+    pub anchor: &'a Trace,
+}
+
+impl<'a> Subject<'a> {
+    /// What to write a model of that has a point for every schedule as good as the run to start from.
+    pub fn question(&self, windows: &'a IndexWindows, form: Form) -> Question<'a> {
+        Question { scope: self.scope, limit_s: self.start.makespan * (1.0 + ROOM), windows, form }
+    }
+}
+
+/// A model with a point of it.
+#[derive(Clone, Debug)]
+pub struct Shaped {
+    /// The model.
+    pub model: IntervalModel,
+    /// The run it was asked to contain, as a point, or why it is none: the row it breaks.
+    pub point: Result<Vec<f64>, String>,
+    /// Windows as they became.
+    pub windows: IndexWindows,
+    /// Margin as it became, where there are anchors.
+    pub margin: Option<u32>,
+    /// Whether every schedule has a point: enough intervals, and no windows but those of the DAG.
+    pub complete: bool,
+}
+
+impl Shaped {
+    /// The point of a run, or why it is none: the row that it breaks of `model`, which is this one or has the same
+    /// columns.
+    ///
+    /// # Errors
+    /// The row, in words.
+    pub fn point_of(
+        &self,
+        model: &Model,
+        network: &Network,
+        run: &Trace,
+        circuits: &[u32],
+    ) -> Result<Vec<f64>, String> {
+        let counted: Vec<bool> = (0..network.tasks()).map(|task| self.windows.counts(task)).collect();
+        Grid::of_trace(network, run, circuits, &counted)
+            .and_then(|grid| self.model.point(network, &grid))
+            .and_then(|point| unbroken(model, point))
+    }
+}
+
+fn unbroken(model: &Model, point: Vec<f64>) -> Result<Vec<f64>, String> {
+    match model.first_broken(&point, TOLERANCE) {
+        Some(broken) => Err(broken.to_string()),
+        None => Ok(point),
+    }
+}
+
+/// Room above the run to start from within which the model looks for schedules, relative.
+const ROOM: f64 = 1e-6;
+
+/// What a start may break a row by; the solver allows 1e-6.
+const TOLERANCE: f64 = 5e-7;
+
+impl Shape {
+    /// Which tasks get intervals.
+    pub fn counted(&self, evaluator: &Evaluator) -> Vec<bool> {
+        let contended = &evaluator.contention.contended;
+        if self.competing_only && self.form.cuts && contended.contains(&true) {
+            contended.clone()
+        } else {
+            vec![true; evaluator.network.tasks()]
+        }
+    }
+
+    /// Writes the model. Where the run to start from does not fit, the margin grows, then the number of intervals.
+    ///
+    /// # Errors
+    /// The error of `go_on` while the model is written.
+    pub fn write(&self, subject: Subject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
+        let network = &subject.scope.evaluator.network;
+        let counted = self.counted(subject.scope.evaluator);
+        let grid = Grid::of_trace(network, subject.start, subject.circuits, &counted);
+        let needed = grid.as_ref().map_or(1, |grid| grid.intervals).max(1);
+        let enough = (2 * counted.iter().filter(|counted| **counted).count() as u32).saturating_sub(1).max(1);
+        let pinned = self.pruning == Pruning::Anchored(0);
+        let mut intervals = if self.intervals > 0 {
+            self.intervals
+        } else {
+            let anchor = subject.anchor.event_times_among(&counted).len().saturating_sub(1).max(1) as u32;
+            anchor.max(needed) + if pinned { 0 } else { 2 }
+        };
+        if self.intervals == 0 {
+            intervals = intervals.min(enough.max(needed));
+        }
+        let mut pruning = self.pruning;
+        let windows = loop {
+            let windows = match pruning {
+                Pruning::None => IndexWindows::open(&counted, intervals),
+                Pruning::Dag => IndexWindows::among(network, &counted, intervals),
+                Pruning::Anchored(margin) => {
+                    IndexWindows::around(network, subject.anchor, &counted, margin, intervals)
+                }
+            };
+            let fits = grid.as_ref().map_or(true, |grid| {
+                grid.intervals <= intervals
+                    && (0..counted.len()).filter(|task| counted[*task]).all(|task| {
+                        grid.first[task] >= windows.first[task] && grid.last(task) <= windows.last[task]
+                    })
+            });
+            if fits && windows.empty_window().is_none() {
+                break windows;
+            }
+            match pruning {
+                Pruning::Anchored(margin) if margin < intervals => {
+                    pruning = Pruning::Anchored((2 * margin).max(1));
+                }
+                _ if intervals < needed => intervals = needed,
+                _ if intervals < enough => intervals = (2 * intervals).min(enough),
+                _ => break windows,
+            }
+        };
+        let model = IntervalModel::new(subject.question(&windows, self.form), go_on)?;
+        let point =
+            grid.and_then(|grid| model.point(network, &grid)).and_then(|point| unbroken(&model.model, point));
+        let dag = IndexWindows::among(network, &counted, intervals);
+        let wide = (0..counted.len())
+            .all(|task| windows.first[task] <= dag.first[task] && windows.last[task] >= dag.last[task]);
+        Ok(Shaped {
+            complete: intervals >= enough && wide && subject.scope.fixed.is_none(),
+            margin: match pruning {
+                Pruning::Anchored(margin) => Some(margin),
+                Pruning::None | Pruning::Dag => None,
+            },
+            model,
+            point,
+            windows,
+        })
+    }
+}

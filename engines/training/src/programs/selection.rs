@@ -1,0 +1,191 @@
+//! Duration selection: which number of circuits every link gets, as an integer program that proves its answer.
+//!
+//! The only decisions are circuit counts: one 0-1 column says whether a link has at least so many. Durations
+//! of tasks that have their link to themselves are sums of these, start times are longest paths, and the
+//! sharing among the last transfers of a link is written piece by piece. On tail-exact scenarios the
+//! optimum is the joint optimum (DELTA's objective, Eq. 3, over all topologies, schedules and rates);
+//! elsewhere competition before the last transfers and shared network cards are left out, and the optimum
+//! is a lower bound. Times are milliseconds, volumes NIC-milliseconds.
+
+mod build;
+mod paths;
+mod range;
+mod share;
+mod sum;
+
+use crate::scenario::instance::Instance;
+use crate::simulate::evaluate::Evaluator;
+use build::{Builder, Recipe};
+use lightbay_highs::model::{Broken, Model};
+pub use range::Range;
+use share::{Served, Share};
+use sum::Sum;
+
+/// What the model is to make small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// The makespan, milliseconds.
+    Makespan,
+    /// Ports over real pods, with the makespan within the limit.
+    Ports,
+}
+
+/// How much of what is known beforehand goes into the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// A column for every start and every number of circuits within the caps, as the method is described.
+    Full,
+    /// Without numbers of circuits, paths and pieces that cannot matter within the limit.
+    Reduced,
+}
+
+/// What to write a model of.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// The scenario, prepared.
+    pub evaluator: &'a Evaluator,
+    /// The scenario, for names.
+    pub instance: &'a Instance,
+    /// Most circuits of every link that are worth trying.
+    pub caps: &'a [u32],
+    /// Makespan above which no plan is of interest, seconds.
+    pub limit_s: f64,
+    /// What to make small.
+    pub goal: Goal,
+    /// How.
+    pub writing: Writing,
+}
+
+/// The model of a scenario and what its columns mean.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    model: Model,
+    range: Range,
+    reach: Vec<u32>,
+    recipes: Vec<Recipe>,
+    makespan: Sum,
+    /// What the makespan is at least, milliseconds.
+    least: f64,
+    ends: Vec<Sum>,
+    shares: Vec<Share>,
+    link_names: Vec<String>,
+    exact: bool,
+}
+
+/// Feasibility tolerance for points of our own making.
+const TOLERANCE: f64 = 1e-7;
+
+impl Selection {
+    /// Writes the model. `None` if no plan ends within the limit.
+    pub fn new(ask: Ask<'_>) -> Option<Self> {
+        let range = Range::new(ask.evaluator, ask.caps)?;
+        let range = match ask.writing {
+            Writing::Full => range,
+            Writing::Reduced => range.tighten(ask.evaluator, ask.limit_s)?,
+        };
+        let builder = Builder::new(ask, range);
+        let link_names = (0..ask.caps.len()).map(|link| builder.link_name(link)).collect();
+        let Builder { model, range, reach, recipes, makespan, least, ends, shares, .. } = builder;
+        let exact = ask.evaluator.contention.tail_exact() && shares.iter().all(Share::in_order);
+        debug_assert_eq!(model.columns(), recipes.len(), "every column has a recipe");
+        Some(Self { model, range, reach, recipes, makespan, least, ends, shares, link_names, exact })
+    }
+
+    /// The model.
+    pub const fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Whether its optimum is the joint optimum; otherwise it is a lower bound.
+    pub const fn exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Fewest and most circuits that it chooses from.
+    pub const fn range(&self) -> &Range {
+        &self.range
+    }
+
+    /// Circuits of every link at a point.
+    pub fn circuits(&self, values: &[f64]) -> Vec<u32> {
+        (0..self.range.low.len())
+            .map(|link| {
+                let (low, high) = (self.range.low[link], self.range.high[link]);
+                let from = self.reach[link] as usize;
+                let taken = values[from..from + (high - low) as usize].iter().filter(|value| **value > 0.5);
+                low + taken.count() as u32
+            })
+            .collect()
+    }
+
+    /// The point that circuits within the range stand for, with every start as early as it can be.
+    fn point(&self, x: &[u32]) -> Vec<f64> {
+        let x: Vec<u32> =
+            x.iter().zip(&self.range.high).map(|(&circuits, &most)| circuits.min(most)).collect();
+        let mut point = Vec::with_capacity(self.recipes.len());
+        let mut served: Vec<Served> = Vec::new();
+        let mut makespan = 0.0;
+        for recipe in &self.recipes {
+            let value = match recipe {
+                Recipe::Reach { link, circuits } => f64::from(u8::from(x[*link as usize] >= *circuits)),
+                Recipe::Duration { link, flows, work, base } => {
+                    work / (f64::from(x[*link as usize]) / flows).min(1.0) - base
+                }
+                Recipe::Largest { sums, base } => {
+                    sums.iter().map(|sum| sum.at(&point)).fold(f64::NEG_INFINITY, f64::max) - base
+                }
+                Recipe::Makespan => {
+                    served = self.shares.iter().map(|share| share.serve(x[share.link], &point)).collect();
+                    let ends = self.ends.iter().map(|end| end.at(&point));
+                    makespan = ends.chain(served.iter().map(|served| served.end)).fold(self.least, f64::max);
+                    makespan - self.makespan.constant
+                }
+                Recipe::Piece { share, piece, from, to } => {
+                    let circuits = x[self.shares[*share].link];
+                    let inside = (*from..=*to).contains(&circuits);
+                    if inside { served[*share].length(*piece, makespan) } else { 0.0 }
+                }
+                Recipe::Sent { share, sink, piece } => served[*share].sent(*sink, *piece, makespan),
+            };
+            point.push(value);
+        }
+        point
+    }
+
+    /// The point that circuits stand for, with every start as early as it can be. Circuits beyond the range are
+    /// of no use and count as the most of it.
+    ///
+    /// # Errors
+    /// The first number of circuits, row or bound that is not within the model.
+    pub fn checked_point(&self, x: &[u32]) -> Result<Vec<f64>, Broken> {
+        let Range { low, high } = &self.range;
+        if let Some(link) = (0..low.len()).find(|link| x[*link] < low[*link]) {
+            return Err(Broken {
+                name: format!("circuits {}", self.link_names[link]),
+                value: f64::from(x[link]),
+                lower: f64::from(low[link]),
+                upper: f64::from(high[link]),
+                fractional: false,
+            });
+        }
+        let x: Vec<u32> = x.iter().zip(high).map(|(&circuits, &most)| circuits.min(most)).collect();
+        let point = self.point(&x);
+        match self.model.first_broken(&point, TOLERANCE) {
+            None => Ok(point),
+            Some(broken) => Err(broken),
+        }
+    }
+
+    /// The makespan of circuits, seconds; `None` if they are not within the model.
+    pub fn vector_s(&self, x: &[u32]) -> Option<f64> {
+        self.checked_point(x).ok().map(|point| self.makespan_s(&point))
+    }
+
+    /// The makespan of a point, seconds.
+    pub fn makespan_s(&self, values: &[f64]) -> f64 {
+        1e-3 * self.makespan.at(values)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! Fewest and most circuits of every link in any plan that ends by a limit.
+//!
+//! The end of the relaxation (longest path and sharing among sinks) never grows with circuits. So a number of
+//! circuits of one link is impossible if the iteration ends too late even when every other link has the
+//! most that its pods can then still give it.
+
+use crate::simulate::evaluate::{Evaluator, Scratch};
+
+/// Fewest and most circuits of every link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Fewest.
+    pub low: Vec<u32>,
+    /// Most.
+    pub high: Vec<u32>,
+}
+
+/// Rounds after which what is left is left; each costs an evaluation per link at least.
+const ROUNDS: usize = 8;
+
+/// Most evaluations of all rounds together.
+const EVALUATIONS: usize = 4_000;
+
+/// Rounding that an end may suffer on its way through the evaluation, relative.
+const ROUNDING: f64 = 1e-12;
+
+impl Range {
+    /// From one circuit to the caps, as far as the pods allow. `None` if one circuit for each does not fit.
+    pub fn new(evaluator: &Evaluator, caps: &[u32]) -> Option<Self> {
+        let low = vec![1; caps.len()];
+        let budget = &evaluator.network.budget;
+        let range = Self { high: caps.iter().map(|cap| (*cap).max(1)).collect(), low };
+        budget.fits(&range.low).then(|| range.within(evaluator))
+    }
+
+    /// The most that the pods can give each link while all others have their fewest.
+    fn within(mut self, evaluator: &Evaluator) -> Self {
+        let budget = &evaluator.network.budget;
+        let free = budget.free(&self.low);
+        for link in 0..self.low.len() {
+            let room = u32::try_from(budget.room(link, &free).max(0)).unwrap_or(u32::MAX);
+            self.high[link] = self.high[link].min(self.low[link].saturating_add(room)).max(self.low[link]);
+        }
+        self
+    }
+
+    /// Leaves out what no plan that ends by `limit_s` has. `None` if no such plan exists.
+    pub fn tighten(mut self, evaluator: &Evaluator, limit_s: f64) -> Option<Self> {
+        let limit = limit_s * (1.0 + ROUNDING);
+        let mut scratch = Scratch::default();
+        let mut left = EVALUATIONS;
+        for _ in 0..ROUNDS {
+            if evaluator.bound(&self.high, &mut scratch) > limit {
+                return None;
+            }
+            let before = self.clone();
+            for link in 0..self.low.len() {
+                while self.low[link] < self.high[link]
+                    && left > 0
+                    && self.ends_with(link, self.low[link], evaluator, &mut scratch, &mut left) > limit
+                {
+                    self.low[link] += 1;
+                }
+                while self.low[link] < self.high[link]
+                    && left > 0
+                    && self.ends_with(link, self.high[link], evaluator, &mut scratch, &mut left) > limit
+                {
+                    self.high[link] -= 1;
+                }
+            }
+            if !evaluator.network.budget.fits(&self.low) {
+                return None;
+            }
+            self = self.within(evaluator);
+            if self == before || left == 0 {
+                break;
+            }
+        }
+        Some(self)
+    }
+
+    /// The earliest end with this many circuits of one link.
+    fn ends_with(
+        &self,
+        link: usize,
+        circuits: u32,
+        evaluator: &Evaluator,
+        scratch: &mut Scratch,
+        left: &mut usize,
+    ) -> f64 {
+        *left -= 1;
+        let mut others = self.clone();
+        others.low[link] = circuits;
+        others.high[link] = circuits;
+        if !evaluator.network.budget.fits(&others.low) {
+            return f64::INFINITY;
+        }
+        evaluator.bound(&others.within(evaluator).high, scratch)
+    }
+}

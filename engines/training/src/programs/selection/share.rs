@@ -1,0 +1,407 @@
+//! Sinks that share one directed link: pieces between their releases, and what fits into them.
+//!
+//! Sinks whose order of release the DAG does not settle are released together, no later than the first of
+//! them: earlier releases only ever shorten. The length of a piece times the circuits of the link is
+//! written by its convex hull: one length per number of circuits, all but one of them zero.
+
+use super::build::{Builder, Recipe};
+use super::paths::{EQUAL_MS, Paths, keep_largest, ways_to};
+use super::sum::Sum;
+use crate::simulate::tail::{self, Sink, Stretch, TailScratch};
+
+/// Sinks of one directed link.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    pub link: usize,
+    /// The shortest work that follows a sink, milliseconds.
+    pub tail: f64,
+    /// Sinks released together, in the order of release.
+    groups: Vec<Vec<Member>>,
+    /// When each group is released.
+    releases: Vec<Sum>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    task: u32,
+    flows: f64,
+    /// NIC-milliseconds.
+    volume: f64,
+}
+
+/// Sinks beyond which an order of release is not looked for.
+const SINKS: usize = 64;
+
+/// Sinks up to which every set of them has its own row.
+const SETS: usize = 5;
+
+impl Share {
+    pub fn new(builder: &Builder<'_>, via: usize, sinks: &[u32]) -> Self {
+        let network = &builder.ask.evaluator.network;
+        let (fast, slow) = (&builder.fast, &builder.slow);
+        let tail = sinks.iter().map(|task| 1e3 * network.tail[*task as usize]).fold(f64::INFINITY, f64::min);
+        let mut order = sinks.to_vec();
+        order.sort_by(|a, b| fast.start[*a as usize].total_cmp(&fast.start[*b as usize]).then(a.cmp(b)));
+        let mut cuts = vec![false; order.len()];
+        if order.len() <= SINKS {
+            // Between two neighbours all earlier ones must be known to be released before all later ones.
+            let mut settled_until = order.len();
+            let mut first_unsettled = vec![order.len(); order.len()];
+            for (later, &second) in order.iter().enumerate() {
+                let ways = ways_to(network, second, fast);
+                let before = |first: u32| {
+                    1e3 * network.release[first as usize] <= fast.start[second as usize] + EQUAL_MS
+                        && network.preds.of(first).iter().all(|arc| {
+                            let delay = 1e3 * arc.delay;
+                            ways[arc.task as usize] >= delay - EQUAL_MS
+                                || slow.finish(arc.task) + delay <= fast.start[second as usize] + EQUAL_MS
+                        })
+                };
+                for (at, &first) in order[..later].iter().enumerate() {
+                    if !before(first) {
+                        first_unsettled[later] = first_unsettled[later].min(at);
+                    }
+                }
+            }
+            for at in (1..order.len()).rev() {
+                settled_until = settled_until.min(first_unsettled[at]);
+                cuts[at] = settled_until >= at;
+            }
+        }
+        let mut groups: Vec<Vec<Member>> = Vec::new();
+        for (at, &task) in order.iter().enumerate() {
+            if at == 0 || cuts[at] {
+                groups.push(Vec::new());
+            }
+            let index = task as usize;
+            let volume = 1e3 * network.tau[index] * network.flows[index];
+            if let Some(group) = groups.last_mut() {
+                group.push(Member { task, flows: network.flows[index], volume });
+            }
+        }
+        Self { link: via / 2, tail, groups, releases: Vec::new() }
+    }
+
+    /// Whether the order of all releases is settled.
+    pub fn in_order(&self) -> bool {
+        self.groups.iter().all(|group| group.len() == 1)
+    }
+
+    /// Marks what releases are made from: groups without an order look at all predecessors.
+    pub fn need(&self, builder: &Builder<'_>, needed: &mut [bool]) {
+        let network = &builder.ask.evaluator.network;
+        for member in self.groups.iter().filter(|group| group.len() > 1).flatten() {
+            for arc in network.preds.of(member.task) {
+                needed[arc.task as usize] = true;
+            }
+        }
+    }
+
+    /// Writes when the groups are released.
+    pub fn releases(&mut self, builder: &mut Builder<'_>, paths: &mut Paths) {
+        let network = &builder.ask.evaluator.network;
+        let mut last: Option<Sum> = None;
+        for group in &self.groups {
+            let release = if let [only] = group[..] {
+                paths.one(builder, only.task)
+            } else {
+                let starts = group.iter().map(|member| builder.fast.start[member.task as usize]);
+                let mut sums = vec![Sum::of(starts.fold(f64::INFINITY, f64::min))];
+                let ways: Vec<Vec<f64>> =
+                    group.iter().map(|member| ways_to(network, member.task, &builder.fast)).collect();
+                let mut common: Vec<u32> = group
+                    .iter()
+                    .flat_map(|member| network.preds.of(member.task).iter().map(|arc| arc.task))
+                    .collect();
+                common.sort_unstable();
+                common.dedup();
+                for task in common {
+                    let way = ways.iter().map(|way| way[task as usize]).fold(f64::INFINITY, f64::min);
+                    if way < 0.0 {
+                        continue;
+                    }
+                    let mut after = builder.duration(task);
+                    after.constant += way;
+                    for start in &paths.starts[task as usize] {
+                        keep_largest(&mut sums, start.plus(&after, 1.0), builder);
+                    }
+                }
+                if let Some(last) = &last {
+                    keep_largest(&mut sums, last.clone(), builder);
+                }
+                if let [only] = &sums[..] {
+                    only.clone()
+                } else {
+                    // The latest start of any of them bounds what they begin with together.
+                    let late = |task: u32| builder.slow.start[task as usize];
+                    let first =
+                        group.iter().map(|member| member.task).min_by(|a, b| late(*a).total_cmp(&late(*b)));
+                    let task = first.unwrap_or(group[0].task);
+                    let name = format!("first start of {} tasks from {} on", group.len(), group[0].task);
+                    builder.start_column(name, task, sums)
+                }
+            };
+            last = Some(release.clone());
+            self.releases.push(release);
+        }
+    }
+
+    /// Ends that a sink reaches even alone: where tails differ, pieces know the shortest only.
+    pub fn ends_alone(&self, builder: &mut Builder<'_>, paths: &Paths) -> Vec<Sum> {
+        let network = &builder.ask.evaluator.network;
+        let mut ends = Vec::new();
+        for member in self.groups.iter().flatten() {
+            let tail = 1e3 * network.tail[member.task as usize];
+            if tail <= self.tail && self.in_order() {
+                continue;
+            }
+            let mut after = builder.duration(member.task);
+            after.constant += tail;
+            for start in &paths.starts[member.task as usize] {
+                keep_largest(&mut ends, start.plus(&after, 1.0), builder);
+            }
+        }
+        ends
+    }
+
+    /// The length of a piece; the last one ends with the sharing.
+    fn length(&self, piece: usize, builder: &Builder<'_>) -> Sum {
+        let mut length = if let Some(next) = self.releases.get(piece + 1) {
+            next.clone()
+        } else {
+            let mut end = builder.makespan.clone();
+            end.constant -= self.tail;
+            end
+        };
+        length.add(&self.releases[piece], -1.0);
+        length
+    }
+
+    /// Writes the pieces.
+    pub fn write(&self, builder: &mut Builder<'_>, number: usize) {
+        let count: usize = self.groups.iter().map(Vec::len).sum();
+        if builder.sums() > 0 && count <= SETS {
+            self.write_sets(builder, number);
+        } else {
+            self.write_sent(builder, number);
+        }
+    }
+
+    /// One row for every set of sinks and number of circuits that can be too few for it.
+    fn write_sets(&self, builder: &mut Builder<'_>, number: usize) {
+        let (low, high) = (builder.range.low[self.link], builder.range.high[self.link]);
+        let members: Vec<(usize, Member)> = self
+            .groups
+            .iter()
+            .enumerate()
+            .flat_map(|(group, members)| members.iter().map(move |member| (group, *member)))
+            .collect();
+        let lengths: Vec<Sum> = (0..self.groups.len()).map(|piece| self.length(piece, builder)).collect();
+        // Speeds of each piece, and what has to be sent, for sets that matter.
+        let mut rows: Vec<(u32, Vec<f64>, f64)> = Vec::new();
+        for circuits in low..=high {
+            for set in 1u32..1 << members.len() {
+                let inside = || members.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+                let volume: f64 = inside().map(|(_, (_, member))| member.volume).sum();
+                let speeds: Vec<f64> = (0..self.groups.len())
+                    .map(|piece| {
+                        let there = inside().filter(|(_, (group, _))| *group <= piece);
+                        there.map(|(_, (_, member))| member.flows).sum::<f64>().min(f64::from(circuits))
+                    })
+                    .collect();
+                let mut sent = Sum::default();
+                for (length, speed) in lengths.iter().zip(&speeds) {
+                    sent.add(length, *speed);
+                }
+                if sent.least(&builder.model) < volume - EQUAL_MS {
+                    rows.push((circuits, speeds, volume));
+                }
+            }
+        }
+        // Numbers of circuits with rows stand alone, those between share their lengths.
+        let mut buckets: Vec<(u32, u32)> = Vec::new();
+        for circuits in low..=high {
+            let alone = |circuits: u32| rows.iter().any(|row| row.0 == circuits);
+            match buckets.last_mut() {
+                Some((_, to)) if !alone(*to) && !alone(circuits) => *to = circuits,
+                _ => buckets.push((circuits, circuits)),
+            }
+        }
+        if rows.is_empty() {
+            return;
+        }
+        let pieces = self.pieces(builder, number, &buckets, &lengths);
+        let link = builder.link_name(self.link);
+        for (row, (circuits, speeds, volume)) in rows.into_iter().enumerate() {
+            let bucket = buckets.iter().position(|(from, _)| *from == circuits).unwrap_or(0);
+            let mut sum = Sum::default().plus(&self.chosen(builder, buckets[bucket]), -volume);
+            for (piece, speed) in speeds.iter().enumerate() {
+                sum.add(&pieces[piece][bucket], *speed);
+            }
+            sum.at_least_zero(&mut builder.model, || {
+                format!("room for set {row} of last transfers on {link} with {circuits} circuits")
+            });
+        }
+    }
+
+    /// What every sink sends in every piece.
+    fn write_sent(&self, builder: &mut Builder<'_>, number: usize) {
+        let (low, high) = (builder.range.low[self.link], builder.range.high[self.link]);
+        let buckets: Vec<(u32, u32)> = (low..=high).map(|circuits| (circuits, circuits)).collect();
+        let lengths: Vec<Sum> = (0..self.groups.len()).map(|piece| self.length(piece, builder)).collect();
+        let pieces = self.pieces(builder, number, &buckets, &lengths);
+        let link = builder.link_name(self.link);
+        let mut room: Vec<Sum> = pieces
+            .iter()
+            .map(|piece| {
+                let mut room = Sum::default();
+                for (length, circuits) in piece.iter().zip(low..=high) {
+                    room.add(length, f64::from(circuits));
+                }
+                room
+            })
+            .collect();
+        let mut sink = 0;
+        for (group, members) in self.groups.iter().enumerate() {
+            for member in members {
+                let mut all = Sum::of(-member.volume);
+                let task = member.task;
+                for piece in group..self.groups.len() {
+                    let name = format!("sent by task {task} in piece {piece}");
+                    let column = builder.model.column(name, 0.0, member.volume, 0.0);
+                    builder.recipes.push(Recipe::Sent { share: number, sink, piece });
+                    let sent = Sum::column(column);
+                    all.add(&sent, 1.0);
+                    room[piece].add(&sent, -1.0);
+                    let fastest = Sum::default().plus(&sent, -1.0).plus(&lengths[piece], member.flows);
+                    fastest.at_least_zero(&mut builder.model, || {
+                        format!("network cards of task {task} in piece {piece}")
+                    });
+                }
+                all.equal_zero(&mut builder.model, || format!("volume of task {task}"));
+                sink += 1;
+            }
+        }
+        for (piece, room) in room.into_iter().enumerate() {
+            room.at_least_zero(&mut builder.model, || format!("circuits {link} in piece {piece}"));
+        }
+    }
+
+    /// 1 if the link has a number of circuits of the bucket.
+    fn chosen(&self, builder: &Builder<'_>, (from, to): (u32, u32)) -> Sum {
+        builder.reaches(self.link, from).plus(&builder.reaches(self.link, to + 1), -1.0)
+    }
+
+    /// Length of every piece for every bucket of circuits; all but one of them are zero.
+    fn pieces(
+        &self,
+        builder: &mut Builder<'_>,
+        number: usize,
+        buckets: &[(u32, u32)],
+        lengths: &[Sum],
+    ) -> Vec<Vec<Sum>> {
+        let link = builder.link_name(self.link);
+        let mut pieces = Vec::new();
+        for (piece, length) in lengths.iter().enumerate() {
+            let (least, most) = (length.least(&builder.model).max(0.0), length.greatest(&builder.model));
+            // Releases are in order, so no piece is shorter than nothing.
+            if length.least(&builder.model) < 0.0 {
+                length.at_least_zero(&mut builder.model, || format!("piece {piece} of {link} in order"));
+            }
+            if buckets.len() == 1 {
+                pieces.push(vec![length.clone()]);
+                continue;
+            }
+            let mut whole = Sum::default().plus(length, -1.0);
+            let mut parts = Vec::new();
+            for &(from, to) in buckets {
+                let words = if from == to { format!("{from}") } else { format!("{from} to {to}") };
+                let name = format!("length of piece {piece} of {link} with {words} circuits");
+                let part = Sum::column(builder.model.column(name, 0.0, most.max(0.0), 0.0));
+                builder.recipes.push(Recipe::Piece { share: number, piece, from, to });
+                let chosen = self.chosen(builder, (from, to));
+                let longest = Sum::default().plus(&chosen, most.max(0.0)).plus(&part, -1.0);
+                longest.at_least_zero(&mut builder.model, || {
+                    format!("piece {piece} of {link} only with {words} circuits")
+                });
+                if builder.sums() > 0 && least > 0.0 {
+                    let shortest = part.plus(&chosen, -least);
+                    shortest.at_least_zero(&mut builder.model, || {
+                        format!("piece {piece} of {link} at its shortest with {words} circuits")
+                    });
+                }
+                whole.add(&part, 1.0);
+                parts.push(part);
+            }
+            whole.equal_zero(&mut builder.model, || format!("length of piece {piece} of {link}"));
+            pieces.push(parts);
+        }
+        pieces
+    }
+
+    /// Releases of the groups at a point, milliseconds.
+    fn released(&self, point: &[f64]) -> Vec<f64> {
+        self.releases.iter().map(|release| release.at(point)).collect()
+    }
+
+    /// The end of the sharing at a point, the shortest tail included, and who sends when.
+    pub fn serve(&self, circuits: u32, point: &[f64]) -> Served {
+        let releases = self.released(point);
+        let mut served = Served { releases, ..Served::default() };
+        let mut sinks = Vec::new();
+        for (group, members) in self.groups.iter().enumerate() {
+            for member in members {
+                sinks.push(Sink {
+                    task: sinks.len() as u32,
+                    release: served.releases[group],
+                    work: member.volume / member.flows,
+                    flows: member.flows,
+                    tail: 0.0,
+                });
+            }
+        }
+        served.flows = sinks.iter().map(|sink| sink.flows).collect();
+        tail::sort(&mut sinks);
+        let mut record = Vec::new();
+        let end =
+            tail::level_first(&sinks, f64::from(circuits), &mut TailScratch::default(), Some(&mut record));
+        for stretch in &mut record {
+            stretch.sink = sinks[stretch.sink as usize].task;
+        }
+        served.stretches = record;
+        served.end = end + self.tail;
+        served.tail = self.tail;
+        served
+    }
+}
+
+/// How the sinks of a share are served at a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Served {
+    pub end: f64,
+    tail: f64,
+    releases: Vec<f64>,
+    flows: Vec<f64>,
+    stretches: Vec<Stretch>,
+}
+
+impl Served {
+    /// First and last moment of a piece.
+    fn piece(&self, piece: usize, makespan: f64) -> (f64, f64) {
+        (self.releases[piece], self.releases.get(piece + 1).copied().unwrap_or(makespan - self.tail))
+    }
+
+    /// Length of a piece.
+    pub fn length(&self, piece: usize, makespan: f64) -> f64 {
+        let (from, to) = self.piece(piece, makespan);
+        (to - from).max(0.0)
+    }
+
+    /// What a sink sends in a piece, NIC-milliseconds.
+    pub fn sent(&self, sink: usize, piece: usize, makespan: f64) -> f64 {
+        let (from, to) = self.piece(piece, makespan);
+        let overlap = |stretch: &Stretch| (stretch.end.min(to) - stretch.start.max(from)).max(0.0);
+        let own = self.stretches.iter().filter(|stretch| stretch.sink as usize == sink);
+        own.map(|stretch| stretch.speed * self.flows[sink] * overlap(stretch)).sum()
+    }
+}

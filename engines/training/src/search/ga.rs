@@ -1,0 +1,313 @@
+//! Genetic search over circuit vectors (DELTA Alg. 3, 5, 6) on islands.
+//!
+//! Each island is a population with a random stream, elites, tournament selection, uniform crossover,
+//! mutation and repair. Islands know nothing of each other until the best of each moves to the next, so
+//! they run on as many threads as there are and the result does not depend on how many. Every improvement
+//! of an island is polished at once. Makespans are remembered by circuit vector.
+
+mod island;
+
+use crate::search::repair::Limits;
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates};
+use island::{Cache, Island, Record};
+use lightbay_core::event::{EventBody, GenerationStats};
+use lightbay_core::method::MethodError;
+use lightbay_core::plan::Limit;
+use lightbay_core::random::Stream;
+use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+
+/// How the search works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Islands.
+    pub islands: u32,
+    /// Individuals of an island.
+    pub population: u32,
+    /// Best individuals that survive unchanged.
+    pub elites: u32,
+    /// Individuals that a parent is the best of.
+    pub tournament: u32,
+    /// Probability that a child has two parents.
+    pub crossover: f64,
+    /// Probability that a gene changes by one or two circuits.
+    pub mutation: f64,
+    /// Most generations.
+    pub generations: u32,
+    /// Generations without improvement after which the search ends.
+    pub stall_generations: u32,
+    /// Generations after which the best of every island moves on.
+    pub migration: u32,
+    /// Whether the search began from a good plan, so that half the stall is enough.
+    pub hot: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            islands: 4,
+            population: 40,
+            elites: 4,
+            tournament: 3,
+            crossover: 0.9,
+            mutation: 0.2,
+            generations: 400,
+            stall_generations: 200,
+            migration: 10,
+            hot: false,
+        }
+    }
+}
+
+/// What to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The scenario.
+    pub evaluator: &'a Evaluator,
+    /// Who decides the rates.
+    pub rates: Rates,
+    /// Most circuits of every link that are worth trying.
+    pub caps: &'a [u32],
+    /// A makespan that ends the search when reached, seconds: nothing is shorter.
+    pub target: Option<f64>,
+}
+
+impl<'a> Task<'a> {
+    fn limits(&self) -> Limits<'a> {
+        Limits { budget: &self.evaluator.network.budget, caps: self.caps }
+    }
+
+    /// Nanoseconds of one evaluation, roughly; only decides how often the search asks whether to go on.
+    fn cost_ns(&self) -> u64 {
+        let (tasks, edges) =
+            (self.evaluator.network.tasks() as u64, self.evaluator.network.preds.len() as u64);
+        if self.evaluator.exact(self.rates) { 500 + 3 * tasks + edges } else { 400 * tasks + 20 * edges }
+    }
+}
+
+/// How the search ended by itself.
+#[derive(Clone, Debug)]
+pub struct Evolved {
+    /// The best individual.
+    pub best: Found,
+    /// Generations bred.
+    pub generations: u64,
+    /// Vectors evaluated.
+    pub evaluations: u64,
+    /// Whether generations or improvements ran out; `None` if the target was reached.
+    pub limit: Option<Limit>,
+}
+
+/// Work between two questions whether to go on, nanoseconds.
+const CHUNK_NS: u64 = 3_000_000;
+
+/// Searches from `seeds` (feasible vectors within the caps); `streams` gives every island its randomness.
+///
+/// # Errors
+/// The reason to stop; the best until then has been handed to `watch`.
+pub fn evolve<W: Watch>(
+    task: Task<'_>,
+    settings: &Settings,
+    seeds: &[Vec<u32>],
+    streams: impl Fn(u64) -> Stream,
+    watch: &mut W,
+) -> Result<Evolved, MethodError> {
+    let mut state = Evolution {
+        task,
+        settings: *settings,
+        islands: (0..settings.islands.max(1))
+            .map(|number| Island::new(task, settings, streams(u64::from(number))))
+            .collect(),
+        cache: Cache::default(),
+        best: None,
+        generation: 0,
+        stall: 0,
+        evaluations: 0,
+    };
+    let stop = watch.stop_test();
+    let seeds: Vec<Vec<u32>> = seeds.to_vec();
+    state.each(watch, |index, island, cache| {
+        let own: &[Vec<u32>] = if index == 0 { &seeds } else { &[] };
+        island.settle(own, cache, &stop);
+    });
+    state.conclude(1, watch)?;
+    loop {
+        watch.checkpoint()?;
+        state.take_offer(watch)?;
+        watch.revise(&mut state.settings);
+        let reached = |target: f64| state.best.as_ref().is_some_and(|best| best.makespan <= target);
+        if task.target.is_some_and(reached) {
+            return Ok(state.end(None));
+        }
+        if state.stall >= u64::from(state.settings.stall_generations) {
+            return Ok(state.end(Some(Limit::Stall)));
+        }
+        if state.generation >= u64::from(state.settings.generations) {
+            return Ok(state.end(Some(Limit::Work)));
+        }
+        let chunk = state.chunk();
+        state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
+        state.conclude(chunk, watch)?;
+        // An abandoned generation ends here, before anybody relies on its individuals.
+        watch.checkpoint()?;
+        if state.generation.is_multiple_of(u64::from(state.settings.migration.max(1))) {
+            state.migrate();
+        }
+    }
+}
+
+struct Evolution<'a> {
+    task: Task<'a>,
+    settings: Settings,
+    islands: Vec<Island<'a>>,
+    cache: Cache,
+    best: Option<Found>,
+    /// Generations bred so far; the first population is generation 0.
+    generation: u64,
+    stall: u64,
+    evaluations: u64,
+}
+
+impl<'a> Evolution<'a> {
+    /// Generations until the next question, never past a migration or an end.
+    fn chunk(&self) -> u64 {
+        let individuals = u64::from(self.settings.population) * self.islands.len() as u64;
+        // Soon most individuals are known already.
+        let new = if self.generation < 5 { self.task.cost_ns() } else { self.task.cost_ns() / 4 };
+        let affordable = CHUNK_NS / (individuals * (500 + new)).max(1);
+        let migration = u64::from(self.settings.migration.max(1));
+        affordable
+            .clamp(1, migration - self.generation % migration)
+            .min(u64::from(self.settings.generations) - self.generation)
+            .min(u64::from(self.settings.stall_generations) - self.stall)
+            .max(1)
+    }
+
+    fn each<W: Watch>(&mut self, watch: &W, work: impl Fn(usize, &mut Island<'a>, &Cache) + Sync) {
+        let cache = &self.cache;
+        let mut numbered: Vec<(usize, &mut Island<'a>)> = self.islands.iter_mut().enumerate().collect();
+        if watch.threads() > 1 && numbered.len() > 1 {
+            watch
+                .parallel(|| numbered.par_iter_mut().for_each(|(index, island)| work(*index, island, cache)));
+        } else {
+            for (index, island) in &mut numbered {
+                work(*index, island, cache);
+            }
+        }
+    }
+
+    /// Collects what the islands found in the last `count` generations.
+    fn conclude<W: Watch>(&mut self, count: u64, watch: &mut W) -> Result<(), MethodError> {
+        for island in &mut self.islands {
+            self.cache.extend(island.learned.drain());
+        }
+        let first = self.evaluations == 0;
+        for index in 0..count as usize {
+            let records: Vec<&Record> =
+                self.islands.iter().filter_map(|island| island.records.get(index)).collect();
+            if records.len() < self.islands.len() {
+                break; // abandoned in the middle; the next checkpoint says why
+            }
+            if !first {
+                self.generation += 1;
+            }
+            let better = records
+                .iter()
+                .map(|record| &record.best)
+                .fold(self.best.as_ref(), |best, found| match best {
+                    Some(known) if !found.better_than(known) => best,
+                    _ => Some(found),
+                })
+                .cloned();
+            let improved = better != self.best;
+            let source = records.iter().find(|record| Some(&record.best) == better.as_ref());
+            let source = source.map_or("population", |record| record.source);
+            self.stall = if improved || first { 0 } else { self.stall + 1 };
+            let evaluated: u64 = records.iter().map(|record| record.evaluations).sum();
+            self.evaluations += evaluated;
+            let stats = self.stats(&records, better.as_ref());
+            watch.count(evaluated);
+            self.best = better;
+            if improved && let Some(best) = &self.best {
+                watch.found(best, source)?;
+            }
+            watch.report(EventBody::Generation(stats));
+        }
+        // What an abandoned generation found is still a find.
+        for island in &mut self.islands {
+            if let Some(best) = island.best()
+                && self.best.as_ref().is_none_or(|known| best.better_than(known))
+            {
+                watch.found(best, "population")?;
+                self.best = Some(best.clone());
+            }
+            island.records.clear();
+        }
+        Ok(())
+    }
+
+    fn stats(&self, records: &[&Record], best: Option<&Found>) -> GenerationStats {
+        let population: u64 = records.iter().map(|record| record.size).sum();
+        let sum = |value: fn(&Record) -> f64| records.iter().map(|record| value(record)).sum::<f64>();
+        let mean = sum(|record| record.sum) / population as f64;
+        let looked_up: u64 = records.iter().map(|record| record.looked_up).sum();
+        let evaluations: u64 = records.iter().map(|record| record.evaluations).sum();
+        let bred = sum(|record| record.bred).max(1.0);
+        GenerationStats {
+            generation: self.generation,
+            of: u64::from(self.settings.generations),
+            best: best.map_or(f64::NAN, |best| best.makespan),
+            mean,
+            worst: records.iter().map(|record| record.worst).fold(0.0, f64::max),
+            spread: (sum(|record| record.squares) / population as f64 - mean * mean).max(0.0).sqrt(),
+            diversity: sum(|record| record.distinct) / population as f64,
+            feasible: 1.0 - sum(|record| record.failed) / bred,
+            cache_hits: 1.0 - evaluations as f64 / looked_up.max(1) as f64,
+            stall: self.stall,
+            stall_limit: u64::from(self.settings.stall_generations),
+            evaluations: self.evaluations,
+            secondary: best.map_or(f64::NAN, |best| best.ports as f64),
+            population,
+        }
+    }
+
+    /// The best of every island takes the place of the worst of the next.
+    fn migrate(&mut self) {
+        let bests: Vec<Option<Found>> = self.islands.iter().map(|island| island.best().cloned()).collect();
+        let islands = self.islands.len();
+        if islands < 2 {
+            return;
+        }
+        for (index, best) in bests.iter().enumerate() {
+            if let Some(best) = best {
+                self.islands[(index + 1) % islands].welcome(best);
+            }
+        }
+    }
+
+    fn take_offer<W: Watch>(&mut self, watch: &mut W) -> Result<(), MethodError> {
+        let Some(mut x) = watch.offered() else { return Ok(()) };
+        for (circuits, &cap) in x.iter_mut().zip(self.task.caps) {
+            *circuits = (*circuits).clamp(1, cap.max(1));
+        }
+        let found = self.islands[0].judge(x);
+        let taken = self.best.as_ref().is_none_or(|best| found.better_than(best));
+        watch.count(1);
+        watch.judged(found.makespan, taken);
+        self.islands[0].welcome(&found);
+        if taken {
+            watch.found(&found, "offer")?;
+            self.stall = 0;
+            self.best = Some(found);
+        }
+        Ok(())
+    }
+
+    fn end(self, limit: Option<Limit>) -> Evolved {
+        let best = self.best.unwrap_or(Found { x: Vec::new(), makespan: f64::INFINITY, ports: 0 });
+        Evolved { best, generations: self.generation, evaluations: self.evaluations, limit }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! One population.
+
+use super::{Settings, Task};
+use crate::search::polish::polish;
+use crate::search::repair::RepairScratch;
+use crate::search::watch::{Found, rank};
+use crate::simulate::evaluate::Scratch;
+use lightbay_core::random::Stream;
+use rand::RngExt;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Makespans by circuit vector.
+pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
+
+/// Figures of one generation of an island.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    /// Best ever.
+    pub best: Found,
+    /// What led to it.
+    pub source: &'static str,
+    pub size: u64,
+    pub sum: f64,
+    pub squares: f64,
+    pub worst: f64,
+    /// Different individuals.
+    pub distinct: f64,
+    /// Children, and those among them that had to be replaced by random individuals.
+    pub bred: f64,
+    pub failed: f64,
+    pub looked_up: u64,
+    pub evaluations: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Worth {
+    rank: (u64, u64),
+    makespan: f64,
+}
+
+/// A population with everything it needs to go on alone.
+pub(super) struct Island<'a> {
+    task: Task<'a>,
+    settings: Settings,
+    random: Stream,
+    width: usize,
+    genes: Vec<u32>,
+    worth: Vec<Worth>,
+    spare: Vec<u32>,
+    best: Option<Found>,
+    source: &'static str,
+    /// Whether the best is still to be polished, or polished further.
+    rough: bool,
+    /// Evaluations that the common cache did not have.
+    pub learned: Cache,
+    /// One entry for every generation since the last collection.
+    pub records: Vec<Record>,
+    evaluator: Judge<'a>,
+    repair: RepairScratch,
+}
+
+/// Evaluates through the caches and counts.
+struct Judge<'a> {
+    task: Task<'a>,
+    scratch: Scratch,
+    looked_up: u64,
+    evaluations: u64,
+}
+
+impl Judge<'_> {
+    fn makespan(
+        &mut self,
+        x: &[u32],
+        cache: &Cache,
+        learned: &mut Cache,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<f64> {
+        self.looked_up += 1;
+        if let Some(&makespan) = cache.get(x).or_else(|| learned.get(x)) {
+            return Some(makespan);
+        }
+        if stop() {
+            return None;
+        }
+        self.evaluations += 1;
+        let makespan = self.task.evaluator.makespan(x, self.task.rates, &mut self.scratch);
+        learned.insert(x.into(), makespan);
+        Some(makespan)
+    }
+}
+
+impl<'a> Island<'a> {
+    pub fn new(task: Task<'a>, settings: &Settings, random: Stream) -> Self {
+        let (width, size) = (task.caps.len(), settings.population.max(2) as usize);
+        Self {
+            task,
+            settings: Settings { population: size as u32, ..*settings },
+            random,
+            width,
+            genes: vec![1; width * size],
+            worth: Vec::with_capacity(size),
+            spare: vec![1; width * size],
+            best: None,
+            source: "seeding",
+            rough: false,
+            learned: Cache::default(),
+            records: Vec::new(),
+            evaluator: Judge { task, scratch: Scratch::default(), looked_up: 0, evaluations: 0 },
+            repair: RepairScratch::default(),
+        }
+    }
+
+    /// The best individual ever.
+    pub fn best(&self) -> Option<&Found> {
+        self.best.as_ref()
+    }
+
+    /// The first population: the seeds, then random individuals.
+    pub fn settle(&mut self, seeds: &[Vec<u32>], cache: &Cache, stop: &dyn Fn() -> bool) {
+        let limits = self.task.limits();
+        let size = self.settings.population as usize;
+        for index in 0..size {
+            let individual = &mut self.genes[index * self.width..(index + 1) * self.width];
+            match seeds.get(index) {
+                Some(seed) => individual.copy_from_slice(seed),
+                None => limits.random(individual, &mut self.random, &mut self.repair),
+            }
+        }
+        let _ = self
+            .evaluate_from(0, cache, stop)
+            .and_then(|()| self.close("seeding", size as f64, 0.0, cache, stop));
+    }
+
+    /// Breeds `count` generations, fewer if asked to stop.
+    pub fn advance(&mut self, count: u64, cache: &Cache, stop: &dyn Fn() -> bool) {
+        for _ in 0..count {
+            if self.breed(cache, stop).is_none() {
+                return;
+            }
+        }
+    }
+
+    fn breed(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) -> Option<()> {
+        let limits = self.task.limits();
+        let (size, width) = (self.settings.population as usize, self.width);
+        let elites = (self.settings.elites as usize).min(size - 1);
+        let mut failed = 0.0;
+        self.spare[..elites * width].copy_from_slice(&self.genes[..elites * width]);
+        for index in elites..size {
+            let (one, other) = (self.select(), self.select());
+            let crossed = self.random.random_bool(self.settings.crossover);
+            let child = &mut self.spare[index * width..(index + 1) * width];
+            for (gene, circuits) in child.iter_mut().enumerate() {
+                let parent = if crossed && self.random.random::<bool>() { other } else { one };
+                *circuits = self.genes[parent * width + gene];
+                if self.random.random_bool(self.settings.mutation) {
+                    let step = [-2, -1, 1, 2][self.random.random_range(0..4)];
+                    *circuits = circuits.saturating_add_signed(step);
+                }
+            }
+            if !limits.repair(child, &mut self.random, &mut self.repair) {
+                failed += 1.0;
+                limits.random(child, &mut self.random, &mut self.repair);
+            }
+        }
+        std::mem::swap(&mut self.genes, &mut self.spare);
+        self.evaluate_from(elites, cache, stop)?;
+        self.close("crossover", (size - elites) as f64, failed, cache, stop)
+    }
+
+    /// The best of a few random individuals; individuals are kept sorted, so that is the smallest number.
+    fn select(&mut self) -> usize {
+        let size = self.settings.population as usize;
+        (0..self.settings.tournament.max(1)).map(|_| self.random.random_range(0..size)).min().unwrap_or(0)
+    }
+
+    fn evaluate_from(&mut self, from: usize, cache: &Cache, stop: &dyn Fn() -> bool) -> Option<()> {
+        self.worth.truncate(from);
+        let budget = &self.task.evaluator.network.budget;
+        for index in from..self.settings.population as usize {
+            let individual = &self.genes[index * self.width..(index + 1) * self.width];
+            let makespan = self.evaluator.makespan(individual, cache, &mut self.learned, stop)?;
+            self.worth.push(Worth { rank: rank(makespan, budget.total(individual)), makespan });
+        }
+        Some(())
+    }
+
+    /// Sorts the population, polishes an improvement, and records the generation.
+    fn close(
+        &mut self,
+        source: &'static str,
+        bred: f64,
+        failed: f64,
+        cache: &Cache,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<()> {
+        self.sort();
+        self.rough |= self.adopt(self.first(), source);
+        if self.rough {
+            self.polish(cache, stop);
+        }
+        let spans = || self.worth.iter().map(|worth| worth.makespan);
+        let distinct: FxHashSet<&[u32]> = self.genes.chunks(self.width.max(1)).collect();
+        let record = Record {
+            best: self.best.clone()?,
+            source: self.source,
+            size: self.worth.len() as u64,
+            sum: spans().sum(),
+            squares: spans().map(|span| span * span).sum(),
+            worst: spans().fold(0.0, f64::max),
+            distinct: distinct.len() as f64,
+            bred,
+            failed,
+            looked_up: std::mem::take(&mut self.evaluator.looked_up),
+            evaluations: std::mem::take(&mut self.evaluator.evaluations),
+        };
+        self.records.push(record);
+        Some(())
+    }
+
+    /// Climbs from the best individual with as many evaluations as there are individuals; the next generation
+    /// goes on where this one ended.
+    fn polish(&mut self, cache: &Cache, stop: &dyn Fn() -> bool) {
+        let Some(mut polished) = self.best.clone() else { return };
+        let (evaluator, learned) = (&mut self.evaluator, &mut self.learned);
+        let most = evaluator.evaluations + u64::from(self.settings.population);
+        let mut complete = true;
+        let start = polished.makespan;
+        polished.makespan = polish(self.task.limits(), &mut polished.x, start, &mut |x: &[u32]| {
+            let makespan =
+                (evaluator.evaluations < most).then(|| evaluator.makespan(x, cache, learned, stop)).flatten();
+            complete &= makespan.is_some();
+            makespan
+        });
+        self.rough = !complete;
+        polished.ports = self.task.evaluator.network.budget.total(&polished.x);
+        if self.adopt(polished.clone(), "local search") {
+            self.welcome(&polished);
+        }
+    }
+
+    fn adopt(&mut self, found: Found, source: &'static str) -> bool {
+        let better = self.best.as_ref().is_none_or(|best| found.better_than(best));
+        if better {
+            (self.best, self.source) = (Some(found), source);
+        }
+        better
+    }
+
+    fn first(&self) -> Found {
+        let x = self.genes[..self.width].to_vec();
+        Found { ports: self.worth[0].rank.1, makespan: self.worth[0].makespan, x }
+    }
+
+    fn sort(&mut self) {
+        let width = self.width;
+        let mut order: Vec<usize> = (0..self.worth.len()).collect();
+        let genes = &self.genes;
+        let individual = |index: usize| &genes[index * width..(index + 1) * width];
+        order.sort_unstable_by(|&a, &b| {
+            self.worth[a]
+                .rank
+                .cmp(&self.worth[b].rank)
+                .then_with(|| individual(a).cmp(individual(b)))
+                .then(a.cmp(&b))
+        });
+        let worth: Vec<Worth> = order.iter().map(|&index| self.worth[index]).collect();
+        for (place, &index) in order.iter().enumerate() {
+            self.spare[place * width..(place + 1) * width].copy_from_slice(individual(index));
+        }
+        std::mem::swap(&mut self.genes, &mut self.spare);
+        self.worth = worth;
+    }
+
+    /// Takes an individual in, in place of the worst.
+    pub fn welcome(&mut self, found: &Found) {
+        let last = self.worth.len().saturating_sub(1);
+        if let Some(worst) = self.worth.get_mut(last) {
+            *worst = Worth { rank: rank(found.makespan, found.ports), makespan: found.makespan };
+            self.genes[last * self.width..(last + 1) * self.width].copy_from_slice(&found.x);
+            self.sort();
+            self.adopt(found.clone(), "migration");
+        }
+    }
+
+    /// Evaluates a vector from elsewhere.
+    pub fn judge(&mut self, x: Vec<u32>) -> Found {
+        let makespan = self.task.evaluator.makespan(&x, self.task.rates, &mut self.evaluator.scratch);
+        Found { makespan, ports: self.task.evaluator.network.budget.total(&x), x }
+    }
+}

@@ -1,0 +1,64 @@
+//! What resources add to the distances between moments: whoever must be served between two moments keeps
+//! them apart (energetic reasoning).
+
+use super::distances::Distances;
+use super::problem::{Point, Problem};
+use crate::search::watch::Watch;
+use lightbay_core::method::MethodError;
+
+/// Jobs of a resource with which a pass takes long enough to ask whether to go on.
+const MANY: usize = 30;
+
+/// Rises below this are not worth another round.
+const WORTHWHILE: f64 = 1e-9;
+
+impl Distances {
+    /// What `to - from` is at least, for points.
+    pub(super) fn between(&self, from: Point, to: Point) -> f64 {
+        self.least(from.moment, to.moment) + to.plus - from.plus
+    }
+}
+
+/// Demands of every resource that the work which cannot be done outside fits between the start of one of its
+/// jobs and the end of another, until nothing rises or `rounds` are over. False if there is no room.
+pub(super) fn propagate<W: Watch>(
+    problem: &Problem,
+    distances: &mut Distances,
+    rounds: usize,
+    watch: &mut W,
+) -> Result<bool, MethodError> {
+    for _ in 0..rounds {
+        let mut rose = false;
+        for resource in &problem.resources {
+            for &(first, _) in &resource.shares {
+                if resource.shares.len() > MANY {
+                    watch.checkpoint()?;
+                }
+                let from = problem.jobs[first as usize].start;
+                for &(last, _) in &resource.shares {
+                    let to = problem.jobs[last as usize].end;
+                    let known = distances.between(from, to);
+                    let mut inside = 0.0;
+                    for &(job, weight) in &resource.shares {
+                        let job = &problem.jobs[job as usize];
+                        // The most that can be done before and after: all the time that may be left there.
+                        let before = (-distances.between(from, job.start)).max(0.0);
+                        let after = (-distances.between(job.end, to)).max(0.0);
+                        inside += weight * (job.work - before - after).max(0.0);
+                    }
+                    let apart = inside / resource.capacity;
+                    if inside > 0.0 && apart > known + WORTHWHILE {
+                        rose = true;
+                        if !distances.demand(from.moment, to.moment, apart + from.plus - to.plus) {
+                            return Ok(false);
+                        }
+                    }
+                }
+            }
+        }
+        if !rose {
+            return Ok(true);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,139 @@
+//! Rates within windows where jobs compete for several resources at once: a linear program over what every job
+//! gets in every stretch, or the prices that show why there is not enough.
+
+use super::cuts::{Priced, Shortage, View};
+use super::problem::{Point, Resource};
+use super::rates::Service;
+use super::simplex::{Ended, Program, Row};
+use crate::search::watch::Watch;
+use lightbay_core::method::MethodError;
+
+/// Most amounts of a program that is tried; beyond, the windows are left unproven.
+const MOST_AMOUNTS: usize = 1_500;
+
+/// Most pivots.
+const PIVOTS: usize = 20_000;
+
+/// Serves all jobs of some resources within their windows. `None` if the program is too large. With the service
+/// comes what is missing if it does not fit.
+pub fn serve<W: Watch>(
+    view: View<'_>,
+    resources: &[&Resource],
+    watch: &mut W,
+) -> Result<Option<(Service, Option<Shortage>)>, MethodError> {
+    let mut jobs: Vec<u32> =
+        resources.iter().flat_map(|resource| resource.shares.iter().map(|(job, _)| *job)).collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    let mut points: Vec<(f64, Point)> = jobs
+        .iter()
+        .flat_map(|job| {
+            let job = &view.problem.jobs[*job as usize];
+            [(view.at(job.start), job.start), (view.at(job.end), job.end)]
+        })
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points.dedup_by(|later, earlier| later.0 == earlier.0);
+    let stretches = points.len().saturating_sub(1);
+    // Variable 0 is the share of all work that is left undone, then what jobs get in the stretches of their windows.
+    let mut variable = vec![0u32; jobs.len() * stretches];
+    let mut variables = 1;
+    for (position, &job) in jobs.iter().enumerate() {
+        let job = &view.problem.jobs[job as usize];
+        for stretch in 0..stretches {
+            if points[stretch].0 >= view.at(job.start) && points[stretch + 1].0 <= view.at(job.end) {
+                variable[position * stretches + stretch] = variables;
+                variables += 1;
+            }
+        }
+    }
+    if variables as usize > MOST_AMOUNTS {
+        return Ok(None);
+    }
+    let length = |stretch: usize| points[stretch + 1].0 - points[stretch].0;
+    let mut program = Program::new(vec![0.0; variables as usize], 0);
+    for (position, &job) in jobs.iter().enumerate() {
+        let work = view.problem.jobs[job as usize].work;
+        let mut terms = vec![(0, work)];
+        let amounts = &variable[position * stretches..(position + 1) * stretches];
+        terms.extend(amounts.iter().filter(|at| **at > 0).map(|at| (*at, 1.0)));
+        program.add(Row { terms, constant: -work });
+    }
+    // Rows of resources first, by stretch, so that their prices are easy to find.
+    for stretch in 0..stretches {
+        for resource in resources {
+            let shares = resource.shares.iter().filter_map(|&(job, weight)| {
+                let position = jobs.binary_search(&job).ok()?;
+                let at = variable[position * stretches + stretch];
+                (at > 0).then_some((at, -weight))
+            });
+            let terms = shares.collect();
+            program.add(Row { terms, constant: resource.capacity * length(stretch) });
+        }
+    }
+    for (at, &amount) in variable.iter().enumerate().filter(|(_, amount)| **amount > 0) {
+        program.add(Row { terms: vec![(amount, -1.0)], constant: length(at % stretches) });
+    }
+    let mut pivots = 0;
+    loop {
+        watch.checkpoint()?;
+        match program.optimise(32) {
+            Ended::Optimal => break,
+            Ended::Infeasible => return Ok(None),
+            Ended::Unfinished => pivots += 32,
+        }
+        if pivots > PIVOTS {
+            return Ok(None);
+        }
+    }
+    let mut values = Vec::new();
+    program.values_into(&mut values);
+    let undone = values[0].max(0.0);
+    let amount =
+        variable.iter().map(|at| if *at > 0 { values[*at as usize].max(0.0) } else { 0.0 }).collect();
+    let times = points.iter().map(|(time, _)| *time).collect();
+    let shortage = (undone > 0.0).then(|| {
+        let multipliers = program.multipliers();
+        prices(view, resources, &jobs, &points, &multipliers)
+    });
+    Ok(Some((Service { jobs, times, amount, stretch: 1.0 / (1.0 - undone).max(1e-9) }, shortage)))
+}
+
+/// The shortage at the multipliers of the program.
+fn prices(
+    view: View<'_>,
+    resources: &[&Resource],
+    jobs: &[u32],
+    points: &[(f64, Point)],
+    multipliers: &[f64],
+) -> Shortage {
+    let worth: Vec<(u32, f64)> = jobs.iter().copied().zip(multipliers.iter().copied()).collect();
+    let whole = || Priced { cost: 0.0, yields: worth.iter().map(|(_, value)| *value).collect() };
+    let mut stretches = vec![whole()];
+    let mut between: Vec<Point> = Vec::new();
+    for stretch in 0..points.len().saturating_sub(1) {
+        let mut priced = whole();
+        for (at, resource) in resources.iter().enumerate() {
+            let price = multipliers[jobs.len() + stretch * resources.len() + at];
+            priced.cost += price * resource.capacity;
+            for &(job, weight) in &resource.shares {
+                if let Ok(position) = jobs.binary_search(&job) {
+                    priced.yields[position] -= price * weight;
+                }
+            }
+        }
+        priced.yields.iter_mut().for_each(|value| *value = value.max(0.0));
+        if stretches.last() != Some(&priced) {
+            between.push(points[stretch].1);
+            stretches.push(priced);
+        }
+    }
+    let last = whole();
+    if let Some((_, point)) = points.last()
+        && stretches.last() != Some(&last)
+    {
+        between.push(*point);
+        stretches.push(last);
+    }
+    view.priced(&worth, &between, &stretches)
+}

@@ -1,0 +1,226 @@
+//! One node of the search: the linear program of what is decided, tightened until it says all it can.
+
+use super::cuts::{Question, Shortage, View};
+use super::distances::Distances;
+use super::problem::{END, ORIGIN, Problem};
+use super::rates::Service;
+use super::simplex::{Ended, Program, Row};
+use super::{energy, joint, rates};
+use crate::search::watch::Watch;
+use lightbay_core::method::MethodError;
+
+/// Shortages below this are rounding, in units of time of a resource.
+pub const SHORT: f64 = 2e-11;
+
+/// Differences of moments that fall short by less are rounding.
+const APART: f64 = 1e-11;
+
+/// Most rounds of rows at a node.
+const ROUNDS: usize = 40;
+
+/// Rounds with less progress than [`SLOW`] after which a question is asked instead.
+const PATIENCE: usize = 3;
+const SLOW: f64 = 1e-7;
+
+/// Rows beyond which no more distances are added.
+const MOST_ROWS: usize = 3_000;
+
+/// Most pivots between two rounds.
+const PIVOTS: usize = 4_000;
+
+/// Most rows of one resource that are added in a round.
+const ROWS_AT_ONCE: usize = 4;
+
+/// What a node turned out to be.
+pub enum Relaxed {
+    /// Nothing better than the limit is in it.
+    Empty,
+    /// Windows that suit every resource: the best of the node, with rates if they were found.
+    Settled { bound: f64, times: Vec<f64>, services: Option<Vec<Service>> },
+    /// Something is left to be decided: the most telling question first.
+    Open { bound: f64, times: Vec<f64>, rows: Vec<Row>, questions: Vec<Question> },
+}
+
+/// Tightens `distances` and solves the linear program with `rows` and what it lacks; all plans of the node that end
+/// before `limit` units satisfy what is found.
+pub fn relax<W: Watch>(
+    problem: &Problem,
+    distances: &mut Distances,
+    rows: Vec<Row>,
+    limit: f64,
+    watch: &mut W,
+) -> Result<Relaxed, MethodError> {
+    watch.checkpoint()?;
+    if !distances.demand(END, ORIGIN, -limit) || !energy::propagate(problem, distances, 3, watch)? {
+        return Ok(Relaxed::Empty);
+    }
+    let moments = problem.moments();
+    // The origin is no variable: its column stays at 0 because no row names it.
+    let lower: Vec<f64> = (0..moments as u32).map(|at| distances.least(ORIGIN, at)).collect();
+    let upper: Vec<f64> = (0..moments as u32).map(|at| -distances.least(at, ORIGIN)).collect();
+    let mut program = Program::new(lower, END);
+    for row in rows {
+        program.add(row);
+    }
+    let mut times = Vec::new();
+    let mut shortages: Vec<Shortage> = Vec::new();
+    let (mut bound, mut slow) = (0.0f64, 0);
+    let mut questions = Vec::new();
+    let mut settled = None;
+    let mut round = 0;
+    while round < ROUNDS {
+        let mut pivots = 0;
+        loop {
+            watch.checkpoint()?;
+            match program.optimise(64) {
+                Ended::Infeasible => return Ok(Relaxed::Empty),
+                Ended::Optimal => break,
+                Ended::Unfinished => {
+                    pivots += 64;
+                    if pivots >= PIVOTS {
+                        break;
+                    }
+                }
+            }
+        }
+        let reached = program.safe_bound(&upper);
+        if reached >= limit {
+            return Ok(Relaxed::Empty);
+        }
+        slow = if reached > bound + SLOW { 0 } else { slow + 1 };
+        bound = bound.max(reached);
+        program.values_into(&mut times);
+        if program.rows() < MOST_ROWS && apart(distances, &times, &mut program) {
+            continue;
+        }
+        round += 1;
+        let view = View { problem, distances, times: &times };
+        shortages.clear();
+        let mut added = false;
+        questions.clear();
+        for resource in &problem.resources {
+            let from = shortages.len();
+            view.shortages(resource, SHORT, &mut shortages);
+            let found = &mut shortages[from..];
+            found.sort_by(|a, b| b.seen.total_cmp(&a.seen));
+            for shortage in found.iter().filter(|shortage| shortage.seen > SHORT).take(ROWS_AT_ONCE) {
+                program.add(shortage.row.clone());
+                added = true;
+            }
+        }
+        if shortages.is_empty() {
+            let served = serve(view, watch, &mut shortages)?;
+            for shortage in shortages.iter().filter(|shortage| shortage.seen > SHORT) {
+                program.add(shortage.row.clone());
+                added = true;
+            }
+            if shortages.is_empty() {
+                settled = Some(served);
+                break;
+            }
+        }
+        let ask = !added || slow >= PATIENCE || round == ROUNDS;
+        if ask {
+            let mut open = false;
+            for shortage in &shortages {
+                open |= !shortage.questions.is_empty();
+            }
+            if open || !added {
+                break;
+            }
+        }
+    }
+    if let Some(services) = settled {
+        return Ok(Relaxed::Settled { bound, times, services });
+    }
+    rank(&shortages, &mut questions);
+    let rows = program.tight().map(|at| program.row(at).clone()).collect();
+    Ok(Relaxed::Open { bound, times, rows, questions })
+}
+
+/// Rates for all resources within windows that single stretches suit; what is missing goes to `shortages`. `None`
+/// if some rates could not be found.
+fn serve<W: Watch>(
+    view: View<'_>,
+    watch: &mut W,
+    shortages: &mut Vec<Shortage>,
+) -> Result<Option<Vec<Service>>, MethodError> {
+    let problem = view.problem;
+    let mut services = Vec::new();
+    for resource in &problem.resources {
+        let (service, full) = rates::serve(view, resource);
+        if service.stretch > 1.0 + SHORT && !full.is_empty() {
+            shortages.push(view.shortage(resource, &full));
+        }
+        services.push(service);
+    }
+    if !shortages.is_empty() {
+        return Ok(None);
+    }
+    let mut all = Vec::new();
+    let mut found = true;
+    for component in &problem.components {
+        if let [only] = component[..] {
+            all.push(std::mem::take(&mut services[only as usize]));
+            continue;
+        }
+        let resources: Vec<_> = component.iter().map(|at| &problem.resources[*at as usize]).collect();
+        match joint::serve(view, &resources, watch)? {
+            Some((service, shortage)) => {
+                let lacks = service.stretch > 1.0 + SHORT;
+                all.push(service);
+                shortages.extend(shortage.filter(|_| lacks));
+            }
+            None => found = false,
+        }
+    }
+    Ok(found.then_some(all))
+}
+
+/// Adds the distances that the times fall short of most, for every moment one. Returns whether there were any.
+fn apart(distances: &Distances, times: &[f64], program: &mut Program) -> bool {
+    let mut any = false;
+    for to in 1..times.len() {
+        let mut worst = (APART, 0);
+        for from in 1..times.len() {
+            let lacking = distances.least(from as u32, to as u32) - (times[to] - times[from]);
+            if lacking > worst.0 {
+                worst = (lacking, from);
+            }
+        }
+        if worst.1 > 0 {
+            let least = distances.least(worst.1 as u32, to as u32);
+            program.add(Row { terms: vec![(to as u32, 1.0), (worst.1 as u32, -1.0)], constant: -least });
+            any = true;
+        }
+    }
+    any
+}
+
+/// All questions, each once, those first that hide most where most is missing.
+fn rank(shortages: &[Shortage], questions: &mut Vec<Question>) {
+    questions.clear();
+    for shortage in shortages {
+        for question in &shortage.questions {
+            let hides = question.hides.min(shortage.short.max(0.0));
+            let same = questions.iter_mut().find(|other| {
+                let key = (other.first.moment, other.second.moment);
+                let swapped = (question.second.moment, question.first.moment);
+                (key == (question.first.moment, question.second.moment) || key == swapped)
+                    && (other.second.plus - other.first.plus).abs()
+                        == (question.second.plus - question.first.plus).abs()
+            });
+            match same {
+                Some(other) => other.hides += hides,
+                None => questions.push(Question { hides, ..*question }),
+            }
+        }
+    }
+    questions.retain(|question| question.hides > 0.0);
+    questions.sort_by(|a, b| {
+        b.hides
+            .total_cmp(&a.hides)
+            .then(a.first.moment.cmp(&b.first.moment))
+            .then(a.second.moment.cmp(&b.second.moment))
+    });
+}

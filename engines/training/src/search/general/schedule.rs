@@ -1,0 +1,60 @@
+//! Windows that suit every resource, turned into a schedule with rates.
+
+use super::cuts::View;
+use super::rates::Service;
+use crate::model::network::Network;
+use crate::simulate::iteration::{Piece, Trace};
+
+/// Amounts below this share of a job are rounding.
+const TINY: f64 = 1e-12;
+
+/// The schedule of windows and the services within them; all times longer by the largest stretch that a service
+/// needs.
+pub fn trace(network: &Network, view: View<'_>, services: &[Service]) -> Trace {
+    let problem = view.problem;
+    let n = network.tasks();
+    let stretch = services.iter().map(|service| service.stretch).fold(1.0, f64::max);
+    let seconds = problem.unit * stretch;
+    let mut trace = Trace { start: vec![0.0; n], finish: vec![0.0; n], ..Trace::default() };
+    let mut placed = vec![false; n];
+    for service in services {
+        let stretches = service.times.len().saturating_sub(1);
+        for (position, &job) in service.jobs.iter().enumerate() {
+            let job = &problem.jobs[job as usize];
+            let task = job.task as usize;
+            let amounts = &service.amount[position * stretches..(position + 1) * stretches];
+            let least = TINY * amounts.iter().sum::<f64>();
+            let total: f64 = amounts.iter().filter(|amount| **amount > least).sum();
+            let Some(first) = amounts.iter().position(|amount| *amount > least) else { continue };
+            let last = amounts.iter().rposition(|amount| *amount > least).unwrap_or(first);
+            placed[task] = true;
+            trace.start[task] = service.times[first] * seconds;
+            trace.finish[task] = service.times[last + 1] * seconds;
+            for (at, &amount) in amounts.iter().enumerate().take(last + 1).skip(first) {
+                let amount = if amount > least { amount } else { 0.0 };
+                trace.pieces.push(Piece {
+                    task: job.task,
+                    start: service.times[at] * seconds,
+                    end: service.times[at + 1] * seconds,
+                    volume: network.volume[task] * (amount / total),
+                });
+            }
+        }
+    }
+    for &task in &network.order {
+        let at = task as usize;
+        let preds = network.preds.of(task).iter();
+        let ready = preds.map(|arc| trace.finish[arc.task as usize] + arc.delay);
+        let ready = ready.fold(network.release[at], f64::max);
+        if placed[at] {
+            // Rounding may have let it begin a little early.
+            trace.start[at] = trace.start[at].max(ready);
+        } else {
+            (trace.start[at], trace.finish[at]) = (ready, ready + problem.seconds[at]);
+            let piece = Piece { task, start: ready, end: trace.finish[at], volume: network.volume[at] };
+            trace.pieces.push(piece);
+        }
+        trace.makespan = trace.makespan.max(trace.finish[at] + network.tail[at]);
+    }
+    trace
+}

@@ -1,0 +1,480 @@
+//! Branch and bound over circuits and over the order of moments.
+//!
+//! Boxes of circuit vectors are bounded with all links at the most they can have, which no plan of the box can
+//! beat. A box whose highest vector fits is that vector, because plans with decided rates never need fewer
+//! circuits. Then the order of moments is decided, one question after the other. The node with the lowest
+//! bound is taken up first and followed down until it is settled or beaten.
+
+use super::node::{self, Relaxed};
+use super::problem::{END, ORIGIN, Point, Problem};
+use super::simplex::Row;
+use super::{Settings, distances::Distances, energy, schedule};
+use crate::search::frontier::Open;
+use crate::search::general::cuts::{Question, View};
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::iteration::Trace;
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// A plan must be shorter by this share to be worth looking for.
+pub const CLOSED: f64 = 5e-10;
+
+/// What an answer is taken to tell at least, so that what hides most decides between answers that tell nothing.
+const LEAST_TOLD: f64 = 1e-3;
+
+/// What a complete search may have missed because of rounding; a little more than [`CLOSED`].
+const TOLD: f64 = 6e-10;
+
+/// Bounds of nodes are lowered by what rounding may have added.
+const CAUTION: f64 = 1.0 - 1e-11;
+
+/// Questions of a node that are tried out before one is chosen.
+const TRIED: usize = 6;
+
+/// Circuits and their problem.
+struct Placed {
+    x: Vec<u32>,
+    problem: Problem,
+}
+
+enum Part {
+    /// Circuits between a lowest and a highest vector.
+    Box { low: Vec<u32>, high: Vec<u32> },
+    /// Circuits are decided, orders partly. Distances follow from the decisions again, so that nodes that wait
+    /// need little memory.
+    Order {
+        placed: Arc<Placed>,
+        path: Option<Arc<Decision>>,
+        distances: Option<Distances>,
+        rows: Arc<Vec<Row>>,
+    },
+}
+
+/// One point before another, and what was decided before that.
+struct Decision {
+    first: Point,
+    second: Point,
+    before: Option<Arc<Decision>>,
+}
+
+impl Decision {
+    fn demand(&self, distances: &mut Distances) -> bool {
+        let Self { first, second, .. } = self;
+        distances.demand(first.moment, second.moment, first.plus - second.plus)
+    }
+}
+
+impl Drop for Decision {
+    // Long chains must not be dropped by recursion.
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(mut decision) = next.and_then(Arc::into_inner) {
+            next = decision.before.take();
+        }
+    }
+}
+
+/// A part of the plans that is open.
+type Node = Open<Part>;
+
+/// What a search ends with.
+#[derive(Clone, Debug, Default)]
+pub struct Closed {
+    /// The best plan, if it is better than the one known before.
+    pub best: Option<Found>,
+    /// No plan is shorter, seconds.
+    pub bound: f64,
+    /// Whether every node was settled, so that the bound is the best plan's makespan but for rounding.
+    pub complete: bool,
+    /// Whether it ended at a limit of its own.
+    pub stopped: bool,
+    /// Nodes looked at.
+    pub nodes: u64,
+}
+
+/// A search in progress.
+pub struct Search<'a, W: Watch> {
+    evaluator: &'a Evaluator,
+    settings: Settings,
+    watch: &'a mut W,
+    open: BinaryHeap<Node>,
+    best: Found,
+    improved: bool,
+    /// Lowest bound of what was settled without a plan that reaches it.
+    loose: f64,
+    /// Bound told so far.
+    told: f64,
+    nodes: u64,
+    pruned: u64,
+    number: u64,
+    scratch: Scratch,
+    seen: Option<Arc<Placed>>,
+}
+
+impl<'a, W: Watch> Search<'a, W> {
+    /// A search for something better than `best` with at most `caps` circuits per link; nothing is better
+    /// than `floor`.
+    pub fn new(
+        evaluator: &'a Evaluator,
+        caps: &[u32],
+        best: Found,
+        floor: f64,
+        settings: Settings,
+        watch: &'a mut W,
+    ) -> Self {
+        let mut search = Self {
+            evaluator,
+            settings,
+            watch,
+            open: BinaryHeap::new(),
+            best,
+            improved: false,
+            loose: f64::INFINITY,
+            told: floor,
+            nodes: 0,
+            pruned: 0,
+            number: 0,
+            scratch: Scratch::default(),
+            seen: None,
+        };
+        let links = evaluator.network.links();
+        let low = vec![1; links];
+        let few = evaluator.contention.count() <= settings.jobs;
+        if !few {
+            // Too large for matrices of moments: what is known must do.
+            search.loose = floor;
+        } else if evaluator.network.budget.fits(&low) {
+            let high = (0..links).map(|link| caps[link].max(1)).collect();
+            search.push(floor, 0, Part::Box { low, high });
+        }
+        search
+    }
+
+    /// What a plan must be shorter than to be looked for, seconds.
+    fn target(&self) -> f64 {
+        self.best.makespan * (1.0 - CLOSED)
+    }
+
+    fn push(&mut self, bound: f64, depth: u32, part: Part) {
+        self.number += 1;
+        self.open.push(Node { bound, depth, number: self.number, part });
+    }
+
+    /// Searches until all is settled or a limit is reached.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn run(mut self) -> Result<Closed, MethodError> {
+        while let Some(node) = self.open.pop() {
+            let mut next = Some(node);
+            while let Some(node) = next.take() {
+                self.watch.checkpoint()?;
+                self.take_offer()?;
+                let nodes = self.watch.closing(self.settings).nodes;
+                let least = self.open.peek().map_or(node.bound, |top| top.bound.min(node.bound));
+                self.tell(least);
+                if node.bound >= self.target() {
+                    self.pruned += 1;
+                    continue;
+                }
+                if self.nodes >= nodes {
+                    self.open.push(node);
+                    return Ok(self.end(true));
+                }
+                self.nodes += 1;
+                self.watch.count(1);
+                next = match node.part {
+                    Part::Box { low, high } => self.circuits(node.bound, node.depth, low, high)?,
+                    Part::Order { placed, path, distances, rows } => {
+                        let Some(distances) = distances.or_else(|| replay(&placed.problem, path.as_ref()))
+                        else {
+                            self.pruned += 1;
+                            continue;
+                        };
+                        self.order(node.bound, node.depth, placed, path, distances, rows)?
+                    }
+                };
+            }
+        }
+        Ok(self.end(false))
+    }
+
+    fn end(mut self, stopped: bool) -> Closed {
+        let least = self.open.peek().map_or(f64::INFINITY, |top| top.bound);
+        self.tell(least);
+        let complete = !stopped && self.loose >= self.target();
+        self.report(least);
+        Closed {
+            bound: self.told,
+            best: self.improved.then_some(self.best),
+            complete,
+            stopped,
+            nodes: self.nodes,
+        }
+    }
+
+    /// States the bound that holds if the open nodes have none below `least`.
+    fn tell(&mut self, least: f64) {
+        let bound = least.min(self.loose).min(self.best.makespan * (1.0 - TOLD));
+        if bound > self.told {
+            self.told = bound;
+            self.watch.bound(bound);
+        }
+        if self.nodes % 64 == 1 {
+            self.report(least);
+        }
+    }
+
+    fn report(&mut self, least: f64) {
+        self.watch.report(EventBody::Solver(SolverStats {
+            unit: "nodes".to_owned(),
+            stage: "orders".to_owned(),
+            done: self.nodes,
+            open: Some(self.open.len() as u64),
+            pruned: Some(self.pruned),
+            next_bound: least.is_finite().then_some(least),
+            ..SolverStats::default()
+        }));
+    }
+
+    fn take_offer(&mut self) -> Result<(), MethodError> {
+        if let Some(x) = self.watch.offered() {
+            let makespan = self.evaluator.makespan(&x, Rates::Best, &mut self.scratch);
+            let taken = self.keep(x, makespan, None, "offer")?;
+            self.watch.judged(makespan, taken);
+        }
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        x: Vec<u32>,
+        makespan: f64,
+        trace: Option<Trace>,
+        source: &str,
+    ) -> Result<bool, MethodError> {
+        if makespan >= self.best.makespan {
+            return Ok(false);
+        }
+        let ports = self.evaluator.network.budget.total(&x);
+        self.best = Found { x, makespan, ports };
+        self.improved = true;
+        match trace {
+            Some(trace) => self.watch.scheduled(&self.best, &Arc::new(trace), source)?,
+            None => self.watch.found(&self.best, source)?,
+        }
+        Ok(true)
+    }
+
+    /// A box of circuits: bounded, then split or settled.
+    fn circuits(
+        &mut self,
+        bound: f64,
+        depth: u32,
+        low: Vec<u32>,
+        mut high: Vec<u32>,
+    ) -> Result<Option<Node>, MethodError> {
+        let budget = &self.evaluator.network.budget;
+        let free = budget.free(&low);
+        for (link, most) in high.iter_mut().enumerate() {
+            let room = u32::try_from(budget.room(link, &free).max(0)).unwrap_or(u32::MAX);
+            *most = (*most).min(low[link].saturating_add(room));
+        }
+        let free = budget.free(&high);
+        let contested = |link: usize| budget.ends(link).iter().any(|end| free[end.pod as usize] < 0);
+        let widest = (0..high.len())
+            .filter(|link| high[*link] > low[*link] && contested(*link))
+            .max_by_key(|link| (high[*link] - low[*link], std::cmp::Reverse(*link)));
+        let bound = bound.max(self.evaluator.bound(&high, &mut self.scratch));
+        if bound >= self.target() {
+            self.pruned += 1;
+            return Ok(None);
+        }
+        let placed = match &self.seen {
+            Some(placed) if placed.x == high => Arc::clone(placed),
+            _ => {
+                let problem = Problem::new(&self.evaluator.network, &high, self.watch)?;
+                Arc::new(Placed { problem, x: high.clone() })
+            }
+        };
+        self.seen = Some(Arc::clone(&placed));
+        let Some(link) = widest else {
+            let makespan = self.evaluator.makespan(&high, Rates::Best, &mut self.scratch);
+            self.keep(high, makespan, None, "circuits")?;
+            self.number += 1;
+            let part = Part::Order { placed, path: None, distances: None, rows: Arc::new(Vec::new()) };
+            return Ok(Some(Node { bound, depth: depth + 1, number: self.number, part }));
+        };
+        let mut distances = placed.problem.distances.clone();
+        let limit = self.target() / placed.problem.unit;
+        let relaxed = node::relax(&placed.problem, &mut distances, Vec::new(), limit, self.watch)?;
+        let bound = match relaxed {
+            Relaxed::Empty => {
+                self.pruned += 1;
+                return Ok(None);
+            }
+            Relaxed::Settled { bound: units, .. } | Relaxed::Open { bound: units, .. } => {
+                bound.max(units * placed.problem.unit * CAUTION)
+            }
+        };
+        let middle = u32::midpoint(low[link], high[link]);
+        let (mut left, mut right) = (high.clone(), low.clone());
+        left[link] = middle;
+        right[link] = middle + 1;
+        if self.evaluator.network.budget.fits(&right) {
+            self.push(bound, depth + 1, Part::Box { low: right, high });
+        }
+        self.push(bound, depth + 1, Part::Box { low, high: left });
+        Ok(None)
+    }
+
+    /// A node whose circuits are decided.
+    fn order(
+        &mut self,
+        bound: f64,
+        depth: u32,
+        placed: Arc<Placed>,
+        mut path: Option<Arc<Decision>>,
+        mut distances: Distances,
+        rows: Arc<Vec<Row>>,
+    ) -> Result<Option<Node>, MethodError> {
+        let problem = &placed.problem;
+        let mut rows = Arc::unwrap_or_clone(rows);
+        loop {
+            let limit = self.target() / problem.unit;
+            match node::relax(problem, &mut distances, rows, limit, self.watch)? {
+                Relaxed::Empty => {
+                    self.pruned += 1;
+                    return Ok(None);
+                }
+                Relaxed::Settled { bound: units, times, services } => {
+                    let reached = bound.max(units * problem.unit * CAUTION);
+                    if let Some(services) = services {
+                        let view = View { problem, distances: &distances, times: &times };
+                        let trace = schedule::trace(&self.evaluator.network, view, &services);
+                        self.keep(placed.x.clone(), trace.makespan, Some(trace), "order")?;
+                    }
+                    self.loose =
+                        self.loose.min(if reached >= self.target() { f64::INFINITY } else { reached });
+                    return Ok(None);
+                }
+                Relaxed::Open { bound: units, times, rows: tight, questions } => {
+                    let bound = bound.max(units * problem.unit * CAUTION);
+                    if !distances.demand(ORIGIN, END, units) {
+                        return Ok(None);
+                    }
+                    let Some(tried) = self.try_out(problem, &distances, &questions)? else {
+                        // Nothing left to ask that this arithmetic can tell apart.
+                        self.loose = self.loose.min(bound);
+                        return Ok(None);
+                    };
+                    match tried {
+                        Tried::Neither => {
+                            self.pruned += 1;
+                            return Ok(None);
+                        }
+                        Tried::One(forced, first, second) => {
+                            path = Some(Arc::new(Decision { first, second, before: path }));
+                            distances = forced;
+                            rows = tight;
+                        }
+                        Tried::Both(sides, Question { first, second, .. }) => {
+                            let view = View { problem, distances: &distances, times: &times };
+                            let forward = view.at(first) <= view.at(second);
+                            let [yes, no] = *sides;
+                            let decided = |first, second| {
+                                Some(Arc::new(Decision { first, second, before: path.clone() }))
+                            };
+                            let (yes, no) = ((yes, decided(first, second)), (no, decided(second, first)));
+                            let (near, far) = if forward { (yes, no) } else { (no, yes) };
+                            let rows = Arc::new(tight);
+                            let mut part = |distances: &Distances, path| {
+                                let least = distances.least(ORIGIN, END) * problem.unit * CAUTION;
+                                self.number += 1;
+                                Node {
+                                    bound: bound.max(least),
+                                    depth: depth + 1,
+                                    number: self.number,
+                                    part: Part::Order {
+                                        placed: Arc::clone(&placed),
+                                        path,
+                                        distances: None,
+                                        rows: Arc::clone(&rows),
+                                    },
+                                }
+                            };
+                            let far = part(&far.0, far.1);
+                            let mut next = part(&near.0, near.1);
+                            if let Part::Order { distances, .. } = &mut next.part {
+                                *distances = Some(near.0);
+                            }
+                            self.open.push(far);
+                            return Ok(Some(next));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tries both answers of the most telling questions and chooses one to ask.
+    fn try_out(
+        &mut self,
+        problem: &Problem,
+        distances: &Distances,
+        questions: &[Question],
+    ) -> Result<Option<Tried>, MethodError> {
+        let mut chosen: Option<(f64, Box<[Distances; 2]>, Question)> = None;
+        for question in questions.iter().take(TRIED) {
+            self.watch.checkpoint()?;
+            let Question { first, second, hides } = *question;
+            let mut answer = |from: Point, to: Point| {
+                let mut side = distances.clone();
+                let sound = side.demand(from.moment, to.moment, from.plus - to.plus)
+                    && energy::propagate(problem, &mut side, 2, self.watch)?;
+                Ok::<_, MethodError>(sound.then_some(side))
+            };
+            let yes = answer(first, second)?;
+            let no = answer(second, first)?;
+            match (yes, no) {
+                (None, None) => return Ok(Some(Tried::Neither)),
+                (Some(only), None) => return Ok(Some(Tried::One(only, first, second))),
+                (None, Some(only)) => return Ok(Some(Tried::One(only, second, first))),
+                (Some(yes), Some(no)) => {
+                    // What hides much, and tells much whichever way it is answered.
+                    let told = distances.narrowed(&yes).min(distances.narrowed(&no));
+                    let score = hides * (LEAST_TOLD + told);
+                    if chosen.as_ref().is_none_or(|chosen| score > chosen.0) {
+                        chosen = Some((score, Box::new([yes, no]), *question));
+                    }
+                }
+            }
+        }
+        Ok(chosen.map(|(_, sides, question)| Tried::Both(sides, question)))
+    }
+}
+
+/// The distances of a node from its decisions. `None` if they contradict each other.
+fn replay(problem: &Problem, path: Option<&Arc<Decision>>) -> Option<Distances> {
+    let mut distances = problem.distances.clone();
+    let mut next = path;
+    while let Some(decision) = next {
+        if !decision.demand(&mut distances) {
+            return None;
+        }
+        next = decision.before.as_ref();
+    }
+    Some(distances)
+}
+
+enum Tried {
+    /// Neither answer leaves room.
+    Neither,
+    /// Only one answer is possible: the first point before the second.
+    One(Distances, Point, Point),
+    /// Both are: first before second, and the other way round.
+    Both(Box<[Distances; 2]>, Question),
+}

@@ -1,0 +1,293 @@
+//! Better schedules for given circuits where more than last transfers compete.
+//!
+//! Once it is fixed in which order contended tasks start and end, the best rates are a linear program: times of
+//! the events and volumes between them (rows of DELTA Eq. 3-18 without binaries; only intervals in which a task
+//! runs have a volume). The search over orders begins with those of simulated schedules, moves events past others
+//! that coincide in the solution as long as that helps, guided by prices, and begins anew from disturbed orders.
+//!
+//! The result is the best schedule found, not a proof; it is never worse than what the search began with.
+
+mod competition;
+mod events;
+mod moves;
+mod program;
+mod realise;
+mod solver;
+
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Scratch};
+use crate::simulate::iteration::Trace;
+use competition::Competition;
+use events::Order;
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+use lightbay_core::random::{Stream, Streams};
+use moves::Pricing;
+use rand::RngExt;
+use rustc_hash::FxHashSet;
+use solver::{Point, Solver};
+use std::sync::Arc;
+
+/// Number of the random stream that disturbs orders; islands of the genetic search count from 0.
+pub const STREAM: u64 = (1 << 32) + 1;
+
+/// Two makespans that differ by less, relatively, are equal.
+const SAME: f64 = 1e-9;
+
+/// Linear programs between two reports.
+const REPORT_EVERY: u64 = 8;
+
+/// How long to search.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Most linear programs.
+    pub lps: u64,
+    /// Moves tried in vain one after another before the search begins anew.
+    pub swaps: u64,
+    /// How often to begin anew from a disturbed order.
+    pub restarts: u64,
+    /// A makespan that ends the search when reached, seconds: nothing is shorter.
+    pub target: f64,
+    /// Random numbers of the disturbances.
+    pub stream: Stream,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { lps: 1000, swaps: 40, restarts: 24, target: 0.0, stream: Streams::new(0).stream(STREAM) }
+    }
+}
+
+/// What a search over event orders ends with.
+#[derive(Clone, Debug)]
+pub struct Improved {
+    /// The best schedule: one of those given, or a better one.
+    pub trace: Arc<Trace>,
+    /// Its makespan, seconds.
+    pub makespan: f64,
+    /// Linear programs solved.
+    pub lps: u64,
+    /// Simplex iterations in them.
+    pub iterations: u64,
+    /// Moves discarded by their prices, without a program.
+    pub pruned: u64,
+    /// Whether the most linear programs were solved before the search came to its end.
+    pub cut_short: bool,
+}
+
+/// Improves schedules on circuits `x`. `starts` are complete schedules on these circuits, at least one.
+///
+/// # Errors
+/// The reason to stop, a failure of the solver, or no schedule to begin with; what was found until then has been
+/// handed to `watch`.
+pub fn improve<W: Watch>(
+    evaluator: &Evaluator,
+    x: &[u32],
+    starts: &[Trace],
+    limits: Limits,
+    watch: &mut W,
+) -> Result<Improved, MethodError> {
+    let Some(shortest) = starts.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan)) else {
+        return Err(MethodError::Failed("no schedule to begin with".to_owned()));
+    };
+    let best = Arc::new(shortest.clone());
+    let competition = Competition::new(evaluator, x, best.makespan);
+    let bound = evaluator.bound(x, &mut Scratch::default());
+    let target = limits.target.max(bound).max(competition.floor * competition.unit_s);
+    let mut search = Search {
+        evaluator,
+        x,
+        competition,
+        target,
+        best,
+        limits,
+        solver: Solver::new(watch.stop_test()),
+        pricing: Pricing::default(),
+        seen: FxHashSet::default(),
+        reported: 0,
+        watch,
+    };
+    let cut_short = if search.competition.rivals.is_empty() { false } else { search.run(starts)? };
+    search.report();
+    Ok(Improved {
+        makespan: search.best.makespan,
+        lps: search.solver.effort.lps,
+        iterations: search.solver.effort.iterations,
+        pruned: search.pricing.pruned,
+        cut_short,
+        trace: search.best,
+    })
+}
+
+struct Search<'a, W: Watch> {
+    evaluator: &'a Evaluator,
+    x: &'a [u32],
+    competition: Competition,
+    target: f64,
+    best: Arc<Trace>,
+    limits: Limits,
+    solver: Solver,
+    pricing: Pricing,
+    seen: FxHashSet<u64>,
+    reported: u64,
+    watch: &'a mut W,
+}
+
+impl<W: Watch> Search<'_, W> {
+    /// Searches; returns whether programs ran out.
+    fn run(&mut self, starts: &[Trace]) -> Result<bool, MethodError> {
+        let mut base: Option<Point> = None;
+        for (index, start) in starts.iter().enumerate() {
+            let order = Order::of(start, &self.competition);
+            if self.seen.contains(&order.fingerprint()) {
+                continue;
+            }
+            if self.over()? {
+                return Ok(self.spent());
+            }
+            let source = if index == 0 { "event order" } else { "event order of another start" };
+            if let Some(point) = self.solve(order, None, source)? {
+                let point = self.descend(point)?;
+                base = Some(match base {
+                    Some(known) if known.makespan <= point.makespan => known,
+                    _ => point,
+                });
+            }
+        }
+        let Some(mut base) = base else { return Ok(false) };
+        let mut restarts = 0;
+        while restarts < self.limits.restarts {
+            if self.over()? {
+                return Ok(self.spent());
+            }
+            restarts += 1;
+            let Some(order) = self.disturbed(&base.order) else { return Ok(false) };
+            let Some(point) = self.solve(order, Some(&base), "disturbed event order")? else { continue };
+            let point = self.descend(point)?;
+            if point.makespan <= base.makespan {
+                base = point;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the search is over: target reached or programs spent.
+    fn over(&mut self) -> Result<bool, MethodError> {
+        self.watch.checkpoint()?;
+        self.watch.revise_order(&mut self.limits);
+        Ok(self.best.makespan <= self.target * (1.0 + SAME) || self.spent())
+    }
+
+    fn spent(&self) -> bool {
+        self.solver.effort.lps >= self.limits.lps
+    }
+
+    /// Solves an order and hands its schedule over if it is the best.
+    fn solve(
+        &mut self,
+        order: Order,
+        near: Option<&Point>,
+        source: &str,
+    ) -> Result<Option<Point>, MethodError> {
+        self.seen.insert(order.fingerprint());
+        let standing = near.map(|point| &point.standing);
+        let before = self.solver.effort.lps;
+        let point = self.solver.solve(&self.competition, order, standing)?;
+        self.watch.count(self.solver.effort.lps - before);
+        if self.solver.effort.lps >= self.reported + REPORT_EVERY {
+            self.report();
+        }
+        let Some(point) = point else { return Ok(None) };
+        if point.makespan * self.competition.unit_s < self.best.makespan * (1.0 - SAME) {
+            let trace = Arc::new(realise::trace(self.evaluator, self.x, &self.competition, &point));
+            if trace.makespan < self.best.makespan {
+                let found = Found {
+                    x: self.x.to_vec(),
+                    makespan: trace.makespan,
+                    ports: self.evaluator.network.budget.total(self.x),
+                };
+                self.watch.scheduled(&found, &trace, source)?;
+                self.best = trace;
+            }
+        }
+        Ok(Some(point))
+    }
+
+    /// Moves events as long as that helps; goes on over equally good orders until too many moves were in vain.
+    fn descend(&mut self, start: Point) -> Result<Point, MethodError> {
+        let mut at = start;
+        let mut vain = 0;
+        'orders: loop {
+            let moves = self.pricing.moves(&self.competition, self.evaluator, &at);
+            let mut level: Option<Point> = None;
+            for step in moves {
+                if self.seen.contains(&step.order.fingerprint()) {
+                    continue;
+                }
+                if self.over()? || vain >= self.limits.swaps {
+                    return Ok(at);
+                }
+                let Some(point) = self.solve(step.order, Some(&at), "moved event")? else { continue };
+                if point.makespan < at.makespan * (1.0 - SAME) {
+                    at = point;
+                    vain = 0;
+                    continue 'orders;
+                }
+                vain += 1;
+                if level.is_none() && point.makespan <= at.makespan * (1.0 + SAME) {
+                    level = Some(point);
+                }
+            }
+            match level {
+                Some(point) => at = point,
+                None => return Ok(at),
+            }
+        }
+    }
+
+    /// An order near another one that has not been seen: a few events moved by a few places.
+    fn disturbed(&mut self, order: &Order) -> Option<Order> {
+        let count = order.events.len();
+        for _ in 0..100 {
+            let mut other = order.clone();
+            let wanted = self.limits.stream.random_range(1..=3u32);
+            let mut done = 0;
+            for _ in 0..20 {
+                let from = self.limits.stream.random_range(0..count);
+                let to =
+                    (from + self.limits.stream.random_range(0..=8usize)).saturating_sub(4).min(count - 1);
+                if from == to {
+                    continue;
+                }
+                if let Some(moved) = other.moved(from, to, &self.competition, self.evaluator) {
+                    other = moved;
+                    done += 1;
+                }
+                if done >= wanted {
+                    break;
+                }
+            }
+            if !self.seen.contains(&other.fingerprint()) {
+                return Some(other);
+            }
+        }
+        None
+    }
+
+    fn report(&mut self) {
+        let effort = self.solver.effort;
+        self.reported = effort.lps;
+        self.watch.report(EventBody::Solver(SolverStats {
+            unit: "LPs".to_owned(),
+            stage: "event orders".to_owned(),
+            done: effort.lps,
+            total: Some(self.limits.lps),
+            pruned: Some(self.pricing.pruned),
+            lp_iterations: Some(effort.iterations),
+            ..SolverStats::default()
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

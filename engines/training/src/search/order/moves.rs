@@ -1,0 +1,124 @@
+//! Which events to exchange, judged by the prices of a solved program.
+//!
+//! Events that coincide in a solution may be put in another order without losing that solution: the interval
+//! between them has no length either way. Whether anything can be gained is a question of prices. An interval of
+//! a new order has a price of length that follows from the prices around it, and tasks that run in it would pay
+//! for it with the worth of their volume, as far as circuits and network cards let them. If no new interval earns
+//! more than its price, the dual solution stays feasible for the new order and no schedule of that order is
+//! shorter: the move is discarded without solving anything.
+
+use super::competition::Competition;
+use super::events::Order;
+use super::solver::Point;
+use crate::simulate::evaluate::Evaluator;
+
+/// Events that are nearer than this coincide; times are about 1000.
+const COINCIDE: f64 = 1e-6;
+
+/// A new interval must earn at least so much more than its price.
+const GAIN: f64 = 1e-7;
+
+/// Most places that an event is moved at once.
+const REACH: usize = 8;
+
+/// An event order next to a solved one.
+#[derive(Clone, Debug)]
+pub(super) struct Move {
+    /// What the best new interval earns beyond its price.
+    pub gain: f64,
+    /// The order.
+    pub order: Order,
+}
+
+/// Reused lists.
+#[derive(Debug, Default)]
+pub(super) struct Pricing {
+    /// Moves discarded by their price so far.
+    pub pruned: u64,
+    running: Vec<bool>,
+    asking: Vec<(u32, f64, f64, f64)>,
+}
+
+impl Pricing {
+    /// All moves of one event among events that coincide with it and that prices do not discard, the most
+    /// promising first.
+    pub fn moves(&mut self, competition: &Competition, evaluator: &Evaluator, point: &Point) -> Vec<Move> {
+        let mut moves: Vec<Move> = Vec::new();
+        let count = point.order.events.len();
+        let mut first = 0;
+        while first < count {
+            let mut last = first;
+            while last + 1 < count && point.times[last + 1] - point.times[last] <= COINCIDE {
+                last += 1;
+            }
+            for from in first..=last {
+                for to in from.saturating_sub(REACH).max(first)..=(from + REACH).min(last) {
+                    // A move by one place is the same from both sides.
+                    if to == from || to + 1 == from {
+                        continue;
+                    }
+                    let Some(order) = point.order.moved(from, to, competition, evaluator) else { continue };
+                    let gain = self.gain(competition, point, &order, from.min(to), from.max(to));
+                    if gain > GAIN {
+                        moves.push(Move { gain, order });
+                    } else {
+                        self.pruned += 1;
+                    }
+                }
+            }
+            first = last + 1;
+        }
+        moves.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+        moves
+    }
+
+    /// What the best interval between places `low` and `high` of a new order earns beyond its price.
+    fn gain(
+        &mut self,
+        competition: &Competition,
+        point: &Point,
+        order: &Order,
+        low: usize,
+        high: usize,
+    ) -> f64 {
+        self.running.clear();
+        self.running.resize(competition.rivals.len(), false);
+        for event in &point.order.events[..low] {
+            self.running[event.rival() as usize] = !event.is_end();
+        }
+        let mut price = point.prices[low];
+        let mut best = f64::NEG_INFINITY;
+        for event in &order.events[low..high] {
+            self.running[event.rival() as usize] = !event.is_end();
+            // What an event adds to the price does not depend on its place.
+            let was = point.order.events[low..=high].iter().position(|old| old == event);
+            let was = low + was.unwrap_or(0);
+            price += point.prices[was + 1] - point.prices[was];
+            best = best.max(self.earned(competition, &point.worth) - price);
+        }
+        best
+    }
+
+    /// The most that running tasks can earn in one unit of time; network cards that several tasks share are
+    /// left out, which only makes it more.
+    fn earned(&mut self, competition: &Competition, worth: &[f64]) -> f64 {
+        self.asking.clear();
+        for (position, rival) in competition.rivals.iter().enumerate() {
+            if self.running[position] && worth[position] > 0.0 {
+                self.asking.push((rival.via, worth[position], rival.rate, rival.circuits));
+            }
+        }
+        self.asking.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let mut earned = 0.0;
+        let (mut via, mut left) = (u32::MAX, 0.0);
+        for &(link, worth, rate, circuits) in &self.asking {
+            if link != via {
+                (via, left) = (link, circuits);
+            }
+            let rate = f64::min(rate, left);
+            earned += worth * rate;
+            left -= rate;
+        }
+        earned
+    }
+}

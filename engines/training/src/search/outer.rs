@@ -1,0 +1,202 @@
+//! Search over circuit vectors with a proof: every vector is evaluated or has a lower bound that is not
+//! better than the best plan.
+//!
+//! Where only sinks compete, links that carry sinks only delay nothing else. So it is enough to decide the
+//! circuits of the other (*through*) links; the rest follows exactly, because the end of each sink link
+//! depends on its own circuits alone and never grows with them: repeatedly give a circuit to the sink link
+//! that ends last. Vectors of through links are enumerated when they are few, else searched by branch and
+//! bound over boxes of vectors. Where other tasks compete, all links are decided and simulated.
+
+mod boxes;
+mod leaves;
+mod vectors;
+
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+pub(crate) use leaves::Split;
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+pub(crate) use vectors::{Odometer, Vectors};
+
+/// Most vectors that are listed and sorted; beyond, boxes of vectors are searched.
+pub const LISTED: u64 = 100_000;
+
+/// Most boxes that are looked at.
+pub const BOXES: u64 = 200_000;
+
+/// What to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The scenario.
+    pub evaluator: &'a Evaluator,
+    /// Who decides the rates: fair, or joint where that is exact (otherwise search the relaxation).
+    pub rates: Rates,
+    /// Most circuits of every link that are worth trying.
+    pub caps: &'a [u32],
+    /// Whether to search the relaxation (start times and sinks only) instead of the scenario itself: its
+    /// optimum is a bound for any rates.
+    pub relaxed: bool,
+    /// Most vectors to list.
+    pub listed: u64,
+    /// Most boxes to look at when there are more vectors.
+    pub boxes: u64,
+}
+
+impl<'a> Task<'a> {
+    /// The usual search.
+    pub const fn new(evaluator: &'a Evaluator, rates: Rates, caps: &'a [u32]) -> Self {
+        Self { evaluator, rates, caps, relaxed: false, listed: LISTED, boxes: BOXES }
+    }
+
+    /// The relaxation, whose optimum is a bound for any rates.
+    pub const fn relaxed(evaluator: &'a Evaluator, caps: &'a [u32]) -> Self {
+        Self { relaxed: true, ..Self::new(evaluator, Rates::Level, caps) }
+    }
+}
+
+/// How a search ended by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    /// The best vector, unless the one given was not beaten.
+    pub best: Option<Found>,
+    /// No vector is better than this, seconds; the makespan of the best plan if the search was complete.
+    pub bound: f64,
+    /// Whether the most boxes were looked at before the search was complete.
+    pub cut_short: bool,
+    /// Vectors evaluated.
+    pub evaluated: u64,
+    /// All vectors, where they were listed.
+    pub total: Option<u64>,
+}
+
+/// Searches until nothing can be better than the best. `known` is the best plan so far.
+///
+/// # Errors
+/// The reason to stop; what was found until then has been handed to `watch`.
+pub fn search<W: Watch>(task: Task<'_>, known: Option<&Found>, watch: &mut W) -> Result<Proof, MethodError> {
+    let split = Split::new(task);
+    let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
+    let vectors = Vectors::list(&split, task, state.watch)?;
+    let (bound, total, cut_short) = if let Some(vectors) = vectors {
+        (state.listed(&split, &vectors)?, Some(vectors.len() as u64), false)
+    } else {
+        let (bound, cut_short) = boxes::search(&split, &mut state)?;
+        (bound, None, cut_short)
+    };
+    let State { best, improved, evaluated, .. } = state;
+    let bound = best.as_ref().map_or(bound, |best| bound.min(best.makespan));
+    Ok(Proof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
+}
+
+/// Whether the vectors of a task are few enough to be listed.
+///
+/// # Errors
+/// The reason to stop.
+pub fn can_list<W: Watch>(task: Task<'_>, watch: &mut W) -> Result<bool, MethodError> {
+    let split = Split::new(task);
+    Ok(Vectors::odometer(&split, task.listed, watch)?.is_some())
+}
+
+/// A bound less what rounding may have added to it, for telling others before the proof is complete.
+fn cautious(bound: f64) -> f64 {
+    bound * (1.0 - 1e-12)
+}
+
+/// What both ways of searching share.
+struct State<'a, W: Watch> {
+    best: Option<Found>,
+    improved: bool,
+    evaluated: u64,
+    task: Task<'a>,
+    watch: &'a mut W,
+}
+
+impl<W: Watch> State<'_, W> {
+    /// The makespan to beat.
+    fn target(&self) -> f64 {
+        self.best.as_ref().map_or(f64::INFINITY, |best| best.makespan)
+    }
+
+    /// Counts an evaluated vector and keeps it if it is the best.
+    fn offer(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
+        self.evaluated += 1;
+        self.watch.count(1);
+        self.keep(x, makespan, source)
+    }
+
+    fn keep(&mut self, x: &[u32], makespan: f64, source: impl Fn() -> String) -> Result<bool, MethodError> {
+        if makespan >= self.target() {
+            return Ok(false);
+        }
+        let found = Found { x: x.to_vec(), makespan, ports: self.task.evaluator.network.budget.total(x) };
+        self.watch.found(&found, &source())?;
+        self.best = Some(found);
+        self.improved = true;
+        Ok(true)
+    }
+
+    /// Looks at what other runs offer.
+    fn take_offers(&mut self, scratch: &mut Scratch) -> Result<(), MethodError> {
+        if self.task.relaxed {
+            return Ok(());
+        }
+        if let Some(x) = self.watch.offered() {
+            let makespan = self.task.evaluator.makespan(&x, self.task.rates, scratch);
+            let taken = self.offer(&x, makespan, || "offer".to_owned())?;
+            self.watch.judged(makespan, taken);
+        }
+        Ok(())
+    }
+
+    /// Evaluates listed vectors from the most promising on; returns the bound that holds at the end.
+    fn listed(&mut self, split: &Split<'_>, vectors: &Vectors) -> Result<f64, MethodError> {
+        let mut scratch = Scratch::default();
+        let mut free = Vec::new();
+        let mut x = vec![1; self.task.caps.len()];
+        let total = vectors.len() as u64;
+        let first = self.evaluated;
+        for (position, &(bound, index)) in vectors.by_bound().iter().enumerate() {
+            self.watch.checkpoint()?;
+            self.take_offers(&mut scratch)?;
+            let target = self.target();
+            if !self.task.relaxed {
+                self.watch.bound(cautious(bound).min(target));
+                if position % 16 == 0 || bound >= target {
+                    self.watch.report(EventBody::Solver(SolverStats {
+                        unit: "allocs".to_owned(),
+                        done: self.evaluated - first,
+                        open: Some(if bound >= target { 0 } else { total - position as u64 }),
+                        total: Some(total),
+                        pruned: Some(if bound >= target { total - position as u64 } else { 0 }),
+                        next_bound: Some(bound),
+                        ..SolverStats::default()
+                    }));
+                }
+            }
+            if bound >= target {
+                return Ok(bound);
+            }
+            vectors.load(index, split, &mut x);
+            let makespan = split.solve(&mut x, &mut free, &mut scratch);
+            if self.best.as_ref().is_some_and(|best| best.x == x) {
+                continue;
+            }
+            self.offer(&x, makespan, || format!("allocation {}", position + 1))?;
+        }
+        if !self.task.relaxed {
+            let evaluated = self.evaluated - first;
+            self.watch.report(EventBody::Solver(SolverStats {
+                unit: "allocs".to_owned(),
+                done: evaluated,
+                open: Some(0),
+                total: Some(total),
+                pruned: Some(0),
+                ..SolverStats::default()
+            }));
+        }
+        Ok(self.target())
+    }
+}
+
+#[cfg(test)]
+mod tests;

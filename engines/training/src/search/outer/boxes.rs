@@ -1,0 +1,189 @@
+//! Branch and bound over boxes of circuit vectors, for instances with many links.
+//!
+//! A box has a lowest and a highest vector of decided circuits. Its bound is the end with every link at the
+//! most it can have while all others are at their lowest; that never underestimates what more circuits can
+//! do, because joint ends never grow with circuits. Under joint rates a box is finished as soon as the
+//! links that are still open compete with nobody for ports: then their highest values serve all.
+
+use super::{Split, State, cautious};
+use crate::search::frontier::Open;
+use crate::search::watch::Watch;
+use crate::simulate::evaluate::{Rates, Scratch};
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+use std::collections::BinaryHeap;
+
+/// Most open boxes that are kept sorted; beyond, boxes are followed to their end one after the other.
+const SORTED: usize = 200_000;
+
+/// Lowest and highest decided circuits.
+#[derive(Clone, Debug)]
+struct Corners {
+    low: Box<[u32]>,
+    high: Box<[u32]>,
+}
+
+/// What looking at a box gives.
+enum Look {
+    /// Split the decided link at this position.
+    Open(f64, usize),
+    /// This vector is the best of the box.
+    Closed(f64),
+}
+
+struct Search<'a, 'b> {
+    split: &'a Split<'b>,
+    scratch: Scratch,
+    free: Vec<i64>,
+    x: Vec<u32>,
+}
+
+impl Search<'_, '_> {
+    /// Tightens `high` to what fits and computes the bound; leaves the best vector in `x` if it closes.
+    fn look(&mut self, low: &[u32], high: &mut [u32]) -> Look {
+        let split = self.split;
+        let task = split.task;
+        let budget = &task.evaluator.network.budget;
+        self.x.fill(1);
+        for (&link, &circuits) in split.decided.iter().zip(low) {
+            self.x[link as usize] = circuits;
+        }
+        budget.free_into(&self.x, &mut self.free);
+        let most = |link: u32, from: u32, cap: u32, free: &[i64]| {
+            let room = u32::try_from(budget.room(link as usize, free).max(0)).unwrap_or(u32::MAX);
+            cap.min(from.saturating_add(room))
+        };
+        for (position, &link) in split.decided.iter().enumerate() {
+            high[position] = most(link, low[position], high[position], &self.free);
+        }
+        let leaf_most: Vec<u32> = split
+            .leaves
+            .iter()
+            .map(|&link| most(link, 1, task.caps[link as usize], &self.free).max(1))
+            .collect();
+        for (&link, &circuits) in split.decided.iter().zip(high.iter()) {
+            self.x[link as usize] = circuits;
+        }
+        let bound = if split.modelled {
+            let model = &task.evaluator.model;
+            let mut bound = model.start(&self.x, &mut self.scratch.model);
+            for &link in &split.decided {
+                let circuits = self.x[link as usize];
+                bound = bound.max(model.link_end(link, circuits, Rates::Level, &mut self.scratch.model));
+            }
+            for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
+                bound = bound.max(model.link_end(link, circuits, Rates::Level, &mut self.scratch.model));
+            }
+            bound
+        } else {
+            task.evaluator.bound(&self.x, &mut self.scratch)
+        };
+        // Which pods could not serve everybody's most at once?
+        for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
+            self.x[link as usize] = circuits;
+        }
+        budget.free_into(&self.x, &mut self.free);
+        let monotone = split.modelled && split.rates() != Rates::Fair;
+        let open = split.decided.iter().enumerate().position(|(position, &link)| {
+            let contested = budget.ends(link as usize).iter().any(|end| self.free[end.pod as usize] < 0);
+            low[position] < high[position] && (contested || !monotone)
+        });
+        for &link in &split.leaves {
+            self.x[link as usize] = 1;
+        }
+        match open {
+            Some(position) => Look::Open(bound, position),
+            None => Look::Closed(bound),
+        }
+    }
+}
+
+/// Searches all boxes; returns the bound at the end and whether boxes were left.
+pub(super) fn search<W: Watch>(
+    split: &Split<'_>,
+    state: &mut State<'_, W>,
+) -> Result<(f64, bool), MethodError> {
+    let mut search =
+        Search { split, scratch: Scratch::default(), free: Vec::new(), x: vec![1; state.task.caps.len()] };
+    let mut open: BinaryHeap<Open<Corners>> = BinaryHeap::new();
+    let mut dive: Vec<Open<Corners>> = Vec::new();
+    let caps: Box<[u32]> = split.decided.iter().map(|&link| state.task.caps[link as usize].max(1)).collect();
+    let low: Box<[u32]> = split.decided.iter().map(|_| 1).collect();
+    if !state.task.evaluator.network.budget.fits(&search.x) {
+        return Ok((f64::INFINITY, false));
+    }
+    let (mut number, mut done, mut pruned) = (0u64, 0u64, 0u64);
+    // No plan beats the ideal network. A relaxed task may: it knows nothing of shared network cards.
+    let bound = if state.task.relaxed { 0.0 } else { state.task.evaluator.ideal.makespan() };
+    open.push(Open { bound, depth: 0, number, part: Corners { low, high: caps } });
+    while let Some(mut node) = dive.pop().or_else(|| open.pop()) {
+        state.watch.checkpoint()?;
+        state.take_offers(&mut search.scratch)?;
+        done += 1;
+        let least = dive.iter().map(|node| node.bound).fold(node.bound, f64::min);
+        let least = open.peek().map_or(least, |top| least.min(top.bound));
+        if !state.task.relaxed {
+            state.watch.bound(cautious(least).min(state.target()));
+            if done % 64 == 1 {
+                state.watch.report(EventBody::Solver(SolverStats {
+                    unit: "boxes".to_owned(),
+                    done,
+                    open: Some((open.len() + dive.len()) as u64 + 1),
+                    pruned: Some(pruned),
+                    next_bound: Some(least),
+                    ..SolverStats::default()
+                }));
+            }
+        }
+        if node.bound >= state.target() {
+            pruned += 1;
+            continue;
+        }
+        if done > state.task.boxes {
+            return Ok((cautious(least), true));
+        }
+        match search.look(&node.part.low, &mut node.part.high) {
+            Look::Open(bound, _) | Look::Closed(bound) if bound >= state.target() => pruned += 1,
+            Look::Closed(_) => {
+                // The decided circuits are settled; the leaves follow.
+                let makespan = split.solve(&mut search.x, &mut search.free, &mut search.scratch);
+                state.offer(&search.x, makespan, || format!("box {done}"))?;
+            }
+            Look::Open(bound, position) => {
+                let middle = u32::midpoint(node.part.low[position], node.part.high[position]);
+                let mut left = node.clone();
+                left.part.high[position] = middle;
+                node.part.low[position] = middle + 1;
+                // The lower half has the lowest vector of the box, which is known to fit.
+                let upper_fits = fits(split, &node.part.low);
+                for (mut child, fits) in [(left, true), (node, upper_fits)] {
+                    number += 1;
+                    (child.bound, child.depth, child.number) = (bound, child.depth + 1, number);
+                    match (fits, open.len() < SORTED) {
+                        (false, _) => pruned += 1,
+                        (true, true) => open.push(child),
+                        (true, false) => dive.push(child),
+                    }
+                }
+            }
+        }
+    }
+    if !state.task.relaxed {
+        state.watch.report(EventBody::Solver(SolverStats {
+            unit: "boxes".to_owned(),
+            done,
+            open: Some(0),
+            pruned: Some(pruned),
+            ..SolverStats::default()
+        }));
+    }
+    Ok((state.target(), false))
+}
+
+fn fits(split: &Split<'_>, low: &[u32]) -> bool {
+    let mut x = vec![1; split.task.caps.len()];
+    for (&link, &circuits) in split.decided.iter().zip(low) {
+        x[link as usize] = circuits;
+    }
+    split.task.evaluator.network.budget.fits(&x)
+}

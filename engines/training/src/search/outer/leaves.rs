@@ -1,0 +1,142 @@
+//! Which links are decided by the search, and the exact completion of the others.
+
+use super::Task;
+use crate::simulate::evaluate::{Rates, Scratch};
+
+/// Links split into those whose circuits are searched and those that follow.
+#[derive(Clone, Debug)]
+pub(crate) struct Split<'a> {
+    pub task: Task<'a>,
+    /// Links decided by the search.
+    pub decided: Vec<u32>,
+    /// Sink links that follow from the decided ones.
+    pub leaves: Vec<u32>,
+    /// No real pod has two of them: each simply gets what is left.
+    private: bool,
+    /// Start times and tails say everything; otherwise a simulation is needed.
+    pub modelled: bool,
+}
+
+impl<'a> Split<'a> {
+    pub fn new(task: Task<'a>) -> Self {
+        let evaluator = task.evaluator;
+        let modelled = task.relaxed || evaluator.exact(task.rates);
+        let model = &evaluator.model;
+        let (decided, leaves) = if modelled {
+            (model.through().to_vec(), model.leaves().to_vec())
+        } else {
+            let mut all: Vec<u32> = model.through().iter().chain(model.leaves()).copied().collect();
+            all.sort_unstable();
+            (all, Vec::new())
+        };
+        let budget = &evaluator.network.budget;
+        let private = (0..budget.pods())
+            .all(|pod| budget.links_at(pod).iter().filter(|(link, _)| leaves.contains(link)).count() <= 1);
+        Self { task, decided, leaves, private, modelled }
+    }
+
+    pub fn rates(&self) -> Rates {
+        if self.task.relaxed { Rates::Level } else { self.task.rates }
+    }
+
+    /// Circuits that a link can have if others keep theirs, `free` being what `x` leaves.
+    fn most(&self, link: u32, x: &[u32], free: &[i64]) -> u32 {
+        let budget = &self.task.evaluator.network.budget;
+        let link = link as usize;
+        let room = budget.room(link, free).max(0);
+        self.task.caps[link].min(x[link].saturating_add(u32::try_from(room).unwrap_or(u32::MAX))).max(1)
+    }
+
+    /// A lower bound on all vectors with the decided circuits of `x`, whose leaves are 1.
+    pub fn bound(&self, x: &[u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
+        let evaluator = self.task.evaluator;
+        if !self.modelled {
+            return evaluator.bound(x, scratch);
+        }
+        let model = &evaluator.model;
+        let mut bound = model.start(x, &mut scratch.model);
+        for &link in &self.decided {
+            bound = bound.max(model.link_bound(link, x[link as usize], &mut scratch.model));
+        }
+        evaluator.network.budget.free_into(x, free);
+        for &link in &self.leaves {
+            let most = self.most(link, x, free);
+            bound = bound.max(model.link_bound(link, most, &mut scratch.model));
+        }
+        bound
+    }
+
+    /// The best completion of the decided circuits of `x`, whose leaves are 1; fills in the leaves.
+    pub fn solve(&self, x: &mut [u32], free: &mut Vec<i64>, scratch: &mut Scratch) -> f64 {
+        let evaluator = self.task.evaluator;
+        if !self.modelled {
+            return evaluator.makespan(x, self.task.rates, scratch);
+        }
+        let (model, rates) = (&evaluator.model, self.rates());
+        let mut end = model.start(x, &mut scratch.model);
+        for &link in &self.decided {
+            end = end.max(model.link_end(link, x[link as usize], rates, &mut scratch.model));
+        }
+        let budget = &evaluator.network.budget;
+        budget.free_into(x, free);
+        if self.private {
+            for &link in &self.leaves {
+                let most = self.most(link, x, free);
+                budget.take(link as usize, i64::from(most - x[link as usize]), free);
+                x[link as usize] = most;
+                end = end.max(model.link_end(link, most, rates, &mut scratch.model));
+            }
+            return end;
+        }
+        // The link that ends last must get more circuits in any better completion; so giving it one never
+        // goes beyond what the best completion gives, until it cannot grow any more.
+        let mut ends: Vec<(f64, u32)> = self
+            .leaves
+            .iter()
+            .map(|&link| (model.link_end(link, x[link as usize], rates, &mut scratch.model), link))
+            .collect();
+        let mut stuck = end;
+        while let Some(worst) =
+            (0..ends.len()).max_by(|&a, &b| ends[a].0.total_cmp(&ends[b].0).then(ends[b].1.cmp(&ends[a].1)))
+        {
+            let link = ends[worst].1;
+            if self.most(link, x, free) > x[link as usize] {
+                x[link as usize] += 1;
+                budget.take(link as usize, 1, free);
+                ends[worst].0 = model.link_end(link, x[link as usize], rates, &mut scratch.model);
+            } else {
+                // Settled. The others may still use what is left, though nothing depends on it.
+                stuck = stuck.max(ends[worst].0);
+                ends.swap_remove(worst);
+            }
+        }
+        stuck
+    }
+
+    /// The fewest circuits with which every leaf ends by `limit`; `None` if one cannot. Needs the start times
+    /// of the decided circuits in `scratch`.
+    pub fn fewest(&self, x: &mut [u32], limit: f64, scratch: &mut Scratch) -> Option<f64> {
+        let (model, rates) = (&self.task.evaluator.model, self.rates());
+        let mut latest = 0.0f64;
+        for &link in &self.leaves {
+            let (mut low, mut high) = (1, self.task.caps[link as usize].max(1));
+            let end = model.link_end(link, high, rates, &mut scratch.model);
+            if end > limit {
+                return None;
+            }
+            let mut end_at_high = end;
+            while low < high {
+                let middle = u32::midpoint(low, high);
+                let end = model.link_end(link, middle, rates, &mut scratch.model);
+                if end <= limit {
+                    (high, end_at_high) = (middle, end);
+                } else {
+                    low = middle + 1;
+                }
+            }
+            x[link as usize] = high;
+            latest = latest.max(end_at_high);
+        }
+        Some(latest)
+    }
+}

@@ -1,0 +1,121 @@
+//! All feasible circuit vectors of the decided links, each with its lower bound.
+
+use super::{Split, Task};
+use crate::search::watch::Watch;
+use crate::simulate::evaluate::Scratch;
+use lightbay_core::method::MethodError;
+
+/// Counts through the feasible vectors in lexicographic order; every other link has one circuit.
+#[derive(Clone, Debug)]
+pub(crate) struct Odometer<'a> {
+    split: &'a Split<'a>,
+    /// The present vector over all links.
+    pub x: Vec<u32>,
+    free: Vec<i64>,
+}
+
+impl<'a> Odometer<'a> {
+    /// Stands on one circuit everywhere; `None` if that does not fit.
+    pub fn new(split: &'a Split<'a>) -> Option<Self> {
+        let x = vec![1; split.task.caps.len()];
+        let free = split.task.evaluator.network.budget.free(&x);
+        free.iter().all(|free| *free >= 0).then_some(Self { split, x, free })
+    }
+
+    /// Moves to the next vector; false after the last.
+    pub fn advance(&mut self) -> bool {
+        let budget = &self.split.task.evaluator.network.budget;
+        for &link in self.split.decided.iter().rev() {
+            let link = link as usize;
+            if self.x[link] < self.split.task.caps[link] && budget.room(link, &self.free) >= 1 {
+                self.x[link] += 1;
+                budget.take(link, 1, &mut self.free);
+                return true;
+            }
+            budget.take(link, 1 - i64::from(self.x[link]), &mut self.free);
+            self.x[link] = 1;
+        }
+        false
+    }
+}
+
+/// Listed vectors.
+#[derive(Clone, Debug)]
+pub(crate) struct Vectors {
+    width: usize,
+    circuits: Vec<u32>,
+    by_bound: Vec<(f64, u32)>,
+}
+
+impl Vectors {
+    /// Lists all vectors with their bounds, or `None` if there are more than the task allows.
+    pub fn list<W: Watch>(
+        split: &Split<'_>,
+        task: Task<'_>,
+        watch: &mut W,
+    ) -> Result<Option<Self>, MethodError> {
+        let width = split.decided.len();
+        let mut vectors = Self { width, circuits: Vec::new(), by_bound: Vec::new() };
+        let Some(mut odometer) = Self::odometer(split, task.listed, watch)? else { return Ok(None) };
+        let mut count = 0u32;
+        loop {
+            count += 1;
+            vectors.circuits.extend(split.decided.iter().map(|&link| odometer.x[link as usize]));
+            if !odometer.advance() {
+                break;
+            }
+        }
+        let mut scratch = Scratch::default();
+        let mut free = Vec::new();
+        let mut x = vec![1; task.caps.len()];
+        for index in 0..count {
+            if index.is_multiple_of(8) {
+                watch.checkpoint()?;
+            }
+            vectors.load(index, split, &mut x);
+            vectors.by_bound.push((split.bound(&x, &mut free, &mut scratch), index));
+        }
+        vectors.by_bound.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        Ok(Some(vectors))
+    }
+
+    /// An odometer over all vectors, or `None` if there are more than `most` (or none that fits).
+    pub fn odometer<'s, W: Watch>(
+        split: &'s Split<'s>,
+        most: u64,
+        watch: &mut W,
+    ) -> Result<Option<Odometer<'s>>, MethodError> {
+        let Some(mut odometer) = Odometer::new(split) else { return Ok(None) };
+        let start = odometer.clone();
+        let mut count = 1u64;
+        while odometer.advance() {
+            count += 1;
+            if count > most {
+                return Ok(None);
+            }
+            if count.is_multiple_of(4096) {
+                watch.checkpoint()?;
+            }
+        }
+        Ok(Some(start))
+    }
+
+    /// Number of vectors.
+    pub fn len(&self) -> usize {
+        self.by_bound.len()
+    }
+
+    /// Bounds ascending, each with the number of its vector.
+    pub fn by_bound(&self) -> &[(f64, u32)] {
+        &self.by_bound
+    }
+
+    /// Writes a vector over all links, one circuit where nothing is decided.
+    pub fn load(&self, index: u32, split: &Split<'_>, x: &mut [u32]) {
+        x.fill(1);
+        let from = index as usize * self.width;
+        for (&link, &circuits) in split.decided.iter().zip(&self.circuits[from..from + self.width]) {
+            x[link as usize] = circuits;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Coordinate search around one circuit vector: fill free ports, exchange single circuits, drop useless ones.
+
+use crate::search::repair::Limits;
+use crate::search::watch::rank;
+
+/// What a vector is worth: makespan in seconds.
+pub trait Worth {
+    /// Evaluates, perhaps from a cache. `None` asks to stop.
+    fn makespan(&mut self, x: &[u32]) -> Option<f64>;
+}
+
+impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
+    fn makespan(&mut self, x: &[u32]) -> Option<f64> {
+        self(x)
+    }
+}
+
+/// Climbs from `x`, whose makespan is given, to a local optimum of (makespan, ports); returns its makespan.
+///
+/// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that
+/// overflows, with the ports set free given out again; one circuit less.
+pub fn polish(limits: Limits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
+    let mut climb =
+        Climb { limits, best: rank(makespan, limits.budget.total(x)), makespan, free: Vec::new() };
+    loop {
+        let mut filled = x.clone();
+        limits.fill(&mut filled, &mut climb.free);
+        match climb.step(x, filled, worth) {
+            None => return climb.makespan,
+            Some(true) => continue,
+            Some(false) => {}
+        }
+        match climb.exchange(x, worth) {
+            Some(true) => {}
+            Some(false) | None => return climb.makespan,
+        }
+    }
+}
+
+struct Climb<'a> {
+    limits: Limits<'a>,
+    best: (u64, u64),
+    makespan: f64,
+    free: Vec<i64>,
+}
+
+impl Climb<'_> {
+    /// Moves to a candidate if it is better; `None` if asked to stop.
+    fn step(&mut self, x: &mut Vec<u32>, candidate: Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
+        if candidate == *x {
+            return Some(false);
+        }
+        let makespan = worth.makespan(&candidate)?;
+        let rank = rank(makespan, self.limits.budget.total(&candidate));
+        if rank >= self.best {
+            return Some(false);
+        }
+        (self.best, self.makespan, *x) = (rank, makespan, candidate);
+        Some(true)
+    }
+
+    /// The first single exchange that helps.
+    fn exchange(&mut self, x: &mut Vec<u32>, worth: &mut impl Worth) -> Option<bool> {
+        let budget = self.limits.budget;
+        for link in 0..x.len() {
+            if x[link] > 1 {
+                let mut fewer = x.clone();
+                fewer[link] -= 1;
+                if self.step(x, fewer, worth)? {
+                    return Some(true);
+                }
+            }
+            if x[link] >= self.limits.caps[link] {
+                continue;
+            }
+            let mut more = x.clone();
+            more[link] += 1;
+            let free = budget.free(&more);
+            let over: Vec<usize> = (0..free.len()).filter(|pod| free[*pod] < 0).collect();
+            let givers = |pod: usize, taken: &[u32]| -> Vec<usize> {
+                let links = budget.links_at(pod).iter().map(|(l, _)| *l as usize);
+                links.filter(|&l| l != link && taken[l] > 1).collect()
+            };
+            let mut candidates = Vec::new();
+            match over[..] {
+                [] => candidates.push(more),
+                [pod] => {
+                    for giver in givers(pod, &more) {
+                        let mut candidate = more.clone();
+                        candidate[giver] -= 1;
+                        candidates.push(candidate);
+                    }
+                }
+                [first, second, ..] => {
+                    for one in givers(first, &more) {
+                        for other in givers(second, &more) {
+                            let mut candidate = more.clone();
+                            candidate[one] -= 1;
+                            if one != other {
+                                candidate[other] -= 1;
+                            }
+                            candidates.push(candidate);
+                        }
+                    }
+                }
+            }
+            for candidate in candidates {
+                // A circuit may cost several ports at one end; then one circuit less is not enough.
+                if !budget.fits(&candidate) {
+                    continue;
+                }
+                let mut filled = candidate.clone();
+                self.limits.fill(&mut filled, &mut self.free);
+                if self.step(x, filled, worth)? || self.step(x, candidate, worth)? {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
+    }
+}

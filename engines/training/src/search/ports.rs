@@ -1,0 +1,110 @@
+//! The fewest ports that keep the makespan.
+//!
+//! Exact where the search over through links is ([`crate::search::outer`]) and the vectors can be listed: for every
+//! vector that can keep the makespan each sink link is independent of the others, and bisection gives its
+//! fewest circuits. Elsewhere circuits are dropped one at a time while the makespan holds.
+
+use crate::search::outer::{Split, Task, Vectors};
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::Scratch;
+use lightbay_core::event::{EventBody, SolverStats};
+use lightbay_core::method::MethodError;
+
+/// Relative loss of makespan that counts as none.
+pub const TOLERANCE: f64 = 1e-7;
+
+/// Fewest ports found.
+#[derive(Clone, Debug)]
+pub struct Fewest {
+    /// The plan, never with more ports than the one given.
+    pub found: Found,
+    /// Whether no plan with fewer ports keeps the makespan.
+    pub proven: bool,
+}
+
+/// The fewest ports with which the makespan of `from` is kept.
+///
+/// # Errors
+/// The reason to stop.
+pub fn fewest<W: Watch>(task: Task<'_>, from: &Found, watch: &mut W) -> Result<Fewest, MethodError> {
+    let split = Split::new(task);
+    let limit = from.makespan * (1.0 + TOLERANCE);
+    if split.modelled
+        && let Some(odometer) = Vectors::odometer(&split, task.listed, watch)?
+    {
+        let found = listed(&split, odometer, from, limit, watch)?;
+        return Ok(Fewest { found, proven: true });
+    }
+    let mut scratch = Scratch::default();
+    let budget = &task.evaluator.network.budget;
+    let mut best = from.clone();
+    loop {
+        // The link whose circuits cost most first; ties by id.
+        let mut links: Vec<usize> = (0..best.x.len()).filter(|&link| best.x[link] > 1).collect();
+        links.sort_by_key(|&link| std::cmp::Reverse(budget.cost(link)));
+        let mut dropped = false;
+        for link in links {
+            watch.checkpoint()?;
+            let mut x = best.x.clone();
+            while x[link] > 1 {
+                x[link] -= 1;
+                watch.count(1);
+                let makespan = task.evaluator.makespan(&x, task.rates, &mut scratch);
+                if makespan > limit {
+                    break;
+                }
+                best = Found { ports: budget.total(&x), makespan, x: x.clone() };
+                dropped = true;
+            }
+        }
+        if !dropped {
+            return Ok(Fewest { found: best, proven: false });
+        }
+    }
+}
+
+fn listed<W: Watch>(
+    split: &Split<'_>,
+    mut odometer: crate::search::outer::Odometer<'_>,
+    from: &Found,
+    limit: f64,
+    watch: &mut W,
+) -> Result<Found, MethodError> {
+    let task = split.task;
+    let (budget, model) = (&task.evaluator.network.budget, &task.evaluator.model);
+    let rates = split.rates();
+    let mut scratch = Scratch::default();
+    let mut best = from.clone();
+    let mut done = 0u64;
+    loop {
+        if done.is_multiple_of(8) {
+            watch.checkpoint()?;
+        }
+        done += 1;
+        // Leaves have one circuit here, so this is the least the vector can cost.
+        if budget.total(&odometer.x) <= best.ports {
+            let mut x = odometer.x.clone();
+            watch.count(1);
+            let mut end = model.start(&x, &mut scratch.model);
+            for &link in &split.decided {
+                end = end.max(model.link_end(link, x[link as usize], rates, &mut scratch.model));
+            }
+            if end <= limit
+                && let Some(leaves) = split.fewest(&mut x, limit, &mut scratch)
+                && budget.fits(&x)
+            {
+                let found = Found { ports: budget.total(&x), makespan: end.max(leaves), x };
+                if (found.ports, found.makespan) < (best.ports, best.makespan) {
+                    best = found;
+                }
+            }
+        }
+        if done.is_multiple_of(512) {
+            let unit = "allocs".to_owned();
+            watch.report(EventBody::Solver(SolverStats { unit, done, ..SolverStats::default() }));
+        }
+        if !odometer.advance() {
+            return Ok(best);
+        }
+    }
+}

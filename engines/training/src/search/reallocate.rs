@@ -1,0 +1,407 @@
+//! Several jobs on one set of pods: who has ports to spare, and who gains most from them (DELTA Fig. 10 and beyond).
+//!
+//! Every job is planned on the ports that it brought, with as few of them as keep its makespan. What is left over in a
+//! pod may go to another job there. Of all jobs that would get faster with what the others leave, the one with the
+//! largest gain in weighted NCT per port goes first, again with as few ports as keep its new makespan; then the
+//! others are asked again, until nobody gains. No job ever gives ports that it needs.
+
+mod carry;
+mod ledger;
+mod solve;
+
+pub use carry::carry;
+pub use ledger::{Account, settle};
+pub use solve::{Effort, Kept, Solved, best, fewest};
+
+use crate::plan::{JobPlan, JobResult, TrainingResult};
+use crate::programs::circuit_bounds::useful_within;
+use crate::scenario::instance::Instance;
+use crate::scenario::shared::SharedPods;
+use crate::search::baselines::Baseline;
+use crate::search::ports::TOLERANCE;
+use crate::search::watch::{Found, Unwatched, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::schedule;
+use lightbay_core::kind::Candidate;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::random::Stream;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Gains closer than this, relatively, are equal.
+const SAME_GAIN: f64 = 1e-9;
+
+/// One job among the others.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// What its NCT counts.
+    pub weight: f64,
+    /// Shared pod in which its first pod lies.
+    pub first: usize,
+    /// Ports that it brought, by its pod positions.
+    pub own: Vec<u32>,
+    /// What the job alone stands for.
+    pub instance: Arc<Instance>,
+    /// The same on its own ports, ready to be evaluated.
+    pub evaluator: Arc<Evaluator>,
+    /// Its plan on its own ports.
+    pub alone: Kept,
+    /// Its plan with what others left.
+    pub now: Kept,
+}
+
+impl Member {
+    /// Ports that its plan takes, by its pod positions.
+    pub fn used(&self, plan: &Kept) -> Vec<u32> {
+        self.evaluator.network.budget.used(&plan.found.x)
+    }
+
+    /// A difference of makespans as NCT; as seconds if the job hardly communicates.
+    fn in_nct(&self, seconds: f64) -> f64 {
+        self.evaluator.ideal.in_nct(seconds).unwrap_or(seconds)
+    }
+}
+
+/// All jobs with their plans and the ports of the shared pods.
+#[derive(Clone, Debug)]
+pub struct Team {
+    /// The jobs, in scenario order.
+    pub members: Vec<Member>,
+    /// Optical ports of every shared pod.
+    pub budget: Vec<u32>,
+    /// Who decides the rates.
+    pub rates: Rates,
+}
+
+/// A job that would get faster.
+#[derive(Clone, Debug)]
+pub struct Trade {
+    /// Index of the job.
+    pub member: usize,
+    /// Its faster plan.
+    pub plan: Kept,
+    /// Ports that it takes beyond those it has now, over all its pods; may be negative.
+    pub ports: i64,
+    /// Weighted gain in NCT for each of them (in all if there are none).
+    pub gain_per_port: f64,
+}
+
+impl Team {
+    /// All jobs on the best baselines on their own ports.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the jobs.
+    pub fn new(shared: &SharedPods, rates: Rates) -> Result<Self, Problems> {
+        let layout = shared.layout()?;
+        let mut members = Vec::with_capacity(shared.jobs.len());
+        for (index, (placed, shape)) in shared.jobs.iter().zip(&layout.shapes).enumerate() {
+            let path = format!("jobs[{index}]");
+            let Some(alone) = shared.alone(index, &shape.ports) else { continue };
+            let instance = alone.build().map_err(|problems| under(&problems, &path))?.instance;
+            let evaluator = Evaluator::new(&instance)
+                .map_err(|error| Problem::new(path, error.to_string(), "change the job"))?;
+            let start = Kept::from(baseline(&evaluator, rates));
+            members.push(Member {
+                name: placed.name.clone(),
+                weight: f64::from(placed.weight),
+                first: placed.first_pod as usize,
+                own: shape.ports.clone(),
+                instance: Arc::new(instance),
+                evaluator: Arc::new(evaluator),
+                alone: start.clone(),
+                now: start,
+            });
+        }
+        Ok(Self { members, budget: layout.budget, rates })
+    }
+
+    /// Ports that the plans of all jobs but one leave, by the pod positions of that one.
+    pub fn available(&self, member: usize) -> Vec<u32> {
+        self.left_by_others(member, |other| other.used(&other.now))
+    }
+
+    /// Ports that a job could have at most: all others keep one circuit on each of their links.
+    pub fn widest(&self, member: usize) -> Vec<u32> {
+        self.left_by_others(member, |other| {
+            let budget = &other.evaluator.network.budget;
+            budget.used(&vec![1; budget.links()])
+        })
+    }
+
+    fn left_by_others(&self, member: usize, used: impl Fn(&Member) -> Vec<u32>) -> Vec<u32> {
+        let mut left = self.budget.clone();
+        for (_, other) in self.members.iter().enumerate().filter(|(index, _)| *index != member) {
+            for (left, used) in left.iter_mut().skip(other.first).zip(used(other)) {
+                *left = left.saturating_sub(used);
+            }
+        }
+        let asked = &self.members[member];
+        left.into_iter().skip(asked.first).take(asked.own.len()).collect()
+    }
+
+    /// Whether all plans together fit the pods.
+    pub fn fits(&self) -> bool {
+        let mut used = vec![0_u64; self.budget.len()];
+        for member in &self.members {
+            for (used, takes) in used.iter_mut().skip(member.first).zip(member.used(&member.now)) {
+                *used += u64::from(takes);
+            }
+        }
+        used.iter().zip(&self.budget).all(|(used, budget)| *used <= u64::from(*budget))
+    }
+
+    /// Plans one job on the ports that it brought; its present plan stays if that is shorter and still fits.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn plan_alone<W: Watch>(
+        &mut self,
+        member: usize,
+        effort: Effort,
+        streams: &dyn Fn(u64) -> Stream,
+        watch: &mut W,
+    ) -> Result<(), MethodError> {
+        let rates = self.rates;
+        let asked = &mut self.members[member];
+        let seeds = [asked.alone.found.x.clone()];
+        let solved = best(&asked.evaluator, rates, &seeds, effort, streams, watch)?;
+        asked.alone = fewest(&asked.evaluator, rates, solved, effort, watch)?.kept;
+        Ok(())
+    }
+
+    /// After all jobs were planned alone: where present plans are no better than those, or do not fit any more, the
+    /// plans alone take their place.
+    pub fn restart(&mut self) {
+        for member in &mut self.members {
+            if member.now.found.makespan >= member.alone.found.makespan * (1.0 - TOLERANCE) {
+                member.now = member.alone.clone();
+            }
+        }
+        if !self.fits() {
+            for member in &mut self.members {
+                member.now = member.alone.clone();
+            }
+        }
+    }
+
+    /// A makespan of one job that no sharing of ports can beat, seconds.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn bound<W: Watch>(
+        &self,
+        member: usize,
+        effort: Effort,
+        streams: &dyn Fn(u64) -> Stream,
+        watch: &mut W,
+    ) -> Result<f64, MethodError> {
+        let asked = &self.members[member];
+        let evaluator = asked.evaluator.with_ports(&self.widest(member));
+        let seeds = [asked.now.found.x.clone()];
+        let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
+        Ok(solved.bound.min(asked.now.found.makespan) * (1.0 - 1e-12))
+    }
+
+    /// What a job would make of these ports, if that is faster than its plan now.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn trade<W: Watch>(
+        &self,
+        member: usize,
+        ports: &[u32],
+        effort: Effort,
+        streams: &dyn Fn(u64) -> Stream,
+        watch: &mut W,
+    ) -> Result<Option<Trade>, MethodError> {
+        let asked = &self.members[member];
+        let evaluator = asked.evaluator.with_ports(ports);
+        let seeds = [asked.now.found.x.clone()];
+        let solved = best(&evaluator, self.rates, &seeds, effort, streams, watch)?;
+        let limit = asked.now.found.makespan * (1.0 - 2.0 * TOLERANCE);
+        if solved.kept.found.makespan >= limit {
+            return Ok(None);
+        }
+        let plan = fewest(&evaluator, self.rates, solved, effort, watch)?.kept;
+        let gain = asked.weight * asked.in_nct(asked.now.found.makespan - plan.found.makespan);
+        let ports = plan.found.ports as i64 - asked.now.found.ports as i64;
+        Ok(Some(Trade { member, gain_per_port: gain / ports.max(1) as f64, plan, ports }))
+    }
+
+    /// Accepts a trade.
+    pub fn accept(&mut self, trade: Trade) {
+        self.members[trade.member].now = trade.plan;
+    }
+
+    /// Mean makespan by weight, seconds.
+    pub fn value(&self) -> f64 {
+        self.mean(|member| Some(member.now.found.makespan)).unwrap_or(f64::NAN)
+    }
+
+    /// Ports of all jobs together.
+    pub fn ports(&self) -> u64 {
+        self.members.iter().map(|member| member.now.found.ports).sum()
+    }
+
+    /// Mean by weight; `None` if a job has no such figure.
+    pub fn mean(&self, figure: impl Fn(&Member) -> Option<f64>) -> Option<f64> {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for member in &self.members {
+            sum += member.weight * figure(member)?;
+            weights += member.weight;
+        }
+        Some(sum / weights)
+    }
+
+    /// Ports that every job gives and takes.
+    pub fn accounts(&self) -> Vec<Account> {
+        let used: Vec<Vec<u32>> = self.members.iter().map(|member| member.used(&member.now)).collect();
+        let own: Vec<(usize, &[u32])> =
+            self.members.iter().map(|member| (member.first, member.own.as_slice())).collect();
+        settle(&self.budget, &own, &used)
+    }
+
+    /// The plan of all jobs, ready to be checked.
+    pub fn candidate(&self) -> Candidate<TrainingResult> {
+        let control = self.rates.control();
+        let planned = |member: &Member, plan: &Kept| {
+            let evaluator = &member.evaluator;
+            let x = &plan.found.x;
+            let trace = plan
+                .trace
+                .clone()
+                .unwrap_or_else(|| Arc::new(evaluator.trace(x, self.rates, &mut Scratch::default())));
+            let result = schedule::result(evaluator, x, control, &trace);
+            JobPlan { makespan_s: trace.makespan, result }
+        };
+        let jobs: Vec<JobResult> = self
+            .members
+            .iter()
+            .zip(self.accounts())
+            .map(|(member, account)| JobResult {
+                name: member.name.clone(),
+                ports_per_pod: account.ports_per_pod,
+                given: account.given,
+                taken: account.taken,
+                alone: planned(member, &member.alone),
+                shared: planned(member, &member.now),
+            })
+            .collect();
+        let mean = |figure: &dyn Fn(&JobResult) -> Option<f64>| -> Option<f64> {
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for (job, member) in jobs.iter().zip(&self.members) {
+                sum += member.weight * figure(job)?;
+                weights += member.weight;
+            }
+            Some(sum / weights)
+        };
+        let value = mean(&|job| Some(job.shared.makespan_s)).unwrap_or(f64::NAN);
+        let ideal_makespan_s = mean(&|job| Some(job.shared.result.ideal_makespan_s)).unwrap_or(f64::NAN);
+        let nct = mean(&|job| job.shared.result.nct);
+        let ports_used: u64 = jobs.iter().map(|job| job.shared.result.ports_used).sum();
+        let taken: u32 = jobs.iter().flat_map(|job| &job.taken).sum();
+        let capacity: u64 = self.budget.iter().copied().map(u64::from).sum();
+        let mut metrics = BTreeMap::new();
+        let mut put = |name: &str, figure: Option<f64>| {
+            metrics.extend(figure.map(|figure| (name.to_owned(), figure)));
+        };
+        put("total_ports", Some(ports_used as f64));
+        put("port_ratio", (capacity > 0).then(|| ports_used as f64 / capacity as f64));
+        put("ports_taken", Some(f64::from(taken)));
+        put("ideal_makespan_s", Some(ideal_makespan_s));
+        put("makespan_alone_s", mean(&|job| Some(job.alone.makespan_s)));
+        put("nct", nct);
+        put("nct_alone", mean(&|job| job.alone.result.nct));
+        let result = TrainingResult {
+            rate_control: control,
+            topology: Vec::new(),
+            ports_used,
+            ideal_makespan_s,
+            nct,
+            tasks: Vec::new(),
+            jobs,
+        };
+        Candidate { value, metrics, result }
+    }
+}
+
+/// The trade to accept: the largest gain per port. Of equal ones the job listed last takes, so that the first keeps
+/// what it has.
+pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
+    let mut chosen: Option<Trade> = None;
+    for trade in trades {
+        let least = |chosen: &Trade| chosen.gain_per_port * (1.0 - SAME_GAIN);
+        if chosen.as_ref().is_none_or(|chosen| trade.gain_per_port >= least(chosen)) {
+            chosen = Some(trade);
+        }
+    }
+    chosen
+}
+
+/// What one job could do without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surplus {
+    /// The plan with the fewest ports found.
+    pub fewest: Found,
+    /// Ports of the real pods, in their order.
+    pub ports: Vec<u32>,
+    /// Those that the plan uses which was asked about.
+    pub used: Vec<u32>,
+    /// Those that the plan with the fewest ports uses.
+    pub needed: Vec<u32>,
+}
+
+/// The ports that a job needs to keep the makespan (seconds) of a plan with circuits `x`.
+///
+/// # Errors
+/// The reason to stop: there is none without a watch.
+pub fn surplus(
+    evaluator: &Evaluator,
+    rates: Rates,
+    x: &[u32],
+    makespan: f64,
+) -> Result<Surplus, MethodError> {
+    let mut watch = Unwatched::default();
+    let budget = &evaluator.network.budget;
+    let plan = Found { x: x.to_vec(), makespan, ports: budget.total(x) };
+    // Circuits beyond those useful within this makespan are never needed for it.
+    let mut caps = useful_within(&evaluator.network, makespan);
+    for (cap, circuits) in caps.iter_mut().zip(x) {
+        *cap = (*cap).max(*circuits);
+    }
+    let solved = Solved { kept: plan.into(), bound: 0.0, caps };
+    let fewest = fewest(evaluator, rates, solved, Effort::default(), &mut watch)?.kept.found;
+    Ok(Surplus {
+        ports: (0..budget.pods()).filter_map(|pod| budget.ports(pod)).collect(),
+        used: budget.used(x),
+        needed: budget.used(&fewest.x),
+        fewest,
+    })
+}
+
+/// The best baseline under some rates.
+fn baseline(evaluator: &Evaluator, rates: Rates) -> Found {
+    let mut scratch = Scratch::default();
+    let judge = |baseline: Baseline| {
+        let x = baseline.allocate(&evaluator.network);
+        let makespan = evaluator.makespan(&x, rates, &mut scratch);
+        Found { ports: evaluator.network.budget.total(&x), makespan, x }
+    };
+    let [first, second, third] = Baseline::ALL.map(judge);
+    let better = |a: Found, b: Found| if b.better_than(&a) { b } else { a };
+    better(better(first, second), third)
+}
+
+fn under(problems: &Problems, path: &str) -> Problems {
+    let mut all = Problems::new();
+    for problem in problems.list() {
+        all.push(problem.clone().under(path));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! The best circuits of one job on given ports, and the fewest ports that keep them as good.
+
+use crate::programs::circuit_bounds::useful_within;
+use crate::search::baselines::Baseline;
+use crate::search::ga;
+use crate::search::general;
+use crate::search::outer::{self, Task};
+use crate::search::ports;
+use crate::search::watch;
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::iteration::Trace;
+use lightbay_core::event::EventBody;
+use lightbay_core::method::MethodError;
+use lightbay_core::random::Stream;
+use std::sync::Arc;
+
+/// How much is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Circuit vectors that are at most listed and sorted by bound.
+    pub listed: u64,
+    /// Boxes of vectors that are at most looked at where they cannot be listed.
+    pub boxes: u64,
+    /// Orders of competing transfers that are at most looked at where others than the last compete.
+    pub orders: u64,
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self { listed: outer::LISTED, boxes: outer::BOXES, orders: 2_000 }
+    }
+}
+
+/// Generations without improvement after which the genetic search gives way to what follows.
+const STALL: u32 = 25;
+
+/// Circuits with their schedule.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The circuits and what they are worth.
+    pub found: Found,
+    /// The schedule, if no simulation gives it.
+    pub trace: Option<Arc<Trace>>,
+}
+
+impl From<Found> for Kept {
+    fn from(found: Found) -> Self {
+        Self { found, trace: None }
+    }
+}
+
+/// The best circuits found for some ports.
+#[derive(Clone, Debug)]
+pub struct Solved {
+    /// The circuits.
+    pub kept: Kept,
+    /// No plan on these ports is shorter under these rates, seconds.
+    pub bound: f64,
+    /// Most circuits of every link that were worth trying.
+    pub caps: Vec<u32>,
+}
+
+/// The best circuits for the ports of `evaluator`; `seeds` are tried beside the baselines where they fit.
+///
+/// # Errors
+/// The reason to stop.
+pub fn best<W: Watch>(
+    evaluator: &Evaluator,
+    rates: Rates,
+    seeds: &[Vec<u32>],
+    effort: Effort,
+    streams: &dyn Fn(u64) -> Stream,
+    watch: &mut W,
+) -> Result<Solved, MethodError> {
+    let network = &evaluator.network;
+    let mut scratch = Scratch::default();
+    let mut fair_s = f64::INFINITY;
+    let mut tried: Vec<Vec<u32>> = Vec::new();
+    for baseline in Baseline::ALL {
+        watch.checkpoint()?;
+        let x = baseline.allocate(network);
+        fair_s = fair_s.min(evaluator.makespan(&x, Rates::Fair, &mut scratch));
+        tried.push(x);
+    }
+    tried.extend(seeds.iter().filter(|x| network.budget.fits(x)).cloned());
+    let mut first: Option<Found> = None;
+    for x in &tried {
+        let makespan = evaluator.makespan(x, rates, &mut scratch);
+        let found = Found { ports: network.budget.total(x), makespan, x: x.clone() };
+        if first.as_ref().is_none_or(|first| found.better_than(first)) {
+            first = Some(found);
+        }
+    }
+    watch.count(tried.len() as u64);
+    let Some(first) = first else { return Err(MethodError::Failed("no circuits fit the pods".to_owned())) };
+    let caps = useful_within(network, fair_s);
+    let mut search = Search { evaluator, rates, caps: &caps, effort, streams, tried: &tried };
+    let (kept, bound) = if rates != Rates::Fair && !evaluator.exact(rates) {
+        search.contended(first, watch)?
+    } else {
+        search.proving(first, watch)?
+    };
+    Ok(Solved { bound: bound.min(kept.found.makespan), kept, caps })
+}
+
+/// The fewest ports that keep the makespan.
+///
+/// # Errors
+/// The reason to stop.
+pub fn fewest<W: Watch>(
+    evaluator: &Evaluator,
+    rates: Rates,
+    solved: Solved,
+    effort: Effort,
+    watch: &mut W,
+) -> Result<Solved, MethodError> {
+    let task = Task { listed: effort.listed, ..Task::new(evaluator, rates, &solved.caps) };
+    let fewest = ports::fewest(task, &solved.kept.found, &mut Aside::of(watch))?.found;
+    if fewest.x == solved.kept.found.x {
+        return Ok(solved);
+    }
+    Ok(Solved { kept: fewest.into(), ..solved })
+}
+
+struct Search<'a> {
+    evaluator: &'a Evaluator,
+    rates: Rates,
+    caps: &'a [u32],
+    effort: Effort,
+    streams: &'a dyn Fn(u64) -> Stream,
+    tried: &'a [Vec<u32>],
+}
+
+impl Search<'_> {
+    fn task(&self) -> Task<'_> {
+        let Effort { listed, boxes, .. } = self.effort;
+        Task { listed, boxes, ..Task::new(self.evaluator, self.rates, self.caps) }
+    }
+
+    /// Where the search over vectors is exact, or rates are fair.
+    fn proving<W: Watch>(&mut self, mut best: Found, watch: &mut W) -> Result<(Kept, f64), MethodError> {
+        if !outer::can_list(self.task(), &mut Aside::of(watch))? {
+            self.evolve(&mut best, None, watch)?;
+        }
+        let proof = outer::search(self.task(), Some(&best), &mut Aside::of(watch))?;
+        Ok((proof.best.unwrap_or(best).into(), proof.bound))
+    }
+
+    /// Where others than the last transfers compete and rates are free.
+    fn contended<W: Watch>(&mut self, mut best: Found, watch: &mut W) -> Result<(Kept, f64), MethodError> {
+        let Effort { listed, boxes, orders } = self.effort;
+        let relaxed = Task { listed, boxes, ..Task::relaxed(self.evaluator, self.caps) };
+        let floor = outer::search(relaxed, None, &mut Aside::of(watch))?.bound * (1.0 - 1e-12);
+        self.evolve(&mut best, Some(floor), watch)?;
+        let settings = general::Settings { nodes: orders, ..general::Settings::default() };
+        let mut aside = Aside::of(watch);
+        let search =
+            general::Search::new(self.evaluator, self.caps, best.clone(), floor, settings, &mut aside);
+        let closed = search.run()?;
+        let bound = closed.bound.max(floor);
+        let found = closed.best.unwrap_or(best);
+        let trace = aside.scheduled.filter(|(of, _)| *of == found).map(|(_, trace)| trace);
+        Ok((Kept { found, trace }, bound))
+    }
+
+    fn evolve<W: Watch>(
+        &self,
+        best: &mut Found,
+        target: Option<f64>,
+        watch: &mut W,
+    ) -> Result<(), MethodError> {
+        let within = |x: &Vec<u32>| -> Vec<u32> {
+            x.iter().zip(self.caps).map(|(circuits, cap)| *circuits.min(cap)).collect()
+        };
+        let seeds: Vec<Vec<u32>> = self.tried.iter().map(within).collect();
+        let settings = ga::Settings { stall_generations: STALL, ..ga::Settings::default() };
+        let task = ga::Task { evaluator: self.evaluator, rates: self.rates, caps: self.caps, target };
+        let evolved = ga::evolve(task, &settings, &seeds, self.streams, &mut Aside::of(watch))?.best;
+        if evolved.better_than(best) {
+            *best = evolved;
+        }
+        Ok(())
+    }
+}
+
+/// Listens to the search for one job: what it finds is no plan of all jobs, and its bounds are none of theirs.
+struct Aside<'w, W: Watch> {
+    watch: &'w mut W,
+    /// The last schedule that a plan decides.
+    scheduled: Option<(Found, Arc<Trace>)>,
+}
+
+impl<'w, W: Watch> Aside<'w, W> {
+    fn of(watch: &'w mut W) -> Self {
+        Self { watch, scheduled: None }
+    }
+}
+
+impl<W: Watch> watch::Watch for Aside<'_, W> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.watch.checkpoint()
+    }
+
+    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, _source: &str) -> Result<(), MethodError> {
+        self.scheduled = Some((found.clone(), Arc::clone(trace)));
+        Ok(())
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, body: EventBody) {
+        self.watch.report(body);
+    }
+
+    fn count(&mut self, evaluations: u64) {
+        self.watch.count(evaluations);
+    }
+
+    fn threads(&self) -> usize {
+        self.watch.threads()
+    }
+
+    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
+        self.watch.stop_test()
+    }
+
+    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.watch.parallel(work)
+    }
+}

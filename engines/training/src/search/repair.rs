@@ -1,0 +1,89 @@
+//! Feasible circuit vectors: random ones (DELTA Alg. 5), repaired ones (DELTA Alg. 6), filled-up ones.
+
+use crate::model::budget::Budget;
+use lightbay_core::random::Stream;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+
+/// Limits that every vector keeps: ports and useful circuits.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// Ports.
+    pub budget: &'a Budget,
+    /// Most circuits of every link.
+    pub caps: &'a [u32],
+}
+
+/// Reused buffers of [`Limits::random`] and [`Limits::repair`].
+#[derive(Clone, Debug, Default)]
+pub struct RepairScratch {
+    free: Vec<i64>,
+    order: Vec<u32>,
+    over: Vec<u32>,
+}
+
+impl Limits<'_> {
+    /// A random feasible vector: links in random order, each between one circuit and what it can have while
+    /// every later link still gets one.
+    pub fn random(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) {
+        x.fill(1);
+        self.budget.free_into(x, &mut scratch.free);
+        scratch.order.clear();
+        scratch.order.extend(0..x.len() as u32);
+        scratch.order.shuffle(random);
+        for &link in &scratch.order {
+            let link = link as usize;
+            let room = self.budget.room(link, &scratch.free).clamp(0, i64::from(u32::MAX) - 1) as u32;
+            let most = self.caps[link].min(1 + room).max(1);
+            x[link] = random.random_range(1..=most);
+            self.budget.take(link, i64::from(x[link]) - 1, &mut scratch.free);
+        }
+    }
+
+    /// Clamps to the limits, then takes circuits from random links of overfull pods. False if a pod cannot be
+    /// brought within its ports.
+    pub fn repair(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) -> bool {
+        for (circuits, &cap) in x.iter_mut().zip(self.caps) {
+            *circuits = (*circuits).clamp(1, cap.max(1));
+        }
+        self.budget.free_into(x, &mut scratch.free);
+        loop {
+            scratch.over.clear();
+            scratch.over.extend((0..scratch.free.len() as u32).filter(|pod| scratch.free[*pod as usize] < 0));
+            if scratch.over.is_empty() {
+                return true;
+            }
+            let pod = scratch.over[random.random_range(0..scratch.over.len())] as usize;
+            scratch.order.clear();
+            let reducible = self.budget.links_at(pod).iter().map(|(link, _)| *link);
+            scratch.order.extend(reducible.filter(|link| x[*link as usize] > 1));
+            if scratch.order.is_empty() {
+                return false;
+            }
+            let link = scratch.order[random.random_range(0..scratch.order.len())] as usize;
+            x[link] -= 1;
+            self.budget.take(link, -1, &mut scratch.free);
+        }
+    }
+
+    /// Gives out free ports, one circuit at a time to the link with fewest circuits for its cap.
+    pub fn fill(&self, x: &mut [u32], free: &mut Vec<i64>) {
+        self.budget.free_into(x, free);
+        loop {
+            let mut next: Option<usize> = None;
+            for link in 0..x.len() {
+                let share = |l: usize| f64::from(x[l]) / f64::from(self.caps[l]);
+                let fits = x[link] < self.caps[link] && self.budget.room(link, free) >= 1;
+                if fits && next.is_none_or(|best| share(link) < share(best)) {
+                    next = Some(link);
+                }
+            }
+            let Some(link) = next else { return };
+            x[link] += 1;
+            self.budget.take(link, 1, free);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,288 @@
+//! Circuits for several configurations of a job at once: the worst NCT over all of them.
+//!
+//! Configurations differ in volumes, speeds and compute, but not in pods, links and ports: the same circuits serve all
+//! of them, and only the rates are decided anew in each. Where only last transfers compete in every configuration the
+//! search over through links is exact here as it is for one ([`crate::search::outer`]): for given circuits of the through links
+//! every sink link ends no later the more circuits it has, in every configuration and so in the worst, and the link
+//! that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
+
+use crate::analysis::prices::{Quiet, best_known};
+use crate::programs::circuit_bounds::circuit_bounds;
+use crate::scenario::instance::Instance;
+use crate::scenario::variants::Variant;
+use crate::search::outer::{self, Split, Vectors};
+use crate::search::polish::polish;
+use crate::search::repair::Limits;
+use crate::search::watch::{Found, Watch};
+use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
+use crate::simulate::windows::Windows;
+use lightbay_core::method::MethodError;
+use lightbay_core::problem::{Problem, Problems};
+
+/// Room above the best known makespan in which circuits count as useful.
+const ROOM: f64 = 1e-4;
+
+/// Difference of NCT that counts as none.
+const NONE: f64 = 1e-11;
+
+/// Configurations that the same circuits are to serve.
+#[derive(Clone, Debug)]
+pub struct Configurations {
+    names: Vec<String>,
+    evaluators: Vec<Evaluator>,
+}
+
+/// The best circuits found for all configurations together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Served {
+    /// Circuits per link.
+    pub x: Vec<u32>,
+    /// The worst NCT over all configurations.
+    pub worst_nct: f64,
+    /// No circuits have a smaller worst NCT than this.
+    pub bound: f64,
+}
+
+impl Configurations {
+    /// Compiles variants of a scenario that was built as `own`.
+    ///
+    /// # Errors
+    /// A variant that cannot be built, that has other pods, ports or links, or in which nothing is communicated.
+    pub fn new(variants: &[Variant], own: &Instance) -> Result<Self, MethodError> {
+        let refuse = |name: &str, what: &str, remedy: &str| -> MethodError {
+            Problems::from(Problem::new("robust", format!("{what} with {name}"), remedy)).into()
+        };
+        let mut configurations = Self { names: Vec::new(), evaluators: Vec::new() };
+        for Variant { name, scenario } in variants {
+            let instance = scenario.build()?.instance;
+            if instance.pods != own.pods || instance.links != own.links {
+                let remedy = "vary what leaves the placement as it is, such as seq or bandwidth_gbps";
+                return Err(refuse(name, "has other pods, ports or links", remedy));
+            }
+            let evaluator =
+                Evaluator::new(&instance).map_err(|error| MethodError::Failed(error.to_string()))?;
+            if evaluator.ideal.path.comm <= 0.0 {
+                return Err(refuse(name, "communicates nothing", "leave that configuration out"));
+            }
+            configurations.names.push(name.clone());
+            configurations.evaluators.push(evaluator);
+        }
+        Ok(configurations)
+    }
+
+    /// NCT of a makespan in a configuration.
+    fn nct(&self, at: usize, makespan_s: f64) -> f64 {
+        let ideal = &self.evaluators[at].ideal;
+        1.0 + (makespan_s - ideal.makespan()) / ideal.path.comm
+    }
+
+    /// Every configuration with the NCT that circuits have in it.
+    pub fn each<'s>(&'s self, x: &'s [u32]) -> impl Iterator<Item = (&'s str, f64)> + 's {
+        let mut scratch = Scratch::default();
+        self.names.iter().zip(0..).map(move |(name, at)| {
+            (name.as_str(), self.nct(at, self.evaluators[at].makespan(x, Rates::Best, &mut scratch)))
+        })
+    }
+
+    /// The worst NCT of circuits over all configurations.
+    pub fn worst(&self, x: &[u32]) -> f64 {
+        self.each(x).map(|(_, nct)| nct).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The circuits with the least worst NCT. Begins with `seeds`, which fit; `improved` hears of everything better.
+    ///
+    /// # Errors
+    /// The reason to stop, also from `improved`.
+    pub fn search<W: Watch>(
+        &self,
+        seeds: &[Vec<u32>],
+        listed: u64,
+        watch: &mut W,
+        mut improved: impl FnMut(&mut W, &[u32], f64) -> Result<(), MethodError>,
+    ) -> Result<Served, MethodError> {
+        let mut served = Served { x: Vec::new(), worst_nct: f64::INFINITY, bound: 1.0 };
+        let mut offer = |served: &mut Served, x: &[u32], nct: f64, watch: &mut W| {
+            if nct < served.worst_nct {
+                (served.x, served.worst_nct) = (x.to_vec(), nct);
+                improved(watch, x, nct)?;
+            }
+            Ok::<(), MethodError>(())
+        };
+        for x in seeds {
+            watch.checkpoint()?;
+            watch.count(1);
+            offer(&mut served, x, self.worst(x), watch)?;
+        }
+        // What is best for one alone is a good start for all; no circuits serve one better than its own best.
+        let mut scratch = Scratch::default();
+        for (at, evaluator) in self.evaluators.iter().enumerate() {
+            let budget = &evaluator.network.budget;
+            let known = Found {
+                makespan: evaluator.makespan(&served.x, Rates::Best, &mut scratch),
+                ports: budget.total(&served.x),
+                x: served.x.clone(),
+            };
+            let (alone, proven) = best_known(evaluator, Rates::Best, known, &mut Quiet(watch))?;
+            if proven {
+                served.bound = served.bound.max(self.nct(at, alone.makespan));
+            }
+            offer(&mut served, &alone.x, self.worst(&alone.x), watch)?;
+        }
+        if served.worst_nct <= served.bound + NONE {
+            return Ok(served);
+        }
+        let caps = self.caps(served.worst_nct);
+        if let Some(splits) = self.splits(&caps, listed)
+            && outer::can_list(splits[0].task, watch)?
+        {
+            return self.listed(&splits, served, watch, offer);
+        }
+        let limits = Limits { budget: &self.evaluators[0].network.budget, caps: &caps };
+        let (mut x, from) = (served.x.clone(), served.worst_nct);
+        let mut stopped = Ok(());
+        let nct = polish(limits, &mut x, from, &mut |x: &[u32]| {
+            stopped = watch.checkpoint();
+            watch.count(1);
+            stopped.is_ok().then(|| self.worst(x))
+        });
+        offer(&mut served, &x, nct, watch)?;
+        stopped.map(|()| served)
+    }
+
+    /// Circuits of every link that can help to beat a worst NCT.
+    fn caps(&self, worst_nct: f64) -> Vec<u32> {
+        let mut caps = vec![1; self.evaluators[0].network.links()];
+        for evaluator in &self.evaluators {
+            let ideal = &evaluator.ideal;
+            let limit_s = ideal.makespan() + (worst_nct - 1.0).max(0.0) * ideal.path.comm;
+            let windows = Windows::new(&evaluator.network, limit_s * (1.0 + ROOM));
+            for (cap, useful) in caps.iter_mut().zip(circuit_bounds(&evaluator.network, &windows)) {
+                *cap = useful.max(*cap);
+            }
+        }
+        caps
+    }
+
+    /// The searches of all configurations, if they are exact and decide the same links.
+    fn splits<'s>(&'s self, caps: &'s [u32], listed: u64) -> Option<Vec<Split<'s>>> {
+        let split = |evaluator: &'s Evaluator| {
+            let task = outer::Task { listed, ..outer::Task::new(evaluator, Rates::Best, caps) };
+            evaluator.exact(Rates::Best).then(|| Split::new(task))
+        };
+        let splits: Vec<Split<'s>> = self.evaluators.iter().map(split).collect::<Option<_>>()?;
+        let first = splits.first()?;
+        let same = splits.iter().all(|split| split.decided == first.decided && split.leaves == first.leaves);
+        same.then_some(splits)
+    }
+
+    /// Looks at the vectors of through links from the most promising on.
+    fn listed<W: Watch>(
+        &self,
+        splits: &[Split<'_>],
+        mut served: Served,
+        watch: &mut W,
+        mut offer: impl FnMut(&mut Served, &[u32], f64, &mut W) -> Result<(), MethodError>,
+    ) -> Result<Served, MethodError> {
+        let mut tables = Vec::with_capacity(splits.len());
+        for split in splits {
+            match Vectors::list(split, split.task, watch)? {
+                Some(vectors) => tables.push(vectors),
+                None => return Ok(served),
+            }
+        }
+        let mut bounds = vec![f64::NEG_INFINITY; tables[0].len()];
+        for (at, vectors) in tables.iter().enumerate() {
+            for &(bound, index) in vectors.by_bound() {
+                let worst = &mut bounds[index as usize];
+                *worst = worst.max(self.nct(at, bound));
+            }
+        }
+        let mut order: Vec<u32> = (0..bounds.len() as u32).collect();
+        order.sort_by(|a, b| bounds[*a as usize].total_cmp(&bounds[*b as usize]).then(a.cmp(b)));
+        let mut scratches = vec![Scratch::default(); splits.len()];
+        let mut x = vec![1; served.x.len()];
+        for index in order {
+            watch.checkpoint()?;
+            let bound = bounds[index as usize];
+            if bound >= served.worst_nct {
+                break;
+            }
+            served.bound = served.bound.max(bound);
+            tables[0].load(index, &splits[0], &mut x);
+            watch.count(1);
+            let nct = self.complete(splits, &mut x, &mut scratches);
+            offer(&mut served, &x, nct, watch)?;
+        }
+        served.bound = served.worst_nct;
+        Ok(served)
+    }
+
+    /// The best completion of the decided circuits of `x`, whose leaves are 1, for the worst of all.
+    fn complete(&self, splits: &[Split<'_>], x: &mut [u32], scratches: &mut [Scratch]) -> f64 {
+        let mut worst = f64::NEG_INFINITY;
+        for (at, (evaluator, scratch)) in self.evaluators.iter().zip(scratches.iter_mut()).enumerate() {
+            let mut end_s = evaluator.model.start(x, &mut scratch.model);
+            for &link in &splits[at].decided {
+                let circuits = x[link as usize];
+                end_s = end_s.max(evaluator.model.link_end(link, circuits, Rates::Best, &mut scratch.model));
+            }
+            worst = worst.max(self.nct(at, end_s));
+        }
+        let mut of_link = |link: u32, circuits: u32| {
+            let ends = self.evaluators.iter().zip(scratches.iter_mut()).enumerate();
+            ends.map(|(at, (evaluator, scratch))| {
+                self.nct(at, evaluator.model.link_end(link, circuits, Rates::Best, &mut scratch.model))
+            })
+            .fold(f64::NEG_INFINITY, f64::max)
+        };
+        let budget = &self.evaluators[0].network.budget;
+        let caps = splits[0].task.caps;
+        let mut free = budget.free(x);
+        let mut open: Vec<(f64, u32)> =
+            splits[0].leaves.iter().map(|&link| (of_link(link, x[link as usize]), link)).collect();
+        while let Some(at) =
+            (0..open.len()).max_by(|&a, &b| open[a].0.total_cmp(&open[b].0).then(open[b].1.cmp(&open[a].1)))
+        {
+            let link = open[at].1 as usize;
+            if x[link] < caps[link] && budget.room(link, &free) >= 1 {
+                x[link] += 1;
+                budget.take(link, 1, &mut free);
+                open[at].0 = of_link(open[at].1, x[link]);
+            } else {
+                worst = worst.max(open[at].0);
+                open.swap_remove(at);
+            }
+        }
+        worst
+    }
+
+    /// Takes circuits away while the worst NCT stays within `limit`.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn fewest<W: Watch>(&self, x: &mut [u32], limit: f64, watch: &mut W) -> Result<(), MethodError> {
+        let budget = &self.evaluators[0].network.budget;
+        let mut links: Vec<usize> = (0..x.len()).collect();
+        links.sort_by_key(|&link| std::cmp::Reverse(budget.cost(link)));
+        loop {
+            let before = x.to_vec();
+            for &link in &links {
+                while x[link] > 1 {
+                    watch.checkpoint()?;
+                    watch.count(1);
+                    x[link] -= 1;
+                    if self.worst(x) > limit {
+                        x[link] += 1;
+                        break;
+                    }
+                }
+            }
+            if before == x {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

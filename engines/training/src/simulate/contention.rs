@@ -1,0 +1,155 @@
+//! Which tasks can ever compete for a link or a NIC, and whether all competition is in the tail.
+//!
+//! Two tasks are contended if they share a directed link or a NIC group and no path of the DAG orders
+//! them. All others always run alone. A scenario is *tail-exact* if no NIC group survives and every
+//! contended task is a sink: then start times follow from a longest path and only the sinks of each
+//! directed link share anything.
+
+use crate::model::network::Network;
+use std::fmt;
+
+/// Why a scenario is not tail-exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loose {
+    /// Two unordered tasks share the NIC of a GPU (or one task uses a NIC with several flows).
+    SharedNic {
+        /// A task of the group.
+        task: u32,
+        /// Another one, or the same.
+        other: u32,
+    },
+    /// A task that others wait for shares a directed link with a task that may run at the same time.
+    ContendedBeforeTail {
+        /// The link.
+        link: u32,
+        /// The task with successors.
+        task: u32,
+        /// The task beside it.
+        other: u32,
+    },
+    /// Sinks of one directed link are followed by different amounts of work.
+    UnequalTails {
+        /// The link.
+        link: u32,
+    },
+}
+
+impl fmt::Display for Loose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SharedNic { task, other } if task == other => {
+                write!(f, "task {task} sends or receives several flows on one NIC")
+            }
+            Self::SharedNic { task, other } => {
+                write!(f, "tasks {task} and {other} may use the NIC of one GPU at the same time")
+            }
+            Self::ContendedBeforeTail { link, task, other } => write!(
+                f,
+                "task {task}, which others wait for, may share link {link} with task {other} at the same time"
+            ),
+            Self::UnequalTails { link } => {
+                write!(f, "work of different length follows the last transfers of link {link}")
+            }
+        }
+    }
+}
+
+/// The result of the analysis.
+#[derive(Clone, Debug)]
+pub struct Contention {
+    /// Whether a task can compete with another one.
+    pub contended: Vec<bool>,
+    /// Whether a task can compete for a NIC.
+    pub nic_contended: Vec<bool>,
+    /// One reason for every directed link and NIC group that breaks tail-exactness; empty if tail-exact.
+    pub loose: Vec<Loose>,
+    /// Links that carry sinks only: their circuit counts delay nothing else.
+    pub leaf: Vec<bool>,
+}
+
+impl Contention {
+    /// Analyses a network.
+    pub fn new(network: &Network) -> Self {
+        let n = network.tasks();
+        let mut contended = vec![false; n];
+        let mut nic_contended = vec![false; n];
+        let mut loose = Vec::new();
+        for group in &network.nic_groups {
+            let mut example = None;
+            for (index, &(u, weight)) in group.members.iter().enumerate() {
+                if weight > 1.0 {
+                    nic_contended[u as usize] = true;
+                    example.get_or_insert((u, u));
+                }
+                for &(v, _) in &group.members[index + 1..] {
+                    if !network.precedence.before(u, v) {
+                        nic_contended[u as usize] = true;
+                        nic_contended[v as usize] = true;
+                        example.get_or_insert((u, v));
+                    }
+                }
+            }
+            if let Some((task, other)) = example {
+                loose.push(Loose::SharedNic { task, other });
+            }
+        }
+        for (via, tasks) in network.carried.iter().enumerate() {
+            if network.precedence.is_chain(tasks) {
+                continue;
+            }
+            let link = via as u32 / 2;
+            let mut example = None;
+            for (index, &u) in tasks.iter().enumerate() {
+                for &v in &tasks[index + 1..] {
+                    if network.precedence.before(u, v) {
+                        continue;
+                    }
+                    contended[u as usize] = true;
+                    contended[v as usize] = true;
+                    if let Some(&inner) = [u, v].iter().find(|task| !network.is_sink(**task)) {
+                        example.get_or_insert((inner, if inner == u { v } else { u }));
+                    }
+                }
+            }
+            if let Some((task, other)) = example {
+                loose.push(Loose::ContendedBeforeTail { link, task, other });
+            }
+            let mut tails = tasks
+                .iter()
+                .filter(|t| contended[**t as usize] && network.is_sink(**t))
+                .map(|t| network.tail[*t as usize]);
+            if let Some(first) = tails.next()
+                && tails.any(|tail| tail != first)
+            {
+                loose.push(Loose::UnequalTails { link });
+            }
+        }
+        for (flag, nic) in contended.iter_mut().zip(&nic_contended) {
+            *flag |= nic;
+        }
+        let leaf = network
+            .carried
+            .chunks(2)
+            .map(|pair| pair.iter().flatten().all(|task| network.is_sink(*task)))
+            .collect();
+        Self { contended, nic_contended, loose, leaf }
+    }
+
+    /// Whether the joint optimum of fixed circuits follows from a longest path and the tails alone.
+    pub fn tail_exact(&self) -> bool {
+        self.loose.is_empty()
+    }
+
+    /// Whether only sinks compete, and only for links; their tails may differ.
+    pub fn sinks_only(&self) -> bool {
+        self.loose.iter().all(|reason| matches!(reason, Loose::UnequalTails { .. }))
+    }
+
+    /// Number of contended tasks.
+    pub fn count(&self) -> usize {
+        self.contended.iter().filter(|flag| **flag).count()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! The chain of tasks that dictates the makespan, and how much later every task could end.
+
+use crate::model::network::{Arc, Network};
+use crate::simulate::iteration::Trace;
+
+/// Seconds by which two times may differ and still be the same moment on a path.
+const TIGHT_S: f64 = 1e-7;
+
+/// Seconds by which two times may differ and still be a tie: sums of the same delays in another order do.
+const TIE_S: f64 = 1e-9;
+
+/// A chain of tasks each of which starts when the one before it allows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CriticalPath {
+    /// Tasks from the first to the last.
+    pub tasks: Vec<u32>,
+    /// Sum of their durations, seconds.
+    pub comm: f64,
+    /// Everything else up to the end of the work after the last one, seconds.
+    pub rigid: f64,
+}
+
+/// Walks back from the task that ends last, work after it included, over tight predecessors. Of tasks that end alike
+/// the one with the largest finish is taken, then the smallest id: a tail that another task passes on anyway may be
+/// missing from a reduced graph, but never that of the last one.
+pub fn critical_path(network: &Network, trace: &Trace) -> CriticalPath {
+    match last_of(network, trace, 0..network.tasks() as u32) {
+        Some(last) => chain_to(network, trace, last),
+        None => CriticalPath::default(),
+    }
+}
+
+/// The chain that ends last in another task than the critical path does; `None` if nothing else ends the iteration.
+///
+/// Only ends count: tasks that nothing waits for, or that work follows. A side branch that joins the critical path
+/// again is part of the same end, however close it is.
+pub fn second_chain(network: &Network, trace: &Trace, path: &CriticalPath) -> Option<CriticalPath> {
+    let first = path.tasks.last().copied();
+    let ends = (0..network.tasks() as u32).filter(|task| {
+        Some(*task) != first && (network.is_sink(*task) || network.tail[*task as usize] > 0.0)
+    });
+    Some(chain_to(network, trace, last_of(network, trace, ends)?))
+}
+
+/// The task that ends last, work after it included.
+fn last_of(network: &Network, trace: &Trace, tasks: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+    let ends = |task: u32| trace.finish[task as usize] + network.tail[task as usize];
+    latest(tasks, ends, |task| trace.finish[task as usize])
+}
+
+/// The chain of tight predecessors that leads to a task; it ends with the work after that task.
+fn chain_to(network: &Network, trace: &Trace, last: u32) -> CriticalPath {
+    let mut path = CriticalPath::default();
+    let mut at = Some(last);
+    while let Some(task) = at {
+        path.tasks.push(task);
+        path.comm += trace.finish[task as usize] - trace.start[task as usize];
+        let start = trace.start[task as usize];
+        let tight = |arc: &&Arc| trace.finish[arc.task as usize] + arc.delay >= start - TIGHT_S;
+        let before = network.preds.of(task).iter().filter(tight).map(|arc| arc.task);
+        let finish = |task: u32| trace.finish[task as usize];
+        at = latest(before, finish, finish);
+    }
+    path.tasks.reverse();
+    path.rigid = trace.finish[last as usize] + network.tail[last as usize] - path.comm;
+    path
+}
+
+/// The task with the largest first time; among equals the largest second time, then the smallest id.
+fn latest(
+    tasks: impl Iterator<Item = u32> + Clone,
+    first: impl Fn(u32) -> f64,
+    second: impl Fn(u32) -> f64,
+) -> Option<u32> {
+    let top = |times: &mut dyn Iterator<Item = f64>| times.fold(f64::NEG_INFINITY, f64::max) - TIE_S;
+    let least = top(&mut tasks.clone().map(&first));
+    let tied = tasks.filter(|task| first(*task) >= least);
+    let least = top(&mut tied.clone().map(&second));
+    tied.filter(|task| second(*task) >= least).min()
+}
+
+/// How much later each task could finish without moving the makespan, at ideal speed after it, seconds.
+pub fn slack(network: &Network, trace: &Trace) -> Vec<f64> {
+    let latest = crate::simulate::windows::latest_finish(network, trace.makespan);
+    latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
+}
+
+/// How much later each task could finish without moving the makespan if everything after it took as long as it does,
+/// seconds: nothing for tasks on the critical path.
+pub fn spare(network: &Network, trace: &Trace) -> Vec<f64> {
+    let mut latest: Vec<f64> = network.tail.iter().map(|tail| trace.makespan - tail).collect();
+    for &task in network.order.iter().rev() {
+        for arc in network.succs.of(task) {
+            let next = arc.task as usize;
+            let start = latest[next] - (trace.finish[next] - trace.start[next]);
+            latest[task as usize] = latest[task as usize].min(start - arc.delay);
+        }
+    }
+    latest.iter().zip(&trace.finish).map(|(latest, finish)| latest - finish).collect()
+}
+
+#[cfg(test)]
+mod tests;

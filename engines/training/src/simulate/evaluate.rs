@@ -1,0 +1,128 @@
+//! What a circuit vector is worth: the one entry that searches use.
+//!
+//! Where only sinks compete (all presets but one) the makespan follows from a longest path and the tails
+//! of each link; everywhere else the general simulator runs. The same longest path with the tails of sinks
+//! alone is a lower bound on any schedule of any scenario.
+
+mod model;
+
+use crate::model::network::{Network, NetworkError};
+use crate::plan::RateControl;
+use crate::scenario::instance::Instance;
+use crate::simulate::contention::Contention;
+use crate::simulate::iteration::{IdealRun, Rule, Simulator, Trace, ideal};
+pub use model::Model;
+
+/// Who decides the rates while circuits are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rates {
+    /// Max-min fair.
+    Fair,
+    /// Level-first: the joint optimum on tail-exact scenarios, a good joint schedule elsewhere.
+    Level,
+    /// The shorter of level-first and fair: a plan may also choose fair rates.
+    Best,
+}
+
+/// An instance prepared for evaluation. Immutable and shared between threads; see [`Scratch`].
+#[derive(Clone, Debug)]
+pub struct Evaluator {
+    /// The compiled instance.
+    pub network: Network,
+    /// Who competes with whom.
+    pub contention: Contention,
+    /// Ideal network: the yardstick.
+    pub ideal: IdealRun,
+    /// Longest path and tails.
+    pub model: Model,
+}
+
+/// Buffers of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    pub(crate) model: model::ModelScratch,
+    simulator: Simulator,
+}
+
+impl Evaluator {
+    /// Prepares an instance.
+    pub fn new(instance: &Instance) -> Result<Self, NetworkError> {
+        let network = Network::new(instance)?;
+        let contention = Contention::new(&network);
+        let ideal = ideal(&network, &contention);
+        let model = Model::new(&network, &contention);
+        Ok(Self { network, contention, ideal, model })
+    }
+
+    /// The same transfers where the real pods, in their order, have other ports.
+    #[must_use]
+    pub fn with_ports(&self, ports: &[u32]) -> Self {
+        let mut changed = self.clone();
+        let budget = &mut changed.network.budget;
+        let real: Vec<usize> = (0..budget.pods()).filter(|pod| budget.ports(*pod).is_some()).collect();
+        for (pod, ports) in real.into_iter().zip(ports) {
+            *budget = budget.with_ports(pod, *ports);
+        }
+        changed
+    }
+
+    /// Whether the makespan under these rates is exactly what [`Model`] computes.
+    pub fn exact(&self, rates: Rates) -> bool {
+        match rates {
+            Rates::Fair => self.contention.sinks_only(),
+            Rates::Level | Rates::Best => self.contention.tail_exact(),
+        }
+    }
+
+    /// Makespan in seconds.
+    pub fn makespan(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> f64 {
+        if self.exact(rates) {
+            return self.model.makespan(x, rates, &mut scratch.model);
+        }
+        let mut run = |rule| scratch.simulator.run(&self.network, &self.contention, x, rule, None);
+        match rates {
+            Rates::Fair => run(Rule::Fair),
+            Rates::Level => run(Rule::Level),
+            Rates::Best => run(Rule::Level).min(run(Rule::Fair)),
+        }
+    }
+
+    /// The schedule.
+    pub fn trace(&self, x: &[u32], rates: Rates, scratch: &mut Scratch) -> Trace {
+        if self.exact(rates) {
+            return self.model.trace(&self.network, x, rates, &mut scratch.model);
+        }
+        let mut run = |rule| {
+            let mut trace = Trace::default();
+            scratch.simulator.run(&self.network, &self.contention, x, rule, Some(&mut trace));
+            trace
+        };
+        match rates {
+            Rates::Fair => run(Rule::Fair),
+            Rates::Level => run(Rule::Level),
+            Rates::Best => {
+                let (level, fair) = (run(Rule::Level), run(Rule::Fair));
+                if fair.makespan < level.makespan { fair } else { level }
+            }
+        }
+    }
+
+    /// A makespan that no schedule on these circuits (or fewer) can beat, seconds. On tail-exact scenarios it
+    /// is the joint optimum.
+    pub fn bound(&self, x: &[u32], scratch: &mut Scratch) -> f64 {
+        self.model.makespan(x, Rates::Level, &mut scratch.model)
+    }
+}
+
+impl Rates {
+    /// What a plan made under these rates says about itself.
+    pub const fn control(self) -> RateControl {
+        match self {
+            Self::Fair => RateControl::Fair,
+            Self::Level | Self::Best => RateControl::Joint,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

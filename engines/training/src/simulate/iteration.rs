@@ -1,0 +1,308 @@
+//! Simulation of one iteration on given circuits: ideal, max-min fair and level-first.
+//!
+//! A task starts as soon as its predecessors and their delays allow. Tasks that compete with nobody get
+//! their duration at once; for the others rates are computed anew for the connected component (through
+//! shared links and NICs) in which something started or ended. Events within 1e-12 s are one event.
+//! Rates are fractions of one NIC per flow, work is seconds at full speed.
+
+mod fill;
+mod ideal;
+mod level;
+mod trace;
+
+pub use ideal::{IdealRun, ideal};
+pub use level::tails_to_go;
+pub use trace::{Piece, Trace};
+
+use crate::model::network::Network;
+use crate::simulate::contention::Contention;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How tasks that share links or NICs are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// No circuit limits, only NICs.
+    Ideal,
+    /// Max-min fairness per flow.
+    Fair,
+    /// The task with most work and tail to go first.
+    Level,
+}
+
+/// Events within this many seconds are one event.
+pub const MERGE_S: f64 = 1e-12;
+
+/// Tasks whose levels differ by less are served together.
+const LEVEL_TOLERANCE_S: f64 = 1e-7;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    Finish,
+    Arrive,
+    Meet,
+}
+
+/// Ordered by time, then task; the bits of a time that is not negative sort like the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time_bits: u64,
+    task: u32,
+    what: What,
+    version: u32,
+}
+
+/// A reusable simulator: buffers only, no state between runs.
+#[derive(Clone, Debug, Default)]
+pub struct Simulator {
+    heap: BinaryHeap<Reverse<Event>>,
+    pending: Vec<u32>,
+    ready: Vec<f64>,
+    start: Vec<f64>,
+    finish: Vec<f64>,
+    /// Work left at `updated`, seconds at full speed.
+    left: Vec<f64>,
+    /// Current speed; negative while the task has none yet.
+    speed: Vec<f64>,
+    updated: Vec<f64>,
+    version: Vec<u32>,
+    meet_version: Vec<u32>,
+    to_go: Vec<f64>,
+    /// Running contended tasks of every resource: directed links, then NIC groups.
+    running: Vec<Vec<u32>>,
+    dirty: Vec<u32>,
+    fill: fill::Filler,
+    sent: Vec<f64>,
+}
+
+/// One run: what is fixed while it lasts.
+struct Run<'a> {
+    network: &'a Network,
+    contention: &'a Contention,
+    circuits: &'a [u32],
+    rule: Rule,
+    tolerance: f64,
+}
+
+impl Run<'_> {
+    fn competes(&self, task: u32) -> bool {
+        match self.rule {
+            Rule::Ideal => self.contention.nic_contended[task as usize],
+            Rule::Fair | Rule::Level => self.contention.contended[task as usize],
+        }
+    }
+
+    fn each_resource(&self, task: u32, mut visit: impl FnMut(usize, f64)) {
+        if self.rule != Rule::Ideal {
+            visit(self.network.via[task as usize] as usize, self.network.flows[task as usize]);
+        }
+        for &(group, weight) in &self.network.nics_of[task as usize] {
+            visit(self.network.carried.len() + group as usize, weight);
+        }
+    }
+
+    fn capacity(&self, resource: usize) -> f64 {
+        if resource < self.network.carried.len() { f64::from(self.circuits[resource / 2]) } else { 1.0 }
+    }
+}
+
+impl Simulator {
+    /// A simulator; buffers grow with the first run.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makespan of `circuits` (one number per link) under `rule`; fills `trace` if there is one.
+    pub fn run(
+        &mut self,
+        network: &Network,
+        contention: &Contention,
+        circuits: &[u32],
+        rule: Rule,
+        mut trace: Option<&mut Trace>,
+    ) -> f64 {
+        let mut run = Run { network, contention, circuits, rule, tolerance: LEVEL_TOLERANCE_S };
+        self.reset(&run);
+        let mut meetings = 0usize;
+        let mut allowed = 10_000 + 50 * network.tasks();
+        while let Some(Reverse(first)) = self.heap.pop() {
+            let now = f64::from_bits(first.time_bits);
+            meetings += usize::from(first.what == What::Meet);
+            self.handle(first, now, &run, trace.as_deref_mut());
+            while let Some(Reverse(event)) = self.heap.peek().copied()
+                && f64::from_bits(event.time_bits) <= now + MERGE_S
+            {
+                self.heap.pop();
+                meetings += usize::from(event.what == What::Meet);
+                self.handle(event, f64::from_bits(event.time_bits), &run, trace.as_deref_mut());
+            }
+            if meetings > allowed {
+                // Tasks on several resources can become level and part again for ever; coarser groups end it.
+                run.tolerance *= 10.0;
+                allowed *= 2;
+            }
+            if !self.dirty.is_empty() {
+                self.refresh(now, &run, trace.as_deref_mut());
+            }
+        }
+        let mut makespan = 0.0f64;
+        for task in 0..network.tasks() {
+            makespan = makespan.max(self.finish[task] + network.tail[task]);
+        }
+        if let Some(trace) = trace {
+            trace.makespan = makespan;
+            trace.start.clone_from(&self.start);
+            trace.finish.clone_from(&self.finish);
+        }
+        makespan
+    }
+
+    fn reset(&mut self, run: &Run<'_>) {
+        let network = run.network;
+        let n = network.tasks();
+        self.heap.clear();
+        self.dirty.clear();
+        for list in [&mut self.ready, &mut self.start, &mut self.finish, &mut self.updated, &mut self.sent] {
+            list.clear();
+            list.resize(n, 0.0);
+        }
+        self.left.clone_from(&network.tau);
+        self.speed.clear();
+        self.speed.resize(n, -1.0);
+        for list in [&mut self.version, &mut self.meet_version] {
+            list.clear();
+            list.resize(n, 0);
+        }
+        self.running.iter_mut().for_each(Vec::clear);
+        self.running.resize(network.carried.len() + network.nic_groups.len(), Vec::new());
+        self.fill.reset(n, self.running.len());
+        if run.rule == Rule::Level {
+            level::tails_into(network, &mut self.to_go);
+        }
+        self.pending.clear();
+        self.pending.extend((0..n as u32).map(|task| network.preds.of(task).len() as u32));
+        for task in 0..n as u32 {
+            if self.pending[task as usize] == 0 {
+                self.push(network.release[task as usize], task, What::Arrive, 0);
+            }
+        }
+    }
+
+    fn push(&mut self, time: f64, task: u32, what: What, version: u32) {
+        self.heap.push(Reverse(Event { time_bits: time.to_bits(), task, what, version }));
+    }
+
+    fn handle(&mut self, event: Event, time: f64, run: &Run<'_>, trace: Option<&mut Trace>) {
+        let task = event.task;
+        let index = task as usize;
+        match event.what {
+            What::Arrive => {
+                self.start[index] = time;
+                self.updated[index] = time;
+                if run.competes(task) {
+                    run.each_resource(task, |resource, _| {
+                        self.running[resource].push(task);
+                        self.dirty.push(resource as u32);
+                    });
+                } else {
+                    let duration = match run.rule {
+                        Rule::Ideal => run.network.tau[index],
+                        Rule::Fair | Rule::Level => {
+                            let circuits = run.circuits[run.network.link_of(task)];
+                            run.network.duration_alone(task, circuits)
+                        }
+                    };
+                    self.push(time + duration, task, What::Finish, 0);
+                }
+            }
+            What::Finish => {
+                if event.version != self.version[index] {
+                    return;
+                }
+                self.finish[index] = time;
+                if let Some(trace) = trace {
+                    let volume = run.network.volume[index] - self.sent[index];
+                    trace.pieces.push(Piece { task, start: self.updated[index], end: time, volume });
+                }
+                if run.competes(task) {
+                    run.each_resource(task, |resource, _| {
+                        self.running[resource].retain(|other| *other != task);
+                        self.dirty.push(resource as u32);
+                    });
+                }
+                for arc in run.network.succs.of(task) {
+                    let to = arc.task as usize;
+                    self.ready[to] = self.ready[to].max(time + arc.delay);
+                    self.pending[to] -= 1;
+                    if self.pending[to] == 0 {
+                        let at = self.ready[to].max(run.network.release[to]);
+                        self.push(at, arc.task, What::Arrive, 0);
+                    }
+                }
+            }
+            What::Meet => {
+                if event.version == self.meet_version[index] && self.finish[index] == 0.0 {
+                    run.each_resource(task, |resource, _| self.dirty.push(resource as u32));
+                }
+            }
+        }
+    }
+
+    /// New rates for every component that a dirty resource belongs to.
+    fn refresh(&mut self, now: f64, run: &Run<'_>, mut trace: Option<&mut Trace>) {
+        self.fill.next_round();
+        let dirty = std::mem::take(&mut self.dirty);
+        for &resource in &dirty {
+            if !self.fill.collect(resource, &self.running, run) || self.fill.tasks.is_empty() {
+                continue;
+            }
+            let mut fill = std::mem::take(&mut self.fill);
+            match run.rule {
+                Rule::Ideal | Rule::Fair => fill.fair(run),
+                Rule::Level => self.level_speeds(&mut fill, now, run),
+            }
+            for position in 0..fill.tasks.len() {
+                self.turn(fill.tasks[position], fill.speeds[position], now, run, trace.as_deref_mut());
+            }
+            if run.rule == Rule::Level {
+                self.plan_meeting(&fill, now, run);
+            }
+            self.fill = fill;
+        }
+        self.dirty = dirty;
+        self.dirty.clear();
+    }
+
+    /// Work left at `now`.
+    fn left_at(&self, task: u32, now: f64) -> f64 {
+        let index = task as usize;
+        (self.left[index] - self.speed[index].max(0.0) * (now - self.updated[index]).max(0.0)).max(0.0)
+    }
+
+    /// Gives a running task a new speed.
+    fn turn(&mut self, task: u32, speed: f64, now: f64, run: &Run<'_>, trace: Option<&mut Trace>) {
+        let index = task as usize;
+        if self.speed[index] == speed {
+            return;
+        }
+        let now = now.max(self.updated[index]);
+        self.left[index] = self.left_at(task, now);
+        if let Some(trace) = trace
+            && now > self.updated[index]
+        {
+            let span = now - self.updated[index];
+            let volume = self.speed[index] * span * run.network.flows[index] * run.network.rate;
+            self.sent[index] += volume;
+            trace.pieces.push(Piece { task, start: self.updated[index], end: now, volume });
+        }
+        self.updated[index] = now;
+        self.speed[index] = speed;
+        self.version[index] += 1;
+        if speed > 0.0 {
+            self.push(now + self.left[index] / speed, task, What::Finish, self.version[index]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

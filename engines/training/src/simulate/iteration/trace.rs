@@ -1,0 +1,70 @@
+//! What a simulation leaves behind: start and finish of every task and the stretches between.
+
+use crate::model::network::Network;
+use crate::simulate::tail::{Sink, Stretch};
+
+/// A stretch of constant rate of one task.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// The task.
+    pub task: u32,
+    /// First moment, seconds.
+    pub start: f64,
+    /// Last moment, seconds.
+    pub end: f64,
+    /// Bytes sent.
+    pub volume: f64,
+}
+
+/// A complete run. Pieces of one task are in time order; pieces of different tasks are mixed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// Largest finish + tail, seconds.
+    pub makespan: f64,
+    /// Start of every task, seconds.
+    pub start: Vec<f64>,
+    /// Finish of every task, seconds.
+    pub finish: Vec<f64>,
+    /// All stretches.
+    pub pieces: Vec<Piece>,
+}
+
+impl Trace {
+    /// Distinct start and finish times, ascending; times within 1e-9 s are one.
+    pub fn event_times(&self) -> Vec<f64> {
+        self.event_times_among(&vec![true; self.start.len()])
+    }
+
+    /// The same for the tasks that `counted` names.
+    pub fn event_times_among(&self, counted: &[bool]) -> Vec<f64> {
+        let tasks = (0..self.start.len()).filter(|task| counted[*task]);
+        let mut times: Vec<f64> = tasks.flat_map(|task| [self.start[task], self.finish[task]]).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        times.dedup_by(|later, earlier| *later - *earlier <= 1e-9);
+        times
+    }
+
+    /// Adds what the tail solver recorded for the sinks of one directed link.
+    pub(crate) fn add_stretches(&mut self, network: &Network, sinks: &[Sink], stretches: &[Stretch]) {
+        let mut sent = vec![0.0; sinks.len()];
+        let mut last: Vec<Option<usize>> = vec![None; sinks.len()];
+        for stretch in stretches {
+            let index = stretch.sink as usize;
+            let task = sinks[index].task;
+            let rate = network.flows[task as usize] * network.rate;
+            let volume = stretch.speed * (stretch.end - stretch.start) * rate;
+            sent[index] += volume;
+            last[index] = Some(self.pieces.len());
+            self.pieces.push(Piece { task, start: stretch.start, end: stretch.end, volume });
+        }
+        for (index, sink) in sinks.iter().enumerate() {
+            if let Some(at) = last[index] {
+                // The last piece takes what rounding left, so that volumes add up exactly.
+                let piece = &mut self.pieces[at];
+                piece.volume += network.volume[sink.task as usize] - sent[index];
+                self.start[sink.task as usize] = sink.release;
+                self.finish[sink.task as usize] = piece.end;
+            }
+        }
+    }
+}
