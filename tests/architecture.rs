@@ -333,6 +333,46 @@ fn checkers_use_none_of_the_solving_code() {
     assert!(CHECKERS.iter().all(|checker| read.contains_key(checker.engine)), "{read:?}");
 }
 
+/// Rooms of one engine, with the rooms that their code names.
+fn rooms(engine: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let folder = Path::new("engines").join(engine).join("src");
+    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, content) in sources().iter().filter(|(path, _)| path.starts_with(&folder) && !is_test(path)) {
+        let inside = path.strip_prefix(&folder).unwrap();
+        let room = inside.iter().next().unwrap().to_string_lossy().trim_end_matches(".rs").to_owned();
+        let named = code(content).flat_map(|line| named_after(line, "crate::"));
+        // Types that the crate itself names, such as its kind, belong to no room.
+        let others = named.filter(|name| name.starts_with(char::is_lowercase) && *name != room);
+        rooms.entry(room.clone()).or_default().extend(others.map(str::to_owned));
+    }
+    rooms.remove("lib");
+    rooms
+}
+
+#[test]
+fn rooms_of_an_engine_form_no_circle_of_imports() {
+    let mut wrong = Vec::new();
+    for checker in CHECKERS {
+        let mut open = rooms(checker.engine);
+        assert!(open.len() > 8, "{}: {open:?}", checker.engine);
+        let known: BTreeSet<String> = open.keys().cloned().collect();
+        let unknown: Vec<&String> = open.values().flatten().filter(|room| !known.contains(*room)).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?} are no rooms", checker.engine);
+        // Rooms that name no open room are closed, until none are left or the rest waits for itself.
+        while let Some(closed) = open
+            .iter()
+            .find(|(_, named)| named.iter().all(|room| !open.contains_key(room)))
+            .map(|(room, _)| room.clone())
+        {
+            open.remove(&closed);
+        }
+        if !open.is_empty() {
+            wrong.push(format!("{}: {open:?}", checker.engine));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
 #[test]
 fn only_sessions_write_files_and_only_presenters_know_kinds() {
     let mut wrong = Vec::new();

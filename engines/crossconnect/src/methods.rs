@@ -6,6 +6,7 @@ mod auto;
 mod baselines;
 mod exact;
 mod finish;
+mod first;
 mod given;
 mod ground;
 mod halving;
@@ -13,6 +14,7 @@ mod idle;
 mod knobs;
 mod lns;
 mod polish;
+mod proof;
 mod repair;
 
 pub use all_to_all::NAME as ORDER;

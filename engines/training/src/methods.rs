@@ -33,7 +33,6 @@ use modelled::Of;
 use std::sync::Arc;
 
 pub use carry::carry;
-pub(crate) use carry::{circuits as listed, fit, translate as translated};
 pub use session::{candidate, figures, planned};
 
 /// All methods, in the order in which they are listed.

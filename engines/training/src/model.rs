@@ -7,9 +7,11 @@
 //! | [`full_dag`] | every compute and transfer of one iteration |
 //! | [`reduced_dag`] | transfers between pods alone, with the work between them as delays |
 //! | [`collapse`] | from the reduced graph to an instance: one replica, or all |
+//! | [`build`] | from a scenario to the instance that methods work on |
 //! | [`parts`] | several jobs taken apart |
 
 pub mod budget;
+pub mod build;
 pub mod collapse;
 pub mod full_dag;
 pub mod network;

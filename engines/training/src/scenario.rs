@@ -1,7 +1,6 @@
 //! What a training scenario is: a job, several jobs on one set of pods, or an explicit instance.
 //!
-//! A job is small and can be changed; [`TrainingScenario::build`] turns it into the instance that the methods work
-//! on. Everything that can be wrong is reported at once, before anything large is laid out.
+//! A job is small and can be changed; [`crate::model::build`] turns it into the instance that the methods work on. Everything that can be wrong is reported at once, before anything large is laid out.
 
 pub mod instance;
 pub mod job;
@@ -22,12 +21,9 @@ mod read_shared;
 
 pub use check_instance::check_instance;
 
-use crate::model::collapse::{JobSummary, collapsed, full_dag};
-use crate::model::reduced_dag::Dominance;
 use crate::scenario::instance::Instance;
-use crate::scenario::workload::Workload;
 use job::Job;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problems;
 use lightbay_core::read::Fields;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,22 +40,6 @@ pub enum TrainingScenario {
     /// Several jobs that share pods and pass ports to each other: `jobs` and perhaps `ports_per_pod`.
     #[serde(untagged)]
     Shared(SharedPods),
-}
-
-/// A scenario ready for the methods.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Built {
-    /// What the methods work on.
-    pub instance: Instance,
-    /// Sizes of the job it was built from.
-    pub job: Option<JobSummary>,
-}
-
-impl Built {
-    /// Duration of an iteration in which no task crosses pods; circuits do not matter then.
-    pub fn compute_s(&self) -> Option<f64> {
-        self.instance.provenance.as_ref().and_then(|provenance| provenance.compute_s)
-    }
 }
 
 impl TrainingScenario {
@@ -92,59 +72,6 @@ impl TrainingScenario {
                 problems.add(fields.path(), "has neither 'job' nor 'instance'", remedy);
                 None
             }
-        }
-    }
-
-    /// Everything that is wrong with it, without laying anything large out.
-    ///
-    /// # Errors
-    /// All problems, with paths from `job`, `instance` or `jobs`.
-    pub fn validate(&self) -> Result<(), Problems> {
-        match self {
-            Self::Job(job) => {
-                let shape = job.shape()?;
-                // Only a literal order can wait for itself.
-                let literal = |measured: &job::Measured| matches!(measured.order, job::Order::Lists(_));
-                if job.measured.as_ref().is_some_and(literal)
-                    && let Some(workload) = Workload::of(job, &shape)
-                {
-                    full_dag(job, &shape, &workload, 1)?;
-                }
-                Ok(())
-            }
-            Self::Instance(instance) => check_instance(instance, "instance").into_result(()),
-            Self::Shared(shared) => shared.validate(),
-        }
-    }
-
-    /// The instance that it stands for: one replica of a job, or the given instance.
-    ///
-    /// # Errors
-    /// All problems, with paths from `job` or `instance`. Several jobs are no single instance.
-    pub fn build(&self) -> Result<Built, Problems> {
-        self.build_with(Dominance::AtBandwidth)
-    }
-
-    /// The same with a choice which edges of a job are left out. An instance keeps the edges it has.
-    ///
-    /// # Errors
-    /// As for [`TrainingScenario::build`].
-    pub fn build_with(&self, dominance: Dominance) -> Result<Built, Problems> {
-        match self {
-            Self::Job(job) => {
-                let (instance, summary) = collapsed(job, dominance)?;
-                Ok(Built { instance, job: Some(summary) })
-            }
-            Self::Instance(instance) => {
-                check_instance(instance, "instance").into_result(())?;
-                Ok(Built { instance: instance.clone(), job: None })
-            }
-            Self::Shared(shared) => Err(Problem::new(
-                "jobs",
-                format!("are {} jobs that share pods, no single one", shared.jobs.len()),
-                "plan them with the method `reallocate`, or give one of them as `job`",
-            )
-            .into()),
         }
     }
 }

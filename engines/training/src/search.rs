@@ -5,7 +5,9 @@
 //! | [`watch`] | connection of a search to its run |
 //! | [`baselines`] | circuits from the traffic matrix alone |
 //! | [`repair`] | circuit vectors made to fit the ports (DELTA Alg. 5, 6) |
+//! | `carry` | circuits of one plan on another scenario |
 //! | [`polish`] | coordinate search around one vector |
+//! | `known` | the best circuits for given ports, from a plan that is known |
 //! | [`ga`] | genetic search (DELTA Alg. 3) |
 //! | [`outer`] | all vectors or boxes of them, with a proof |
 //! | [`order`] | better schedules for given circuits, by the order of events |
@@ -16,9 +18,11 @@
 //! | `frontier` | open boxes of a best-first search |
 
 pub mod baselines;
+pub(crate) mod carry;
 mod frontier;
 pub mod ga;
 pub mod general;
+pub(crate) mod known;
 pub mod order;
 pub mod outer;
 pub mod polish;

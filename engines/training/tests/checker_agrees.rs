@@ -5,7 +5,7 @@ use lightbay_core::checked::{BoundTrust, Verdict};
 use lightbay_core::kind::Depth;
 use lightbay_core::units::{LinkId, PodId, TaskId};
 use lightbay_training::check::{Claims, check_instance, check_job};
-use lightbay_training::model::collapse::{collapsed, expand_plan};
+use lightbay_training::model::collapse::collapsed;
 use lightbay_training::model::reduced_dag::Dominance;
 use lightbay_training::plan::TrainingResult;
 use lightbay_training::scenario::instance::{Edge, GpuSet, Instance, Link, LinkKind, Pod, Task, TaskKind};
@@ -14,6 +14,7 @@ use lightbay_training::scenario::job::{
 };
 use lightbay_training::scenario::presets::JOBS;
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
+use lightbay_training::simulate::replicas::expand_plan;
 use lightbay_training::simulate::schedule;
 use proptest::prelude::*;
 

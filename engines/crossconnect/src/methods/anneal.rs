@@ -54,8 +54,8 @@ impl Method<Crossconnect> for Anneal {
     ) -> Result<Outcome, MethodError> {
         let ground = Ground::open(scenario, cx);
         let joint = knobs::joint(params);
-        let Some(mut best) = super::auto::start(&ground, joint, cx)? else {
-            return Err(super::auto::no_start("lumos-anneal", &ground));
+        let Some(mut best) = super::first::start(&ground, joint, cx)? else {
+            return Err(super::first::no_start("lumos-anneal", &ground));
         };
         anneal(&ground, &mut best, &knobs::anneal_settings(params, joint), cx)?;
         if params.bool("relaxation") {

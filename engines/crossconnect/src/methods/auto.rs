@@ -2,8 +2,10 @@
 //! soon as a bound meets the best plan, the rest is left out.
 
 use super::anneal::{anneal, relax};
+use super::first::start;
 use super::ground::{Ground, Start, best_bound, outcome};
-use super::{exact, finish, idle, knobs, lns};
+use super::proof::prove;
+use super::{idle, knobs, lns};
 use crate::Crossconnect;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::context::Context;
@@ -11,9 +13,8 @@ use lightbay_core::event::Severity;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::Limit;
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
-use std::sync::Arc;
 
 /// All methods one after the other.
 pub(super) struct Auto;
@@ -57,7 +58,7 @@ impl Method<Crossconnect> for Auto {
         let ground = Ground::open(scenario, cx);
         let Some(mut best) = start(&ground, true, cx)? else {
             cx.note(Severity::Info, "the exact model decides, with all orientations open");
-            return exact::prove(&ground, None, None, params, None, cx);
+            return prove(&ground, None, None, params, None, cx);
         };
         let settled = |best: &Start, cx: &Context<'_, Crossconnect>| best.removed <= best_bound(cx);
         let exactly = ground.circuits() <= params.count("exact_circuits") as u64;
@@ -74,45 +75,8 @@ impl Method<Crossconnect> for Auto {
             lns::free(&ground, &mut best, knobs::free_settings(params), STREAM, cx)?;
         }
         if exactly && !settled(&best, cx) {
-            return exact::prove(&ground, Some(&best), None, params, Some(params.count("exact_nodes")), cx);
+            return prove(&ground, Some(&best), None, params, Some(params.count("exact_nodes")), cx);
         }
         Ok(outcome(cx, Limit::Work))
     }
-}
-
-/// Where a search begins: with the hot start, or the better of halving and repair. None if ports have no sides, or if they
-/// differ between switches so much that neither found a solution, which is said.
-pub(super) fn start(
-    ground: &Arc<Ground>,
-    joint: bool,
-    cx: &mut Context<'_, Crossconnect>,
-) -> Result<Option<Start>, MethodError> {
-    if let Some(hot) = ground.hot_start(cx)? {
-        return Ok(Some(hot));
-    }
-    if ground.task.single_sided {
-        cx.note(Severity::Info, "ports have no sides, so that only the exact model can spread the circuits");
-        return Ok(None);
-    }
-    let Some(oriented) = ground.oriented(cx)? else { return Ok(None) };
-    let mut starts = ground.starts(&oriented, cx)?;
-    if starts.is_empty() && joint {
-        cx.note(
-            Severity::Warning,
-            "the pods have different ports on different switches, where halving may fail",
-        );
-        starts.extend(finish::otherwise(ground, cx)?);
-    }
-    Ok(starts.into_iter().next())
-}
-
-/// Why a method that needs a solution to begin with cannot go on.
-pub(super) fn no_start(method: &str, ground: &Ground) -> MethodError {
-    let why = if ground.task.single_sided {
-        "cannot begin with single_sided wiring: no flow finds a first solution"
-    } else {
-        "found no first solution: the pods have different ports on different switches"
-    };
-    let remedy = "use lumos-exact or auto, or start from a plan";
-    MethodError::Invalid(Problems::from(Problem::new(method, why, remedy)))
 }

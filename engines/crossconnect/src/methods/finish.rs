@@ -1,8 +1,8 @@
 //! How the methods of flows begin and end: their knobs, the first solution, and the exact model where flows cannot
 //! decide.
 
-use super::exact;
 use super::ground::{Ground, Start};
+use super::proof::prove;
 use crate::Crossconnect;
 use crate::search::halving::Bipartition;
 use crate::search::orient::{Failure, Stuck, Taste, orient};
@@ -192,6 +192,6 @@ pub(super) fn end(
     match first {
         First::Found(_) => Ok(Outcome::done(Status::Feasible)),
         First::Impossible(outcome) => Ok(outcome),
-        First::Unknown => exact::prove(ground, None, None, params, None, cx),
+        First::Unknown => prove(ground, None, None, params, None, cx),
     }
 }

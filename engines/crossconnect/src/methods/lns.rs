@@ -67,7 +67,7 @@ impl Method<Crossconnect> for Lns {
             }
         }
         if starts.is_empty() {
-            return Err(super::auto::no_start("lumos-lns", &ground));
+            return Err(super::first::no_start("lumos-lns", &ground));
         }
         for (number, mut start) in starts.into_iter().enumerate() {
             if !ground.task.single_sided {

@@ -5,7 +5,6 @@
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
-use crate::search::degrade;
 
 #[cfg(test)]
 mod tests;
@@ -36,21 +35,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// The task of a valid scenario. Where failed ports leave too few for all wanted circuits, it asks for what can be kept.
-    pub fn of(scenario: &CrossconnectScenario) -> Self {
-        let mut task = Self::of_all(scenario);
-        if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
-            let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
-            if let Some(kept) = degrade::kept(&task, &Self::of_all(&all_in_order)) {
-                task.wanted = kept.wanted;
-                task.lost = kept.lost;
-            }
-        }
-        task
-    }
-
     /// The task that asks for every wanted circuit, whether the ports in order suffice or not.
-    fn of_all(scenario: &CrossconnectScenario) -> Self {
+    pub(crate) fn of_all(scenario: &CrossconnectScenario) -> Self {
         let (pods, ocs_count) = (scenario.pods as usize, scenario.ocs_count as usize);
         let mut ports: [Vec<Vec<u32>>; 2] = [Side::A, Side::B].map(|side| {
             (0..ocs_count).map(|ocs| (0..pods).map(|pod| scenario.ports(side, pod, ocs)).collect()).collect()

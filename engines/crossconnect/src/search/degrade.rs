@@ -61,6 +61,21 @@ pub fn most_by_ports(scenario: &CrossconnectScenario) -> u64 {
     switches.min(ends / 2).min(scenario.wanted_circuits())
 }
 
+impl Task {
+    /// The task of a valid scenario. Where failed ports leave too few for all wanted circuits, it asks for what can be kept.
+    pub fn of(scenario: &CrossconnectScenario) -> Self {
+        let mut task = Self::of_all(scenario);
+        if !scenario.failed_ports.is_empty() && !scenario.is_placed() {
+            let all_in_order = CrossconnectScenario { failed_ports: Vec::new(), ..scenario.clone() };
+            if let Some(kept) = kept(&task, &Self::of_all(&all_in_order)) {
+                task.wanted = kept.wanted;
+                task.lost = kept.lost;
+            }
+        }
+        task
+    }
+}
+
 /// The wanted circuits that can be kept, and those that cannot: unordered cells, sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {

@@ -9,8 +9,9 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::methods::figures;
-use lightbay_training::model::collapse::{expand_plan, expanded};
+use lightbay_training::model::collapse::expanded;
 use lightbay_training::model::reduced_dag::Dominance;
+use lightbay_training::simulate::replicas::expand_plan;
 use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 

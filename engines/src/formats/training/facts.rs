@@ -4,10 +4,11 @@ use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::scenario::Scenario;
 use lightbay_training::analysis::{Analysis, AnalysisError, Setting, Step};
-use lightbay_training::model::collapse::{expand_plan, expanded};
+use lightbay_training::model::collapse::expanded;
 use lightbay_training::model::network::Network;
 use lightbay_training::plan::TrainingResult;
 use lightbay_training::scenario::instance::{Instance, LinkKind, TaskKind};
+use lightbay_training::simulate::replicas::expand_plan;
 use lightbay_training::{Training, TrainingScenario};
 use std::collections::BTreeSet;
 

@@ -10,14 +10,11 @@
 //! replica, and a circuit less is one less in every replica. A circuit that fails in a single replica costs as much,
 //! because the slowest replica decides when gradients are exchanged.
 
-mod best;
-
 use crate::analysis::Setting;
+use crate::search::known::{Best, best};
 use crate::search::outer;
-use crate::search::watch::{Found, Unwatched, Watch};
+use crate::search::watch::{Found, Quiet, Unwatched, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
-use best::{Best, best};
-pub(crate) use best::{Quiet, best_known};
 use lightbay_core::method::MethodError;
 
 /// Further ports that are tried in a pod where one more gains nothing.

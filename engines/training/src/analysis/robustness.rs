@@ -11,9 +11,8 @@ mod failures;
 mod shake;
 
 use crate::analysis::Setting;
-use crate::analysis::prices::Quiet;
 use crate::scenario::TrainingScenario;
-use crate::search::watch::Watch;
+use crate::search::watch::{Quiet, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 pub use failures::{CircuitFailure, PortCase, PortFailure, Together};
 use lightbay_core::method::MethodError;

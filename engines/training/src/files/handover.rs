@@ -1,10 +1,11 @@
 //! Training plans in the neutral records that other kinds understand: all replicas, no mirrors.
 
-use crate::model::collapse::{expand_plan, expanded};
+use crate::model::collapse::expanded;
 use crate::plan::TrainingResult;
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
 use crate::scenario::shared::SharedPods;
+use crate::simulate::replicas::expand_plan;
 use lightbay_core::exchange::{CircuitMatrix, TrafficMatrix};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -2,9 +2,10 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{carry, evolve, given, idle, knobs, start};
+use super::{evolve, given, idle, knobs, start};
 use crate::plan::TrainingResult;
 use crate::scenario::TrainingScenario;
+use crate::search::carry;
 use crate::search::ga;
 use crate::search::general;
 use crate::search::order::{self, Improved, Limits};
@@ -103,7 +104,7 @@ pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improv
         vec![evaluator.trace(x, Rates::Level, &mut scratch), evaluator.trace(x, Rates::Fair, &mut scratch)];
     if let Some(hot) = session.cx.hot_start()
         && hot.same_scenario
-        && carry::circuits(&hot.plan.plan().result, x.len()).as_deref() == Some(x)
+        && carry::listed(&hot.plan.plan().result, x.len()).as_deref() == Some(x)
     {
         let trace = schedule_of(session, &hot.plan.plan().result);
         let found =

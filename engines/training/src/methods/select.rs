@@ -4,9 +4,10 @@ mod modelled;
 
 use super::approach::Approach;
 use super::session::{self, Session, candidate};
-use super::{carry, knobs, solver, start, topo};
+use super::{knobs, solver, start, topo};
 use crate::Training;
 use crate::programs::selection::{Ask, Goal, Selection, Writing};
+use crate::search::carry;
 use crate::search::watch::Found;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::context::Context;
@@ -263,7 +264,7 @@ impl Reader<Training> for Reading<'_> {
             return None;
         }
         let plan = cx.offered()?;
-        let mut x = carry::circuits(&plan.plan().result, self.evaluator.network.links())?;
+        let mut x = carry::listed(&plan.plan().result, self.evaluator.network.links())?;
         session::repair(cx, &self.evaluator, &mut x);
         let (makespan, taken) = self.judge(cx, x.clone(), "offer").ok()?;
         cx.offer_fate(&plan, Some(makespan), taken);

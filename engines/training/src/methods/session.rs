@@ -1,15 +1,17 @@
 //! One run of a method: the evaluator of its scenario and the connection of the searches to the context.
 
-use super::{carry, robust, select};
+use super::{robust, select};
 use crate::Training;
+use crate::model::build::Built;
 use crate::plan::{FAIR_ONLY, RateControl, TrainingResult};
-use crate::scenario::{Built, TrainingScenario};
+use crate::scenario::TrainingScenario;
+use crate::search::carry;
 use crate::search::ga::Settings;
 use crate::search::general;
 use crate::search::order;
 use crate::search::outer;
 use crate::search::ports;
-use crate::search::repair::{Limits, RepairScratch};
+use crate::search::repair::{Limits, REPAIR_STREAM, RepairScratch};
 use crate::search::watch::{Found, Watch, rank};
 use crate::search::worst::Configurations;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
@@ -24,9 +26,6 @@ use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Number of the random stream that repairs plans from elsewhere; islands count from 0.
-pub(super) const REPAIR_STREAM: u64 = 1 << 32;
 
 /// A running method.
 pub(super) struct Session<'c, 'a> {
@@ -286,7 +285,7 @@ impl Watch for Session<'_, '_> {
 
     fn offered(&mut self) -> Option<Vec<u32>> {
         let plan = self.cx.offered()?;
-        let mut x = carry::circuits(&plan.plan().result, self.evaluator.network.links())?;
+        let mut x = carry::listed(&plan.plan().result, self.evaluator.network.links())?;
         self.repair(&mut x);
         self.offer = Some(plan);
         Some(x)

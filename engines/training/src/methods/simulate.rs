@@ -2,8 +2,9 @@
 
 use super::approach::Approach;
 use super::session::Session;
-use super::{carry, given, idle};
+use super::{given, idle};
 use crate::scenario::TrainingScenario;
+use crate::search::carry;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
@@ -59,7 +60,7 @@ impl Approach for Simulate {
 /// The circuits of the plan that the run was started from.
 fn of_plan(session: &Session<'_, '_>) -> Result<Vec<u32>, Problems> {
     let links = session.evaluator.network.links();
-    let hot = session.cx.hot_start().and_then(|hot| carry::circuits(&hot.plan.plan().result, links));
+    let hot = session.cx.hot_start().and_then(|hot| carry::listed(&hot.plan.plan().result, links));
     hot.map_or_else(
         || {
             let example = vec!["1"; links].join(",");

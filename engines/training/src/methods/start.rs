@@ -1,9 +1,9 @@
 //! What every search begins with: a plan to beat and the circuits worth trying.
 
-use super::carry;
 use super::session::Session;
 use crate::programs::circuit_bounds::useful_within;
 use crate::search::baselines::Baseline;
+use crate::search::carry;
 use crate::search::watch::Found;
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
@@ -63,7 +63,7 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Found>, MethodError
     let before = Some(plan.objective.value);
     let links = session.evaluator.network.links();
     let listed = |links| {
-        carry::circuits(&plan.result, links)
+        carry::listed(&plan.result, links)
             .ok_or_else(|| "the plan does not list the circuits of its own scenario".to_owned())
     };
     let translated = if hot.same_scenario {
@@ -71,7 +71,7 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Found>, MethodError
     } else {
         plan.scenario.body.build().map_err(|problems| problems.to_string()).and_then(|old| {
             let x = listed(old.instance.links.len())?;
-            carry::translate(&x, &old.instance, &session.instance)
+            carry::translated(&x, &old.instance, &session.instance)
         })
     };
     let (mut x, mut remarks) = match translated {

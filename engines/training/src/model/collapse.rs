@@ -6,7 +6,8 @@
 
 mod expand;
 
-pub use expand::{expand_plan, expanded};
+pub use expand::expanded;
+pub(crate) use expand::{Expansion, expand};
 
 use crate::model::full_dag::{FullDag, Node, NodeKind};
 use crate::model::reduced_dag::{Dominance, ReducedDag, reduce};

@@ -75,7 +75,7 @@ pub struct Network {
 
 impl Network {
     /// Largest number of tasks: the closure takes one bit per pair.
-    pub const MAX_TASKS: usize = 20_000;
+    pub const MAX_TASKS: usize = crate::scenario::limits::MAX_TASKS as usize;
 
     /// Compiles `instance`.
     pub fn new(instance: &Instance) -> Result<Self, NetworkError> {

@@ -11,12 +11,10 @@
 mod bounds;
 
 use crate::model::full_dag::FullDag;
+use crate::scenario::limits::MAX_EDGES;
 use bounds::Bounds;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::units::TaskId;
-
-/// Largest number of edges of an instance.
-pub const MAX_EDGES: usize = 2_000_000;
 
 /// Tolerance of the dominance test, seconds.
 const EPSILON_S: f64 = 1e-12;

@@ -1,8 +1,9 @@
 //! Sizes and placement of a job, contention, and the ideal network.
 
 use crate::analysis::Setting;
+use crate::model::build::Built;
 use crate::plan::{RateControl, TrainingResult};
-use crate::scenario::{Built, TrainingScenario};
+use crate::scenario::TrainingScenario;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Facts, Section, Tone, Unit};
 

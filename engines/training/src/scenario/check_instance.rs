@@ -1,8 +1,7 @@
 //! What can be wrong with an explicit instance.
 
 use super::knobs::beyond_valid_edges;
-use super::limits::{MAX_BYTES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
-use crate::model::reduced_dag::MAX_EDGES;
+use super::limits::{MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
 use crate::scenario::instance::{Instance, Task};
 use lightbay_core::problem::{Problems, counted};
 use lightbay_core::units::PodId;

@@ -5,9 +5,8 @@ use super::idle::{is_replaced, replaced_remedy};
 use super::job::{Job, Measured, Mla, Model, ModelChoice, Moe, PortsPerPod, RunConfig};
 use super::knobs::{RUN_KNOBS, job_knobs};
 use super::limits::{MAX_BYTES, MAX_GPUS_PER_STAGE, MAX_NODES, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES};
-use crate::model::full_dag::FullDag;
 use crate::scenario::presets;
-use crate::scenario::workload::{Shape, StageLoad, Workload};
+use crate::scenario::workload::{Shape, StageLoad, Workload, node_count};
 use lightbay_core::param::ParamValue;
 use lightbay_core::problem::{Problems, counted};
 use lightbay_core::units::Gbps;
@@ -328,7 +327,7 @@ fn check_size(job: &Job, shape: &Shape, problems: &mut Problems) {
     let n = job.run.micro_batches;
     // Every bucket but one also cuts a backward in two.
     let exchanges = shape.stages.saturating_mul(2 * shape.dp_buckets - 1);
-    let nodes = FullDag::node_count(shape.stages, shape.virtual_stages, n, exchanges);
+    let nodes = node_count(shape.stages, shape.virtual_stages, n, exchanges);
     let tasks = job.transfer_count(shape);
     for (what, count, most) in
         [("compute and transfer nodes", nodes, MAX_NODES), ("transfers between pods", tasks, MAX_TASKS)]

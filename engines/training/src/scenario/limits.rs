@@ -1,7 +1,9 @@
 //! How large a scenario may be. Checked before anything is laid out.
 
 /// Most inter-pod tasks of an instance; their order relation takes a bit per pair.
-pub const MAX_TASKS: u64 = crate::model::network::Network::MAX_TASKS as u64;
+pub const MAX_TASKS: u64 = 20_000;
+/// Most edges between the tasks of an instance.
+pub const MAX_EDGES: usize = 2_000_000;
 /// Most nodes of a full graph.
 pub const MAX_NODES: u64 = 1_000_000;
 /// Most GPUs of a job.

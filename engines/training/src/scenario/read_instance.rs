@@ -1,8 +1,7 @@
 //! Reading an explicit instance from JSON, all problems at once.
 
 use super::check_instance::check_instance;
-use super::limits::{MAX_BYTES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
-use crate::model::reduced_dag::MAX_EDGES;
+use super::limits::{MAX_BYTES, MAX_EDGES, MAX_GBPS, MAX_PORTS, MAX_SECONDS, MAX_TASKS, MIN_BYTES, MIN_GBPS};
 use crate::scenario::instance::{
     Edge, GpuSet, Instance, InstanceProvenance, Link, LinkKind, Pod, Task, TaskKind,
 };

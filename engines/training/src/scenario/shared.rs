@@ -120,21 +120,6 @@ impl SharedPods {
         problems.into_result(Layout { budget, shapes, first })
     }
 
-    /// Everything that is wrong, an order of work that waits for itself included.
-    ///
-    /// # Errors
-    /// All problems, with paths from `jobs` or `ports_per_pod`.
-    pub(super) fn validate(&self) -> Result<(), Problems> {
-        self.layout()?;
-        let mut problems = Problems::new();
-        for (index, placed) in self.jobs.iter().enumerate() {
-            if let Err(wrong) = TrainingScenario::Job(placed.job.clone()).validate() {
-                extend_under(&mut problems, wrong, index);
-            }
-        }
-        problems.into_result(())
-    }
-
     fn check_list(&self, problems: &mut Problems) {
         let count = self.jobs.len();
         if count < 2 {
@@ -266,7 +251,7 @@ fn brought(shapes: &[Shape], first: &[usize], problems: &mut Problems) -> Vec<u3
 }
 
 /// Problems of one job as problems of the scenario: `job.run.tp` becomes `jobs[1].job.run.tp`.
-fn extend_under(problems: &mut Problems, of_job: Problems, index: usize) {
+pub(crate) fn extend_under(problems: &mut Problems, of_job: Problems, index: usize) {
     let unseen = of_job.total() - of_job.list().len();
     for problem in of_job.list() {
         problems.push(problem.clone().under(&format!("jobs[{index}]")));

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use super::*;
+use crate::model::reduced_dag::Dominance;
 use crate::scenario::presets;
 use job::{ModelChoice, PortsPerPod};
 use lightbay_core::param::{ParamValue, Setting};

@@ -8,7 +8,7 @@ mod shape;
 
 pub use buckets::Bucket;
 pub use params::{LayerParams, layer_split, parameter_total};
-pub use shape::Shape;
+pub use shape::{Shape, node_count};
 
 use crate::scenario::job::{Balance, Job, Measured, Model, RunConfig};
 

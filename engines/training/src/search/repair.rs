@@ -5,6 +5,9 @@ use lightbay_core::random::Stream;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
+/// Number of the random stream that repairs plans from elsewhere; islands count from 0.
+pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
+
 /// Limits that every vector keeps: ports and useful circuits.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {

@@ -121,3 +121,24 @@ impl Watch for Unwatched {
         self.evaluations += evaluations;
     }
 }
+
+/// Searches that only prepare something: they may be stopped, but what they find is nobody's plan.
+pub(crate) struct Quiet<'a, W>(pub &'a mut W);
+
+impl<W: Watch> Watch for Quiet<'_, W> {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        self.0.checkpoint()
+    }
+
+    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, _body: EventBody) {}
+
+    fn count(&mut self, evaluations: u64) {
+        self.0.count(evaluations);
+    }
+}

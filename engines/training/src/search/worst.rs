@@ -6,14 +6,14 @@
 //! every sink link ends no later the more circuits it has, in every configuration and so in the worst, and the link
 //! that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
 
-use crate::analysis::prices::{Quiet, best_known};
+use super::known::best_known;
+use super::watch::{Found, Quiet, Watch};
 use crate::programs::circuit_bounds::circuit_bounds;
 use crate::scenario::instance::Instance;
 use crate::scenario::variants::Variant;
 use crate::search::outer::{self, Split, Vectors};
 use crate::search::polish::polish;
 use crate::search::repair::Limits;
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;

@@ -4,9 +4,9 @@
 //! is at most the length of a path of links by induction.
 
 use super::network::Network;
+use crate::model::pairs::Pairs;
 use crate::model::pod::{CHIPS, LINK_CLASSES, LINK_OF_ARC, PORTS};
 use crate::model::topology::Topology;
-use crate::programs::program::Pairs;
 use lightbay_core::method::MethodError;
 use lightbay_highs::event::Unwatched;
 use lightbay_highs::instance::solve_here;

@@ -1,8 +1,7 @@
 //! Circuits and ports that fail.
 
 use super::Ends;
-use crate::analysis::prices::Quiet;
-use crate::search::watch::Watch;
+use crate::search::watch::{Quiet, Watch};
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::method::MethodError;
 

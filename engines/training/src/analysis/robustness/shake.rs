@@ -8,14 +8,13 @@
 
 use super::Ends;
 use crate::analysis::Setting;
-use crate::analysis::prices::Quiet;
 use crate::model::collapse::Laid;
 use crate::model::full_dag::{FullDag, NodeKind};
 use crate::model::network::Network;
 use crate::model::reduced_dag::{Dominance, reduce};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::{Edge, Instance, TaskKind};
-use crate::search::watch::Watch;
+use crate::search::watch::{Quiet, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::tail::{self, Sink, TailScratch};
 use lightbay_core::method::MethodError;

@@ -1,8 +1,9 @@
 //! Plans from points of the solver.
 
 use crate::Training;
-use crate::methods::{carry, session, solver};
+use crate::methods::{session, solver};
 use crate::programs::interval::Shaped;
+use crate::search::carry;
 use crate::search::watch::Found;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
@@ -130,7 +131,7 @@ impl Reader<Training> for Reading<'_> {
         }
         let plan = cx.offered()?;
         let network = &self.evaluator.network;
-        let mut x = carry::circuits(&plan.plan().result, network.links())?;
+        let mut x = carry::listed(&plan.plan().result, network.links())?;
         session::repair(cx, self.evaluator, &mut x);
         let trace = self.evaluator.trace(&x, self.rates, &mut self.scratch);
         let point = self.shaped.point_of(&self.shaped.model.model, network, &trace, &x).ok();

@@ -7,6 +7,7 @@ use crate::scenario::job::{Measured, MeasuredStage, Order, PortsPerPod};
 use crate::scenario::presets;
 use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{Rule, Simulator};
+use crate::simulate::replicas::expand_plan;
 
 fn preset(name: &str) -> Job {
     presets::job(name).unwrap().job()

@@ -34,7 +34,7 @@ fn node_counts_follow_the_formula() {
         let job = presets::job(name).unwrap().job();
         assert_eq!(dag_of(&job, 1).nodes().len(), nodes, "{name}");
         assert_eq!(
-            FullDag::node_count(
+            crate::scenario::workload::node_count(
                 job.run.pp,
                 chunks,
                 job.run.micro_batches,

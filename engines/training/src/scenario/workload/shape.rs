@@ -97,3 +97,11 @@ impl Shape {
         self.first_gpu(self.replicas, stage)
     }
 }
+
+/// Nodes of the full graph of one replica: compute, transfers, gradient exchanges.
+pub fn node_count(stages: u32, chunks: u32, micro_batches: u32, exchanges: u32) -> u64 {
+    let (parts, n) = (u64::from(stages) * u64::from(chunks), u64::from(micro_batches));
+    (2 * parts.saturating_mul(n))
+        .saturating_add(2 * parts.saturating_sub(1).saturating_mul(n))
+        .saturating_add(u64::from(exchanges))
+}

@@ -1,9 +1,9 @@
 //! A plan for several jobs on changed jobs or pods.
 
 use super::{Kept, Team};
-use crate::methods::{fit, listed, translated};
 use crate::plan::{JobPlan, RateControl, TrainingResult};
 use crate::scenario::shared::SharedPods;
+use crate::search::carry::{fit, listed, translated};
 use crate::search::watch::Found;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Carried;

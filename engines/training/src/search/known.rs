@@ -1,13 +1,12 @@
 //! The best circuits for given ports, from a plan that is known.
 
+use super::watch::{Found, Quiet, Watch};
 use crate::programs::circuit_bounds::circuit_bounds;
 use crate::search::outer;
 use crate::search::polish::polish;
 use crate::search::repair::Limits;
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::windows::Windows;
-use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
 
 /// Circuit vectors that one price may list.
@@ -24,35 +23,14 @@ const NONE: f64 = 1e-12;
 
 /// The best plan found.
 #[derive(Clone, Debug)]
-pub(super) struct Best {
+pub(crate) struct Best {
     pub found: Found,
     /// Whether nothing is better.
     pub proven: bool,
 }
 
-/// Searches that only prepare something: they may be stopped, but what they find is nobody's plan.
-pub(crate) struct Quiet<'a, W>(pub &'a mut W);
-
-impl<W: Watch> Watch for Quiet<'_, W> {
-    fn checkpoint(&mut self) -> Result<(), MethodError> {
-        self.0.checkpoint()
-    }
-
-    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
-        Ok(())
-    }
-
-    fn bound(&mut self, _makespan: f64) {}
-
-    fn report(&mut self, _body: EventBody) {}
-
-    fn count(&mut self, evaluations: u64) {
-        self.0.count(evaluations);
-    }
-}
-
 /// The best circuits, of one link at most so many where `most` says so. `known` must keep to that.
-pub(super) fn best<W: Watch>(
+pub(crate) fn best<W: Watch>(
     evaluator: &Evaluator,
     rates: Rates,
     most: Option<(usize, u32)>,

@@ -1,0 +1,122 @@
+//! Proofs by the exact model.
+
+use super::ground::{Ground, Start, best_bound, outcome};
+use crate::Crossconnect;
+use crate::model::assignment::Cell;
+use crate::programs::bound::whole;
+use crate::programs::exact::{Orientation, Program, infeasible};
+use lightbay_core::context::Context;
+use lightbay_core::event::{EventBody, ModelSize};
+use lightbay_core::method::{MethodError, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::plan::{Limit, Status};
+use lightbay_highs::solution::{Start as Point, Status as Ending};
+use lightbay_highs::solve::{self, Reader};
+use rand::Rng;
+use std::sync::Arc;
+
+/// Number of the random stream that seeds the solver.
+const STREAM: u64 = 31;
+
+/// What a bound covers if orientations are chosen first.
+const COVERS: &str = "plans with the orientation that was chosen first";
+
+/// Solves the exact model from a solution, if there is one, with at most so many nodes.
+pub(super) fn prove(
+    ground: &Arc<Ground>,
+    start: Option<&Start>,
+    oriented: Option<&[Cell]>,
+    params: &Params,
+    nodes: Option<usize>,
+    cx: &mut Context<'_, Crossconnect>,
+) -> Result<Outcome, MethodError> {
+    if start.is_some_and(|start| start.removed <= best_bound(cx)) {
+        return Ok(Outcome::done(Status::Optimal));
+    }
+    let orientation = oriented.map_or(Orientation::Joint, Orientation::Fixed);
+    let program = Program::watched(&ground.task, orientation, cx)?;
+    if program.model().columns() == 0 {
+        // Nothing is wanted, or no circuit that is has two ports on one switch.
+        if ground.circuits() > 0 {
+            return Ok(Outcome::Infeasible(infeasible(&ground.task, orientation)));
+        }
+        let nothing = program.assignment(&[]);
+        ground.offer(cx, ground.task.removed(&nothing), &nothing, "nothing is wanted")?;
+        return Ok(outcome(cx, Limit::Work));
+    }
+    let size = program.model().size();
+    let which = if oriented.is_some() { "orientation fixed" } else { "all orientations" };
+    cx.phase(
+        "exact",
+        format!("{} circuits on {} switches, {which}", ground.circuits(), ground.task.ocs_count),
+    );
+    cx.report(EventBody::Model(ModelSize {
+        after: "written in full".to_owned(),
+        columns: u64::from(size.columns),
+        rows: u64::from(size.rows),
+        nonzeros: u64::from(size.nonzeros),
+        integers: u64::from(size.integers),
+    }));
+    let point = start.and_then(|start| program.point(&start.plan)).map_or(Point::None, Point::Full);
+    let seed = cx.stream(STREAM).next_u64();
+    let mut options = solve::options_of(params, seed);
+    if let Some(nodes) = nodes {
+        options = options.set("mip_max_nodes", i32::try_from(nodes).unwrap_or(i32::MAX));
+    }
+    // Removed circuits are whole: what is less than one better is not better.
+    options = options.set("mip_abs_gap", 1.0 - 1e-4);
+    let mut reading = Reading { ground: Arc::clone(ground), program, fixed: oriented.is_some() };
+    let program = reading.program.clone();
+    let asked =
+        solve::Ask { model: program.model(), options, start: point, isolated: solve::isolated(params) };
+    let solution = solve::run(asked, &mut reading, cx)?;
+    Ok(match solution.status {
+        Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
+            Outcome::Infeasible(infeasible(&ground.task, orientation))
+        }
+        Ending::Optimal => match outcome(cx, Limit::Work) {
+            // The solver stopped at the gap that was asked for.
+            Outcome::Done { status: Status::Feasible, .. } => Outcome::done(Status::GapReached),
+            outcome => outcome,
+        },
+        Ending::Trouble => Outcome::done(Status::NumericalTrouble),
+        _ => outcome(cx, Limit::Work),
+    })
+}
+
+/// Makes plans of the solver's points.
+struct Reading {
+    ground: Arc<Ground>,
+    program: Program,
+    /// Whether the model has one orientation only.
+    fixed: bool,
+}
+
+impl Reader<Crossconnect> for Reading {
+    fn incumbent(
+        &mut self,
+        cx: &mut Context<'_, Crossconnect>,
+        _objective: f64,
+        values: &[f64],
+        source: &str,
+    ) -> Result<(), MethodError> {
+        let plan = self.program.assignment(values);
+        let removed = self.ground.task.removed(&plan);
+        self.ground.offer(cx, removed, &plan, source)
+    }
+
+    fn bound(&mut self, cx: &mut Context<'_, Crossconnect>, bound: f64) -> Result<(), MethodError> {
+        let bound = whole(bound) as f64;
+        if self.fixed {
+            cx.bound_over(bound, COVERS);
+        } else {
+            cx.bound(bound);
+        }
+        Ok(())
+    }
+
+    fn better(&mut self, cx: &mut Context<'_, Crossconnect>) -> Option<Vec<f64>> {
+        let plan = self.ground.offered(cx)?;
+        self.program.point(&plan)
+    }
+}

@@ -1,0 +1,50 @@
+//! Unordered pairs of chips that the symmetry of a pod takes for one.
+
+use super::group::Group;
+use super::pod::{CHIPS, parts};
+
+/// Classes of unordered pairs under the translations.
+pub(crate) struct Pairs<'g> {
+    group: &'g Group,
+    pub(crate) nodes: usize,
+    /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
+    rows: Vec<u32>,
+    /// How often a translation class meets one of its pairs: 2 if the pair is its own mirror image, else 1.
+    pub(crate) count: Vec<f64>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'g> Pairs<'g> {
+    /// The classes of all pairs of a pod.
+    pub(crate) fn new(group: &'g Group) -> Self {
+        let nodes = CHIPS * group.order();
+        let mut pairs = Self { group, nodes, rows: vec![NONE; CHIPS * nodes], count: Vec::new() };
+        for chip in 0..CHIPS {
+            for other in (0..nodes).filter(|other| *other != chip) {
+                let at = chip * nodes + other;
+                if pairs.rows[at] != NONE {
+                    continue;
+                }
+                let mirror = pairs.position(other as u32, chip as u32);
+                let row = pairs.count.len() as u32;
+                pairs.rows[at] = row;
+                pairs.rows[mirror] = row;
+                pairs.count.push(if mirror == at { 2.0 } else { 1.0 });
+            }
+        }
+        pairs
+    }
+
+    /// Where an ordered pair stands once its first chip is moved into cube 0.
+    fn position(&self, first: u32, second: u32) -> usize {
+        let ((cube, chip), (far, other)) = (parts(first), parts(second));
+        let moved = self.group.times(self.group.inverse(cube), far);
+        usize::from(chip) * self.nodes + CHIPS * moved + usize::from(other)
+    }
+
+    /// The class of a pair.
+    pub(crate) fn row(&self, first: u32, second: u32) -> usize {
+        self.rows[self.position(first, second)] as usize
+    }
+}

@@ -1,0 +1,90 @@
+//! From a scenario to the instance that methods work on.
+
+use super::collapse::{JobSummary, collapsed, full_dag};
+use super::reduced_dag::Dominance;
+use crate::scenario::instance::Instance;
+use crate::scenario::job::{Measured, Order};
+use crate::scenario::shared::extend_under;
+use crate::scenario::workload::Workload;
+use crate::scenario::{TrainingScenario, check_instance};
+use lightbay_core::problem::{Problem, Problems};
+
+/// A scenario ready for the methods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Built {
+    /// What the methods work on.
+    pub instance: Instance,
+    /// Sizes of the job it was built from.
+    pub job: Option<JobSummary>,
+}
+
+impl Built {
+    /// Duration of an iteration in which no task crosses pods; circuits do not matter then.
+    pub fn compute_s(&self) -> Option<f64> {
+        self.instance.provenance.as_ref().and_then(|provenance| provenance.compute_s)
+    }
+}
+
+impl TrainingScenario {
+    /// Everything that is wrong with it, without laying anything large out.
+    ///
+    /// # Errors
+    /// All problems, with paths from `job`, `instance` or `jobs`.
+    pub fn validate(&self) -> Result<(), Problems> {
+        match self {
+            Self::Job(job) => {
+                let shape = job.shape()?;
+                // Only a literal order can wait for itself.
+                let literal = |measured: &Measured| matches!(measured.order, Order::Lists(_));
+                if job.measured.as_ref().is_some_and(literal)
+                    && let Some(workload) = Workload::of(job, &shape)
+                {
+                    full_dag(job, &shape, &workload, 1)?;
+                }
+                Ok(())
+            }
+            Self::Instance(instance) => check_instance(instance, "instance").into_result(()),
+            Self::Shared(shared) => {
+                shared.layout()?;
+                let mut problems = Problems::new();
+                for (index, placed) in shared.jobs.iter().enumerate() {
+                    if let Err(wrong) = Self::Job(placed.job.clone()).validate() {
+                        extend_under(&mut problems, wrong, index);
+                    }
+                }
+                problems.into_result(())
+            }
+        }
+    }
+
+    /// The instance that it stands for: one replica of a job, or the given instance.
+    ///
+    /// # Errors
+    /// All problems, with paths from `job` or `instance`. Several jobs are no single instance.
+    pub fn build(&self) -> Result<Built, Problems> {
+        self.build_with(Dominance::AtBandwidth)
+    }
+
+    /// The same with a choice which edges of a job are left out. An instance keeps the edges it has.
+    ///
+    /// # Errors
+    /// As for [`TrainingScenario::build`].
+    pub fn build_with(&self, dominance: Dominance) -> Result<Built, Problems> {
+        match self {
+            Self::Job(job) => {
+                let (instance, summary) = collapsed(job, dominance)?;
+                Ok(Built { instance, job: Some(summary) })
+            }
+            Self::Instance(instance) => {
+                check_instance(instance, "instance").into_result(())?;
+                Ok(Built { instance: instance.clone(), job: None })
+            }
+            Self::Shared(shared) => Err(Problem::new(
+                "jobs",
+                format!("are {} jobs that share pods, no single one", shared.jobs.len()),
+                "plan them with the method `reallocate`, or give one of them as `job`",
+            )
+            .into()),
+        }
+    }
+}

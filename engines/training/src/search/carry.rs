@@ -1,0 +1,84 @@
+//! Circuits of one plan on another scenario.
+
+use super::repair::{Limits, REPAIR_STREAM, RepairScratch};
+use crate::plan::TrainingResult;
+use crate::scenario::instance::{Instance, Link};
+use crate::simulate::evaluate::Evaluator;
+use lightbay_core::random::Streams;
+use std::collections::BTreeSet;
+
+/// Circuits of a result in link order; `None` if it is not for that many links.
+pub(crate) fn listed(result: &TrainingResult, links: usize) -> Option<Vec<u32>> {
+    let ordered = result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id);
+    (ordered && result.topology.len() == links).then(|| result.circuits())
+}
+
+/// Circuits of a plan for `from` on the links of `to`: links with equal kinds and pod names keep theirs, others
+/// get one. The second part says what was missing.
+///
+/// # Errors
+/// One sentence that says why the circuits mean nothing there: other pods, or no link in common.
+pub(crate) fn translated(
+    x: &[u32],
+    from: &Instance,
+    to: &Instance,
+) -> Result<(Vec<u32>, Vec<String>), String> {
+    let pods = |instance: &Instance| -> BTreeSet<String> {
+        instance.pods.iter().filter(|pod| !pod.mirror).map(|pod| pod.name.clone()).collect()
+    };
+    let (old, new) = (pods(from), pods(to));
+    if old.len() != new.len() {
+        return Err(format!("the plan is for {} pods, the scenario has {}", old.len(), new.len()));
+    }
+    if old != new {
+        return Err("the pods of the plan have other names than those of the scenario".to_owned());
+    }
+    let name = |instance: &Instance, link: &Link| {
+        let pod = |id: lightbay_core::units::PodId| {
+            instance.pods.get(id.index()).map_or_else(String::new, |pod| pod.name.clone())
+        };
+        (link.kind, pod(link.pod_a), pod(link.pod_b))
+    };
+    let known: std::collections::HashMap<_, u32> =
+        from.links.iter().zip(x).map(|(link, &circuits)| (name(from, link), circuits)).collect();
+    let mut kept = 0;
+    let mut remarks = Vec::new();
+    let translated = to
+        .links
+        .iter()
+        .map(|link| {
+            if let Some(&circuits) = known.get(&name(to, link)) {
+                kept += 1;
+                return circuits;
+            }
+            let (_, a, b) = name(to, link);
+            remarks.push(format!("the link between '{a}' and '{b}' is new and starts with 1 circuit"));
+            1
+        })
+        .collect();
+    let gone = from.links.len().saturating_sub(kept);
+    if gone > 0 {
+        remarks.push(format!("circuits of {gone} links that no longer exist were dropped"));
+    }
+    if kept == 0 {
+        Err("no link of the plan exists in the scenario".to_owned())
+    } else {
+        Ok((translated, remarks))
+    }
+}
+
+/// Takes circuits away until every pod has enough ports; says whether any were.
+///
+/// # Errors
+/// One sentence, if a pod has fewer ports than links.
+pub(crate) fn fit(evaluator: &Evaluator, x: &mut [u32]) -> Result<bool, String> {
+    let budget = &evaluator.network.budget;
+    let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
+    let before = x.to_vec();
+    let mut random = Streams::new(0).stream(REPAIR_STREAM);
+    if (Limits { budget, caps: &caps }).repair(x, &mut random, &mut RepairScratch::default()) {
+        Ok(x != before)
+    } else {
+        Err("a pod of the changed scenario has fewer ports than links".to_owned())
+    }
+}

@@ -1,0 +1,85 @@
+//! A plan of one replica copied onto all of them.
+
+use super::evaluate::{Evaluator, Rates, Scratch};
+use super::schedule;
+use crate::model::collapse::{Expansion, collapsed, expand};
+use crate::model::reduced_dag::Dominance;
+use crate::plan::{LinkCircuits, RateControl, Segment, TaskSchedule, TrainingResult};
+use crate::scenario::instance::{Instance, Link};
+use crate::scenario::job::Job;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::units::LinkId;
+
+/// A collapsed plan on the expanded instance: circuits and schedules of a link or task go to all its copies.
+///
+/// Of a stage with an odd number of GPUs the smaller half of the exchange has room to spare. A plan with rates of its
+/// own lets it keep pace with the larger half; at fair rates it runs ahead, so the iteration is simulated anew.
+///
+/// # Errors
+/// Everything that is wrong with the job, or a plan that is not one of the collapsed instance.
+pub fn expand_plan(job: &Job, result: &TrainingResult) -> Result<(Instance, TrainingResult), Problems> {
+    let Expansion { instance, link_of, task_of } = expand(job)?;
+    let (collapsed, _) = collapsed(job, Dominance::AtBandwidth)?;
+    let fits = result.topology.len() == collapsed.links.len()
+        && result.tasks.len() == collapsed.tasks.len()
+        && result.topology.iter().enumerate().all(|(id, entry)| entry.link.index() == id)
+        && result.tasks.iter().enumerate().all(|(id, entry)| entry.task.index() == id);
+    if !fits {
+        return Err(Problem::new(
+            "result",
+            "does not list every link and task of the job once, in order",
+            "correct the plan; `check` names what is wrong with it",
+        )
+        .into());
+    }
+    let topology: Vec<LinkCircuits> = link_of
+        .iter()
+        .enumerate()
+        .map(|(id, link)| LinkCircuits {
+            link: LinkId::from_index(id),
+            circuits: result.topology[link.index()].circuits,
+        })
+        .collect();
+    let mut copies = task_of.iter().zip(&instance.tasks);
+    let halves_differ = copies.any(|(source, task)| task.flows != collapsed.tasks[source.index()].flows);
+    if halves_differ && result.rate_control == RateControl::Fair {
+        let circuits: Vec<u32> = topology.iter().map(|entry| entry.circuits).collect();
+        let result = fair_run(&instance, &circuits)?;
+        return Ok((instance, result));
+    }
+    let tasks = task_of.iter().zip(&instance.tasks).map(|(&source, task)| {
+        let schedule = &result.tasks[source.index()];
+        let share = task.volume_bytes / collapsed.tasks[source.index()].volume_bytes;
+        TaskSchedule {
+            task: task.id,
+            start_s: schedule.start_s,
+            finish_s: schedule.finish_s,
+            segments: schedule
+                .segments
+                .iter()
+                .map(|segment| Segment { volume_bytes: segment.volume_bytes * share, ..*segment })
+                .collect(),
+        }
+    });
+    let tasks = tasks.collect();
+    let ports_used = instance
+        .links
+        .iter()
+        .zip(&topology)
+        .map(|(link, entry)| circuit_ports(link) * u64::from(entry.circuits))
+        .sum();
+    let result = TrainingResult { topology, ports_used, tasks, ..result.clone() };
+    Ok((instance, result))
+}
+
+fn fair_run(instance: &Instance, circuits: &[u32]) -> Result<TrainingResult, Problem> {
+    let evaluator = Evaluator::new(instance)
+        .map_err(|error| Problem::new("job", error.to_string(), "keep the collapsed form"))?;
+    let trace = evaluator.trace(circuits, Rates::Fair, &mut Scratch::default());
+    Ok(schedule::result(&evaluator, circuits, RateControl::Fair, &trace))
+}
+
+/// All pods of an expanded instance are real.
+fn circuit_ports(link: &Link) -> u64 {
+    u64::from(link.ports_a) + u64::from(link.ports_b)
+}
