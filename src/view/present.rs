@@ -9,6 +9,7 @@ mod crossconnect;
 mod desk;
 mod explained;
 mod rows;
+mod section;
 mod tpu;
 mod training;
 mod whatif;
@@ -62,9 +63,9 @@ fn screens(kind: &str) -> Option<&'static KindScreens> {
     KINDS.iter().find(|screens| screens.kind == kind)
 }
 
-/// The panes of a kind; empty for an unknown one.
+/// The panes of a kind: its own screens, or its sections where it has none; empty for an unknown kind.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
-    screens(kind).map_or(&[], |screens| screens.panes)
+    screens(kind).map_or_else(|| section::panes::infos(kind), |screens| screens.panes)
 }
 
 /// What a pane is drawn from.
@@ -112,9 +113,13 @@ impl Presenter {
     }
 
     fn of(&mut self, app: &App) -> Option<&mut (dyn KindPanes + 'static)> {
-        let screens = screens(app.work.as_ref()?.kind)?;
+        let kind = app.work.as_ref()?.kind;
         if self.open.as_ref().is_none_or(|(opened, _)| *opened != app.opened) {
-            self.open = Some((app.opened, (screens.make)()));
+            let panes = match screens(kind) {
+                Some(screens) => (screens.make)(),
+                None => Box::new(section::panes::Panes::of(kind)),
+            };
+            self.open = Some((app.opened, panes));
         }
         self.open.as_mut().map(|(_, panes)| &mut **panes)
     }

@@ -6,23 +6,27 @@
 //! | room | what |
 //! |---|---|
 //! | [`value`] | cells: text and numbers with units, and what they mean |
+//! | [`phrase`] | sentences in parts with their meaning |
 //! | [`section`] | a section and the forms it can have |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
 
 pub mod json;
+pub mod phrase;
 pub mod section;
 #[cfg(test)]
 mod tests;
 pub mod text;
 pub mod value;
 
+pub use phrase::{Phrase, Words};
 pub use section::{
     Block, Body, Column, Curve, Curves, Fact, Facts, Lane, Matrix, Point, Row, Section, SectionInfo,
     SectionOf, Span, Spans, Table,
 };
 pub use value::{Cell, Tone, Unit, Value};
 
+use crate::clock::Deadline;
 use std::fmt;
 
 /// A section that cannot be shown.
@@ -45,6 +49,15 @@ impl Unavailable {
         Self::Absent { because: because.into(), remedy: remedy.into() }
     }
 
+    /// A section that takes longer than the time given for it.
+    pub fn late(deadline: Deadline) -> Self {
+        let limit_s = deadline.limit().map_or(0.0, |limit| limit.as_secs_f64());
+        Self::absent(
+            format!("it takes longer than {limit_s} s"),
+            "print it with `lightbay show PLAN --thorough`",
+        )
+    }
+
     /// A section that could not be worked out.
     pub fn failed(why: impl fmt::Display) -> Self {
         Self::Failed(why.to_string())
@@ -62,11 +75,12 @@ impl fmt::Display for Unavailable {
 
 /// The sections of one scenario or plan. Implementations keep what several sections need, so that it is worked out once.
 pub trait Report {
-    /// Works a section out.
+    /// Works a section out; one that searches gives up at the deadline.
     ///
     /// # Errors
-    /// [`Unavailable::Absent`] for a name that the kind does not declare or a section that the subject does not have.
-    fn section(&self, name: &str) -> Result<Section, Unavailable>;
+    /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the subject does not have, or one
+    /// that takes longer than there is time.
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable>;
 
     /// Tells that a section takes longer than about a second for this subject: an overview leaves it out unless
     /// everything is asked for.
@@ -80,7 +94,7 @@ pub trait Report {
 pub struct NoSections;
 
 impl Report for NoSections {
-    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
         Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out"))
     }
 }

@@ -15,6 +15,7 @@ mod tests;
 use crate::Crossconnect;
 use crate::plan::{Changes, CrossconnectResult, PhaseOrder};
 use crate::scenario::CrossconnectScenario;
+use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
 use lightbay_core::scenario::Scenario;
@@ -87,7 +88,7 @@ fn no_plan() -> Unavailable {
 }
 
 impl Report for CrossconnectReport<'_> {
-    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "hall" => Ok(hall::section(self.scenario, self.result)),
             "totals" => self.changes().map(|changes| changes::totals(self.scenario, changes)),

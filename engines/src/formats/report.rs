@@ -3,6 +3,7 @@
 use super::{Artifact, FormatInfo, Subject, SubjectSort, file_stem};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
 use crate::files::bound_words;
+use lightbay_core::clock::Deadline;
 use lightbay_core::param::{Domain, ParamInfo, Params, Setting};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::quantity;
@@ -134,7 +135,7 @@ fn all(subject: Subject<'_>, report: &dyn Report) -> Result<Vec<(&'static str, S
     let is_plan = matches!(subject, Subject::Plan(_));
     let mut found = Vec::new();
     for info in sections(subject.kind()).iter().filter(|info| is_plan || info.of == SectionOf::Scenario) {
-        match report.section(info.name) {
+        match report.section(info.name, Deadline::NEVER) {
             Ok(section) => found.push((info.name, section)),
             Err(Unavailable::Absent { .. }) => {}
             Err(Unavailable::Failed(why)) => {
@@ -154,7 +155,7 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
     } else {
         let name =
             sections(subject.kind()).iter().find(|info| info.name == table).map_or("", |info| info.name);
-        let section = report.section(name).map_err(|why| match why {
+        let section = report.section(name, Deadline::NEVER).map_err(|why| match why {
             Unavailable::Absent { because, remedy } => Problem::new(TABLE, because, remedy),
             Unavailable::Failed(why) => Problem::new(TABLE, why, "run `lightbay check` on the plan"),
         })?;

@@ -20,6 +20,7 @@ use crate::Tpu;
 use crate::analysis::Yardsticks;
 use crate::plan::{Routing, TpuResult};
 use crate::scenario::TpuScenario;
+use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
@@ -105,7 +106,7 @@ impl<'a> TpuReport<'a> {
 }
 
 impl Report for TpuReport<'_> {
-    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "pod" => Ok(pod::section(self.scenario, self.result, self.group.as_deref())),
             "throughput" => Ok(throughput::section(self.scenario, self.result, self.yardsticks())),

@@ -24,7 +24,7 @@ pub mod methods;
 pub mod model;
 pub mod plan;
 pub mod programs;
-mod report;
+pub mod report;
 pub mod scenario;
 pub mod search;
 pub mod simulate;

@@ -2,6 +2,7 @@
 //!
 //! | room | what |
 //! |---|---|
+//! | [`limited`] | searches that end at a deadline |
 //! | [`job`] | sizes, placement, contention and the ideal network |
 //! | [`network`] | pods with their ports, links with their circuits |
 //! | [`schedule`] | start, end and mean rate of every task |
@@ -11,6 +12,7 @@
 //! | [`several`] | several jobs on the same pods |
 
 mod job;
+mod limited;
 mod network;
 mod path;
 mod schedule;
@@ -28,11 +30,12 @@ use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::Instance;
 use crate::simulate::evaluate::Rates;
-use lightbay_core::method::MethodError;
+use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
 use lightbay_core::scenario::Scenario;
+use limited::Limited;
 use several::SeveralReport;
 use std::cell::OnceCell;
 
@@ -102,6 +105,37 @@ pub(crate) fn report<'a>(
     })
 }
 
+/// A section of plans that is worked out from the analysis of one job, of one alone or of one among several.
+///
+/// # Errors
+/// A name of another section, or a section that takes longer than there is time.
+pub fn of_job(
+    scenario: &TrainingScenario,
+    analysis: &Analysis,
+    name: &str,
+    deadline: Deadline,
+) -> Result<Section, Unavailable> {
+    let (setting, circuits) = (&analysis.setting, &analysis.circuits);
+    let instance = &setting.instance;
+    match name {
+        "path" => Ok(path::section(analysis)),
+        "sensitivity" => {
+            let rates = rates_of(analysis.rate_control);
+            sensitivity::section(instance, setting, circuits, rates, Limited(deadline))
+        }
+        "robustness" => trials::section(scenario, instance, setting, circuits, Limited(deadline)),
+        _ => Err(missing(name)),
+    }
+}
+
+/// The rule of rates under which circuits of a plan are valued.
+const fn rates_of(control: RateControl) -> Rates {
+    match control {
+        RateControl::Fair => Rates::Fair,
+        RateControl::Joint => Rates::Best,
+    }
+}
+
 /// The report of one job.
 struct TrainingReport<'a> {
     scenario: &'a TrainingScenario,
@@ -157,16 +191,12 @@ impl<'a> TrainingReport<'a> {
                 "run `lightbay check` on the plan",
             ));
         }
-        let rates = match result.rate_control {
-            RateControl::Fair => Rates::Fair,
-            RateControl::Joint => Rates::Best,
-        };
-        Ok((circuits, rates))
+        Ok((circuits, rates_of(result.rate_control)))
     }
 }
 
 impl Report for TrainingReport<'_> {
-    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         let instance = &self.built.instance;
         match name {
             "job" => Ok(job::section(self.scenario, &self.built, self.setting.as_ref(), self.result)),
@@ -176,9 +206,12 @@ impl Report for TrainingReport<'_> {
             "path" => Ok(path::section(self.analysis()?)),
             "sensitivity" => {
                 let (circuits, rates) = self.circuits()?;
-                sensitivity::section(instance, self.setting()?, &circuits, rates)
+                sensitivity::section(instance, self.setting()?, &circuits, rates, Limited(deadline))
             }
-            "robustness" => trials::section(self.scenario, instance, self.setting()?, &self.circuits()?.0),
+            "robustness" => {
+                let (circuits, _) = self.circuits()?;
+                trials::section(self.scenario, instance, self.setting()?, &circuits, Limited(deadline))
+            }
             "jobs" | "ports" => Err(not_several()),
             _ => Err(missing(name)),
         }
@@ -199,8 +232,4 @@ fn link_name(instance: &Instance, link: usize) -> String {
 
 fn pod_name(instance: &Instance, pod: usize) -> String {
     instance.pods.get(pod).map_or_else(|| pod.to_string(), |pod| pod.name.clone())
-}
-
-fn failed(error: MethodError) -> Unavailable {
-    Unavailable::failed(error)
 }

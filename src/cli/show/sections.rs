@@ -2,6 +2,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::table::Table;
+use lightbay_core::clock::Deadline;
 use lightbay_core::problem::{Problems, printable, suggestion};
 use lightbay_core::report::section::SectionOf;
 use lightbay_core::report::text::{Extent, Grid, grid, heading};
@@ -46,7 +47,7 @@ impl<'a> Sections<'a> {
         let quick = |info: &&SectionInfo| self.thorough || !self.report.is_slow(info.name);
         let mut all = Vec::new();
         for info in self.of_subject().filter(quick) {
-            match self.report.section(info.name) {
+            match self.report.section(info.name, Deadline::NEVER) {
                 Ok(section) => all.push((info, section)),
                 Err(Unavailable::Absent { .. }) => {}
                 Err(Unavailable::Failed(why)) => failed.push(format!("section {}: {why}", info.name)),
@@ -99,7 +100,7 @@ impl<'a> Sections<'a> {
             let what = format!("'{name}' is a section of plans, and this is a scenario");
             return Err(Failure::input("--section", what, "solve it and show the plan"));
         }
-        self.report.section(name).map_err(|error| match error {
+        self.report.section(name, Deadline::NEVER).map_err(|error| match error {
             Unavailable::Absent { because, remedy } => {
                 Failure::input("--section", format!("'{name}' is not there: {because}"), remedy)
             }

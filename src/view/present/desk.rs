@@ -39,7 +39,7 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Des
         let key = key.clone();
         let job = JobKey { variant: self.sort, ..job };
         if !jobs.iter().any(|other| other.key == job) {
-            let work = move || Box::new((key.clone(), work().map(Arc::new))) as JobResult;
+            let work = move || Box::new((key.clone(), guarded(&work).map(Arc::new))) as JobResult;
             jobs.push(ViewJob { key: job, work: Arc::new(work) });
         }
         None
@@ -70,6 +70,15 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Des
         }
         Ok(())
     }
+}
+
+/// A defect in the work of a pane is a failed pane, not one that waits for ever.
+fn guarded<T>(work: impl Fn() -> Result<T, String>) -> Result<T, String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(format!("this crashed: {}; the log has more", text.as_deref().unwrap_or("no message")))
+    })
 }
 
 #[cfg(test)]
@@ -103,6 +112,17 @@ mod tests {
         let (made, jobs) = ask(&mut desk, 3);
         assert_eq!((made.unwrap().map(|two| *two), jobs.len()), (Ok(6), 0));
         assert_eq!(ask(&mut desk, 0).0.unwrap(), Err("zero".to_owned()));
+    }
+
+    #[test]
+    fn work_that_panics_is_a_result_with_its_message() {
+        let mut desk = Desk::<u32, u32>::new(3, 2);
+        let mut jobs = Vec::new();
+        let work = || -> Result<u32, String> { panic!("no circuits") };
+        assert!(desk.look(&1, JOB, &mut jobs, work).is_none());
+        desk.accept(jobs[0].key, (jobs[0].work)()).unwrap();
+        let why = desk.known(&1).unwrap().unwrap_err();
+        assert!(why.contains("no circuits"), "{why}");
     }
 
     #[test]

@@ -48,6 +48,20 @@ pub fn fail(input: &PaneInput<'_>, why: &str, area: Rect, buf: &mut Buffer) {
     frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
 }
 
+/// The designed state of a pane of plans while there is none: waiting for the first, or why it did not come.
+pub fn no_plan(input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+    let failed = input.app.runs.latest(|_| true).and_then(|run| {
+        let why = crate::view::shell::runs::failure(run)?;
+        Some(format!("{} {}: {why}", run.method, run.word().to_lowercase()))
+    });
+    let state = match &failed {
+        _ if input.app.runs.is_busy() => Shown::Waiting("the first plan"),
+        Some(what) => Shown::Failed { what, remedy: "L shows the log; change parameters and press r" },
+        None => Shown::Empty { what: "no plan yet", remedy: "press r to solve" },
+    };
+    frame(input, &Title { context: Vec::new(), value: Vec::new() }, state, area, buf);
+}
+
 /// Explanations by plan.
 #[derive(Debug)]
 pub struct Explanations<E> {
@@ -76,19 +90,7 @@ impl<E: Explain> Explanations<E> {
         };
         match self.of_shown(input.app, jobs) {
             Lookup::Ready(explained) => return Some(explained),
-            Lookup::NoPlan => {
-                let failed = input.app.runs.latest(|_| true).and_then(|run| {
-                    let why = crate::view::shell::runs::failure(run)?;
-                    Some(format!("{} {}: {why}", run.method, run.word().to_lowercase()))
-                });
-                say(match &failed {
-                    _ if input.app.runs.is_busy() => Shown::Waiting("the first plan"),
-                    Some(what) => {
-                        Shown::Failed { what, remedy: "L shows the log; change parameters and press r" }
-                    }
-                    None => Shown::Empty { what: "no plan yet", remedy: "press r to solve" },
-                });
-            }
+            Lookup::NoPlan => no_plan(input, area, buf),
             Lookup::Making => say(Shown::Waiting("the plan to be explained")),
             Lookup::Failed(why) => fail(input, &why, area, buf),
         }

@@ -1,7 +1,6 @@
 //! The panes of kind `training`.
 
 mod activity;
-mod barred;
 mod choice;
 mod compare;
 mod contention;
@@ -10,17 +9,14 @@ mod explained;
 mod ga;
 mod links;
 mod path;
-mod patience;
 mod pieces;
 mod ports;
-mod prices;
 mod rates;
 mod reallocation;
-mod robustness;
 mod search;
+mod sections;
 mod slack;
 mod whatif;
-mod worked;
 
 use super::whatif::WhatIfPane;
 use super::{CompareBlocks, Explanations, KindPanes, KindScreens, PaneInput};
@@ -31,6 +27,7 @@ use choice::Choice;
 use explained::{Explained, Whole};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use sections::JobSection;
 use std::sync::Arc;
 
 /// What the kind shows.
@@ -52,8 +49,8 @@ const WHAT_IF: u8 = 9;
 /// Number of the pane of slack.
 const SLACK: u8 = 10;
 
-/// Number of the pane of prices.
-const PRICES: u8 = 12;
+/// Number of the pane of shadow prices.
+const SENSITIVITY: u8 = 12;
 
 /// Number of the pane of failures.
 const ROBUSTNESS: u8 = 13;
@@ -114,7 +111,11 @@ const PANES: &[PaneInfo] = &[
         "Reallocation",
         "Which job has ports to spare, and which one gains from them?",
     ),
-    PaneInfo::new(PRICES, "Sensitivity", "Shadow prices: what is one port more worth, one circuit less?"),
+    PaneInfo::new(
+        SENSITIVITY,
+        "Sensitivity",
+        "Shadow prices: what is one port more worth, one circuit less?",
+    ),
     PaneInfo::new(ROBUSTNESS, "Robustness", "What if computes take longer, or circuits and ports fail?"),
 ];
 
@@ -122,7 +123,7 @@ const PANES: &[PaneInfo] = &[
 type Facts = Arc<Explained>;
 
 /// The panes with what they keep.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Training {
     explained: Explanations<Whole>,
     dag: dag::DagPane,
@@ -135,9 +136,35 @@ struct Training {
     contention: contention::ContentionPane,
     slack: slack::SlackPane,
     reallocation: reallocation::ReallocationPane,
-    prices: prices::PricesPane,
-    robustness: robustness::RobustnessPane,
+    sensitivity: JobSection,
+    robustness: JobSection,
     what_if: WhatIfPane,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        let [sensitivity, robustness] = [
+            ("sensitivity", "sensitivity of ports and circuits", SENSITIVITY),
+            ("robustness", "the plan under failures", ROBUSTNESS),
+        ]
+        .map(|(name, waits_for, pane)| JobSection::new(name, waits_for, u64::from(pane)));
+        Self {
+            explained: Explanations::default(),
+            dag: dag::DagPane::default(),
+            activity: activity::ActivityPane::default(),
+            ports: ports::PortsPane::default(),
+            ga: ga::GaPane::default(),
+            search: search::SearchPane::default(),
+            path: path::PathPane::default(),
+            rates: rates::RatesPane::default(),
+            contention: contention::ContentionPane::default(),
+            slack: slack::SlackPane::default(),
+            reallocation: reallocation::ReallocationPane::default(),
+            sensitivity,
+            robustness,
+            what_if: WhatIfPane::default(),
+        }
+    }
 }
 
 impl KindPanes for Training {
@@ -147,7 +174,7 @@ impl KindPanes for Training {
             self.explained
                 .accept(key, result)
                 .or_else(|result| self.reallocation.accept(key, result))
-                .or_else(|result| self.prices.accept(key, result))
+                .or_else(|result| self.sensitivity.accept(key, result))
                 .or_else(|result| self.robustness.accept(key, result)),
         );
     }
@@ -181,7 +208,7 @@ impl KindPanes for Training {
             RATES => self.rates.draw(input, &explained, choice, area, buf, drawn, out),
             CONTENTION => self.contention.draw(input, &explained, choice, area, buf, drawn, out),
             SLACK => self.slack.draw(input, &explained, choice, area, buf, drawn, out),
-            PRICES => self.prices.draw(input, &explained, area, buf, drawn, out),
+            SENSITIVITY => self.sensitivity.draw(input, &explained, area, buf, drawn, out),
             ROBUSTNESS => self.robustness.draw(input, &explained, area, buf, drawn, out),
             _ => {
                 let baseline = self.explained.of_baseline(input.app, &mut out.jobs);

@@ -1,5 +1,6 @@
 //! A section of a report and the forms it can have.
 
+use super::phrase::Phrase;
 use super::value::{Cell, Tone, Unit};
 
 /// Description of a section that a kind can work out.
@@ -13,6 +14,8 @@ pub struct SectionInfo {
     pub help: &'static str,
     /// Subject that it is worked out from.
     pub of: SectionOf,
+    /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole.
+    pub forms: &'static [&'static str],
 }
 
 /// Subject of a section.
@@ -27,12 +30,19 @@ pub enum SectionOf {
 impl SectionInfo {
     /// A section of scenarios and plans.
     pub const fn of_scenario(name: &'static str, title: &'static str, help: &'static str) -> Self {
-        Self { name, title, help, of: SectionOf::Scenario }
+        Self { name, title, help, of: SectionOf::Scenario, forms: &[] }
     }
 
     /// A section of plans.
     pub const fn of_plan(name: &'static str, title: &'static str, help: &'static str) -> Self {
-        Self { name, title, help, of: SectionOf::Plan }
+        Self { name, title, help, of: SectionOf::Plan, forms: &[] }
+    }
+
+    /// The same section with blocks that a screen shows one at a time.
+    #[must_use]
+    pub const fn forms(mut self, forms: &'static [&'static str]) -> Self {
+        self.forms = forms;
+        self
     }
 }
 
@@ -41,6 +51,10 @@ impl SectionInfo {
 pub struct Section {
     /// Heading, with what it is of where that differs: `Schedule, by start`.
     pub title: String,
+    /// A few words behind the title on a screen: `estimates: the best plan is not proven`.
+    pub context: Phrase,
+    /// The one figure that answers the question of the section, for the title line of a screen.
+    pub answer: Phrase,
     /// Sentences above the body.
     pub remarks: Vec<String>,
     /// Blocks, one below the other.
@@ -81,7 +95,27 @@ impl Section {
 
     /// A section without blocks.
     pub fn empty(title: impl Into<String>) -> Self {
-        Self { title: title.into(), remarks: Vec::new(), blocks: Vec::new() }
+        Self {
+            title: title.into(),
+            context: Phrase::new(),
+            answer: Phrase::new(),
+            remarks: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// A few words behind the title on a screen.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<Phrase>) -> Self {
+        self.context = context.into();
+        self
+    }
+
+    /// The one figure that answers the question of the section.
+    #[must_use]
+    pub fn answer(mut self, answer: impl Into<Phrase>) -> Self {
+        self.answer = answer.into();
+        self
     }
 
     /// Adds a block.
@@ -164,6 +198,8 @@ pub struct Table {
     pub overview: usize,
     /// Name of one row and of several: `task`, `tasks`.
     pub of: [&'static str; 2],
+    /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
+    pub bar: Option<usize>,
 }
 
 /// A column of a table.
@@ -188,8 +224,8 @@ pub struct Row {
     pub cells: Vec<Cell>,
     /// The item that it selects, such as a task or a link, by its index.
     pub item: Option<u32>,
-    /// One sentence on it; may be empty.
-    pub sentence: String,
+    /// One sentence on it, which says what the cells cannot; a screen words the cells where it is empty.
+    pub sentence: Phrase,
     /// Lines of the details of the item.
     pub details: Vec<String>,
 }
@@ -242,7 +278,7 @@ impl Row {
 
     /// One sentence on it.
     #[must_use]
-    pub fn sentence(mut self, sentence: impl Into<String>) -> Self {
+    pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
         self.sentence = sentence.into();
         self
     }
@@ -251,7 +287,14 @@ impl Row {
 impl Table {
     /// A table without rows. `of` names its rows: one and several.
     pub fn new(of: [&'static str; 2], columns: Vec<Column>) -> Self {
-        Self { columns, rows: Vec::new(), overview: 0, of }
+        Self { columns, rows: Vec::new(), overview: 0, of, bar: None }
+    }
+
+    /// Draws the numbers of a column, by its index, as bars too.
+    #[must_use]
+    pub const fn bar(mut self, column: usize) -> Self {
+        self.bar = Some(column);
+        self
     }
 
     /// Rows that an overview shows.
@@ -289,6 +332,8 @@ pub struct Matrix {
     pub cells: Vec<Cell>,
     /// Equal across the diagonal: the lower half repeats the upper one.
     pub symmetric: bool,
+    /// Shades the cells by amount where a screen can.
+    pub shaded: bool,
 }
 
 /// Values over one axis.
@@ -300,6 +345,10 @@ pub struct Curves {
     pub axis_label: &'static str,
     /// Unit of the axis.
     pub axis_unit: Unit,
+    /// Spreads the axis by order of magnitude.
+    pub axis_is_log: bool,
+    /// Spreads the values by order of magnitude.
+    pub values_are_log: bool,
     /// The curves.
     pub curves: Vec<Curve>,
 }

@@ -15,6 +15,8 @@ fn curves() -> Curves {
         axis: "offered",
         axis_label: "offered",
         axis_unit: Unit::RATIO.with_decimals(1),
+        axis_is_log: false,
+        values_are_log: false,
         curves: vec![curve("joint", &[(1.0, 0.002), (2.0, 0.004)]), curve("fair", &[(2.0, 0.005)])],
     }
 }
@@ -27,6 +29,7 @@ fn matrix() -> Matrix {
         columns: vec!["p0".to_owned(), "p1".to_owned()],
         cells: vec![Cell::none(), Cell::new(3), Cell::new(3), Cell::none()],
         symmetric: true,
+        shaded: true,
     }
 }
 

@@ -17,7 +17,12 @@ pub enum Extent {
 
 /// A number as it is read, without its unit.
 pub fn number(value: f64, unit: Unit) -> String {
-    let scaled = value * unit.scale;
+    let text = plain(value * unit.scale, unit);
+    let is_zero = text.chars().all(|sign| matches!(sign, '0' | '.'));
+    if unit.signed && value > 0.0 && !is_zero { format!("+{text}") } else { text }
+}
+
+fn plain(scaled: f64, unit: Unit) -> String {
     match unit.decimals {
         None => quantity::number(scaled),
         Some(decimals) => {

@@ -9,34 +9,47 @@ pub struct Unit {
     pub scale: f64,
     /// Decimals; `None` for at most eight significant digits without trailing zeros.
     pub decimals: Option<u8>,
+    /// Written with a `+` where it is above zero: for differences.
+    pub signed: bool,
 }
 
 impl Unit {
     /// A number without unit, with the digits that it has.
-    pub const NUMBER: Self = Self { symbol: "", scale: 1.0, decimals: None };
+    pub const NUMBER: Self = Self::new("", 1.0, None);
     /// A count.
-    pub const COUNT: Self = Self { symbol: "", scale: 1.0, decimals: Some(0) };
+    pub const COUNT: Self = Self::new("", 1.0, Some(0));
     /// A ratio with four decimals.
-    pub const RATIO: Self = Self { symbol: "", scale: 1.0, decimals: Some(4) };
+    pub const RATIO: Self = Self::new("", 1.0, Some(4));
     /// Seconds.
-    pub const SECONDS: Self = Self { symbol: "s", scale: 1.0, decimals: Some(6) };
+    pub const SECONDS: Self = Self::new("s", 1.0, Some(6));
     /// Seconds, read as milliseconds.
-    pub const MILLISECONDS: Self = Self { symbol: "ms", scale: 1e3, decimals: Some(3) };
+    pub const MILLISECONDS: Self = Self::new("ms", 1e3, Some(3));
     /// Seconds, read as microseconds.
-    pub const MICROSECONDS: Self = Self { symbol: "µs", scale: 1e6, decimals: Some(3) };
+    pub const MICROSECONDS: Self = Self::new("µs", 1e6, Some(3));
     /// Bytes, read as gigabytes.
-    pub const GIGABYTES: Self = Self { symbol: "GB", scale: 1e-9, decimals: Some(2) };
+    pub const GIGABYTES: Self = Self::new("GB", 1e-9, Some(2));
     /// Gigabits per second.
-    pub const GBPS: Self = Self { symbol: "Gb/s", scale: 1.0, decimals: None };
+    pub const GBPS: Self = Self::new("Gb/s", 1.0, None);
     /// A share, read as per cent.
-    pub const PERCENT: Self = Self { symbol: "%", scale: 100.0, decimals: Some(2) };
+    pub const PERCENT: Self = Self::new("%", 100.0, Some(2));
     /// Flits per cycle and chip.
-    pub const FLITS: Self = Self { symbol: "flits/cycle/chip", scale: 1.0, decimals: Some(3) };
+    pub const FLITS: Self = Self::new("flits/cycle/chip", 1.0, Some(3));
+
+    /// A unit by its symbol, the factor from the data to the number that is read, and its decimals.
+    pub const fn new(symbol: &'static str, scale: f64, decimals: Option<u8>) -> Self {
+        Self { symbol, scale, decimals, signed: false }
+    }
 
     /// The same unit with another number of decimals.
     #[must_use]
     pub const fn with_decimals(self, decimals: u8) -> Self {
         Self { decimals: Some(decimals), ..self }
+    }
+
+    /// The same unit for differences: with a `+` above zero.
+    #[must_use]
+    pub const fn signed(self) -> Self {
+        Self { signed: true, ..self }
     }
 }
 

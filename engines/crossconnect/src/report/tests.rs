@@ -1,5 +1,6 @@
 use super::*;
 use crate::scenario::presets;
+use lightbay_core::clock::Deadline;
 use lightbay_core::report::json;
 use serde_json::json;
 
@@ -12,7 +13,7 @@ fn scenario() -> Scenario<Crossconnect> {
 fn a_hall_counts_its_ports_and_circuits() {
     let scenario = scenario();
     let report = CrossconnectReport::new(&scenario, None);
-    let hall = json::section(&report.section("hall").unwrap());
+    let hall = json::section(&report.section("hall", Deadline::NEVER).unwrap());
     for (name, value) in [("pods", 16), ("ocs_count", 16), ("ports_a", 256), ("ports_b", 256)] {
         assert_eq!(hall[name], json!(value), "{name}");
     }
@@ -24,7 +25,7 @@ fn sections_of_plans_are_not_there_without_one() {
     let scenario = scenario();
     let report = CrossconnectReport::new(&scenario, None);
     for info in SECTIONS.iter().filter(|info| info.name != "hall") {
-        let why = report.section(info.name).unwrap_err().to_string();
+        let why = report.section(info.name, Deadline::NEVER).unwrap_err().to_string();
         assert!(why.contains("section of plans"), "{}: {why}", info.name);
     }
 }
@@ -36,10 +37,10 @@ fn what_is_changed_adds_up_over_switches_and_pairs() {
     let changes = crate::rollout::assemble::candidate(&scenario.body, &target).result;
     let report = CrossconnectReport { scenario: &scenario.body, result: Some(&changes) };
     let sum = |section: &str, column: &str| -> u64 {
-        let rows = json::section(&report.section(section).unwrap());
+        let rows = json::section(&report.section(section, Deadline::NEVER).unwrap());
         rows.as_array().unwrap().iter().map(|row| row[column].as_u64().unwrap()).sum()
     };
-    let totals = json::section(&report.section("totals").unwrap());
+    let totals = json::section(&report.section("totals", Deadline::NEVER).unwrap());
     for (column, total) in
         [("kept", "kept_circuits"), ("added", "added_circuits"), ("removed", "removed_circuits")]
     {

@@ -6,7 +6,7 @@ use lightbay_core::metric::MetricInfo;
 use lightbay_core::report::Unit;
 
 /// Digits of throughputs per pair, which are small.
-const PER_PAIR: Unit = Unit { symbol: "", scale: 1.0, decimals: None };
+const PER_PAIR: Unit = Unit::NUMBER;
 
 /// The objective.
 pub(super) const OBJECTIVE: ObjectiveInfo = ObjectiveInfo::max(
@@ -60,7 +60,7 @@ pub(super) const METRICS: &[MetricInfo] = &[
     MetricInfo::cost(
         "load_over_ideal",
         "load over ideal",
-        Unit { symbol: "x ideal load", scale: 1.0, decimals: Some(2) },
+        Unit::new("x ideal load", 1.0, Some(2)),
         "Max channel load over that of ideally split routes (1 / MCF), where it is more than 1.25 times that.",
     )
     .derived(|figures| Some(figures.get("max_channel_load")? * figures.value).filter(|times| *times > LOSSY))

@@ -19,11 +19,13 @@ pub(super) fn section(simulation: &Simulation) -> Section {
         tone,
         steps: false,
     };
-    let cycles = Unit { symbol: "cycles", scale: 1.0, decimals: Some(0) };
+    let cycles = Unit::new("cycles", 1.0, Some(0));
     let curves = Curves {
         axis: "offered_flits_per_cycle_per_node",
         axis_label: "offered",
         axis_unit: Unit::FLITS.with_decimals(2),
+        axis_is_log: false,
+        values_are_log: false,
         curves: vec![
             curve("delivered_flits_per_cycle_per_node", "delivered", Unit::FLITS, Tone::Answer, |point| {
                 point.1

@@ -1,5 +1,6 @@
 use super::*;
 use crate::scenario::presets;
+use lightbay_core::clock::Deadline;
 use lightbay_core::report::json;
 use serde_json::json;
 
@@ -11,9 +12,9 @@ fn scenario() -> Scenario<Tpu> {
 fn a_scenario_has_its_size_and_what_tori_of_it_reach() {
     let scenario = scenario();
     let report = TpuReport::new(&scenario, None).unwrap();
-    let pod = json::section(&report.section("pod").unwrap());
+    let pod = json::section(&report.section("pod", Deadline::NEVER).unwrap());
     assert_eq!((&pod["chips"], &pod["cubes"]), (&json!(128), &json!(2)));
-    let rows = json::section(&report.section("throughput").unwrap());
+    let rows = json::section(&report.section("throughput", Deadline::NEVER).unwrap());
     let row = |name: &str| {
         let rows = rows.as_array().unwrap();
         rows.iter().find(|row| row["network"].as_str().unwrap().starts_with(name)).unwrap().clone()
@@ -30,7 +31,10 @@ fn sections_of_plans_are_not_there_without_one() {
     let scenario = scenario();
     let report = TpuReport::new(&scenario, None).unwrap();
     for name in ["channels", "hottest", "faults", "simulation"] {
-        assert!(report.section(name).unwrap_err().to_string().contains("section of plans"), "{name}");
+        assert!(
+            report.section(name, Deadline::NEVER).unwrap_err().to_string().contains("section of plans"),
+            "{name}"
+        );
     }
-    assert!(report.section("nope").is_err());
+    assert!(report.section("nope", Deadline::NEVER).is_err());
 }

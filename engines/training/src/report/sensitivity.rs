@@ -1,12 +1,14 @@
 //! Gain of one port more in a pod, and cost of one circuit less on a link.
 
-use super::{failed, link_name, pod_name};
+use super::limited::Limited;
+use super::{link_name, pod_name};
 use crate::analysis::Setting;
-use crate::analysis::prices::{MORE_PORTS, Prices};
+use crate::analysis::prices::{CircuitPrice, MORE_PORTS, PortPrice, Prices};
 use crate::scenario::instance::Instance;
-use crate::search::watch::Unwatched;
 use crate::simulate::evaluate::Rates;
-use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unavailable, Unit};
+use lightbay_core::problem::counted;
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Facts, Phrase, Section, Table, Tone, Unavailable, Unit};
 
 /// Rows of each table that an overview shows.
 const OVERVIEW: usize = 5;
@@ -16,19 +18,80 @@ pub(super) fn section(
     setting: &Setting,
     circuits: &[u32],
     rates: Rates,
+    mut limited: Limited,
 ) -> Result<Section, Unavailable> {
     let prices =
-        Prices::new(&setting.evaluator, circuits, rates, &mut Unwatched::default()).map_err(failed)?;
+        Prices::new(&setting.evaluator, circuits, rates, &mut limited).map_err(|error| limited.why(error))?;
     let proof = if prices.exact() {
         "Every figure is the difference of two proven optima."
     } else {
         "Not every figure is the difference of two proven optima: some are estimates."
     };
+    let context = if prices.exact() {
+        "against the proven best plan"
+    } else {
+        "estimates: the best plan is not proven"
+    };
     Ok(Section::empty("Sensitivity")
+        .context(Phrase::new().muted(context))
+        .answer(answer(instance, &prices))
         .remark(proof)
-        .block("base", "Sensitivity", base(&prices))
         .block("one_port_more", "One port more", pods(instance, &prices))
-        .block("one_circuit_less", "One circuit less", links(instance, &prices)))
+        .block("one_circuit_less", "One circuit less, the others planned anew", links(instance, &prices))
+        .block("base", "Counted from", base(&prices)))
+}
+
+/// A difference of times, ms.
+fn ms(seconds: f64) -> String {
+    format!("{} ms", number(seconds, Unit::MILLISECONDS))
+}
+
+/// The port that gains most.
+fn answer(instance: &Instance, prices: &Prices) -> Phrase {
+    match prices.pods.first() {
+        Some(price) if price.gain_s > 0.0 => Phrase::new()
+            .answer(format!("-{}", ms(price.gain_s)))
+            .muted(format!(" for a port in {}", pod_name(instance, price.pod as usize))),
+        Some(_) => Phrase::new().muted("no single port helps"),
+        None => Phrase::new(),
+    }
+}
+
+/// One sentence on a pod.
+fn on_pod(instance: &Instance, price: &PortPrice) -> Phrase {
+    let mut phrase = Phrase::new()
+        .answer(format!("> {}", pod_name(instance, price.pod as usize)))
+        .muted("  a port more gains ")
+        .answer(ms(price.gain_s))
+        .muted(if price.exact { " (proven)" } else { " (estimate)" });
+    match price.first {
+        Some((ports, gain_s)) if ports > 1 => {
+            phrase = phrase.text(format!("; {ports} more gain {}", ms(gain_s)));
+        }
+        None => phrase = phrase.muted(format!("; {MORE_PORTS} more gain nothing")),
+        Some(_) => {}
+    }
+    if price.free > 0 {
+        phrase = phrase.muted(format!("; {} of its {} ports are free", price.free, price.ports));
+    }
+    phrase
+}
+
+/// One sentence on a link.
+fn on_link(instance: &Instance, price: &CircuitPrice) -> Phrase {
+    let circuits = counted(u64::from(price.circuits), "circuit", "circuits");
+    let phrase = Phrase::new()
+        .answer(format!("> {}", link_name(instance, price.link as usize)))
+        .text(format!("  {circuits}"));
+    match price.loss {
+        Some(loss) => phrase
+            .muted("; one less adds ")
+            .answer(ms(loss.replanned_s))
+            .muted(if loss.exact { " (proven), " } else { " (estimate), " })
+            .text(ms(loss.kept_s))
+            .muted(" with the others fixed"),
+        None => phrase.bad("; without it the pods are cut off from each other"),
+    }
 }
 
 /// The plans that gains and losses are counted from.
@@ -45,14 +108,14 @@ fn pods(instance: &Instance, prices: &Prices) -> Table {
     let columns = vec![
         Column::words("pod", "pod"),
         Column::counts("ports", "ports"),
-        Column::counts("free", "free"),
+        Column::counts("free", "free").priority(2),
         Column::numbers("gain_s", "gains", Unit::MILLISECONDS),
-        Column::numbers("gain_nct", "of NCT", Unit::RATIO),
-        Column::counts("first_gain_ports", "first gain with ports"),
-        Column::numbers("first_gain_s", "then gains", Unit::MILLISECONDS),
-        Column::words("exact", "proven"),
+        Column::numbers("gain_nct", "NCT", Unit::RATIO).priority(3),
+        Column::counts("first_gain_ports", "first gain at").priority(5),
+        Column::numbers("first_gain_s", "then gains", Unit::MILLISECONDS).priority(4),
+        Column::words("exact", "proven").priority(6),
     ];
-    let mut table = Table::new(["pod", "pods"], columns).overview(OVERVIEW);
+    let mut table = Table::new(["pod", "pods"], columns).overview(OVERVIEW).bar(3);
     for price in &prices.pods {
         let [first, then] = match price.first {
             Some((ports, gain_s)) => [Cell::new(ports), Cell::new(gain_s)],
@@ -63,16 +126,13 @@ fn pods(instance: &Instance, prices: &Prices) -> Table {
             Cell::new(pod_name(instance, price.pod as usize)),
             Cell::new(price.ports),
             Cell::new(price.free),
-            Cell::new(price.gain_s).tone(Tone::Answer),
+            Cell::new(price.gain_s).tone(if price.gain_s > 0.0 { Tone::Good } else { Tone::Text }),
             nct,
             first,
             then,
             Cell::new(price.exact),
         ]);
-        row.item = Some(price.pod);
-        if price.first.is_none() {
-            row.sentence = format!("{MORE_PORTS} ports more gain nothing");
-        }
+        row.sentence = on_pod(instance, price);
     }
     table
 }
@@ -81,16 +141,16 @@ fn links(instance: &Instance, prices: &Prices) -> Table {
     let columns = vec![
         Column::words("link", "pods"),
         Column::counts("circuits", "circuits"),
-        Column::numbers("loss_s", "best other plan loses", Unit::MILLISECONDS),
-        Column::numbers("loss_nct", "of NCT", Unit::RATIO),
-        Column::numbers("loss_rest_kept_s", "others fixed loses", Unit::MILLISECONDS),
-        Column::words("exact", "proven"),
+        Column::numbers("loss_s", "adds", Unit::MILLISECONDS.signed()),
+        Column::numbers("loss_nct", "NCT", Unit::RATIO.signed()).priority(3),
+        Column::numbers("loss_rest_kept_s", "others fixed", Unit::MILLISECONDS.signed()).priority(2),
+        Column::words("exact", "proven").priority(6),
     ];
-    let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW);
+    let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW).bar(2);
     for price in &prices.links {
         let cells = match price.loss {
             Some(loss) => [
-                Cell::new(loss.replanned_s).tone(Tone::Answer),
+                Cell::new(loss.replanned_s).tone(if loss.replanned_s > 0.0 { Tone::Bad } else { Tone::Text }),
                 prices.nct(loss.replanned_s).map_or_else(Cell::none, Cell::new),
                 Cell::new(loss.kept_s),
                 Cell::new(loss.exact),
@@ -99,7 +159,7 @@ fn links(instance: &Instance, prices: &Prices) -> Table {
         };
         let mut row = vec![Cell::new(link_name(instance, price.link as usize)), Cell::new(price.circuits)];
         row.extend(cells);
-        table.row(row).item = Some(price.link);
+        table.row(row).sentence = on_link(instance, price);
     }
     table
 }

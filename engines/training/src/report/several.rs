@@ -4,6 +4,7 @@ use super::{missing, no_plan};
 use crate::model::parts::{JobPorts, Ledger, PodLedger, ledger};
 use crate::plan::{JobResult, TrainingResult};
 use crate::scenario::shared::SharedPods;
+use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::{Cell, Column, Facts, Report, Section, Table, Tone, Unavailable, Unit};
 
@@ -142,7 +143,7 @@ impl<'a> SeveralReport<'a> {
 }
 
 impl Report for SeveralReport<'_> {
-    fn section(&self, name: &str) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "job" => Ok(self.placement()),
             "jobs" => Ok(self.jobs()),

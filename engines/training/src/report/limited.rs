@@ -1,0 +1,38 @@
+//! Searches of sections that end with the time given for them.
+
+use crate::search::watch::{Found, Watch};
+use lightbay_core::clock::Deadline;
+use lightbay_core::context::Stop;
+use lightbay_core::event::EventBody;
+use lightbay_core::method::MethodError;
+use lightbay_core::report::Unavailable;
+
+/// Stops a search at a deadline and keeps nothing of what it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limited(pub Deadline);
+
+impl Limited {
+    /// The reason for a search that ended without a result.
+    pub fn why(self, error: MethodError) -> Unavailable {
+        match error {
+            MethodError::Stopped(_) => Unavailable::late(self.0),
+            other => Unavailable::failed(other),
+        }
+    }
+}
+
+impl Watch for Limited {
+    fn checkpoint(&mut self) -> Result<(), MethodError> {
+        if self.0.is_over() { Err(Stop::Time.into()) } else { Ok(()) }
+    }
+
+    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    fn bound(&mut self, _makespan: f64) {}
+
+    fn report(&mut self, _body: EventBody) {}
+
+    fn count(&mut self, _evaluations: u64) {}
+}

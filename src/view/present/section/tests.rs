@@ -1,0 +1,93 @@
+//! Rows, items and sentences of sections, without a terminal.
+
+use super::list::List;
+use super::matrix::MatrixView;
+use super::spans::SpansView;
+use super::*;
+use lightbay_core::report::{Cell, Column, Facts, Lane, Matrix, Section, Span, Spans, Table, Unit};
+
+fn section() -> Section {
+    let mut facts = Facts::new();
+    facts.number("makespan_s", "makespan", Unit::SECONDS, 12.5);
+    facts.sentence("of one iteration");
+    let columns = vec![
+        Column::words("pod", "pod"),
+        Column::counts("ports", "ports"),
+        Column::numbers("gain_s", "gains", Unit::MILLISECONDS),
+    ];
+    let mut table = Table::new(["pod", "pods"], columns).bar(2);
+    table.row(vec![Cell::new("p0"), Cell::new(16), Cell::new(0.002)]).item = Some(7);
+    table.row(vec![Cell::new("p1"), Cell::new(8), Cell::none()]).sentence = "> p1 is full".into();
+    Section::empty("Pods").block("sum", "Sum", facts).block("pods", "Pods", table)
+}
+
+fn list(section: &Section) -> List {
+    let blocks: Vec<(usize, &Block)> = section.blocks.iter().enumerate().collect();
+    List::new(section, &blocks)
+}
+
+#[test]
+fn blocks_stand_one_below_the_other_with_headings_and_a_gap() {
+    let section = section();
+    let list = list(&section);
+    // Heading and one fact; a gap; heading, names of columns and two rows.
+    assert_eq!(list.rows(), 2 + 1 + 4);
+    let rows: Vec<u32> = list.items().iter().map(|item| item.row).collect();
+    assert_eq!(rows, [1, 5, 6]);
+    assert_eq!(list.items()[1].id, 7, "a row keeps the item that the kind gave it");
+}
+
+#[test]
+fn sentences_are_those_of_the_kind_or_made_of_the_figures() {
+    let section = section();
+    let list = list(&section);
+    let first = list.first().unwrap();
+    assert_eq!(list.sentence(first).unwrap().to_string(), "> makespan  12.500000 s  of one iteration");
+    assert_eq!(list.sentence(7).unwrap().to_string(), "> p0  ports 16  gains 2.000 ms");
+    assert_eq!(list.details(7), ["pod  p0", "ports  16", "gains  2.000 ms"]);
+    assert_eq!(list.sentences()[2], "> p1 is full");
+}
+
+#[test]
+fn cells_of_a_matrix_are_items_named_by_row_and_column() {
+    let matrix = Matrix {
+        name: "circuits",
+        unit: Unit::COUNT,
+        rows: vec!["p0".into(), "p1".into()],
+        columns: vec!["q0".into(), "q1".into(), "q2".into()],
+        cells: (0..6).map(Cell::new).collect(),
+        symmetric: false,
+        shaded: true,
+    };
+    let view = MatrixView::new(1, &matrix);
+    let items: Vec<Item> = view.items(10).collect();
+    assert_eq!((items[4].row, items[4].place), (11, 1.0));
+    assert_eq!(view.sentence(items[4].id).unwrap().to_string(), "> p1 x q1  4");
+    assert!(view.sentence(item_id(0, 4)).is_none(), "a cell of another block");
+}
+
+#[test]
+fn spans_that_overlap_stand_in_rows_of_their_own() {
+    let span = |name: &str, start_s: f64, end_s: f64| Span {
+        name: name.into(),
+        start_s,
+        end_s,
+        tone: Meaning::Text,
+        item: None,
+    };
+    let lane = |name: &str, spans: Vec<Span>| Lane { name: name.into(), spans };
+    let spans = Spans {
+        lanes: vec![
+            lane("a", vec![span("one", 0.0, 2.0), span("two", 1.0, 3.0), span("three", 2.0, 3.0)]),
+            lane("b", vec![span("four", 0.0, 1.0)]),
+        ],
+        end_s: 3.0,
+    };
+    let view = SpansView::new(0, &spans);
+    // Two rows of lane a, one of lane b, and the axis.
+    assert_eq!(view.rows(), 4);
+    let rows: Vec<u32> = view.items(0).map(|item| item.row).collect();
+    assert_eq!(rows, [0, 0, 1, 2]);
+    let id = view.items(0).nth(1).unwrap().id;
+    assert_eq!(view.sentence(id).unwrap().to_string(), "> three  a  2.000000 s to 3.000000 s  1.000000 s");
+}
