@@ -8,7 +8,7 @@ use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Draft, Header};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::Report;
-use lightbay_core::scenario::Scenario;
+use lightbay_core::scenario::{Scenario, sha256_of};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ impl AnyScenario {
     /// # Errors
     /// A number that is not finite.
     pub fn sha256(&self) -> Result<String, WriteError> {
-        each_kind!(self, Self, scenario => scenario.sha256())
+        each_kind!(self, Self, scenario => sha256_of(scenario).map(|sha256| sha256.to_string()))
     }
 
     /// As a JSON tree in file order.

@@ -10,7 +10,7 @@ use crate::kind::Kind;
 use crate::method::{Method, MethodError, Outcome};
 use crate::param::{Effect, ParamInfo, ParamValue, Params};
 use crate::plan::{Limit, OPTIMAL_GAP, Status, gap, not_reproducible};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, sha256_of};
 use crate::worker::Launcher;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -118,7 +118,7 @@ impl<K: Kind> TypedJob<K> {
     pub fn new(method: Arc<dyn Method<K>>, mut request: Request<K>) -> Result<Self, crate::json::WriteError> {
         // Every run knows for itself what it read.
         request.params = request.params.unread();
-        let sha256: Arc<str> = request.scenario.sha256()?.into();
+        let sha256 = sha256_of(&request.scenario)?;
         let name = method.info().name.into();
         Ok(Self { method, name, request, sha256 })
     }

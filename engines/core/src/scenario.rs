@@ -1,5 +1,9 @@
 //! The scenario envelope: `{"schema": "lightbay.scenario/1", "kind": K, "name": "…", …fields of the kind}`.
 
+mod hash;
+
+pub use hash::sha256_of;
+
 use crate::json::{self, WriteError};
 use crate::kind::Kind;
 use crate::problem::{Problem, Problems, suggestion};

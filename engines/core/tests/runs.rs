@@ -8,6 +8,8 @@ use lightbay_core::context::Stop;
 use lightbay_core::event::{EndStatus, EventBody};
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Limit, Status};
+use lightbay_core::scenario::sha256_of;
+use std::sync::Arc;
 use std::time::Duration;
 use toy::{Scan, Then, board, done, job, request, scenario, wait_for};
 
@@ -331,4 +333,18 @@ fn files_of_another_version_are_refused_by_name() {
     let value = serde_json::json!({"schema": "lightbay.scenario/2", "kind": "toy", "numbers": [1]});
     let problems = lightbay_core::scenario::Scenario::<toy::Toy>::from_value(&value).unwrap_err();
     assert!(problems.to_string().contains("reads 'lightbay.scenario/1'"), "{problems}");
+}
+
+#[test]
+fn the_hash_of_a_shared_scenario_follows_its_content() {
+    let mut shared = scenario(&[1, 2]);
+    let first = sha256_of(&shared).unwrap();
+    assert!(Arc::ptr_eq(&first, &sha256_of(&shared).unwrap()), "computed once");
+    assert_eq!(*first, *shared.sha256().unwrap());
+    // A scenario whose hash is remembered is not changed in place: it moves.
+    assert!(Arc::get_mut(&mut shared).is_none());
+    Arc::make_mut(&mut shared).body.numbers.push(3);
+    let second = sha256_of(&shared).unwrap();
+    assert_eq!(*second, *shared.sha256().unwrap());
+    assert_ne!(first, second);
 }

@@ -7,6 +7,7 @@ use crate::exchange::DerivedFrom;
 use crate::kind::{Kind, Sense};
 use crate::plan::{Limit, OPTIMAL_GAP, Plan, Provenance, Status, gap, not_reproducible};
 use crate::problem::printable;
+use crate::scenario::sha256_of;
 use serde_json::Value;
 
 /// Relative difference between a claimed gap and that of value and bound: rounding of one division and one difference.
@@ -138,8 +139,8 @@ fn scenario<K: Kind>(plan: &Plan<K>, found: &mut Vec<Violation>) {
         ));
     }
     let claimed = &plan.provenance.scenario_sha256;
-    let wrong = match plan.scenario.sha256() {
-        Ok(sha) if *claimed == sha => return,
+    let wrong = match sha256_of(&plan.scenario) {
+        Ok(sha) if **claimed == *sha => return,
         Ok(sha) if claimed.is_empty() => {
             format!("'provenance.scenario_sha256' is missing, the embedded scenario has {sha}")
         }
