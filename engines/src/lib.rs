@@ -51,5 +51,5 @@ pub use lightbay_tpu as tpu;
 pub use lightbay_training as training;
 pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};
-pub use solve::{Ask, apply, change, idle, job, unknown_method};
+pub use solve::{Request, apply, change, idle, job, unknown_method};
 pub use subject::{AnyPlan, AnyScenario};

@@ -7,38 +7,27 @@ use lightbay_core::checked::SharedPlan;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_core::run::{Job, Request, TypedJob, common_params};
+use lightbay_core::run::{Common, Job, Request as Typed, TypedJob, common_params};
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// What is asked of a method, beside the scenario.
+/// A method with its settings: what is asked beside the scenario, from every form, command line, sweep and session.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct Request {
     /// Method by name.
     pub method: String,
     /// Values of its own knobs; all others take their defaults.
     pub settings: Vec<(String, ParamValue)>,
-    /// Seed of all random choices.
-    pub seed: u64,
-    /// Seconds after which to return the best plan.
-    pub time_limit_s: Option<f64>,
-    /// Relative gap at which to stop; [`job`] refuses it for a method that has no bound to compare with.
-    pub gap: Option<f64>,
+    /// Seed and limits; [`job`] refuses a gap for a method that has no bound to compare with.
+    pub common: Common,
     /// A plan to start from, of this or a similar scenario; [`job`] refuses it for a method that starts from none.
     pub hot_start: Option<SharedPlan>,
 }
 
-impl Ask {
+impl Request {
     /// The method with its defaults and seed 1.
     pub fn of(method: impl Into<String>) -> Self {
-        Self {
-            method: method.into(),
-            settings: Vec::new(),
-            seed: 1,
-            time_limit_s: None,
-            gap: None,
-            hot_start: None,
-        }
+        Self { method: method.into(), settings: Vec::new(), common: Common::default(), hot_start: None }
     }
 
     /// The same, with settings as [`apply`] returns them; the common ones (`time_limit_s`, `gap`, `seed`) go to
@@ -46,13 +35,8 @@ impl Ask {
     #[must_use]
     pub fn with(mut self, settings: Vec<(String, ParamValue)>) -> Self {
         for (name, value) in settings {
-            match name.as_str() {
-                "time_limit_s" => self.time_limit_s = lightbay_core::run::limit_of(Some(&value)),
-                "gap" => self.gap = lightbay_core::run::limit_of(Some(&value)),
-                "seed" => {
-                    self.seed = value.as_i64().and_then(|seed| u64::try_from(seed).ok()).unwrap_or(self.seed);
-                }
-                _ => self.settings.push((name, value)),
+            if !self.common.set(&name, &value) {
+                self.settings.push((name, value));
             }
         }
         self
@@ -236,20 +220,20 @@ fn unknown_setting(kind: &str, method: &str, name: &str, knobs: &[ParamInfo], ow
 /// # Errors
 /// An unknown method, parameters that are not valid for it, and what it would leave without effect: parameters, a gap or
 /// a plan to start from.
-pub fn job(scenario: &AnyScenario, ask: &Ask) -> Result<Box<dyn Job>, Problems> {
-    each_kind!(scenario, AnyScenario, scenario => typed(scenario, ask))
+pub fn job(scenario: &AnyScenario, request: &Request) -> Result<Box<dyn Job>, Problems> {
+    each_kind!(scenario, AnyScenario, scenario => typed(scenario, request))
 }
 
-fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Job>, Problems> {
-    let method = implementation::<K>(&ask.method)?;
+fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, request: &Request) -> Result<Box<dyn Job>, Problems> {
+    let method = implementation::<K>(&request.method)?;
     let info = method.info();
     let params =
-        Params::resolve(&info.params, ask.settings.iter().map(|(name, value)| (name.as_str(), value)))?;
+        Params::resolve(&info.params, request.settings.iter().map(|(name, value)| (name.as_str(), value)))?;
     // The parameters of a plan name every default too; a default does nothing that would not be done anyway.
     let given = |name: &str| {
         let default = find(&info.params, name).and_then(|param| param.default.as_ref());
-        let own = ask.settings.iter().any(|(set, _)| set == name) && params.get(name) != default;
-        own || (name == "gap" && ask.gap.is_some())
+        let own = request.settings.iter().any(|(set, _)| set == name) && params.get(name) != default;
+        own || (name == "gap" && request.common.gap.is_some())
     };
     let mut problems = Problems::new();
     for problem in method.idle(&scenario.body, &params) {
@@ -257,7 +241,7 @@ fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Jo
             problems.push(problem);
         }
     }
-    if ask.hot_start.is_some() && !info.hot_start {
+    if request.hot_start.is_some() && !info.hot_start {
         let why = format!("on {}, which starts from no plan", info.name);
         let remedy =
             format!("leave it out, or take a method that starts from one, such as {}", K::DEFAULT_METHOD);
@@ -266,16 +250,17 @@ fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, ask: &Ask) -> Result<Box<dyn Jo
         }
     }
     problems.into_result(())?;
-    let request = Request {
+    let Common { seed, time_limit_s, gap } = request.common;
+    let typed = Typed {
         scenario: Arc::clone(scenario),
         params,
-        seed: ask.seed,
-        time_limit_s: ask.time_limit_s,
-        gap: ask.gap,
-        hot_start: ask.hot_start.clone(),
+        seed,
+        time_limit_s,
+        gap,
+        hot_start: request.hot_start.clone(),
         proves: info.proves,
     };
-    let job = TypedJob::new(method, request)
+    let job = TypedJob::new(method, typed)
         .map_err(|error| Problem::new("", error.to_string(), "correct the scenario"))?;
     Ok(Box::new(job))
 }

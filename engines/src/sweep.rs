@@ -7,14 +7,14 @@
 use crate::catalogue::{kind, method, methods};
 use crate::solve::{idle, job, parse_entry, parse_param, unknown_method};
 use crate::subject::AnyScenario;
-use crate::{Ask, KindInfo};
+use crate::{KindInfo, Request};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::json::sha256_hex;
 use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::method::MethodInfo;
 use lightbay_core::param::{ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_core::run::{Job, common_params};
+use lightbay_core::run::{Common, Job, common_params};
 use serde_json::json;
 
 mod axis;
@@ -45,7 +45,7 @@ pub struct Sweep {
     /// Changes of every scenario. They are made together with those of the axes, as they may only fit together.
     changes: Vec<Change>,
     axes: Vec<Axis>,
-    asks: Vec<Ask>,
+    requests: Vec<Request>,
     infos: Vec<MethodInfo>,
     cold: bool,
 }
@@ -65,8 +65,8 @@ impl Sweep {
                 format!("'{}' is of kind {}, the first is of kind {}", other.name(), other.kind(), kind.name);
             return Err(Problem::new("", message, "sweep over scenarios of one kind at a time"));
         }
-        let (changes, axes, asks, infos) = Default::default();
-        Ok(Self { kind, scenarios, changes, axes, asks, infos, cold: false })
+        let (changes, axes, requests, infos) = Default::default();
+        Ok(Self { kind, scenarios, changes, axes, requests, infos, cold: false })
     }
 
     /// The same with these methods; none is the one that suits the first scenario.
@@ -85,7 +85,7 @@ impl Sweep {
                 }
                 Some(info) => {
                     self.infos.push(info);
-                    self.asks.push(Ask::of(name));
+                    self.requests.push(Request::of(name));
                 }
             }
         }
@@ -107,12 +107,12 @@ impl Sweep {
                 continue;
             }
             let mut having = 0;
-            for (info, ask) in self.infos.iter().zip(&mut self.asks) {
+            for (info, request) in self.infos.iter().zip(&mut self.requests) {
                 let own = parameters(info);
                 let Some(param) = own.iter().find(|param| param.name == setting.name) else { continue };
                 having += 1;
                 match parse_param(param, setting) {
-                    Ok(value) => *ask = ask.clone().with(vec![(setting.name.clone(), value)]),
+                    Ok(value) => *request = request.clone().with(vec![(setting.name.clone(), value)]),
                     Err(problem) if having == 1 => problems.push(problem),
                     Err(_) => {}
                 }
@@ -155,18 +155,17 @@ impl Sweep {
     /// The same with limits of every cell; what is not given stays as it is.
     #[must_use]
     pub fn limited(mut self, time_limit_s: Option<f64>, gap: Option<f64>, seed: Option<u64>) -> Self {
-        for ask in &mut self.asks {
-            ask.time_limit_s = time_limit_s.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
-            ask.gap = gap.or(ask.gap).filter(|gap| *gap > 0.0);
-            ask.seed = seed.unwrap_or(ask.seed);
+        for request in &mut self.requests {
+            request.common = request.common.with(seed, time_limit_s, gap);
         }
         self
     }
 
     /// Returns `true` if a gap acts on any of its methods. Cells of the others are solved without it.
     pub fn heeds_gap(&self) -> bool {
-        let acts = |ask: &Ask| self.scenarios.first().is_some_and(|scenario| acts_on(scenario, ask));
-        self.asks.iter().any(acts)
+        let acts =
+            |request: &Request| self.scenarios.first().is_some_and(|scenario| acts_on(scenario, request));
+        self.requests.iter().any(acts)
     }
 
     /// The same without plans handed on from cell to cell.
@@ -193,7 +192,7 @@ impl Sweep {
 
     /// Names of its methods.
     pub fn method_names(&self) -> impl Iterator<Item = &str> {
-        self.asks.iter().map(|ask| ask.method.as_str())
+        self.requests.iter().map(|request| request.method.as_str())
     }
 
     /// Names of its scenarios.
@@ -220,12 +219,20 @@ impl Sweep {
             .map(|scenario| (scenario.name(), scenario.sha256().unwrap_or_default()))
             .collect();
         let axes: Vec<_> = self.axes.iter().map(|axis| (axis.label(), &axis.values)).collect();
-        let asks: Vec<_> = self
-            .asks
+        let requests: Vec<_> = self
+            .requests
             .iter()
-            .map(|ask| json!([ask.method, ask.settings, ask.seed, ask.time_limit_s, ask.gap]))
+            .map(|request| {
+                json!([
+                    request.method,
+                    request.settings,
+                    request.common.seed,
+                    request.common.time_limit_s,
+                    request.common.gap
+                ])
+            })
             .collect();
-        let asked = json!([self.kind.name, scenarios, self.changes, axes, asks, self.cold]);
+        let asked = json!([self.kind.name, scenarios, self.changes, axes, requests, self.cold]);
         sha256_hex(asked.to_string().as_bytes()).chars().take(16).collect()
     }
 
@@ -250,11 +257,11 @@ impl Sweep {
     }
 
     /// What is asked of the method of a cell, apart from the scenario and a plan to start from.
-    fn ask_at(&self, cell: &Cell) -> Option<Ask> {
+    fn request_at(&self, cell: &Cell) -> Option<Request> {
         let turned = self.axes.iter().zip(self.values_at(cell));
         let turned = turned.filter(|(axis, _)| axis.turns == Turns::Method);
         let settings = turned.map(|(axis, value)| (axis.info.name.to_string(), value.clone())).collect();
-        Some(self.asks.get(cell.method)?.clone().with(settings))
+        Some(self.requests.get(cell.method)?.clone().with(settings))
     }
 
     /// The run of a cell, from a plan if there is one.
@@ -263,13 +270,14 @@ impl Sweep {
     /// What is wrong with its scenario or its parameters.
     pub fn job(&self, cell: &Cell, start: Option<SharedPlan>) -> Result<Box<dyn Job>, Problems> {
         let scenario = self.scenario(cell)?;
-        let Some(ask) = self.ask_at(cell) else {
+        let Some(request) = self.request_at(cell) else {
             return Err(Problem::new("", "there is no such cell", "").into());
         };
-        let gap = ask.gap.filter(|_| acts_on(&scenario, &ask));
-        let ask = Ask { hot_start: start, gap, ..ask };
-        self.check_cell(cell, &scenario, &ask)?;
-        job(&scenario, &ask)
+        let gap = request.common.gap.filter(|_| acts_on(&scenario, &request));
+        let common = Common { gap, ..request.common };
+        let request = Request { hot_start: start, common, ..request };
+        self.check_cell(cell, &scenario, &request)?;
+        job(&scenario, &request)
     }
 
     fn knob(&self, name: &str) -> Option<ParamInfo> {
@@ -281,7 +289,7 @@ impl Sweep {
     fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, Turns), Problem> {
         let name = setting.name.as_str();
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)
-            || self.asks.iter().any(|ask| ask.settings.iter().any(|(other, _)| other == name))
+            || self.requests.iter().any(|request| request.settings.iter().any(|(other, _)| other == name))
         {
             return Err(Problem::new(name, "is set for all cells too", "give it once"));
         }
@@ -333,8 +341,8 @@ impl Sweep {
 }
 
 /// Returns `true` if a gap acts on a method as it is asked.
-fn acts_on(scenario: &AnyScenario, ask: &Ask) -> bool {
-    idle(scenario, &ask.method, &ask.settings).iter().all(|problem| problem.path != "gap")
+fn acts_on(scenario: &AnyScenario, request: &Request) -> bool {
+    idle(scenario, &request.method, &request.settings).iter().all(|problem| problem.path != "gap")
 }
 
 fn parameters(info: &MethodInfo) -> Vec<ParamInfo> {

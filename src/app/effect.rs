@@ -4,6 +4,7 @@ use crate::app::plans::PlanRef;
 use crate::app::work::Setup;
 use lightbay_core::event::RunId;
 use lightbay_core::param::{ParamValue, Setting};
+use lightbay_core::run::Common;
 use lightbay_engines::AnyScenario;
 use lightbay_engines::sweep::Sweep;
 use ratatui::layout::Rect;
@@ -117,12 +118,8 @@ pub struct RunRequest {
     pub method: String,
     /// Values for its own knobs.
     pub params: Vec<(String, ParamValue)>,
-    /// Seed.
-    pub seed: u64,
-    /// Time limit.
-    pub time_limit_s: Option<f64>,
-    /// Gap at which to stop.
-    pub gap: Option<f64>,
+    /// Seed and limits.
+    pub common: Common,
     /// Plan to start from, with its number.
     pub hot_start: Option<(u64, PlanRef)>,
     /// Whether the running one of the same method is told to stop.

@@ -6,7 +6,7 @@ use lightbay_core::kind::ObjectiveInfo;
 use lightbay_core::method::MethodInfo;
 use lightbay_core::param::{Domain, Effect, ParamInfo, ParamValue, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_core::run::{common_params, limit_of};
+use lightbay_core::run::{Common, common_params};
 use lightbay_engines::AnyScenario;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -27,12 +27,8 @@ pub struct Setup {
     pub method: String,
     /// Values given for the knobs of each method; all others take their defaults.
     pub params: BTreeMap<String, BTreeMap<String, ParamValue>>,
-    /// Seed of all random choices.
-    pub seed: u64,
-    /// Seconds after which the best plan is taken.
-    pub time_limit_s: Option<f64>,
-    /// Relative gap at which to stop.
-    pub gap: Option<f64>,
+    /// Seed and limits.
+    pub common: Common,
 }
 
 impl Setup {
@@ -47,9 +43,7 @@ impl Setup {
             sha256,
             method: method.to_owned(),
             params: BTreeMap::new(),
-            seed: 1,
-            time_limit_s: None,
-            gap: None,
+            common: Common::default(),
         })
     }
 
@@ -58,15 +52,6 @@ impl Setup {
         self.params.get(method).map_or_else(Vec::new, |given| {
             given.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
         })
-    }
-
-    fn common(&self, name: &str) -> Option<ParamValue> {
-        match name {
-            "seed" => Some(ParamValue::Int(self.seed as i64)),
-            "time_limit_s" => Some(ParamValue::Float(self.time_limit_s.unwrap_or(0.0))),
-            "gap" => Some(ParamValue::Float(self.gap.unwrap_or(0.0))),
-            _ => None,
-        }
     }
 }
 
@@ -213,7 +198,7 @@ impl Work {
     /// Returns `true` if a method would be given something else now than at the newest solve.
     pub fn changed_for(&self, method: &str) -> bool {
         let (now, before) = (&self.now, self.reference());
-        let of = |setup: &Setup| (setup.seed, setup.time_limit_s, setup.gap);
+        let of = |setup: &Setup| setup.common;
         now.scenario != before.scenario
             || of(now) != of(before)
             || now.params_of(method) != before.params_of(method)
@@ -223,8 +208,9 @@ impl Work {
     pub fn note_taken(&mut self, change: &Change, methods: &[String]) {
         let Some(solved) = &mut self.solved else { return };
         match (change.section, change.name.as_str()) {
-            (Section::Common, "time_limit_s") => solved.time_limit_s = self.now.time_limit_s,
-            (Section::Common, "gap") => solved.gap = self.now.gap,
+            // A seed waits for the next solve.
+            (Section::Common, "time_limit_s") => solved.common.time_limit_s = self.now.common.time_limit_s,
+            (Section::Common, "gap") => solved.common.gap = self.now.common.gap,
             (Section::Params, name) => {
                 for method in methods {
                     let given = self.now.params.get(method).and_then(|params| params.get(name));
@@ -292,7 +278,7 @@ impl Work {
             }
         }
         for info in common_params() {
-            let (value, before) = (self.now.common(&info.name), reference.common(&info.name));
+            let (value, before) = (self.now.common.get(&info.name), reference.common.get(&info.name));
             row(Section::Common, told(info), value, before);
         }
         rows
@@ -403,14 +389,9 @@ impl Work {
                 }
                 self.now.params.retain(|_, params| !params.is_empty());
             }
-            Section::Common => match row.name.as_str() {
-                "seed" => {
-                    let seed = value.as_i64().and_then(|seed| u64::try_from(seed).ok());
-                    self.now.seed = seed.unwrap_or(self.now.seed);
-                }
-                "time_limit_s" => self.now.time_limit_s = limit_of(Some(&value)),
-                _ => self.now.gap = limit_of(Some(&value)),
-            },
+            Section::Common => {
+                self.now.common.set(&row.name, &value);
+            }
         }
         // Limits and seeds are common to all runs, whatever method the form is about.
         if matches!(row.section, Section::Scenario | Section::Params)
@@ -486,7 +467,7 @@ impl Work {
         let mut changes: Vec<Change> = common
             .iter()
             .filter_map(|info| {
-                change(Section::Common, info, before.common(&info.name), self.now.common(&info.name))
+                change(Section::Common, info, before.common.get(&info.name), self.now.common.get(&info.name))
             })
             .collect();
         for method in &self.methods {

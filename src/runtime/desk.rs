@@ -17,7 +17,7 @@ use lightbay_core::param::ParamValue;
 use lightbay_core::problem::printable;
 use lightbay_core::run::Runs;
 use lightbay_core::worker::Launcher;
-use lightbay_engines::Ask;
+use lightbay_engines::Request;
 use lightbay_engines::sweep::{Shard, Starts, Walker};
 use lightbay_sessions::{
     Ending, Place, Places, PlanBook, PlanId, RecentEntry, RecentPlan, Session, SessionFile, SessionWriter,
@@ -130,15 +130,13 @@ impl Desk {
 
     /// Starts a method.
     pub fn start(&mut self, request: RunRequest) -> Fact {
-        let ask = Ask {
+        let asked = Request {
             method: request.method.clone(),
             settings: request.params,
-            seed: request.seed,
-            time_limit_s: request.time_limit_s,
-            gap: request.gap,
+            common: request.common,
             hot_start: request.hot_start.as_ref().map(|(_, plan)| plan.0.shared()),
         };
-        match lightbay_engines::job(&request.scenario, &ask) {
+        match lightbay_engines::job(&request.scenario, &asked) {
             Ok(job) => {
                 let ticket =
                     if request.replace { self.runs.submit_instead(job) } else { self.runs.submit(job) };

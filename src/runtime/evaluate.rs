@@ -9,7 +9,7 @@ use lightbay_core::clock::Clock;
 use lightbay_core::context::Stop;
 use lightbay_core::event::{Done, Event, EventBody, EventSink, RunId};
 use lightbay_core::run::Runs;
-use lightbay_engines::{AnyPlan, AnyScenario, Ask};
+use lightbay_engines::{AnyPlan, AnyScenario, Request};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -108,14 +108,14 @@ fn work(desk: &(Mutex<Desk>, Condvar), runs: &Runs, ear: &Ear, results: &mpsc::S
             let desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
             desk.closed || desk.waiting.is_some()
         };
-        let ask = |settings| Ask {
+        let request = |settings| Request {
             hot_start: base.as_ref().map(|plan| plan.0.shared()),
-            ..Ask::of(method.as_str()).with(settings)
+            ..Request::of(method.as_str()).with(settings)
         };
         let previews: Vec<Preview> = variants
             .into_iter()
             .map_while(|(variant, settings)| {
-                let plan = evaluate(runs, ear, &scenario, &ask(settings), &newer)?;
+                let plan = evaluate(runs, ear, &scenario, &request(settings), &newer)?;
                 Some(Preview { variant, plan })
             })
             .collect();
@@ -134,10 +134,10 @@ fn evaluate(
     runs: &Runs,
     ear: &Ear,
     scenario: &AnyScenario,
-    ask: &Ask,
+    request: &Request,
     newer: &impl Fn() -> bool,
 ) -> Option<Result<PlanRef, String>> {
-    let job = match lightbay_engines::job(scenario, ask) {
+    let job = match lightbay_engines::job(scenario, request) {
         Ok(job) => job,
         Err(problems) => {
             let words = problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");

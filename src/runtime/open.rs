@@ -459,14 +459,14 @@ pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFil
         .collect();
     let shell = &mut file.shell;
     shell.insert(key::SOURCE.to_owned(), source.clone().into());
-    shell.insert(key::SEED.to_owned(), (now.seed as i64).into());
+    shell.insert(key::SEED.to_owned(), (now.common.seed as i64).into());
     shell.insert(key::PANE.to_owned(), i64::from(*pane).into());
     let mut put = |name: &str, value: Option<toml::Value>| match value {
         Some(value) => drop(shell.insert(name.to_owned(), value)),
         None => drop(shell.remove(name)),
     };
-    put(key::TIME_LIMIT_S, now.time_limit_s.map(Into::into));
-    put(key::GAP, now.gap.map(Into::into));
+    put(key::TIME_LIMIT_S, now.common.time_limit_s.map(Into::into));
+    put(key::GAP, now.common.gap.map(Into::into));
     put(key::SOLVED, solved.as_ref().map(|solved| solved.sha256.clone().into()));
     put(key::CHOSEN, shown.map(|number| (number as i64).into()));
     file
@@ -501,9 +501,9 @@ fn remembered(
     let shell = &file.shell;
     let number =
         |name: &str| shell.get(name).and_then(toml::Value::as_integer).and_then(|n| u64::try_from(n).ok());
-    now.seed = number(key::SEED).unwrap_or(1);
-    now.time_limit_s = shell.get(key::TIME_LIMIT_S).and_then(toml::Value::as_float);
-    now.gap = shell.get(key::GAP).and_then(toml::Value::as_float);
+    now.common.seed = number(key::SEED).unwrap_or(1);
+    now.common.time_limit_s = shell.get(key::TIME_LIMIT_S).and_then(toml::Value::as_float);
+    now.common.gap = shell.get(key::GAP).and_then(toml::Value::as_float);
     let last = replay.runs.values().next_back().and_then(|run| run.started.as_ref());
     let solved_sha = shell.get(key::SOLVED).and_then(toml::Value::as_str).map(str::to_owned);
     let solved_sha = solved_sha.or_else(|| last.map(|started| started.scenario_sha256.clone()));

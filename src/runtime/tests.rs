@@ -175,7 +175,7 @@ fn a_change_that_was_not_solved_is_still_marked_after_reopening() {
     after.open(&Source::Last);
     let work = after.app.work.as_ref().unwrap();
     assert_eq!(work.row_named("bandwidth_gbps").unwrap().value, Some(ParamValue::Float(800.0)));
-    assert_eq!(work.now.seed, 9);
+    assert_eq!(work.now.common.seed, 9);
     assert!(work.row_named("bandwidth_gbps").unwrap().changed());
     assert!(after.app.is_stale() && after.app.plans.shown().is_some_and(|entry| entry.plan.is_some()));
 }

@@ -17,7 +17,7 @@ use lightbay_core::clock::ManualClock;
 use lightbay_core::event::{EventBody, EventSink, Recorder, RunId};
 use lightbay_core::param::ParamValue;
 use lightbay_core::run::Runs;
-use lightbay_engines::{AnyPlan, AnyScenario, Ask, Subject};
+use lightbay_engines::{AnyPlan, AnyScenario, Request, Subject};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn solved(scenario: &AnyScenario, method: &str, from: Option<&PlanRef>) -> Resul
     let recorder = Arc::new(Recorder::default());
     let sink: Arc<dyn EventSink> = Arc::clone(&recorder) as Arc<dyn EventSink>;
     let runs = Runs::new(1, RunId(1), sink, Arc::new(ManualClock::default()), None).unwrap();
-    let ask = Ask { hot_start: from.map(|plan| plan.0.shared()), ..Ask::of(method) };
+    let ask = Request { hot_start: from.map(|plan| plan.0.shared()), ..Request::of(method) };
     runs.submit(lightbay_engines::job(scenario, &ask).unwrap());
     assert!(runs.wait_idle(Duration::from_mins(2)));
     let ended = recorder.events().into_iter().find_map(|event| match event.body {

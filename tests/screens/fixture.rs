@@ -10,7 +10,7 @@ use lightbay_core::event::{
     Bound, Event, EventBody, EventSink, Phase, Recorder, RunId, SolverStats, Started,
 };
 use lightbay_core::run::Runs;
-use lightbay_engines::{AnyScenario, Ask};
+use lightbay_engines::{AnyScenario, Request};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, text_of};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -133,7 +133,7 @@ impl Bench {
         let recorder = Arc::new(Recorder::default());
         let sink: Arc<dyn EventSink> = Arc::clone(&recorder) as Arc<dyn EventSink>;
         let runs = Runs::new(1, RunId(run), sink, Arc::new(ManualClock::default()), None).unwrap();
-        runs.submit(lightbay_engines::job(&scenario, &Ask::of(method)).unwrap());
+        runs.submit(lightbay_engines::job(&scenario, &Request::of(method)).unwrap());
         assert!(runs.wait_idle(Duration::from_mins(2)));
         self.begin(run, method, false);
         self.app.work.as_mut().unwrap().note_solved();

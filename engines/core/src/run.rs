@@ -47,6 +47,58 @@ pub fn common_params() -> Vec<ParamInfo> {
     ]
 }
 
+/// Values of the settings that every method takes: those of [`common_params`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Common {
+    /// Seed of all random choices.
+    pub seed: u64,
+    /// Seconds after which to return the best plan.
+    pub time_limit_s: Option<f64>,
+    /// Relative gap at which to stop.
+    pub gap: Option<f64>,
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Self { seed: 1, time_limit_s: None, gap: None }
+    }
+}
+
+impl Common {
+    /// Sets a value by its name; returns `false` for a name of another setting.
+    pub fn set(&mut self, name: &str, value: &ParamValue) -> bool {
+        match name {
+            "time_limit_s" => self.time_limit_s = limit_of(Some(value)),
+            "gap" => self.gap = limit_of(Some(value)),
+            "seed" => {
+                self.seed = value.as_i64().and_then(|seed| u64::try_from(seed).ok()).unwrap_or(self.seed);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// A value by its name, as [`common_params`] describes it: 0 for a limit that is not set.
+    pub fn get(&self, name: &str) -> Option<ParamValue> {
+        match name {
+            "seed" => Some(ParamValue::Int(self.seed as i64)),
+            "time_limit_s" => Some(ParamValue::Float(self.time_limit_s.unwrap_or(0.0))),
+            "gap" => Some(ParamValue::Float(self.gap.unwrap_or(0.0))),
+            _ => None,
+        }
+    }
+
+    /// The same with the values that are given; a limit of 0 is none.
+    #[must_use]
+    pub fn with(self, seed: Option<u64>, time_limit_s: Option<f64>, gap: Option<f64>) -> Self {
+        Self {
+            seed: seed.unwrap_or(self.seed),
+            time_limit_s: time_limit_s.or(self.time_limit_s).filter(|limit| *limit > 0.0),
+            gap: gap.or(self.gap).filter(|gap| *gap > 0.0),
+        }
+    }
+}
+
 /// What is asked of a method.
 #[derive(Clone)]
 pub struct Request<K: Kind> {

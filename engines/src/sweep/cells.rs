@@ -51,7 +51,7 @@ impl std::fmt::Display for Shard {
 impl Sweep {
     /// How many cells there are; none before there is a method.
     pub fn len(&self) -> usize {
-        self.values() * self.scenarios.len() * self.asks.len()
+        self.values() * self.scenarios.len() * self.requests.len()
     }
 
     /// Whether there are none.
@@ -72,7 +72,7 @@ impl Sweep {
             left /= size.max(1);
             digit
         };
-        let method = take(self.asks.len());
+        let method = take(self.requests.len());
         let mut at: Vec<usize> = self.axes.iter().rev().map(|axis| take(axis.values.len())).collect();
         at.reverse();
         Cell { number, scenario: take(self.scenarios.len()), at, method }
@@ -85,7 +85,7 @@ impl Sweep {
 
     /// Cells between neighbours on the axis along which plans are handed on.
     fn stride(&self, axis: usize) -> usize {
-        self.axes.iter().skip(axis + 1).map(|axis| axis.values.len()).product::<usize>() * self.asks.len()
+        self.axes.iter().skip(axis + 1).map(|axis| axis.values.len()).product::<usize>() * self.requests.len()
     }
 
     /// The line of cells that a cell belongs to, named by its first: each starts from the plan of the one before.

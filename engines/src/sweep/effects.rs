@@ -1,7 +1,7 @@
 //! Sweeps whose rows could not differ: knobs that cannot act, and values that ask the same question.
 
 use super::{Axis, Cell, Sweep, Turns};
-use crate::solve::{Ask, idle};
+use crate::solve::{Request, idle};
 use crate::subject::AnyScenario;
 use lightbay_core::problem::{Problem, Problems};
 use std::collections::BTreeMap;
@@ -36,14 +36,19 @@ impl Sweep {
     }
 
     /// Everything that is set or turned for a cell and cannot act in it.
-    pub(super) fn check_cell(&self, cell: &Cell, scenario: &AnyScenario, ask: &Ask) -> Result<(), Problems> {
+    pub(super) fn check_cell(
+        &self,
+        cell: &Cell,
+        scenario: &AnyScenario,
+        request: &Request,
+    ) -> Result<(), Problems> {
         let turned = self.axes.iter().map(|axis| axis.info.name.as_ref());
         let names: Vec<&str> =
             turned.chain(self.changes_at(cell).into_iter().map(|(name, _, _)| name)).collect();
         let mut problems = Problems::new();
-        for problem in idle(scenario, &ask.method, &ask.settings) {
+        for problem in idle(scenario, &request.method, &request.settings) {
             let name = problem.path.as_str();
-            if names.contains(&name) && !scenario.is_usual(name) && !self.is_usual(cell, ask, name) {
+            if names.contains(&name) && !scenario.is_usual(name) && !self.is_usual(cell, request, name) {
                 problems.push(problem);
             }
         }
@@ -51,10 +56,11 @@ impl Sweep {
     }
 
     /// Whether a parameter has its default in a cell.
-    fn is_usual(&self, cell: &Cell, ask: &Ask, name: &str) -> bool {
+    fn is_usual(&self, cell: &Cell, request: &Request, name: &str) -> bool {
         let params = self.infos.get(cell.method).map(|info| info.params.as_slice()).unwrap_or_default();
         let default = params.iter().find(|info| info.name == name).and_then(|info| info.default.as_ref());
-        ask.settings
+        request
+            .settings
             .iter()
             .rev()
             .find(|(given, _)| given == name)
@@ -66,7 +72,7 @@ impl Sweep {
         let values = at.and_then(|at| self.axes.get(at)).map_or(1, |axis| axis.values.len());
         let scenarios = 0..self.scenarios.len();
         scenarios.flat_map(move |scenario| {
-            (0..self.asks.len()).flat_map(move |method| {
+            (0..self.requests.len()).flat_map(move |method| {
                 (0..values).map(move |value| {
                     let mut cell = Cell { number: 0, scenario, at: vec![0; self.axes.len()], method };
                     if let Some(turned) = at.and_then(|at| cell.at.get_mut(at)) {
@@ -84,8 +90,8 @@ impl Sweep {
         for cell in self.cells_along(at) {
             let turned =
                 self.scenarios.get(cell.scenario).and_then(|one| one.turned(&self.changes_at(&cell)).ok());
-            let Some((scenario, ask)) = turned.zip(self.ask_at(&cell)) else { continue };
-            let found = idle(&scenario, &ask.method, &ask.settings);
+            let Some((scenario, request)) = turned.zip(self.request_at(&cell)) else { continue };
+            let found = idle(&scenario, &request.method, &request.settings);
             reason = Some(found.into_iter().find(|problem| problem.path == name)?);
         }
         // Values that no scenario of this form can have say the same as a knob that can never act.

@@ -88,7 +88,7 @@ fn settings_go_to_those_methods_that_have_them() {
     let scenario = preset("tiny4").unwrap();
     let sweep = Sweep::of(vec![scenario]).unwrap().methods(&names(&["prop-alloc", "delta-fast"])).unwrap();
     let set = sweep.clone().set(&settings(&["generations=3", "seq=1024"])).unwrap();
-    assert_eq!(set.asks.iter().map(|ask| ask.settings.len()).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(set.requests.iter().map(|request| request.settings.len()).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(set.scenario(&set.cell(1)).unwrap().knob("seq"), Some(ParamValue::Int(1024)));
     assert!(sweep.clone().set(&settings(&["generatoins=3"])).is_err());
     assert!(sweep.set(&settings(&["generations=none"])).is_err());

@@ -4,7 +4,7 @@ use lightbay_core::clock::SystemClock;
 use lightbay_core::event::{EventBody, Recorder, RunId};
 use lightbay_core::param::Setting;
 use lightbay_core::run::Runs;
-use lightbay_engines::{AnyPlan, AnyScenario, Artifact, Ask, Input, apply, import, job};
+use lightbay_engines::{AnyPlan, AnyScenario, Artifact, Input, Request, apply, import, job};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub fn solve(scenario: &AnyScenario, method: &str, text: &str) -> AnyPlan {
     let (scenario, given) = apply(scenario, method, &settings(text)).unwrap();
     let recorder = Arc::new(Recorder::default());
     let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(job(&scenario, &Ask::of(method).with(given)).unwrap());
+    runs.submit(job(&scenario, &Request::of(method).with(given)).unwrap());
     assert!(runs.wait_idle(Duration::from_mins(2)));
     let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
         panic!("the last event is not done")

@@ -7,7 +7,7 @@ use lightbay_core::param::Setting;
 use lightbay_core::plan::not_reproducible;
 use lightbay_core::run::Runs;
 use lightbay_engines::files::{read_file, read_value};
-use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Ask, Subject, apply, export, job, preset};
+use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Request, Subject, apply, export, job, preset};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,7 +88,7 @@ fn solve(name: &str, method: &str, text: &str) -> AnyPlan {
         .unwrap_or_else(|problems| panic!("{name} {method}: {problems}"));
     let recorder = Arc::new(Recorder::default());
     let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(job(&scenario, &Ask::of(method).with(given)).unwrap());
+    runs.submit(job(&scenario, &Request::of(method).with(given)).unwrap());
     assert!(runs.wait_idle(Duration::from_mins(2)), "{name} {method} ends");
     let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
         panic!("the last event is not done")

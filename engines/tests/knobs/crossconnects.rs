@@ -4,7 +4,7 @@ use super::methods::{Case, Shows, case, change, on};
 use super::runs::{settings, solve, solve_ask};
 use super::{assert_all_changed, assert_covered};
 use lightbay_engines::{
-    AnyPlan, AnyScenario, Ask, Converted, Input, Subject, conversion, convert, export, exporters, import,
+    AnyPlan, AnyScenario, Converted, Input, Request, Subject, conversion, convert, export, exporters, import,
     knobs, methods, preset,
 };
 
@@ -187,7 +187,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
         scenario(made(&[("from", &one)], "ocs_count=1"))
     );
     assert_ne!(scenario(made(&[("from", &one)], "wiring=cross_wired")), usual);
-    let laid = solve_ask(&usual, &Ask::of("lumos-halving")).done.plan.unwrap();
+    let laid = solve_ask(&usual, &Request::of("lumos-halving")).done.plan.unwrap();
     let laid = AnyPlan::of(&laid).unwrap();
     let again = made(&[("from", &one), ("installed_from", &laid)], "");
     assert_ne!(again.scenario, usual);
@@ -201,7 +201,7 @@ fn every_knob_of_scenarios_made_from_plans_changes_them() {
 #[test]
 fn circuits_of_any_kind_that_has_them_can_be_wanted() {
     let example: AnyScenario = preset(EXAMPLE).unwrap();
-    let plan = AnyPlan::of(&solve_ask(&example, &Ask::of("lumos-halving")).done.plan.unwrap()).unwrap();
+    let plan = AnyPlan::of(&solve_ask(&example, &Request::of("lumos-halving")).done.plan.unwrap()).unwrap();
     let converted = made(&[("from", &plan)], "ocs_count=1");
     let AnyScenario::Crossconnect(scenario) = converted.scenario else { panic!("another kind") };
     assert_eq!(scenario.body.wanted_circuits(), 8);

@@ -7,7 +7,7 @@ use lightbay_core::run::common_params;
 use lightbay_engines::sweep::Sweep;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::{
-    AnyFile, AnyScenario, Ask, Input, Subject, apply, export, idle, import, job, knobs, methods, preset,
+    AnyFile, AnyScenario, Input, Request, Subject, apply, export, idle, import, job, knobs, methods, preset,
     read_file,
 };
 use std::collections::BTreeSet;
@@ -329,7 +329,7 @@ fn what_a_method_leaves_without_effect_is_refused_by_settings_sweeps_and_jobs_al
                         panic!("{form}: {} takes {both}, though: {problem}", method.name)
                     };
                     assert!(said.to_string().contains(&problem.message), "{form}: {both}: {said}");
-                    let mut ask = Ask::of(method.name).with(given.clone());
+                    let mut ask = Request::of(method.name).with(given.clone());
                     ask.settings.push((name.to_owned(), info.parse(text).unwrap()));
                     let Err(said) = job(&changed, &ask) else {
                         panic!("{form}: {both} is a job for {}", method.name)
@@ -356,17 +356,18 @@ fn a_gap_and_a_plan_to_start_from_are_refused_by_jobs_for_methods_that_do_not_he
     let (mut gaps, mut starts) = (0, 0);
     for (form, scenario, _) in forms() {
         for method in methods(scenario.kind()) {
-            let plain = Ask::of(method.name);
+            let plain = Request::of(method.name);
             // What the method refuses anyway tells nothing.
             if job(&scenario, &plain).is_err() {
                 continue;
             }
             let of_gap = idle(&scenario, method.name, &[]).into_iter().find(|problem| problem.path == "gap");
-            let said = job(&scenario, &Ask { gap: Some(0.5), ..plain.clone() }).err();
+            let said =
+                job(&scenario, &plain.clone().with(vec![("gap".to_owned(), ParamValue::Float(0.5))])).err();
             assert_eq!(said.map(|said| said.to_string()), of_gap.as_ref().map(ToString::to_string), "{form}");
             gaps += u32::from(of_gap.is_some());
 
-            let said = job(&scenario, &Ask { hot_start: plan.clone(), ..plain }).err();
+            let said = job(&scenario, &Request { hot_start: plan.clone(), ..plain }).err();
             let said = said.map(|said| said.to_string()).unwrap_or_default();
             assert_eq!(
                 said.contains("starts from no plan; leave it out"),

@@ -10,7 +10,7 @@ use lightbay_core::param::Setting;
 use lightbay_core::run::Runs;
 use lightbay_core::scenario::Scenario;
 use lightbay_core::worker::Launcher;
-use lightbay_engines::{AnyScenario, Ask, apply, job, preset};
+use lightbay_engines::{AnyScenario, Request, apply, job, preset};
 use lightbay_training::TrainingScenario;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ impl Launcher for NoHelpers {
     }
 }
 
-fn run(scenario: &AnyScenario, ask: &Ask) -> Ran {
+fn run(scenario: &AnyScenario, ask: &Request) -> Ran {
     let recorder = Arc::new(Recorder::default());
     let clock = Arc::new(SystemClock::start());
     let runs = Runs::new(2, RunId(1), recorder.clone(), clock, Some(Arc::new(NoHelpers))).unwrap();
@@ -75,7 +75,7 @@ fn run(scenario: &AnyScenario, ask: &Ask) -> Ran {
     Ran { done, events }
 }
 
-pub fn solve_ask(scenario: &AnyScenario, ask: &Ask) -> Ran {
+pub fn solve_ask(scenario: &AnyScenario, ask: &Request) -> Ran {
     let ran = run(scenario, ask);
     let done = &ran.done;
     let bad = [EndStatus::Failed, EndStatus::Panicked, EndStatus::Invalid];
@@ -96,12 +96,12 @@ pub fn solve(preset_name: &str, method: &str, text: &str) -> Ran {
     let scenario = if preset_name == CONTENDED { contended() } else { preset(preset_name).unwrap() };
     let (scenario, given) = apply(&scenario, method, &settings(text))
         .unwrap_or_else(|problems| panic!("{preset_name} {method} {text}: {problems}"));
-    solve_ask(&scenario, &Ask::of(method).with(given))
+    solve_ask(&scenario, &Request::of(method).with(given))
 }
 
 /// Whether a method refuses settings once it knows the scenario.
 pub fn is_refused(preset_name: &str, method: &str, text: &str) -> bool {
     let scenario = preset(preset_name).unwrap();
     let (scenario, given) = apply(&scenario, method, &settings(text)).unwrap();
-    run(&scenario, &Ask::of(method).with(given)).done.status == EndStatus::Invalid
+    run(&scenario, &Request::of(method).with(given)).done.status == EndStatus::Invalid
 }

@@ -2,7 +2,7 @@
 
 use super::runs::{settings, solve, solve_ask};
 use super::{assert_all_changed, assert_covered};
-use lightbay_engines::{AnyFile, AnyScenario, Ask, Subject, apply, export, knobs, preset, read_file};
+use lightbay_engines::{AnyFile, AnyScenario, Request, Subject, apply, export, knobs, preset, read_file};
 
 struct Case {
     knob: &'static str,
@@ -84,11 +84,11 @@ fn every_knob_of_an_instance_changes_the_plan() {
     let covered: Vec<String> =
         cases[..2].iter().map(|case| case.split_once('=').unwrap().0.to_owned()).collect();
     assert_covered("knobs of instances", &entries, &covered);
-    let before = solve_ask(&instance, &Ask::of("delta-joint"));
+    let before = solve_ask(&instance, &Request::of("delta-joint"));
     let mut idle = Vec::new();
     for case in cases {
         let (changed, _) = apply(&instance, "delta-joint", &settings(case)).unwrap();
-        if solve_ask(&changed, &Ask::of("delta-joint")).plan() == before.plan() {
+        if solve_ask(&changed, &Request::of("delta-joint")).plan() == before.plan() {
             idle.push(case.to_owned());
         }
     }

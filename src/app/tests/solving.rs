@@ -70,7 +70,7 @@ fn methods_work_side_by_side_and_the_same_question_is_not_asked_twice() {
     assert!(bench.last_message().contains("already works"));
     bench.act(Action::Do(Command::Set("seed=7".to_owned()))).keys("r");
     assert!(bench.request().replace, "changed parameters: the run before makes way");
-    assert_eq!(bench.request().seed, 7);
+    assert_eq!(bench.request().common.seed, 7);
     bench.act(Action::Do(Command::Solve { method: Some("delta-fst".to_owned()), warm: true }));
     assert!(bench.last_message().contains("did you mean 'delta-fast'?"), "{}", bench.last_message());
 }
@@ -294,7 +294,7 @@ fn the_automatic_mode_waits_for_a_quiet_moment() {
     bench.act(Action::Do(Command::Set("seed=3".to_owned()))).wait(Duration::from_millis(200));
     assert!(bench.effects.is_empty());
     bench.wait(Duration::from_millis(101));
-    assert_eq!(bench.request().seed, 3);
+    assert_eq!(bench.request().common.seed, 3);
 }
 
 #[test]

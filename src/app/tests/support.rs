@@ -10,7 +10,7 @@ use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::event::{Event, EventBody, Recorder, RunId};
 use lightbay_core::run::Runs;
-use lightbay_engines::{AnyScenario, Ask};
+use lightbay_engines::{AnyScenario, Request};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette};
 use ratatui::layout::Rect;
 use std::sync::{Arc, OnceLock};
@@ -202,7 +202,7 @@ pub fn real_run(method: &str) -> Vec<Event> {
             let recorder = Arc::new(Recorder::default());
             let board =
                 Runs::new(1, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-            board.submit(lightbay_engines::job(&scenario(), &Ask::of(method)).unwrap());
+            board.submit(lightbay_engines::job(&scenario(), &Request::of(method)).unwrap());
             assert!(board.wait_idle(Duration::from_mins(1)), "{method} ends on a tiny scenario");
             recorder.events()
         })

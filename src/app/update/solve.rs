@@ -59,9 +59,7 @@ impl App {
             scenario_sha256: sha256.clone(),
             method: name.clone(),
             params: work.now.params_of(&name),
-            seed: work.now.seed,
-            time_limit_s: work.now.time_limit_s,
-            gap: work.now.gap,
+            common: work.now.common,
             hot_start: start.as_ref().map(|(number, plan, _)| (*number, plan.clone())),
             replace,
         };

@@ -7,6 +7,7 @@ use crate::app::sweeps::{PaneSweeps, SweepRun, SweepState, suggestion};
 use lightbay_core::event::Severity;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problems, counted};
+use lightbay_core::run::Common;
 use lightbay_engines::sweep::{Row, Sweep, Walked};
 use std::sync::Arc;
 
@@ -84,11 +85,11 @@ impl App {
                 settings.push(Setting { name, index: None, text: value.to_string() });
             }
         }
-        let (time_limit_s, gap) = (work.now.time_limit_s, work.now.gap);
+        let Common { time_limit_s, gap, .. } = work.now.common;
         let sweep = Sweep::of(vec![work.now.scenario.clone()]).map_err(|problem| problem.to_string())?;
         let sweep = sweep.methods(&methods).and_then(|sweep| sweep.set(&settings)).map_err(one_line)?;
         // The axis comes last: it may be a limit too.
-        let seed = (swept != "seed").then_some(work.now.seed);
+        let seed = (swept != "seed").then_some(work.now.common.seed);
         sweep.limited(time_limit_s, gap, seed).over(&axes).map_err(one_line)
     }
 

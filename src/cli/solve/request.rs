@@ -8,7 +8,7 @@ use crate::cli::target::Target;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::run::Job;
-use lightbay_engines::{AnyPlan, Ask, KindInfo, apply, job, kind, method, unknown_method};
+use lightbay_engines::{AnyPlan, KindInfo, Request, apply, job, kind, method, unknown_method};
 
 /// What is to be done.
 pub struct Prepared {
@@ -70,12 +70,11 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
         return Err(Failure::Input(wrong));
     };
 
-    let mut ask = Ask::of(name).with(settings);
-    ask.time_limit_s = arguments.limits.time_limit.or(ask.time_limit_s).filter(|limit| *limit > 0.0);
-    ask.gap = arguments.limits.gap.or(ask.gap).filter(|gap| *gap > 0.0);
-    ask.seed = arguments.limits.seed.unwrap_or(ask.seed);
-    ask.hot_start = hot_start.map(|plan| plan.shared());
-    let job = job(&scenario, &ask).map_err(|problems| by_flag(&problems, arguments))?;
+    let mut request = Request::of(name).with(settings);
+    let limits = &arguments.limits;
+    request.common = request.common.with(limits.seed, limits.time_limit, limits.gap);
+    request.hot_start = hot_start.map(|plan| plan.shared());
+    let job = job(&scenario, &request).map_err(|problems| by_flag(&problems, arguments))?;
     let threads = arguments.limits.thread_budget(console)?;
     Ok(Prepared { job, kind: info, defaults: chosen.params, target, threads })
 }

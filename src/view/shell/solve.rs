@@ -279,10 +279,13 @@ fn limits(app: &App) -> Vec<Piece> {
     let (threads, all) = app.options.threads;
     let mut pieces = vec![Piece::muted("threads "), Piece::text(format!("{threads} of {all}"))];
     if let Some(work) = &app.work {
-        let limit =
-            work.now.time_limit_s.map_or_else(|| "none".to_owned(), |limit| number::duration(limit).into());
+        let limit = work
+            .now
+            .common
+            .time_limit_s
+            .map_or_else(|| "none".to_owned(), |limit| number::duration(limit).into());
         pieces.extend([Piece::muted("  limit "), Piece::text(limit)]);
-        if let Some(gap) = work.now.gap {
+        if let Some(gap) = work.now.common.gap {
             pieces.extend([Piece::muted("  gap "), Piece::text(format!("{} %", number::percent(gap, 2)))]);
         }
     }
