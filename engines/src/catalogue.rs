@@ -1,9 +1,9 @@
 //! Kinds, methods, presets and knobs by name.
 
-use crate::listed::{Listed, any_scenario};
 use crate::solve::unknown_method;
-use crate::subject::AnyScenario;
+use crate::subject::{AnyScenario, Variants, any_scenario};
 use lightbay_core::kind::{Kind, ObjectiveInfo};
+use lightbay_core::listed::Preset;
 use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::ParamInfo;
@@ -38,7 +38,7 @@ pub struct PresetInfo {
     pub help: &'static str,
 }
 
-fn kind_info<K: Listed>() -> KindInfo {
+fn kind_info<K: Variants>() -> KindInfo {
     KindInfo { name: K::NAME, help: K::HELP, objective: K::OBJECTIVE, default_method: K::DEFAULT_METHOD }
 }
 
@@ -60,7 +60,7 @@ pub fn kind(name: &str) -> Option<KindInfo> {
 
 /// The methods of a kind; empty for an unknown one.
 pub fn methods(kind: &str) -> Vec<MethodInfo> {
-    fn infos<K: Listed>() -> Vec<MethodInfo> {
+    fn infos<K: Variants>() -> Vec<MethodInfo> {
         K::methods().iter().map(|method| method.info()).collect()
     }
     named_kind!(kind, K => infos::<K>(), Vec::new())
@@ -72,7 +72,7 @@ pub fn method(kind: &str, name: &str) -> Option<MethodInfo> {
 }
 
 /// The implementation of a method.
-pub(crate) fn implementation<K: Listed>(name: &str) -> Result<Arc<dyn Method<K>>, Problem> {
+pub(crate) fn implementation<K: Variants>(name: &str) -> Result<Arc<dyn Method<K>>, Problem> {
     match K::methods().iter().find(|known| known.info().name == name) {
         Some(method) => Ok(Arc::clone(method)),
         None => Err(unknown_method(K::NAME, name)),
@@ -142,7 +142,11 @@ pub fn other_question(kind: &str, method: &str) -> Option<&'static str> {
 
 /// All built-in scenarios, by kind. Families that are too large to be listed have members that are not here.
 pub fn presets() -> Vec<PresetInfo> {
-    all_kinds!(K => K::presets()).concat()
+    fn of<K: Variants>() -> Vec<PresetInfo> {
+        let info = |preset: Preset| PresetInfo { kind: K::NAME, name: preset.name, help: preset.help };
+        K::presets().into_iter().map(info).collect()
+    }
+    all_kinds!(K => of::<K>()).concat()
 }
 
 /// One built-in scenario.
@@ -150,7 +154,7 @@ pub fn presets() -> Vec<PresetInfo> {
 /// # Errors
 /// An unknown name, with the nearest valid one.
 pub fn preset(name: &str) -> Result<AnyScenario, Problem> {
-    fn of<K: Listed>(name: &str) -> Option<AnyScenario> {
+    fn of<K: Variants>(name: &str) -> Option<AnyScenario> {
         K::preset(name).map(|body| any_scenario::<K>(Scenario { name: name.to_owned(), body }))
     }
     all_kinds!(K => of::<K>(name)).into_iter().flatten().next().ok_or_else(|| {

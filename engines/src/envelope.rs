@@ -2,8 +2,8 @@
 //!
 //! A run of our own needs none of this, its job was made from the same descriptions; every plan that is read passes here.
 
-use crate::listed::Listed;
 use crate::solve::unknown_method;
+use crate::subject::Variants;
 use lightbay_core::checked::{BoundTrust, Checked, Violation};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::plan::{Plan, Status};
@@ -11,7 +11,7 @@ use lightbay_core::problem::{Problem, printable, suggestion};
 use lightbay_core::run::common_params;
 
 /// Rules that the method, its parameters and the names of the figures break.
-pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
+pub(crate) fn violations<K: Variants>(plan: &Plan<K>) -> Vec<Violation> {
     let mut found = Vec::new();
     let figures: Vec<&str> =
         K::METRICS.iter().filter(|metric| metric.is_carried()).map(|metric| metric.name).collect();
@@ -57,7 +57,7 @@ pub(crate) fn violations<K: Listed>(plan: &Plan<K>) -> Vec<Violation> {
 }
 
 /// A bound that nobody vouches for: the method cannot prove one, and the checker did not confirm it.
-pub(crate) fn unfounded<K: Listed>(checked: &Checked<K>) -> Option<Violation> {
+pub(crate) fn unfounded<K: Variants>(checked: &Checked<K>) -> Option<Violation> {
     let plan = checked.plan();
     let proves =
         K::methods().iter().map(|method| method.info()).any(|info| info.name == plan.method && info.proves);

@@ -2,8 +2,7 @@
 
 use crate::catalogue::{figure_label, figure_text};
 use crate::envelope;
-use crate::listed::Listed;
-use crate::subject::{AnyDraft, AnyPlan, AnyScenario, unknown_kind};
+use crate::subject::{AnyDraft, AnyPlan, AnyScenario, Variants, unknown_kind};
 use lightbay_core::checked::{BoundTrust, Checked, VerifiedBound, Violation};
 use lightbay_core::kind::Depth;
 use lightbay_core::plan::{self, Draft, Header};
@@ -114,7 +113,7 @@ impl PlanFile {
 
     /// The scenario the plan is for, if the result could be read.
     pub fn scenario(&self) -> Option<AnyScenario> {
-        fn of<K: Listed>(draft: &Draft<K>) -> Option<AnyScenario> {
+        fn of<K: Variants>(draft: &Draft<K>) -> Option<AnyScenario> {
             draft.plan.as_ref().map(|plan| K::scenario(Arc::clone(&plan.scenario)))
         }
         each_kind!(&self.draft, AnyDraft, draft => of(draft))
@@ -126,7 +125,7 @@ impl PlanFile {
     }
 }
 
-fn check<K: Listed>(draft: Draft<K>, depth: Depth) -> CheckReport {
+fn check<K: Variants>(draft: Draft<K>, depth: Depth) -> CheckReport {
     let mut report = CheckReport {
         violations: draft.violations,
         bound: BoundTrust::None,
@@ -204,7 +203,7 @@ pub fn read_value(value: &Value) -> Result<AnyFile, Problems> {
     }
 }
 
-fn read_plan<K: Listed>(value: &Value) -> Result<AnyFile, Problems> {
+fn read_plan<K: Variants>(value: &Value) -> Result<AnyFile, Problems> {
     let draft = plan::read_draft::<K>(value)?;
     Ok(AnyFile::Plan(PlanFile { draft: K::draft(Box::new(draft)) }))
 }

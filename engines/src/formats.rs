@@ -1,72 +1,24 @@
 //! Importers and exporters by name, and what they need described as data.
 
 use crate::catalogue::kinds;
-use crate::listed::Listed;
 use crate::models;
-use crate::subject::{AnyPlan, AnyScenario};
-use lightbay_core::checked::Checked;
+use crate::subject::{AnyPlan, AnyScenario, Variants};
+use lightbay_core::format::{SubjectOf, enumerated, file_stem};
 use lightbay_core::kind::Kind;
-use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
+use lightbay_core::listed::Listed as _;
+use lightbay_core::param::{Params, Setting};
 use lightbay_core::problem::{Problem, Problems, printable, suggestion};
-use lightbay_core::scenario::Scenario;
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::any::Any;
-use std::sync::Arc;
 
-pub(crate) mod crossconnect;
 mod import;
 mod report;
-mod switches;
-pub(crate) mod tpu;
 pub(crate) mod training;
 
-pub use import::{Imported, Input, Product, import, importers};
+pub use import::{Imported, Product, import, importers};
+pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
 
-/// What an exporter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SubjectSort {
-    /// Scenarios only.
-    Scenario,
-    /// Plans only.
-    Plan,
-    /// Both.
-    Either,
-}
-
-/// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct SecondSubject {
-    /// What it may be.
-    pub of: SubjectSort,
-    /// What it is to the first one, in a few words.
-    pub help: &'static str,
-    /// Knob whose place it takes, so that both cannot be given.
-    pub replaces: Option<&'static str>,
-}
-
-/// A format that can be written or read.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FormatInfo {
-    /// Name after `--to` or `import`.
-    pub name: &'static str,
-    /// What it is and who reads it, in one sentence.
-    pub help: &'static str,
-    /// What it is made from (exporters) or becomes (importers).
-    pub of: SubjectSort,
-    /// What of the subject is not in the file (exporters), or what of the file is not in the result (importers); none where
-    /// everything gets through.
-    pub leaves_out: &'static [&'static str],
-    /// The second subject that it can take (exporters); `null` for most.
-    pub against: Option<SecondSubject>,
-    /// Usual ending of file names, without the dot.
-    pub extension: &'static str,
-    /// Writes a file for each of several things, all in one folder, unless a knob asks for one of them (exporters).
-    pub folder: bool,
-    /// Its knobs.
-    pub params: Vec<ParamInfo>,
-}
+/// The scenario or plan itself.
+const JSON: &str = "json";
 
 /// What is to be exported.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +46,7 @@ impl Subject<'_> {
     }
 
     /// As one of a kind that is known; `None` if it is of another kind.
-    fn typed<K: Listed>(&self) -> Option<SubjectOf<'_, K>> {
+    fn typed<K: Kind>(&self) -> Option<SubjectOf<'_, K>> {
         match self {
             Self::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
                 let any: &dyn Any = scenario;
@@ -108,41 +60,17 @@ impl Subject<'_> {
     }
 }
 
-/// A scenario or plan of one kind: what a format takes as its second subject.
-#[derive(Debug)]
-pub(crate) enum SubjectOf<'a, K: Kind> {
-    /// A scenario.
-    Scenario(&'a Arc<Scenario<K>>),
-    /// A plan.
-    Plan(&'a Arc<Checked<K>>),
-}
-
-/// A written file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
-    /// Suggested file name.
-    pub name: String,
-    /// Content.
-    pub bytes: Vec<u8>,
-    /// For a file that only makes sense beside the first one: what stands behind the name of that one to name it.
-    pub beside: Option<&'static str>,
-}
-
 /// The exporters of a kind; empty for an unknown one.
 pub fn exporters(kind: &str) -> Vec<FormatInfo> {
     if kinds().iter().all(|known| known.name != kind) {
         return Vec::new();
     }
-    let mut formats = vec![FormatInfo {
-        name: "json",
-        help: "The scenario or plan itself, for scripts and the fabric controller.",
-        of: SubjectSort::Either,
-        leaves_out: &[],
-        against: None,
-        extension: "json",
-        folder: false,
-        params: Vec::new(),
-    }];
+    let mut formats = vec![FormatInfo::new(
+        JSON,
+        "The scenario or plan itself, for scripts and the fabric controller.",
+        SubjectSort::Either,
+        "json",
+    )];
     let mut own = own_exporters(kind);
     report::exporters(kind, &mut own);
     formats.extend(own);
@@ -152,6 +80,9 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
 
 /// The formats that a kind writes itself.
 fn own_exporters(kind: &str) -> Vec<FormatInfo> {
+    if kind == <lightbay_training::Training as Kind>::NAME {
+        return training::exporters();
+    }
     named_kind!(kind, K => K::exporters(), Vec::new())
 }
 
@@ -196,49 +127,33 @@ pub fn export_against(
     if let Some(written) = models::export(subject, format, settings) {
         return written;
     }
-    let params = parse_settings(&info.params, settings, format)?;
+    let params = info.values(settings)?;
     if let Some(written) = report::export(subject, &own_exporters(subject.kind()), format, &params, settings)
     {
         return written;
     }
-    let remarks = remarks(subject, info);
-    let bytes = match (format, subject) {
-        ("json", Subject::Scenario(scenario)) => scenario.to_json().map_err(write_problem)?,
-        ("json", Subject::Plan(plan)) => plan.to_json().map_err(write_problem)?,
-        (_, Subject::Scenario(scenario)) => {
-            return Ok(commented(format, export_scenario(scenario, against, format, &params)?, &remarks));
+    if format != JSON {
+        let written = export_own(subject, against, format, &params)?;
+        return Ok(commented(format, written, &remarks(subject, info)));
+    }
+    Ok(vec![match subject {
+        Subject::Scenario(scenario) => {
+            Artifact::new(format!("{}.scenario.json", file_stem(scenario.name())), scenario.to_json()?)
         }
-        (_, Subject::Plan(plan)) => {
-            return Ok(commented(format, export_plan(plan, against, format, &params)?, &remarks));
+        Subject::Plan(plan) => {
+            Artifact::new(format!("{}.plan.json", file_stem(&plan.header().name)), plan.to_json()?)
         }
-    };
-    let (name, what) = match subject {
-        Subject::Scenario(scenario) => (scenario.name().to_owned(), "scenario"),
-        Subject::Plan(plan) => (plan.header().name, "plan"),
-    };
-    Ok(vec![Artifact { name: format!("{}.{what}.json", file_stem(&name)), bytes, beside: None }])
+    }])
 }
 
 /// What a person should know of a file in a format beside its content: what of the subject is not in it, and what has to be
 /// told of the plan. One sentence each.
 pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
-    let mut remarks: Vec<String> = listed("not in the file", info.leaves_out).into_iter().collect();
+    let mut remarks: Vec<String> = enumerated("not in the file", info.leaves_out).into_iter().collect();
     if let Subject::Plan(plan) = subject {
         remarks.extend(plan.caveat());
     }
     remarks
-}
-
-/// `what: one, another and a third`; nothing if nothing is listed.
-pub(crate) fn listed(what: &str, parts: &[impl AsRef<str>]) -> Option<String> {
-    let (last, others) = parts.split_last()?;
-    let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
-    let last = last.as_ref();
-    Some(if others.is_empty() {
-        format!("{what}: {last}")
-    } else {
-        format!("{what}: {} and {last}", others.join(", "))
-    })
 }
 
 /// The files with the remarks as comments behind their content, where a format has comments and does not write them itself.
@@ -259,42 +174,34 @@ fn commented(format: &str, artifacts: Vec<Artifact>, remarks: &[String]) -> Vec<
     artifacts.into_iter().map(with).collect()
 }
 
-fn export_scenario(
-    scenario: &AnyScenario,
+/// Writes a format that the kind of the subject declares.
+fn export_own(
+    subject: Subject<'_>,
     against: Option<Subject<'_>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
-    fn of<K: Listed>(
-        scenario: &Arc<Scenario<K>>,
-        against: Option<SubjectOf<'_, K>>,
+    fn of<K: Variants>(
+        subject: SubjectOf<'_, K>,
+        against: Option<Subject<'_>>,
         format: &str,
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
-        K::export_scenario(scenario, against, format, params)
+        let against = against.as_ref().and_then(Subject::typed);
+        K::export(subject, against, format, params)
     }
-    let against = against.as_ref();
-    each_kind!(scenario, AnyScenario, scenario => {
-        of(scenario, against.and_then(Subject::typed), format, params)
-    })
-}
-
-fn export_plan(
-    plan: &AnyPlan,
-    against: Option<Subject<'_>>,
-    format: &str,
-    params: &Params,
-) -> Result<Vec<Artifact>, Problems> {
-    fn of<K: Listed>(
-        plan: &Arc<Checked<K>>,
-        against: Option<SubjectOf<'_, K>>,
-        format: &str,
-        params: &Params,
-    ) -> Result<Vec<Artifact>, Problems> {
-        K::export_plan(plan, against, format, params)
+    match subject {
+        Subject::Scenario(AnyScenario::Training(scenario)) => {
+            training::export_scenario(scenario, format, params)
+        }
+        Subject::Plan(AnyPlan::Training(plan)) => training::export_plan(plan, format, params),
+        Subject::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
+            of(SubjectOf::Scenario(scenario), against, format, params)
+        }),
+        Subject::Plan(plan) => each_kind!(plan, AnyPlan, plan => {
+            of(SubjectOf::Plan(plan), against, format, params)
+        }),
     }
-    let against = against.as_ref();
-    each_kind!(plan, AnyPlan, plan => of(plan, against.and_then(Subject::typed), format, params))
 }
 
 /// Refuses a second subject that a format has no use for, or that says twice what a knob says.
@@ -331,50 +238,4 @@ fn check_second(
         Some(knob) => Err(Problem::new(knob, "is given by --against already", "give one of the two")),
         None => Ok(()),
     }
-}
-
-pub(crate) fn write_problem(error: lightbay_core::json::WriteError) -> Problem {
-    Problem::new("", error.to_string(), "correct the input")
-}
-
-/// A name as part of a file name: letters, digits and a few signs.
-pub(crate) fn file_stem(name: &str) -> String {
-    let stem: String = name
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
-        .take(80)
-        .collect();
-    let stem = stem.trim_matches('.').to_owned();
-    if stem.is_empty() { "lightbay".to_owned() } else { stem }
-}
-
-/// Values of a format's knobs, defaults filled in.
-pub(crate) fn parse_settings(
-    infos: &[ParamInfo],
-    settings: &[Setting],
-    format: &str,
-) -> Result<Params, Problems> {
-    let mut problems = Problems::new();
-    let mut given: Vec<(String, ParamValue)> = Vec::new();
-    for setting in settings {
-        match infos.iter().find(|info| info.name == setting.name) {
-            None => {
-                let names: Vec<&str> = infos.iter().map(|info| info.name.as_ref()).collect();
-                problems.add(
-                    setting.name.clone(),
-                    format!("is not a parameter of format {format}"),
-                    suggestion(&setting.name, &names),
-                );
-            }
-            Some(_) if setting.index.is_some() => {
-                problems.add(setting.to_string(), "has no entries", "write it without [ ]");
-            }
-            Some(info) => match info.parse(&setting.text) {
-                Ok(value) => given.push((setting.name.clone(), value)),
-                Err(problem) => problems.push(problem),
-            },
-        }
-    }
-    problems.into_result(())?;
-    Params::resolve(infos, given.iter().map(|(name, value)| (name.as_str(), value)))
 }

@@ -6,11 +6,12 @@
 /// * `named_kind!(name, K => code, none)` runs it with the type of the kind of a name, or gives `none`;
 /// * `all_kinds!(K => code)` is an array of what it gives for every kind, in the order of the list;
 /// * `kind_enum!(enum Name of Alias)` declares an enum with a variant for every kind, each with `Alias<K>`;
+/// * `kind_crates!()` makes the crate of every kind a module, for presenters of one kind;
 /// * `kind_variants!()` implements [`crate::subject::Variants`] for every kind.
 ///
 /// `$d` is the sign `$`, which a macro cannot write into another one.
 macro_rules! kinds {
-    ($d:tt $($(#[$doc:meta])* $variant:ident = $kind:ty;)*) => {
+    ($d:tt $($(#[$doc:meta])* $variant:ident = $crate_name:ident as $short:ident;)*) => {
         macro_rules! each_kind {
             ($d subject:expr, $d enum:ident, $d inner:ident => $d body:expr) => {
                 match $d subject {
@@ -22,8 +23,8 @@ macro_rules! kinds {
         macro_rules! named_kind {
             ($d name:expr, $d of:ident => $d body:expr, $d none:expr) => {
                 match $d name {
-                    $(<$kind as lightbay_core::kind::Kind>::NAME => {
-                        type $d of = $kind;
+                    $(<$crate_name::$variant as lightbay_core::kind::Kind>::NAME => {
+                        type $d of = $crate_name::$variant;
                         $d body
                     })*
                     _ => $d none,
@@ -34,7 +35,7 @@ macro_rules! kinds {
         macro_rules! all_kinds {
             ($d of:ident => $d body:expr) => {
                 [$({
-                    type $d of = $kind;
+                    type $d of = $crate_name::$variant;
                     $d body
                 }),*]
             };
@@ -42,7 +43,7 @@ macro_rules! kinds {
 
         macro_rules! kind_variants {
             () => {
-                $(impl crate::subject::Variants for $kind {
+                $(impl crate::subject::Variants for $crate_name::$variant {
                     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario {
                         AnyScenario::$variant(scenario)
                     }
@@ -58,11 +59,17 @@ macro_rules! kinds {
             };
         }
 
+        macro_rules! kind_crates {
+            () => {
+                $(pub use $crate_name as $short;)*
+            };
+        }
+
         macro_rules! kind_enum {
             ($d(#[$d meta:meta])* $d vis:vis enum $d name:ident of $d of:ident) => {
                 $d(#[$d meta])*
                 $d vis enum $d name {
-                    $($(#[$doc])* $variant($d of<$kind>),)*
+                    $($(#[$doc])* $variant($d of<$crate_name::$variant>),)*
                 }
             };
         }
@@ -71,9 +78,9 @@ macro_rules! kinds {
 
 kinds! { $
     /// Circuits between the pods of a training job.
-    Training = lightbay_training::Training;
+    Training = lightbay_training as training;
     /// Topology and routes of a TPU pod.
-    Tpu = lightbay_tpu::Tpu;
+    Tpu = lightbay_tpu as tpu;
     /// Cross-connects of optical circuit switches.
-    Crossconnect = lightbay_crossconnect::Crossconnect;
+    Crossconnect = lightbay_crossconnect as crossconnect;
 }

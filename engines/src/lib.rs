@@ -8,7 +8,6 @@
 //! | [`subject`] | a scenario or plan of any kind |
 //! | `kinds` | the list of kinds |
 //! | [`catalogue`] | kinds, methods, presets and knobs by name |
-//! | `listed` | what a kind brings to the catalogue |
 //! | [`files`] | reading scenario and plan files, checking plans |
 //! | [`solve`] | settings, requests and jobs for the run board |
 //! | [`sweep`] | scenarios x values of knobs x methods, a row each |
@@ -29,7 +28,6 @@ mod envelope;
 pub mod files;
 pub mod formats;
 pub mod glossary;
-mod listed;
 pub mod models;
 pub mod schema;
 pub mod solve;
@@ -46,9 +44,7 @@ pub use formats::{
     Artifact, FormatInfo, Imported, Input, Product, SecondSubject, Subject, SubjectSort, export,
     export_against, exporters, import, importers, remarks,
 };
-pub use lightbay_crossconnect as crossconnect;
-pub use lightbay_tpu as tpu;
-pub use lightbay_training as training;
+kind_crates!();
 pub use models::{ModelledMethod, Question, modelled};
 pub use schema::{SchemaOf, schema};
 pub use solve::{Request, apply, change, idle, job, unknown_method};

@@ -2,9 +2,8 @@
 
 use crate::catalogue::{kind, method};
 use crate::formats::Subject;
-use crate::listed::Listed;
 use crate::solve::apply_own;
-use crate::subject::{AnyPlan, AnyScenario};
+use crate::subject::{AnyPlan, AnyScenario, Variants};
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::{Depth, Kind};
 use lightbay_core::method::MethodError;
@@ -38,7 +37,7 @@ pub struct ModelledMethod {
 
 /// The methods of a kind whose model can be written; empty for an unknown kind.
 pub fn modelled(kind: &str) -> Vec<ModelledMethod> {
-    fn infos<K: Listed>() -> Vec<ModelledMethod> {
+    fn infos<K: Variants>() -> Vec<ModelledMethod> {
         K::models().iter().map(|one| ModelledMethod { name: one.name(), params: one.params() }).collect()
     }
     named_kind!(kind, K => infos::<K>(), Vec::new())
@@ -109,7 +108,7 @@ impl Question {
     /// # Errors
     /// If the scenario or a parameter does not suit the method.
     pub fn model(&self) -> Result<Model, Problems> {
-        fn of<K: Listed>(scenario: &Arc<Scenario<K>>, question: &Question) -> Result<Model, Problems> {
+        fn of<K: Variants>(scenario: &Arc<Scenario<K>>, question: &Question) -> Result<Model, Problems> {
             let method = implementation::<K>(&question.method)?;
             method.model(scenario, &question.params).map_err(problems_of)
         }
@@ -129,7 +128,7 @@ impl Question {
     /// # Errors
     /// If the point is none of the model, or the checker finds a rule that the plan breaks.
     pub fn plan(&self, values: &[f64], provenance: Provenance) -> Result<AnyPlan, Problems> {
-        fn of<K: Listed>(
+        fn of<K: Variants>(
             scenario: &Arc<Scenario<K>>,
             question: &Question,
             values: &[f64],
@@ -143,7 +142,7 @@ impl Question {
     }
 }
 
-fn implementation<K: Listed>(name: &str) -> Result<Arc<dyn Modelled<K>>, Problem> {
+fn implementation<K: Variants>(name: &str) -> Result<Arc<dyn Modelled<K>>, Problem> {
     match K::models().iter().find(|one| one.name() == name) {
         Some(one) => Ok(Arc::clone(one)),
         None => Err(no_model(K::NAME, name, &modelled(K::NAME))),

@@ -1,8 +1,7 @@
 //! From settings and a scenario to a job for the run board.
 
 use crate::catalogue::{implementation, method, methods};
-use crate::listed::Listed;
-use crate::subject::AnyScenario;
+use crate::subject::{AnyScenario, Variants};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::method::without_effect;
 use lightbay_core::param::{ParamInfo, ParamValue, Params, Setting};
@@ -155,7 +154,7 @@ pub fn idle(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValu
 
 /// What the method leaves without effect. Nothing for values that it does not take: they are refused anyway.
 fn idle_for(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
-    fn of<K: Listed>(scenario: &Scenario<K>, name: &str, given: &[(String, ParamValue)]) -> Vec<Problem> {
+    fn of<K: Variants>(scenario: &Scenario<K>, name: &str, given: &[(String, ParamValue)]) -> Vec<Problem> {
         let Ok(method) = implementation::<K>(name) else { return Vec::new() };
         let info = method.info();
         let own = given.iter().filter(|(name, _)| find(&info.params, name).is_some());
@@ -224,7 +223,7 @@ pub fn job(scenario: &AnyScenario, request: &Request) -> Result<Box<dyn Job>, Pr
     each_kind!(scenario, AnyScenario, scenario => typed(scenario, request))
 }
 
-fn typed<K: Listed>(scenario: &Arc<Scenario<K>>, request: &Request) -> Result<Box<dyn Job>, Problems> {
+fn typed<K: Variants>(scenario: &Arc<Scenario<K>>, request: &Request) -> Result<Box<dyn Job>, Problems> {
     let method = implementation::<K>(&request.method)?;
     let info = method.info();
     let params =

@@ -1,14 +1,15 @@
 //! A scenario or a plan of any kind.
 
-use crate::listed::{Listed, any_scenario};
 use lightbay_core::checked::{BoundTrust, Checked, SharedPlan, downcast};
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::kind::Kind;
+use lightbay_core::listed::Listed;
 use lightbay_core::param::{ParamInfo, ParamValue};
 use lightbay_core::plan::{Draft, Header};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::report::Report;
 use lightbay_core::scenario::{Scenario, sha256_of};
+use lightbay_highs::modelled::Models;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ kind_enum! {
 }
 
 /// A kind as one of any.
-pub(crate) trait Variants: Kind {
+pub(crate) trait Variants: Listed + Models {
     /// A scenario of this kind as one of any.
     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario;
 
@@ -50,6 +51,11 @@ pub(crate) trait Variants: Kind {
 }
 
 kind_variants!();
+
+/// A scenario of any kind.
+pub(crate) fn any_scenario<K: Variants>(scenario: Scenario<K>) -> AnyScenario {
+    K::scenario(Arc::new(scenario))
+}
 
 fn kind_name<K: Kind>(_: &Scenario<K>) -> &'static str {
     K::NAME
@@ -106,7 +112,7 @@ impl AnyScenario {
     /// The same scenario under another name.
     #[must_use]
     pub fn renamed(&self, name: &str) -> Self {
-        fn of<K: Listed>(scenario: &Scenario<K>, name: &str) -> AnyScenario {
+        fn of<K: Variants>(scenario: &Scenario<K>, name: &str) -> AnyScenario {
             any_scenario::<K>(Scenario { name: name.to_owned(), body: scenario.body.clone() })
         }
         each_kind!(self, Self, scenario => of(scenario, name))
@@ -279,7 +285,7 @@ impl AnyPlan {
 
     /// The scenario it is for.
     pub fn scenario(&self) -> AnyScenario {
-        fn of<K: Listed>(plan: &Checked<K>) -> AnyScenario {
+        fn of<K: Variants>(plan: &Checked<K>) -> AnyScenario {
             K::scenario(Arc::clone(&plan.plan().scenario))
         }
         each_kind!(self, Self, plan => of(plan))
@@ -292,7 +298,7 @@ impl AnyPlan {
 
     /// What a person has to be told of it beside its objective.
     pub fn caveat(&self) -> Option<String> {
-        fn of<K: Listed>(plan: &Checked<K>) -> Option<String> {
+        fn of<K: Variants>(plan: &Checked<K>) -> Option<String> {
             K::caveat(plan.plan())
         }
         each_kind!(self, Self, plan => of(plan))
@@ -300,7 +306,7 @@ impl AnyPlan {
 
     /// Names of those of its figures that its method claims and a usual check does not work out.
     pub fn claimed(&self) -> Vec<&'static str> {
-        fn of<K: Listed>(plan: &Checked<K>) -> Vec<&'static str> {
+        fn of<K: Variants>(plan: &Checked<K>) -> Vec<&'static str> {
             K::claimed(plan.plan())
         }
         each_kind!(self, Self, plan => of(plan))

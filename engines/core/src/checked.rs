@@ -1,5 +1,6 @@
 //! The seal: a [`Checked`] plan has passed the independent checker of its kind. Only this module makes one.
 
+use crate::exchange::CircuitMatrix;
 use crate::json::{self, WriteError};
 use crate::kind::{Depth, Kind, Sense};
 use crate::plan::{Header, Limit, Objective, Plan, Status, gap};
@@ -207,6 +208,8 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn bound_trust(&self) -> BoundTrust;
     /// The bound that the checker itself vouches for.
     fn verified_bound(&self) -> Option<&VerifiedBound>;
+    /// Its circuits, for kinds that lay circuits.
+    fn circuits(&self) -> Option<CircuitMatrix>;
     /// For the catalogue, which knows the kinds.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
@@ -229,6 +232,9 @@ impl<K: Kind> AnyChecked for Checked<K> {
     }
     fn verified_bound(&self) -> Option<&VerifiedBound> {
         self.verified.as_ref()
+    }
+    fn circuits(&self) -> Option<CircuitMatrix> {
+        K::circuits(&self.plan)
     }
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self

@@ -1,5 +1,6 @@
 //! Writing JSON: stable key order, shortest floats that read back the same, non-finite numbers refused.
 
+use crate::problem::{Problem, Problems};
 use printable::Printable;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +20,18 @@ pub enum WriteError {
     /// The serialiser refused.
     #[error("cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+impl From<WriteError> for Problem {
+    fn from(error: WriteError) -> Self {
+        Self::new("", error.to_string(), "correct the input")
+    }
+}
+
+impl From<WriteError> for Problems {
+    fn from(error: WriteError) -> Self {
+        Problem::from(error).into()
+    }
 }
 
 /// A value as JSON tree, refusing numbers that are not finite.

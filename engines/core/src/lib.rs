@@ -5,7 +5,8 @@
 //! | [`units`] | quantities and ids as types |
 //! | [`problem`], [`read`], [`json`] | input that is wrong, reading and writing files |
 //! | [`param`] | knobs as data |
-//! | [`kind`], [`method`], [`context`] | the contracts an engine implements and is given |
+//! | [`kind`], [`listed`], [`method`], [`context`] | the contracts an engine implements and is given |
+//! | [`format`] | files that kinds write and read |
 //! | [`metric`] | figures of plans as data |
 //! | [`watch`], [`building`] | the connection of long work to its run, for algorithms that know no kind |
 //! | [`scenario`], [`plan`], [`checked`] | the file envelopes and the seal of the checker |
@@ -25,8 +26,10 @@ pub mod clock;
 pub mod context;
 pub mod event;
 pub mod exchange;
+pub mod format;
 pub mod json;
 pub mod kind;
+pub mod listed;
 pub mod method;
 pub mod metric;
 pub mod param;

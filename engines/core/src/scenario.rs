@@ -50,6 +50,14 @@ impl<K: Kind> Scenario<K> {
         Ok(Value::Object(map))
     }
 
+    /// As file content.
+    ///
+    /// # Errors
+    /// [`WriteError`] for numbers that are not finite.
+    pub fn to_json(&self) -> Result<Vec<u8>, WriteError> {
+        json::to_pretty(&self.to_value()?)
+    }
+
     /// SHA-256 over the compact JSON without `name`: equal for scenarios that ask the same question.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use lightbay_core::kind::{Candidate, Kind};
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
 
 /// A method whose question can be written as one model and whose answer can be read from a point of it.
 pub trait Modelled<K: Kind>: Send + Sync {
@@ -30,4 +31,12 @@ pub trait Modelled<K: Kind>: Send + Sync {
         params: &Params,
         values: &[f64],
     ) -> Result<Candidate<K::Result>, MethodError>;
+}
+
+/// A kind that says which of its methods can be written as models.
+pub trait Models: Kind {
+    /// Its methods whose question is one model, for other solvers.
+    fn models() -> Vec<Arc<dyn Modelled<Self>>> {
+        Vec::new()
+    }
 }

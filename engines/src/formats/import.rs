@@ -1,24 +1,13 @@
 //! Importers: files of other tools become scenarios or plans, with a summary of what was found and what was assumed.
 
-use super::{FormatInfo, SubjectSort, listed, parse_settings, switches, write_problem};
+use super::{FormatInfo, Input};
 use crate::models;
-use crate::subject::{AnyPlan, AnyScenario};
+use crate::subject::{AnyPlan, AnyScenario, Variants, any_scenario};
+use lightbay_core::format::{ImportedScenario, enumerated};
 use lightbay_core::json;
-use lightbay_core::param::Setting;
+use lightbay_core::listed::Listed as _;
+use lightbay_core::param::{Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
-use lightbay_core::scenario::Scenario;
-use lightbay_training::TrainingScenario;
-use lightbay_training::files::import as aicb;
-use std::sync::Arc;
-
-/// A file to import.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// Its name, for messages.
-    pub name: String,
-    /// Its content, perhaps gzip-compressed.
-    pub bytes: Vec<u8>,
-}
 
 /// What files of another tool become.
 #[derive(Clone, Debug)]
@@ -72,19 +61,19 @@ pub struct Imported {
     pub summary: serde_json::Value,
 }
 
-/// All importers.
+impl Imported {
+    fn of<K: Variants>(made: ImportedScenario<K>) -> Self {
+        Self {
+            product: Product::Scenario(any_scenario(made.scenario)),
+            lines: made.lines,
+            summary: made.summary,
+        }
+    }
+}
+
+/// All importers: those of the kinds, and the one of solutions of other solvers.
 pub fn importers() -> Vec<FormatInfo> {
-    let mut formats = vec![FormatInfo {
-        name: aicb::AICB,
-        help: aicb::AICB_HELP,
-        of: SubjectSort::Scenario,
-        leaves_out: &["differences between ranks and between iterations (one of each represents all)"],
-        against: None,
-        extension: "txt",
-        folder: false,
-        params: aicb::aicb_knobs(),
-    }];
-    formats.extend(switches::importers());
+    let mut formats = all_kinds!(K => K::importers()).concat();
     formats.extend(models::importer());
     formats
 }
@@ -112,34 +101,29 @@ pub fn import(
     };
     let mut imported = if format == models::SOL {
         models::import(inputs, settings, strict)?
-    } else if format == aicb::AICB {
-        workload(info, inputs, settings, strict)?
     } else {
-        switches::import(info, inputs, settings, strict)?
+        own(info, inputs, &info.values(settings)?, strict)?
     };
-    imported.lines.extend(listed("not taken over", info.leaves_out));
+    imported.lines.extend(enumerated("not taken over", info.leaves_out));
     Ok(imported)
 }
 
-/// What calls or a text of SimAI describe.
-fn workload(
-    info: &FormatInfo,
-    inputs: &[Input],
-    settings: &[Setting],
-    strict: bool,
-) -> Result<Imported, Problems> {
-    let format = info.name;
-    let params = parse_settings(&info.params, settings, format)?;
-    let files: Vec<aicb::ImportFile<'_>> =
-        inputs.iter().map(|input| aicb::ImportFile { name: &input.name, bytes: &input.bytes }).collect();
-    let job = aicb::import_aicb(&files, &params, strict)?;
-    let summary = json::to_value(&job.summary).map_err(write_problem)?;
-    Ok(Imported {
-        lines: job.summary.to_text().lines().map(str::to_owned).collect(),
-        summary,
-        product: Product::Scenario(AnyScenario::Training(Arc::new(Scenario {
-            name: job.name,
-            body: TrainingScenario::Job(job.job),
-        }))),
-    })
+/// Reads a format that a kind declares.
+fn own(info: &FormatInfo, inputs: &[Input], params: &Params, strict: bool) -> Result<Imported, Problems> {
+    fn of<K: Variants>(
+        name: &str,
+        inputs: &[Input],
+        params: &Params,
+        strict: bool,
+    ) -> Option<Result<Imported, Problems>> {
+        let reads = K::importers().iter().any(|known| known.name == name);
+        reads.then(|| K::import(name, inputs, params, strict).map(Imported::of))
+    }
+    let unread =
+        || Err(Problem::new("", format!("no kind reads '{}'", info.name), "choose another format").into());
+    all_kinds!(K => of::<K>(info.name, inputs, params, strict))
+        .into_iter()
+        .flatten()
+        .next()
+        .unwrap_or_else(unread)
 }

@@ -1,9 +1,10 @@
 //! Formats that every kind has by its sections: a report in Markdown, and tables as comma-separated values.
 
-use super::{Artifact, FormatInfo, Subject, SubjectSort, file_stem};
+use super::{Artifact, FormatInfo, Subject, SubjectSort};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
 use crate::files::bound_words;
 use lightbay_core::clock::Deadline;
+use lightbay_core::format::file_stem;
 use lightbay_core::param::{Domain, ParamInfo, Params, Setting};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::quantity;
@@ -166,8 +167,7 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
         for block in &section.blocks {
             let part =
                 if block.name.is_empty() { (*name).to_owned() } else { format!("{name}.{}", block.name) };
-            let bytes = written::csv(block).into_bytes();
-            files.push(Artifact { name: format!("{stem}.{part}.csv"), bytes, beside: None });
+            files.push(Artifact::new(format!("{stem}.{part}.csv"), written::csv(block)));
         }
     }
     Ok(files)
@@ -193,7 +193,7 @@ fn markdown(subject: Subject<'_>) -> Result<Vec<Artifact>, Problems> {
         written::markdown(&mut document, &section, Extent::Overview);
     }
     let name = format!("{}.md", stem(subject));
-    Ok(vec![Artifact { name, bytes: document.into_text().into_bytes(), beside: None }])
+    Ok(vec![Artifact::new(name, document.into_text())])
 }
 
 /// Objective, bound and metrics of a plan, and how it was found.

@@ -8,11 +8,12 @@
 //! | `svg`, `markdown` | people in a review |
 //! | `trace` | ui.perfetto.dev, chrome://tracing |
 
-use super::{Artifact, FormatInfo, SubjectOf, SubjectSort, file_stem};
+use super::{Artifact, FormatInfo, SubjectSort};
 use crate::files::EXACT_LIMIT;
 use facts::Facts;
 use lightbay_core::checked::{BoundTrust, Checked};
 use lightbay_core::clock::Deadline;
+use lightbay_core::format::{INSTANCE, file_stem};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problems;
@@ -124,14 +125,13 @@ fn replicas() -> ParamInfo {
 
 pub(crate) fn export_scenario(
     scenario: &Arc<Scenario<Training>>,
-    _against: Option<SubjectOf<'_, Training>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     if let TrainingScenario::Shared(shared) = &scenario.body {
         return jobs::scenarios(scenario, shared, format, params);
     }
-    if [again::INSTANCE, again::EXPANDED].contains(&format) {
+    if [INSTANCE, again::EXPANDED].contains(&format) {
         return again::export_scenario(scenario, format, params);
     }
     write(&Facts::of_scenario(scenario, all(params))?, format, params)
@@ -139,14 +139,13 @@ pub(crate) fn export_scenario(
 
 pub(crate) fn export_plan(
     plan: &Arc<Checked<Training>>,
-    _against: Option<SubjectOf<'_, Training>>,
     format: &str,
     params: &Params,
 ) -> Result<Vec<Artifact>, Problems> {
     if let TrainingScenario::Shared(_) = &plan.plan().scenario.body {
         return jobs::plans(plan.plan(), format, params);
     }
-    if [again::INSTANCE, again::EXPANDED].contains(&format) {
+    if [INSTANCE, again::EXPANDED].contains(&format) {
         return again::export_plan(plan, format, params);
     }
     let facts = Facts::of_plan(plan.plan(), all(params))?;

@@ -2,7 +2,8 @@
 
 use super::names::NameFile;
 use super::{Question, modelled};
-use crate::formats::{Artifact, FormatInfo, Subject, SubjectSort, file_stem, write_problem};
+use crate::formats::{Artifact, FormatInfo, Subject, SubjectSort};
+use lightbay_core::format::file_stem;
 use lightbay_core::json;
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems};
@@ -89,7 +90,7 @@ fn write(
     })?;
     let names = NameFile::of(&question, extension, &written.names);
     let name = format!("{}.{}.{extension}", file_stem(question.scenario.name()), question.method);
-    let beside = json::to_pretty(&names.to_value(model.size())?).map_err(write_problem)?;
+    let beside = json::to_pretty(&names.to_value(model.size())?)?;
     Ok(vec![
         Artifact { name: name.clone(), bytes: written.text, beside: None },
         Artifact { name: format!("{name}{NAMES_SUFFIX}"), bytes: beside, beside: Some(NAMES_SUFFIX) },

@@ -1,7 +1,6 @@
 //! The file beside a model: which column stands for what, and the question that the model asks.
 
 use super::Question;
-use crate::formats::write_problem;
 use crate::subject::AnyScenario;
 use lightbay_core::json;
 use lightbay_core::param::Params;
@@ -54,11 +53,11 @@ impl NameFile {
             "kind": scenario.kind(),
             "format": self.format,
             "method": self.question.method,
-            "parameters": json::to_value(&self.question.params).map_err(write_problem)?,
+            "parameters": json::to_value(&self.question.params)?,
             "lightbay_version": self.version,
-            "scenario_sha256": scenario.sha256().map_err(write_problem)?,
-            "size": json::to_value(&size).map_err(write_problem)?,
-            "scenario": scenario.to_value().map_err(write_problem)?,
+            "scenario_sha256": scenario.sha256()?,
+            "size": json::to_value(&size)?,
+            "scenario": scenario.to_value()?,
             "columns": object(&self.columns),
             "rows": object(&self.rows),
         }))

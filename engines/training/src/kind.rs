@@ -1,5 +1,6 @@
 //! The kind `training`: ties scenario, result, checker and hot starts to the contract of the core.
 
+mod listed;
 mod metrics;
 mod terms;
 

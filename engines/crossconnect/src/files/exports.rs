@@ -20,11 +20,13 @@ use crate::plan::{Changes, CrossconnectResult};
 use crate::rollout::caveat;
 use crate::scenario::CrossconnectScenario;
 use jobs::{Job, Told, Whole};
+use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 
 pub mod calient_tl1;
 pub mod csv;
+mod entry;
 mod jobs;
 pub mod ocp_ocs;
 pub mod polatis_netconf;
@@ -33,25 +35,10 @@ pub mod polatis_tl1;
 pub mod port_list;
 pub mod sonic_ocs;
 
+pub(crate) use entry::{export, exporters};
+
 #[cfg(test)]
 pub(crate) mod tests;
-
-/// A format. All are written from plans.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Format {
-    /// Name.
-    pub name: &'static str,
-    /// What it is and who reads it, in one sentence.
-    pub help: &'static str,
-    /// Ending of the files' names, without the dot.
-    pub extension: &'static str,
-    /// Writes a file for every switch and batch, all in one folder.
-    pub folder: bool,
-    /// What of a plan is not in the files.
-    pub leaves_out: &'static [&'static str],
-    /// Its knobs.
-    pub params: Vec<ParamInfo>,
-}
 
 /// What is written.
 #[derive(Clone, Copy, Debug)]
@@ -75,14 +62,14 @@ pub struct File {
     pub beside: Option<&'static str>,
 }
 
-/// All formats.
-pub fn formats() -> Vec<Format> {
+/// The formats of switches. All are written from plans.
+pub fn formats() -> Vec<FormatInfo> {
     let format = |name, help, extension, more: Vec<ParamInfo>| {
         let mut params = vec![ParamInfo::bool("full", false, full_help(name))];
         params.extend(ports_of(name).iter().flat_map(port_knobs));
         params.extend(more);
-        let folder = whole(name).is_some();
-        Format { name, help, extension, folder, leaves_out: leaves_out(name), params }
+        let info = FormatInfo::new(name, help, SubjectSort::Plan, extension);
+        FormatInfo { folder: whole(name).is_some(), ..info.leaving_out(leaves_out(name)).with(params) }
     };
     vec![
         format(polatis_tl1::NAME, polatis_tl1::HELP, "tl1", vec![ctag()]),
@@ -267,7 +254,7 @@ fn name_like(knob: &str, value: &str) -> Result<String, Problem> {
 }
 
 fn files(
-    format: &Format,
+    format: &FormatInfo,
     told: Told<'_>,
     changes: &Changes,
     devices: &[Device],
@@ -286,7 +273,7 @@ fn files(
                 format!("{what}-{:0width$}.", job.batch)
             }
         };
-        let Format { name, extension, .. } = format;
+        let FormatInfo { name, extension, .. } = format;
         File {
             name: format!("{name}.{batch}ocs-{:0last$}.{extension}", job.device),
             text: writer(job),

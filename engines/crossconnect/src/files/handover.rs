@@ -1,5 +1,7 @@
 //! From the circuits of another plan to a scenario: an even port map for a hall of switches, and what is installed there.
 
+mod made;
+
 use crate::plan::{Action, Changes};
 use crate::rollout::assemble;
 use crate::scenario::presets;
@@ -9,6 +11,8 @@ use crate::scenario::{
 };
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, PlacedCircuit, PlacedPort};
 use lightbay_core::problem::{Problem, Problems, counted};
+
+pub(crate) use made::{conversion, convert};
 
 /// Switches at most where their number is not asked for.
 const USUAL_OCS: u32 = 16;

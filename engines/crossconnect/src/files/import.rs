@@ -19,6 +19,7 @@ use crate::files::exports::{
     calient_tl1, csv as table, ocp_ocs, polatis_netconf, polatis_restconf, polatis_tl1, sonic_ocs,
 };
 use crate::scenario::{CrossconnectScenario, Installed, MAX_OCS};
+use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, counted, suggestion};
 use lightbay_core::read::read_within;
@@ -28,25 +29,13 @@ mod csv;
 mod files;
 mod json;
 mod netconf;
+mod state;
 mod tl1;
+
+pub(crate) use state::import;
 
 #[cfg(test)]
 mod tests;
-
-/// A format.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Format {
-    /// Name.
-    pub name: &'static str,
-    /// What it is, in one sentence.
-    pub help: &'static str,
-    /// Usual ending of file names, without the dot.
-    pub extension: &'static str,
-    /// What of the files does not reach the scenario.
-    pub leaves_out: &'static [&'static str],
-    /// Its knobs.
-    pub params: Vec<ParamInfo>,
-}
 
 /// A file.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +81,7 @@ const SWITCH_ALONE: &[&str] =
     &["names, states and power levels of the connections on the switch", "the wanted circuits"];
 
 /// All formats.
-pub fn formats() -> Vec<Format> {
+pub fn formats() -> Vec<FormatInfo> {
     let format = |name, help, extension| {
         let mut params: Vec<ParamInfo> = ports_of(name).iter().flat_map(port_knobs).collect();
         params.push(ParamInfo::int_list(
@@ -101,7 +90,7 @@ pub fn formats() -> Vec<Format> {
             2 * MAX_OCS as i64 - 1,
             "Switch of each file in turn; by 'ocs-NUMBER' in the names of the files if not given.",
         ));
-        Format { name, help, extension, leaves_out: SWITCH_ALONE, params }
+        FormatInfo::new(name, help, SubjectSort::Scenario, extension).leaving_out(SWITCH_ALONE).with(params)
     };
     vec![
         format(
@@ -126,18 +115,19 @@ pub fn formats() -> Vec<Format> {
             "json",
         ),
         format(sonic_ocs::NAME, "CONFIG_DB of switches with SONiC as JSON, a file per switch.", "json"),
-        Format {
-            name: table::NAME,
-            help: "Tables as the export writes them: circuits by switch, pod and port, from 0.",
-            extension: "csv",
-            leaves_out: &["the batches", "the circuits of the other state (before or after)"],
-            params: vec![ParamInfo::choice(
-                "state",
-                &["after", "before"],
-                "after",
-                "Which state of a table with changes: after them (keep and add), or before (keep and remove).",
-            )],
-        },
+        FormatInfo::new(
+            table::NAME,
+            "Tables as the export writes them: circuits by switch, pod and port, from 0.",
+            SubjectSort::Scenario,
+            "csv",
+        )
+        .leaving_out(&["the batches", "the circuits of the other state (before or after)"])
+        .with(vec![ParamInfo::choice(
+            "state",
+            &["after", "before"],
+            "after",
+            "Which state of a table with changes: after them (keep and add), or before (keep and remove).",
+        )]),
     ]
 }
 

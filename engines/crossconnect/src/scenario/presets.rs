@@ -3,25 +3,13 @@
 use crate::scenario::{
     Circuit, CrossconnectScenario, Family, Installed, InstalledOcs, MAX_OCS, MAX_PODS, Rollout, Wiring,
 };
+use lightbay_core::listed::Preset;
 use lightbay_core::random::{Stream, Streams};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
 #[cfg(test)]
 mod tests;
-
-/// A built-in scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preset {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub description: &'static str,
-}
-
-const fn preset(name: &'static str, description: &'static str) -> Preset {
-    Preset { name, description }
-}
 
 /// The worked example.
 const EXAMPLE: &str = "crossconnect-example";
@@ -32,15 +20,21 @@ const MAX_FAMILY_CIRCUITS: usize = 1 << 16;
 
 /// The usual scenarios, smallest first; any other member of the random family can be named too.
 pub const PRESETS: &[Preset] = &[
-    preset(EXAMPLE, "4 pods on 2 switches: two of 8 circuits have to move"),
-    preset("crossconnect-8-8-25", "8 pods on 8 switches, 64 circuits, a quarter of them changed"),
-    preset("crossconnect-16-8-25", "16 pods on 8 switches, 128 circuits, a quarter of them changed"),
-    preset("crossconnect-16-16-5", "16 pods on 16 switches, 256 circuits, 5 % changed"),
-    preset("crossconnect-16-16-25", "16 pods on 16 switches, 256 circuits, a quarter of them changed"),
-    preset("crossconnect-16-16-100", "16 pods on 16 switches, 256 circuits, an independent new topology"),
-    preset("crossconnect-32-16-25", "32 pods on 16 switches, 512 circuits, a quarter of them changed"),
-    preset("crossconnect-64-16-25", "64 pods on 16 switches, 1024 circuits, a quarter of them changed"),
-    preset("crossconnect-256-64-25", "256 pods on 64 switches, 16384 circuits, a quarter of them changed"),
+    Preset::new(EXAMPLE, "4 pods on 2 switches: two of 8 circuits have to move"),
+    Preset::new("crossconnect-8-8-25", "8 pods on 8 switches, 64 circuits, a quarter of them changed"),
+    Preset::new("crossconnect-16-8-25", "16 pods on 8 switches, 128 circuits, a quarter of them changed"),
+    Preset::new("crossconnect-16-16-5", "16 pods on 16 switches, 256 circuits, 5 % changed"),
+    Preset::new("crossconnect-16-16-25", "16 pods on 16 switches, 256 circuits, a quarter of them changed"),
+    Preset::new(
+        "crossconnect-16-16-100",
+        "16 pods on 16 switches, 256 circuits, an independent new topology",
+    ),
+    Preset::new("crossconnect-32-16-25", "32 pods on 16 switches, 512 circuits, a quarter of them changed"),
+    Preset::new("crossconnect-64-16-25", "64 pods on 16 switches, 1024 circuits, a quarter of them changed"),
+    Preset::new(
+        "crossconnect-256-64-25",
+        "256 pods on 64 switches, 16384 circuits, a quarter of them changed",
+    ),
 ];
 
 /// The scenario called `name`: one of [`PRESETS`], or another member of the random family.

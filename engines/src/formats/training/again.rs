@@ -1,8 +1,7 @@
 //! Files that this program reads again: the explicit inputs, and all replicas in place of one.
 
-use crate::formats::{Artifact, FormatInfo, SubjectSort, file_stem, write_problem};
-use crate::subject::AnyScenario;
-use lightbay_core::checked::Checked;
+use lightbay_core::checked::{AnyChecked as _, Checked};
+use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectSort, file_stem};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Plan;
@@ -15,7 +14,6 @@ use lightbay_training::simulate::replicas::expand_plan;
 use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 
-pub(super) const INSTANCE: &str = "instance";
 pub(super) const EXPANDED: &str = "expanded";
 
 pub(super) fn formats() -> Vec<FormatInfo> {
@@ -68,12 +66,9 @@ pub(super) fn export_scenario(
             scenario.body.build_with(dominance)?.instance
         }
     };
-    let explicit = AnyScenario::Training(Arc::new(Scenario {
-        name: scenario.name.clone(),
-        body: TrainingScenario::Instance(instance),
-    }));
-    let bytes = explicit.to_json().map_err(write_problem)?;
-    Ok(vec![Artifact { name: format!("{}.{format}.json", file_stem(&scenario.name)), bytes, beside: None }])
+    let explicit =
+        Scenario::<Training> { name: scenario.name.clone(), body: TrainingScenario::Instance(instance) };
+    Ok(vec![Artifact::of_scenario(&explicit, format)?])
 }
 
 pub(super) fn export_plan(
@@ -95,19 +90,15 @@ pub(super) fn export_plan(
         body: TrainingScenario::Instance(instance),
     });
     let mut wide = Plan { scenario, result, ..original.clone() };
-    wide.provenance.scenario_sha256 = wide.scenario.sha256().map_err(write_problem)?;
+    wide.provenance.scenario_sha256 = wide.scenario.sha256()?;
     recount(&mut wide);
     // Figures of one replica are not those of all, and other configurations of the job are none of its instance.
     wide.metrics = figures(&wide.scenario.body, &wide.result)?;
     wide.parameters.remove("robust");
     // Nothing leaves without having passed the checker, copies included.
     let wide = verified(wide, Depth::Usual, "the expanded plan")?;
-    let bytes = crate::subject::AnyPlan::Training(Arc::new(wide)).to_json().map_err(write_problem)?;
-    Ok(vec![Artifact {
-        name: format!("{}.expanded.plan.json", file_stem(&original.name)),
-        bytes,
-        beside: None,
-    }])
+    let bytes = wide.to_json()?;
+    Ok(vec![Artifact::new(format!("{}.expanded.plan.json", file_stem(&original.name)), bytes)])
 }
 
 /// A plan that passed the checker.

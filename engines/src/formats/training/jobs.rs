@@ -1,7 +1,6 @@
 //! Several jobs on one set of pods: every one is a file of its own, because formats hold one network and one schedule.
 
 use super::{Artifact, export_plan, export_scenario};
-use crate::formats::write_problem;
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Depth;
 use lightbay_core::param::Params;
@@ -25,7 +24,7 @@ pub(super) fn scenarios(
     for placed in &shared.jobs {
         let name = format!("{} {}", scenario.name, placed.name);
         let body = TrainingScenario::Job(placed.job.clone());
-        files.extend(export_scenario(&Arc::new(Scenario { name, body }), None, format, params)?);
+        files.extend(export_scenario(&Arc::new(Scenario { name, body }), format, params)?);
     }
     Ok(files)
 }
@@ -44,7 +43,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
             ..plan.clone()
         };
         single.set_unproven(part.makespan_s);
-        single.provenance.scenario_sha256 = single.scenario.sha256().map_err(write_problem)?;
+        single.provenance.scenario_sha256 = single.scenario.sha256()?;
         let checked = Checked::verify(single, Depth::Usual).map_err(|rejected| {
             let mut problems = Problems::new();
             for violation in rejected.violations {
@@ -53,7 +52,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
             }
             problems
         })?;
-        files.extend(export_plan(&Arc::new(checked), None, format, params)?);
+        files.extend(export_plan(&Arc::new(checked), format, params)?);
     }
     Ok(files)
 }

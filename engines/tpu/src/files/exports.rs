@@ -12,37 +12,22 @@
 use crate::model::topology::Topology;
 use crate::plan::{Routing, TpuResult};
 use crate::scenario::TpuScenario;
+use lightbay_core::format::{FormatInfo, SecondSubject, SubjectSort};
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems};
 use std::fmt::Write as _;
 
 pub mod circuits;
+mod entry;
 pub mod graph;
 pub mod msccl;
 pub mod routes;
 
+pub(crate) use entry::{export, exporters};
+
 /// Files larger than this are refused.
 const MOST_BYTES: u64 = 2 << 30;
-
-/// A format.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Format {
-    /// Name.
-    pub name: &'static str,
-    /// What it is and who reads it, in one sentence.
-    pub help: &'static str,
-    /// Whether only plans have what it takes; else a scenario whose topology is known will do.
-    pub needs_plan: bool,
-    /// Ending of the file's name, without the dot.
-    pub extension: &'static str,
-    /// What of a plan is not in its files.
-    pub leaves_out: &'static [&'static str],
-    /// Its knobs.
-    pub params: Vec<ParamInfo>,
-    /// For formats that begin with the wiring before: the knob that names one, in whose place a pod can be given.
-    pub replaced_by_before: Option<&'static str>,
-}
 
 /// What is written.
 #[derive(Clone, Copy, Debug)]
@@ -76,16 +61,11 @@ pub struct File {
     pub beside: Option<&'static str>,
 }
 
-/// All formats.
-pub fn formats() -> Vec<Format> {
-    let format = |name, help, needs_plan, extension, params| Format {
-        name,
-        help,
-        needs_plan,
-        extension,
-        leaves_out: leaves_out(name),
-        params,
-        replaced_by_before: None,
+/// The formats that show the wiring or the plan.
+pub fn formats() -> Vec<FormatInfo> {
+    let format = |name, help, needs_plan, extension, params| {
+        let of = if needs_plan { SubjectSort::Plan } else { SubjectSort::Either };
+        FormatInfo::new(name, help, of, extension).leaving_out(leaves_out(name)).with(params)
     };
     vec![
         format(
@@ -119,8 +99,12 @@ pub fn formats() -> Vec<Format> {
             "csv",
             Vec::new(),
         ),
-        Format {
-            replaced_by_before: Some("from"),
+        FormatInfo {
+            against: Some(SecondSubject {
+                of: SubjectSort::Either,
+                help: "the pod as it is wired before",
+                replaces: Some("from"),
+            }),
             ..format(
                 "changes",
                 "The circuits to remove and to add on the way from a torus or another plan, in safe batches, as CSV.",

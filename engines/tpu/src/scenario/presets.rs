@@ -8,63 +8,54 @@ use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
 use crate::plan::TopologyRecord;
 use crate::scenario::{TopologyChoice, TpuScenario};
+use lightbay_core::listed::Preset;
 use lightbay_core::random::Streams;
 use rand::RngExt;
 
-/// A built-in pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PodPreset {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub description: &'static str,
-}
-
-const fn preset(name: &'static str, description: &'static str) -> PodPreset {
-    PodPreset { name, description }
-}
-
 /// The usual pods, designs first, smallest first.
-pub const PODS: &[PodPreset] = &[
-    preset("tpu-64", "one cube of 64 chips: the 4x4x4 torus is its only design up to crossings of faces"),
-    preset("tpu-128", "128 chips in 2 cubes, to be designed"),
-    preset("tpu-192", "192 chips in 3 cubes, to be designed"),
-    preset("tpu-256", "256 chips in 4 cubes, to be designed"),
-    preset("tpu-384", "384 chips in 6 cubes, to be designed"),
-    preset("tpu-512", "512 chips in 8 cubes, to be designed"),
-    preset("tpu-768", "768 chips in 12 cubes, to be designed"),
-    preset("tpu-1024", "1024 chips in 16 cubes, to be designed"),
-    preset("tpu-1536", "1536 chips in 24 cubes, to be designed"),
-    preset("tpu-2048", "2048 chips in 32 cubes, to be designed"),
-    preset("tpu-3072", "3072 chips in 48 cubes, to be designed"),
-    preset("tpu-4096", "4096 chips in 64 cubes, to be designed"),
-    preset("tpu-6144", "6144 chips in 96 cubes, to be designed"),
-    preset("tpu-8192", "8192 chips in 128 cubes, to be designed"),
-    preset("pt-4x4x8", "prismatic torus of 128 chips"),
-    preset("pt-4x4x12", "prismatic torus of 192 chips"),
-    preset("pt-4x8x8", "prismatic torus of 256 chips"),
-    preset("pt-4x4x16", "long prismatic torus of 256 chips"),
-    preset("pt-4x8x12", "prismatic torus of 384 chips"),
-    preset("pt-8x8x8", "prismatic torus of 512 chips"),
-    preset("pt-4x8x16", "prismatic torus of 512 chips in unequal sides"),
-    preset("pt-4x4x32", "long prismatic torus of 512 chips"),
-    preset("pt-8x8x12", "prismatic torus of 768 chips"),
-    preset("pt-8x8x16", "prismatic torus of 1024 chips"),
-    preset("pt-4x16x16", "flat prismatic torus of 1024 chips"),
-    preset("pt-4x4x64", "long prismatic torus of 1024 chips"),
-    preset("pt-8x12x16", "prismatic torus of 1536 chips"),
-    preset("pt-8x8x24", "long prismatic torus of 1536 chips"),
-    preset("pt-8x16x16", "prismatic torus of 2048 chips"),
-    preset("pt-12x16x16", "prismatic torus of 3072 chips"),
-    preset("pt-16x16x16", "prismatic torus of 4096 chips"),
-    preset("pt-16x16x24", "prismatic torus of 6144 chips"),
-    preset("pt-16x16x32", "prismatic torus of 8192 chips"),
-    preset("pdtt-4x4x8", "doubly twisted torus of 128 chips"),
-    preset("pdtt-4x8x8", "doubly twisted torus of 256 chips"),
-    preset("pdtt-8x8x16", "doubly twisted torus of 1024 chips"),
-    preset("pdtt-8x16x16", "doubly twisted torus of 2048 chips"),
-    preset("pdtt-16x16x32", "doubly twisted torus of 8192 chips"),
-    preset("tpu-random-256", "256 chips with random voltages: what chance gives"),
+pub const PODS: &[Preset] = &[
+    Preset::new(
+        "tpu-64",
+        "one cube of 64 chips: the 4x4x4 torus is its only design up to crossings of faces",
+    ),
+    Preset::new("tpu-128", "128 chips in 2 cubes, to be designed"),
+    Preset::new("tpu-192", "192 chips in 3 cubes, to be designed"),
+    Preset::new("tpu-256", "256 chips in 4 cubes, to be designed"),
+    Preset::new("tpu-384", "384 chips in 6 cubes, to be designed"),
+    Preset::new("tpu-512", "512 chips in 8 cubes, to be designed"),
+    Preset::new("tpu-768", "768 chips in 12 cubes, to be designed"),
+    Preset::new("tpu-1024", "1024 chips in 16 cubes, to be designed"),
+    Preset::new("tpu-1536", "1536 chips in 24 cubes, to be designed"),
+    Preset::new("tpu-2048", "2048 chips in 32 cubes, to be designed"),
+    Preset::new("tpu-3072", "3072 chips in 48 cubes, to be designed"),
+    Preset::new("tpu-4096", "4096 chips in 64 cubes, to be designed"),
+    Preset::new("tpu-6144", "6144 chips in 96 cubes, to be designed"),
+    Preset::new("tpu-8192", "8192 chips in 128 cubes, to be designed"),
+    Preset::new("pt-4x4x8", "prismatic torus of 128 chips"),
+    Preset::new("pt-4x4x12", "prismatic torus of 192 chips"),
+    Preset::new("pt-4x8x8", "prismatic torus of 256 chips"),
+    Preset::new("pt-4x4x16", "long prismatic torus of 256 chips"),
+    Preset::new("pt-4x8x12", "prismatic torus of 384 chips"),
+    Preset::new("pt-8x8x8", "prismatic torus of 512 chips"),
+    Preset::new("pt-4x8x16", "prismatic torus of 512 chips in unequal sides"),
+    Preset::new("pt-4x4x32", "long prismatic torus of 512 chips"),
+    Preset::new("pt-8x8x12", "prismatic torus of 768 chips"),
+    Preset::new("pt-8x8x16", "prismatic torus of 1024 chips"),
+    Preset::new("pt-4x16x16", "flat prismatic torus of 1024 chips"),
+    Preset::new("pt-4x4x64", "long prismatic torus of 1024 chips"),
+    Preset::new("pt-8x12x16", "prismatic torus of 1536 chips"),
+    Preset::new("pt-8x8x24", "long prismatic torus of 1536 chips"),
+    Preset::new("pt-8x16x16", "prismatic torus of 2048 chips"),
+    Preset::new("pt-12x16x16", "prismatic torus of 3072 chips"),
+    Preset::new("pt-16x16x16", "prismatic torus of 4096 chips"),
+    Preset::new("pt-16x16x24", "prismatic torus of 6144 chips"),
+    Preset::new("pt-16x16x32", "prismatic torus of 8192 chips"),
+    Preset::new("pdtt-4x4x8", "doubly twisted torus of 128 chips"),
+    Preset::new("pdtt-4x8x8", "doubly twisted torus of 256 chips"),
+    Preset::new("pdtt-8x8x16", "doubly twisted torus of 1024 chips"),
+    Preset::new("pdtt-8x16x16", "doubly twisted torus of 2048 chips"),
+    Preset::new("pdtt-16x16x32", "doubly twisted torus of 8192 chips"),
+    Preset::new("tpu-random-256", "256 chips with random voltages: what chance gives"),
 ];
 
 /// The scenario called `name`: one of [`PODS`], or another size or shape of the same families (`tpu-320`,
@@ -117,7 +108,7 @@ mod tests {
             let scenario = scenario(preset.name).unwrap_or_else(|| panic!("{}", preset.name));
             scenario.validate().unwrap_or_else(|problems| panic!("{}: {problems}", preset.name));
             scenario.named_topology().unwrap();
-            let chips = preset.description.split_whitespace().find_map(|word| word.parse::<usize>().ok());
+            let chips = preset.help.split_whitespace().find_map(|word| word.parse::<usize>().ok());
             assert_eq!(Some(scenario.nodes()), chips, "{}", preset.name);
         }
     }

@@ -9,11 +9,15 @@ mod compute;
 mod knobs;
 mod placement;
 
+use crate::Training;
 use crate::model::full_dag::one_forward_one_backward;
 use crate::scenario::TrainingScenario;
 use crate::scenario::job::{Job, Measured, MeasuredStage, Order, RunConfig, Step};
+use lightbay_core::format::{self, FormatInfo, ImportedScenario, SubjectSort};
+use lightbay_core::json;
 use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::scenario::Scenario;
 use lightbay_formats::Limits;
 use lightbay_formats::aicb::{
     self, AicbWorkload, ComputeSource, ImportSummary, Input, MergeOptions, ParameterGather, Pass, Slot,
@@ -35,6 +39,32 @@ pub struct ImportFile<'a> {
     pub name: &'a str,
     /// Its content, perhaps gzip-compressed.
     pub bytes: &'a [u8],
+}
+
+/// The importer.
+pub(crate) fn aicb_format() -> FormatInfo {
+    FormatInfo::new(AICB, AICB_HELP, SubjectSort::Scenario, "txt")
+        .leaving_out(&["differences between ranks and between iterations (one of each represents all)"])
+        .with(aicb_knobs())
+}
+
+/// What calls or a text of SimAI describe, as a scenario.
+///
+/// # Errors
+/// As [`import_aicb`].
+pub(crate) fn scenario(
+    inputs: &[format::Input],
+    params: &Params,
+    strict: bool,
+) -> Result<ImportedScenario<Training>, Problems> {
+    let files: Vec<ImportFile<'_>> =
+        inputs.iter().map(|input| ImportFile { name: &input.name, bytes: &input.bytes }).collect();
+    let imported = import_aicb(&files, params, strict)?;
+    Ok(ImportedScenario {
+        scenario: Scenario { name: imported.name, body: TrainingScenario::Job(imported.job) },
+        lines: imported.summary.to_text().lines().map(str::to_owned).collect(),
+        summary: json::to_value(&imported.summary)?,
+    })
 }
 
 /// A job made from other tools' files.

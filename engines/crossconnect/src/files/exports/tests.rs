@@ -94,7 +94,7 @@ impl Numbering {
     }
 }
 
-fn defaults(format: &Format) -> Params {
+fn defaults(format: &FormatInfo) -> Params {
     let mut params = Params::default();
     for info in &format.params {
         if let Some(default) = &info.default {

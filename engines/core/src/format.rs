@@ -1,0 +1,261 @@
+//! Files that kinds write and read: formats described as data, what goes in and what comes out.
+
+use crate::checked::Checked;
+use crate::json::WriteError;
+use crate::kind::Kind;
+use crate::param::{ParamInfo, ParamValue, Params, Setting};
+use crate::problem::{Problem, Problems, suggestion};
+use crate::scenario::Scenario;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Name of the format that writes the explicit inputs which a scenario or plan stands for.
+pub const INSTANCE: &str = "instance";
+
+/// What an exporter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectSort {
+    /// Scenarios only.
+    Scenario,
+    /// Plans only.
+    Plan,
+    /// Both.
+    Either,
+}
+
+/// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SecondSubject {
+    /// What it may be.
+    pub of: SubjectSort,
+    /// What it is to the first one, in a few words.
+    pub help: &'static str,
+    /// Knob whose place it takes, so that both cannot be given.
+    pub replaces: Option<&'static str>,
+}
+
+/// A format that can be written or read.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FormatInfo {
+    /// Name after `--to` or `import`.
+    pub name: &'static str,
+    /// What it is and who reads it, in one sentence.
+    pub help: &'static str,
+    /// What it is made from (exporters) or becomes (importers).
+    pub of: SubjectSort,
+    /// What of the subject is not in the file (exporters), or what of the file is not in the result (importers); none where
+    /// everything gets through.
+    pub leaves_out: &'static [&'static str],
+    /// The second subject that it can take (exporters); `null` for most.
+    pub against: Option<SecondSubject>,
+    /// Usual ending of file names, without the dot.
+    pub extension: &'static str,
+    /// Writes a file for each of several things, all in one folder, unless a knob asks for one of them (exporters).
+    pub folder: bool,
+    /// Its knobs.
+    pub params: Vec<ParamInfo>,
+}
+
+impl FormatInfo {
+    /// A format without knobs that leaves nothing out, takes no second subject and writes one file.
+    pub const fn new(
+        name: &'static str,
+        help: &'static str,
+        of: SubjectSort,
+        extension: &'static str,
+    ) -> Self {
+        Self { name, help, of, leaves_out: &[], against: None, extension, folder: false, params: Vec::new() }
+    }
+
+    /// The same format with what does not get through.
+    #[must_use]
+    pub const fn leaving_out(mut self, parts: &'static [&'static str]) -> Self {
+        self.leaves_out = parts;
+        self
+    }
+
+    /// The same format with knobs.
+    #[must_use]
+    pub fn with(mut self, params: Vec<ParamInfo>) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Values of its knobs, defaults filled in.
+    ///
+    /// # Errors
+    /// Every setting that is none of the format, or whose value is not valid.
+    pub fn values(&self, settings: &[Setting]) -> Result<Params, Problems> {
+        let mut problems = Problems::new();
+        let mut given: Vec<(String, ParamValue)> = Vec::new();
+        for setting in settings {
+            match self.params.iter().find(|info| info.name == setting.name) {
+                None => {
+                    let names: Vec<&str> = self.params.iter().map(|info| info.name.as_ref()).collect();
+                    problems.add(
+                        setting.name.clone(),
+                        format!("is not a parameter of format {}", self.name),
+                        suggestion(&setting.name, &names),
+                    );
+                }
+                Some(_) if setting.index.is_some() => {
+                    problems.add(setting.to_string(), "has no entries", "write it without [ ]");
+                }
+                Some(info) => match info.parse(&setting.text) {
+                    Ok(value) => given.push((setting.name.clone(), value)),
+                    Err(problem) => problems.push(problem),
+                },
+            }
+        }
+        problems.into_result(())?;
+        Params::resolve(&self.params, given.iter().map(|(name, value)| (name.as_str(), value)))
+    }
+}
+
+/// A scenario or plan of one kind.
+#[derive(Debug)]
+pub enum SubjectOf<'a, K: Kind> {
+    /// A scenario.
+    Scenario(&'a Arc<Scenario<K>>),
+    /// A plan.
+    Plan(&'a Arc<Checked<K>>),
+}
+
+// Written by hand because the derived ones would ask the kind itself to be copied.
+impl<K: Kind> Clone for SubjectOf<'_, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: Kind> Copy for SubjectOf<'_, K> {}
+
+impl<'a, K: Kind> SubjectOf<'a, K> {
+    /// Its display name.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Scenario(scenario) => &scenario.name,
+            Self::Plan(plan) => &plan.plan().name,
+        }
+    }
+
+    /// The scenario, or the one that the plan is for.
+    pub fn scenario(self) -> &'a Arc<Scenario<K>> {
+        match self {
+            Self::Scenario(scenario) => scenario,
+            Self::Plan(plan) => &plan.plan().scenario,
+        }
+    }
+}
+
+/// A written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Suggested file name.
+    pub name: String,
+    /// Content.
+    pub bytes: Vec<u8>,
+    /// For a file that only makes sense beside the first one: what stands behind the name of that one to name it.
+    pub beside: Option<&'static str>,
+}
+
+impl Artifact {
+    /// A file that stands alone.
+    pub fn new(name: String, content: impl Into<Vec<u8>>) -> Self {
+        Self { name, bytes: content.into(), beside: None }
+    }
+
+    /// A scenario as the only file of a format that writes scenarios.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub fn of_scenario<K: Kind>(scenario: &Scenario<K>, format: &str) -> Result<Self, WriteError> {
+        Ok(Self::new(format!("{}.{format}.json", file_stem(&scenario.name)), scenario.to_json()?))
+    }
+}
+
+/// A file to import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its content, perhaps gzip-compressed.
+    pub bytes: Vec<u8>,
+}
+
+/// A scenario made from files of another tool.
+#[derive(Debug)]
+pub struct ImportedScenario<K: Kind> {
+    /// The scenario, valid.
+    pub scenario: Scenario<K>,
+    /// What was found, skipped and assumed, as lines for a person.
+    pub lines: Vec<String>,
+    /// The same as data.
+    pub summary: serde_json::Value,
+}
+
+/// A name as part of a file name: letters, digits and a few signs.
+pub fn file_stem(name: &str) -> String {
+    let stem: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
+        .take(80)
+        .collect();
+    let stem = stem.trim_matches('.').to_owned();
+    if stem.is_empty() { "lightbay".to_owned() } else { stem }
+}
+
+/// The problem of a format that is asked of a scenario, but written from plans.
+pub fn needs_plan(format: &str) -> Problem {
+    Problem::new(
+        "to",
+        format!("'{format}' is written from a plan"),
+        "solve the scenario first and export the plan",
+    )
+}
+
+/// `what: one, another and a third`; nothing if nothing is listed.
+pub fn enumerated(what: &str, parts: &[impl AsRef<str>]) -> Option<String> {
+    let (last, others) = parts.split_last()?;
+    let others: Vec<&str> = others.iter().map(AsRef::as_ref).collect();
+    let last = last.as_ref();
+    Some(if others.is_empty() {
+        format!("{what}: {last}")
+    } else {
+        format!("{what}: {} and {last}", others.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(file_stem("pod 4/8: a"), "pod_4_8__a");
+        assert_eq!(file_stem("..hidden."), "hidden");
+        assert_eq!(file_stem("…"), "_");
+        assert_eq!(file_stem(".."), "lightbay");
+    }
+
+    #[test]
+    fn parts_are_enumerated() {
+        assert_eq!(enumerated("left out", &[] as &[&str]), None);
+        assert_eq!(enumerated("left out", &["a"]).as_deref(), Some("left out: a"));
+        assert_eq!(enumerated("left out", &["a", "b", "c"]).as_deref(), Some("left out: a, b and c"));
+    }
+
+    #[test]
+    fn settings_of_a_format_are_read_all_at_once() {
+        let info = FormatInfo::new("table", "A table.", SubjectSort::Either, "csv")
+            .with(vec![ParamInfo::bool("full", false, "All rows.")]);
+        let set = |text: &str| text.parse::<Setting>().unwrap();
+        assert!(info.values(&[set("full=true")]).unwrap().bool("full"));
+        assert!(!info.values(&[]).unwrap().bool("full"));
+        let wrong = info.values(&[set("ful=true"), set("full=perhaps")]).unwrap_err().to_string();
+        assert!(wrong.contains("is not a parameter of format table"), "{wrong}");
+        assert!(wrong.contains("perhaps"), "{wrong}");
+    }
+}

@@ -1,0 +1,135 @@
+//! What a kind brings to the catalogue beyond scenario, result and checker: methods, built-in scenarios, files of other
+//! tools, and scenarios made from plans of other kinds.
+
+use crate::checked::SharedPlan;
+use crate::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
+use crate::kind::Kind;
+use crate::method::Method;
+use crate::param::{ParamInfo, ParamValue, Params};
+use crate::problem::{Problem, Problems};
+use crate::scenario::Scenario;
+use std::sync::Arc;
+
+/// A built-in scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Name after `preset:`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub help: &'static str,
+}
+
+impl Preset {
+    /// A scenario that is built in.
+    pub const fn new(name: &'static str, help: &'static str) -> Self {
+        Self { name, help }
+    }
+}
+
+/// What a kind takes to make a scenario from plans.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversion {
+    /// Knobs whose values name plans; the first one has to be given.
+    pub plans: Vec<ParamInfo>,
+    /// Other knobs.
+    pub own: Vec<ParamInfo>,
+    /// Knobs of the scenario that shape it from the beginning.
+    pub early: Vec<ParamInfo>,
+}
+
+/// Values for a [`Conversion`].
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'a> {
+    /// The plans, by the names of [`Conversion::plans`].
+    pub plans: &'a [(String, SharedPlan)],
+    /// Values of [`Conversion::own`] and [`Conversion::early`] that were given.
+    pub values: &'a [(String, ParamValue)],
+}
+
+impl<'a> Sources<'a> {
+    /// The plan of a name.
+    pub fn plan(&self, name: &str) -> Option<&'a SharedPlan> {
+        self.plans.iter().find(|(given, _)| given == name).map(|(_, plan)| plan)
+    }
+
+    /// The value of a name.
+    pub fn value(&self, name: &str) -> Option<&'a ParamValue> {
+        self.values.iter().find(|(given, _)| given == name).map(|(_, value)| value)
+    }
+}
+
+/// A scenario made from plans.
+#[derive(Debug)]
+pub struct ConvertedScenario<K: Kind> {
+    /// The scenario, valid.
+    pub scenario: Scenario<K>,
+    /// What a person should know about how it was made, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A kind that a catalogue can list.
+pub trait Listed: Kind {
+    /// What it is for, in one line.
+    const HELP: &'static str;
+
+    /// Its methods, in the order in which they are listed.
+    fn methods() -> Vec<Arc<dyn Method<Self>>>;
+
+    /// Its built-in scenarios.
+    fn presets() -> Vec<Preset>;
+
+    /// The body of one of its built-in scenarios; also of a family that is too large to be listed.
+    fn preset(name: &str) -> Option<Self::Scenario>;
+
+    /// The formats that it writes.
+    fn exporters() -> Vec<FormatInfo> {
+        Vec::new()
+    }
+
+    /// Writes a scenario or plan in one of [`Self::exporters`]. `subject` is of a sort that the format takes; `against` is
+    /// there for formats alone whose description says so; `params` are all values, defaults included.
+    ///
+    /// # Errors
+    /// What the format cannot express.
+    fn export(
+        _subject: SubjectOf<'_, Self>,
+        _against: Option<SubjectOf<'_, Self>>,
+        format: &str,
+        _params: &Params,
+    ) -> Result<Vec<Artifact>, Problems> {
+        Err(Problem::new("to", format!("'{format}' is not written"), "see the list of formats").into())
+    }
+
+    /// The formats of other tools that it reads.
+    fn importers() -> Vec<FormatInfo> {
+        Vec::new()
+    }
+
+    /// Makes a scenario of files in one of [`Self::importers`]. `params` are all values, defaults included. With `strict`,
+    /// everything that had to be assumed is a problem, and so is `strict` for a format that leaves nothing to be assumed.
+    ///
+    /// # Errors
+    /// Every problem of the files.
+    fn import(
+        format: &str,
+        _inputs: &[Input],
+        _params: &Params,
+        _strict: bool,
+    ) -> Result<ImportedScenario<Self>, Problems> {
+        Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
+    }
+
+    /// What it takes to make a scenario of it from plans; `None` if that is not possible.
+    fn conversion() -> Option<Conversion> {
+        None
+    }
+
+    /// Makes a scenario from plans, for kinds with a [`Self::conversion`].
+    ///
+    /// # Errors
+    /// Everything that does not fit.
+    fn convert(_sources: Sources<'_>) -> Result<ConvertedScenario<Self>, Problems> {
+        let message = format!("a scenario of kind {} cannot be made from plans", Self::NAME);
+        Err(Problem::new("", message, "give a preset").into())
+    }
+}

@@ -1,0 +1,163 @@
+//! Scenarios from plans that lay circuits: what can be asked for, and how it is put together.
+
+use super::{Hall, install, placed, scenario};
+use crate::Crossconnect;
+use crate::scenario::{MAX_OCS, Wiring};
+use lightbay_core::checked::downcast;
+use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, DerivedFrom};
+use lightbay_core::format::enumerated;
+use lightbay_core::json;
+use lightbay_core::kind::Kind as _;
+use lightbay_core::listed::{Conversion, ConvertedScenario, Sources};
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::problem::{Problem, Problems, counted};
+use lightbay_core::scenario::Scenario;
+
+/// Knob that names the plan whose circuits are wanted.
+const FROM: &str = "from";
+/// Knob that names the plan that is installed.
+const INSTALLED_FROM: &str = "installed_from";
+/// Knob that keeps circuits at their switch and ports.
+const KEEP_PORTS: &str = "keep_ports";
+/// Knob of the number of switches.
+const OCS_COUNT: &str = "ocs_count";
+/// Knob of scenarios that says what ports may meet.
+const WIRING: &str = "wiring";
+
+/// What can be asked for.
+pub(crate) fn conversion() -> Conversion {
+    Conversion {
+        plans: vec![
+            ParamInfo::text(FROM, "Plan whose circuits are wanted, over all replicas of a training job."),
+            ParamInfo::text(
+                INSTALLED_FROM,
+                "Plan of kind crossconnect that is carried out: what it keeps and adds is installed.",
+            ),
+        ],
+        own: vec![
+            ParamInfo::int(
+                OCS_COUNT,
+                1,
+                MAX_OCS as i64,
+                1,
+                "Switches over which the ports of every pod are spread evenly. Default: those of 'installed_from', or the \
+                 largest number up to 16 that divides the ports.",
+            )
+            .derived(),
+            ParamInfo::bool(
+                KEEP_PORTS,
+                false,
+                "Whether every circuit stays at the switch and ports where the plan has it; else switches and ports are chosen \
+                 anew. Default: true where every port is wired to one switch, as in a TPU pod.",
+            )
+            .derived(),
+        ],
+        early: Crossconnect::knobs(None).into_iter().filter(|knob| knob.name == WIRING).collect(),
+    }
+}
+
+/// Makes a scenario that wants the circuits of a plan, perhaps where those of another plan are installed.
+///
+/// # Errors
+/// Everything that does not fit.
+pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crossconnect>, Problems> {
+    let Some(from) = sources.plan(FROM) else {
+        let problem = Problem::new(
+            FROM,
+            "is missing",
+            "give the plan whose circuits are wanted, such as one of a training job: --set from=PLAN",
+        );
+        return Err(problem.into());
+    };
+    let header = from.header();
+    let matrix = from.circuits().ok_or_else(|| {
+        Problem::new(
+            FROM,
+            format!("is a plan of kind {} without circuits between the pods of all replicas", header.kind),
+            "give a plan that lays circuits, such as one for a training job (not for an instance with mirrors)",
+        )
+    })?;
+    let installed = match sources.plan(INSTALLED_FROM) {
+        None => None,
+        Some(plan) => Some(downcast::<Crossconnect>(plan).ok_or_else(|| {
+            Problem::new(
+                INSTALLED_FROM,
+                format!("is a plan of kind {}", plan.header().kind),
+                format!("give a plan of kind {}, which says what is set on the switches", Crossconnect::NAME),
+            )
+        })?),
+    };
+    let installed = installed.as_ref().map(|plan| plan.plan());
+    let asked = match sources.value(KEEP_PORTS) {
+        Some(ParamValue::Bool(keep)) => Some(*keep),
+        _ => None,
+    };
+    let kept = places(&matrix, asked)?;
+    let mut hall = installed.map_or_else(|| Hall::suited(&matrix), |plan| Hall::of(&plan.scenario.body));
+    if let (Some(kept), None) = (kept, installed) {
+        hall.ocs_count = kept.ports_a.first().map_or(0, Vec::len) as u32;
+    }
+    if let Some(ParamValue::Int(count)) = sources.value(OCS_COUNT) {
+        hall.ocs_count = *count as u32;
+    }
+    if let Some(word) = sources.value(WIRING).map(ToString::to_string) {
+        let known = Wiring::ALL.iter().find(|(known, _)| *known == word);
+        hall.wiring = known.map_or(hall.wiring, |(_, wiring)| *wiring);
+    }
+    let mut handed = match kept {
+        Some(kept) => placed(&matrix, kept, hall)?,
+        None => scenario(&matrix, hall)?,
+    };
+    handed.notes.extend(left_out(&matrix, kept.is_some()));
+    if let Some(plan) = installed {
+        let Some(changes) = plan.result.changes() else {
+            let problem = Problem::new(
+                INSTALLED_FROM,
+                "is an order of phases and sets no switch",
+                "give a plan of another method",
+            );
+            return Err(problem.into());
+        };
+        handed = install(handed, &plan.scenario.body, changes)?;
+    }
+    let mut body = handed.scenario;
+    body.predicted_makespan_s = (header.objective.name == "makespan_s").then_some(header.objective.value);
+    body.derived_from = Some(DerivedFrom {
+        kind: header.kind,
+        scenario_sha256: from.scenario_sha256().to_owned(),
+        plan_sha256: json::sha256_hex(&from.to_json().map_err(|error| Problem::from(error).under(FROM))?),
+    });
+    Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes: handed.notes })
+}
+
+/// Where the circuits are to stay; `None` if switches and ports are to be chosen anew.
+fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&CircuitPlaces>, Problem> {
+    match (&matrix.places, asked) {
+        (None, Some(true)) => Err(Problem::new(
+            KEEP_PORTS,
+            "is true, but the plan says between which pods its circuits run and not at which switch and ports",
+            "leave it out, or give a plan of a TPU pod or of two-sided switches",
+        )),
+        (Some(places), asked) if asked.unwrap_or(places.fixed) => Ok(Some(places)),
+        _ => Ok(None),
+    }
+}
+
+/// What of the plan does not reach the scenario, one sentence each.
+fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let (Some(places), false) = (&matrix.places, kept) {
+        let inside = places.circuits.iter().filter(|circuit| circuit.pod_a == circuit.pod_b).count() as u64;
+        let loops = if inside == 0 {
+            String::new()
+        } else {
+            format!(", and {} a pod to itself left out", counted(inside, "circuit of", "circuits of"))
+        };
+        notes.push(format!(
+            "switch and ports of the {} in the plan are not kept{loops}: they are chosen anew; {KEEP_PORTS}=true keeps them",
+            counted(places.circuits.len() as u64, "circuit", "circuits")
+        ));
+    }
+    notes.extend(enumerated("not in the scenario but in the plan", &matrix.left_out));
+    notes
+}

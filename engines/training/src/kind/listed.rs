@@ -1,0 +1,49 @@
+//! The kind `training` in the catalogue: its methods, built-in jobs and formats.
+
+use crate::files::import;
+use crate::scenario::{TrainingScenario, presets};
+use crate::{Training, methods};
+use lightbay_core::format::{FormatInfo, ImportedScenario, Input};
+use lightbay_core::listed::{Listed, Preset};
+use lightbay_core::method::Method;
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problems;
+use lightbay_highs::modelled::{Modelled, Models};
+use std::sync::Arc;
+
+impl Listed for Training {
+    const HELP: &'static str = "optical circuits between the pods of one LLM training job";
+
+    fn methods() -> Vec<Arc<dyn Method<Self>>> {
+        methods::all()
+    }
+
+    fn presets() -> Vec<Preset> {
+        let jobs = presets::JOBS.iter().map(|preset| Preset::new(preset.name, preset.description));
+        let pairs = presets::PAIRS.iter().map(|preset| Preset::new(preset.name, preset.description));
+        jobs.chain(pairs).collect()
+    }
+
+    fn preset(name: &str) -> Option<TrainingScenario> {
+        presets::scenario(name)
+    }
+
+    fn importers() -> Vec<FormatInfo> {
+        vec![import::aicb_format()]
+    }
+
+    fn import(
+        _format: &str,
+        inputs: &[Input],
+        params: &Params,
+        strict: bool,
+    ) -> Result<ImportedScenario<Self>, Problems> {
+        import::scenario(inputs, params, strict)
+    }
+}
+
+impl Models for Training {
+    fn models() -> Vec<Arc<dyn Modelled<Self>>> {
+        methods::models()
+    }
+}
