@@ -33,9 +33,12 @@ pub mod polatis_netconf;
 pub mod polatis_restconf;
 pub mod polatis_tl1;
 pub mod port_list;
+mod script;
 pub mod sonic_ocs;
 
+pub use entry::preview;
 pub(crate) use entry::{export, exporters};
+pub use script::{LineSort, Script};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -57,10 +60,36 @@ pub struct File {
     /// Its name but for what the plan is called: format, batch, switch, ending.
     pub name: String,
     /// Content.
-    pub text: String,
+    pub script: Script,
     /// For a file beside the first one: what is put behind the name of that one to name it.
     pub beside: Option<&'static str>,
+    /// The switch that its commands are for; a number of [`Device`], so that a pair of boxes has two.
+    pub switch: Option<u32>,
+    /// Whether it leads back to what was before.
+    pub rollback: bool,
+    /// Connections that it takes down.
+    pub removes: usize,
+    /// Connections that it sets up.
+    pub adds: usize,
 }
+
+impl File {
+    /// Content.
+    pub fn text(&self) -> &str {
+        self.script.text()
+    }
+}
+
+/// Names of the formats of switches, in the order of [`formats`].
+pub const NAMES: [&str; 7] = [
+    polatis_tl1::NAME,
+    calient_tl1::NAME,
+    polatis_restconf::NAME,
+    polatis_netconf::NAME,
+    ocp_ocs::NAME,
+    sonic_ocs::NAME,
+    csv::NAME,
+];
 
 /// The formats of switches. All are written from plans.
 pub fn formats() -> Vec<FormatInfo> {
@@ -203,8 +232,12 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
     let mut files = files(known, told, changes, &devices, full.then_some(means), writer.as_ref());
     files.push(File {
         name: format!("{format}{}", port_list::ENDING),
-        text: port_list::text(scenario, &devices, &naming),
+        script: Script::plain(&port_list::text(scenario, &devices, &naming)),
         beside: Some(port_list::ENDING),
+        switch: None,
+        rollback: false,
+        removes: 0,
+        adds: 0,
     });
     Ok(files)
 }
@@ -217,7 +250,7 @@ fn usual_naming(format: &str) -> Option<Naming> {
 }
 
 /// Turns one job into the text of a file.
-type Writer<'a> = dyn Fn(&Job) -> String + 'a;
+type Writer<'a> = dyn Fn(&Job) -> Script + 'a;
 
 fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Box<Writer<'a>>, Problem> {
     let ctag = params.int("ctag").and_then(|ctag| u64::try_from(ctag).ok()).unwrap_or(1);
@@ -276,8 +309,12 @@ fn files(
         let FormatInfo { name, extension, .. } = format;
         File {
             name: format!("{name}.{batch}ocs-{:0last$}.{extension}", job.device),
-            text: writer(job),
+            script: writer(job),
             beside: None,
+            switch: Some(job.device),
+            rollback: job.rollback,
+            removes: job.removes.len(),
+            adds: job.adds.len() + job.whole.as_ref().map_or(0, Vec::len),
         }
     };
     jobs.iter().map(file).collect()

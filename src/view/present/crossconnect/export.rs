@@ -1,30 +1,19 @@
 //! Pane 6: what would be sent to the switches, in the format that is chosen: the files as the exporter writes them.
 
-use super::{Explained, chosen_switch, other_plan, result_of, step_through_switches};
+use super::{Explained, chosen_switch, other_plan, step_through_switches};
 use crate::app::drawn::{Item, PaneDrawn};
 use crate::view::present::rows::{ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::crossconnect::exports::{self, File, LineSort};
 use lightbay_engines::crossconnect::scenario::Wiring;
-use lightbay_engines::{AnyPlan, FormatInfo, Subject};
+use lightbay_engines::{AnyPlan, FormatInfo};
 use lightbay_widgets::{PaneState as Shown, Piece, Tone, number};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// The formats that `v` goes through: those of the kind, without the plan itself.
-pub const FORMATS: &[&str] =
-    &["polatis_tl1", "calient_tl1", "polatis_restconf", "polatis_netconf", "ocp_ocs", "sonic_ocs", "csv"];
-
-/// The formats with what is in lines that take a connection down, and in those that set one up.
-const FORMS: [(&str, &[&str], &[&str]); 7] = [
-    (FORMATS[0], &["DLT-PATCH"], &["ENT-PATCH"]),
-    (FORMATS[1], &["DLT-CRS"], &["ENT-CRS"]),
-    (FORMATS[2], &["request DELETE"], &["request POST"]),
-    (FORMATS[3], &["operation=\"delete\""], &["<pair><ingress>", "<pairs><ingress>"]),
-    (FORMATS[4], &["port-connection[name="], &["\"path\": "]),
-    (FORMATS[5], &["cross-connect delete"], &["cross-connect add"]),
-    (FORMATS[6], &[",remove,"], &[",add,"]),
-];
+pub const FORMATS: &[&str] = &exports::NAMES;
 
 /// Lines of a file that are kept for the preview: as many as the tallest screen shows.
 const LINES: usize = 200;
@@ -39,14 +28,16 @@ pub struct Preview {
     pub name: String,
     /// Its lines.
     pub lines: usize,
-    /// Lines that take a connection down.
+    /// Connections that it takes down.
     pub removals: usize,
-    /// Lines that set one up.
+    /// Connections that it sets up.
     pub additions: usize,
     /// The switch it is about, if it is about one.
     pub switch: Option<usize>,
-    /// The first of them.
-    pub first: Vec<String>,
+    /// Whether it leads back.
+    pub rollback: bool,
+    /// The first of its lines, with what they do.
+    pub first: Vec<(LineSort, String)>,
 }
 
 /// Everything that a format writes.
@@ -63,35 +54,31 @@ pub struct Files {
 /// # Errors
 /// What the exporter says.
 pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
-    let name = FORMATS.get(format_at).copied().unwrap_or("csv");
-    if result_of(plan).is_none_or(|result| result.changes().is_none()) {
+    let name = FORMATS.get(format_at).copied().unwrap_or(FORMATS[0]);
+    let AnyPlan::Crossconnect(plan) = plan else { return Err("this plan touches no switch".to_owned()) };
+    if plan.plan().result.changes().is_none() {
         return Err("this plan touches no switch".to_owned());
     }
-    let format = lightbay_engines::exporters("crossconnect")
+    let format = exports::formats()
         .into_iter()
         .find(|info| info.name == name)
         .ok_or_else(|| format!("there is no format '{name}'"))?;
-    let artifacts = lightbay_engines::export(Subject::Plan(plan), name, &[])
+    let files = exports::preview(plan, name)
         .map_err(|problems| problems.list().iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
-    let files = artifacts
-        .into_iter()
-        .map(|artifact| {
-            let text = String::from_utf8_lossy(&artifact.bytes);
-            let short = |line: &str| {
-                let end = (0..=line.len().min(LINE_BYTES)).rev().find(|&at| line.is_char_boundary(at));
-                line[..end.unwrap_or(0)].to_owned()
-            };
-            Preview {
-                switch: switch_of(&artifact.name),
-                lines: text.lines().count(),
-                removals: text.lines().filter(|line| sort(format_at, line) == Some(Sort::Removal)).count(),
-                additions: text.lines().filter(|line| sort(format_at, line) == Some(Sort::Addition)).count(),
-                first: text.lines().take(LINES).map(short).collect(),
-                name: artifact.name,
-            }
-        })
-        .collect();
-    Ok(Files { format, files })
+    let short = |line: &str| {
+        let end = (0..=line.len().min(LINE_BYTES)).rev().find(|&at| line.is_char_boundary(at));
+        line[..end.unwrap_or(0)].to_owned()
+    };
+    let preview = |file: File| Preview {
+        switch: file.switch.map(|switch| switch as usize),
+        lines: file.script.len(),
+        removals: file.removes,
+        additions: file.adds,
+        rollback: file.rollback,
+        first: file.script.lines().take(LINES).map(|(sort, line)| (sort, short(line))).collect(),
+        name: file.name,
+    };
+    Ok(Files { format, files: files.into_iter().map(preview).collect() })
 }
 
 /// Data of the pane, refilled when plan, format or switch change.
@@ -148,7 +135,8 @@ impl ExportPane {
         drawn.format = Some(files.format.name);
         step_through_switches(drawn, &plan.facts, switch);
         if input.focused {
-            drawn.details = shown.map_or_else(Vec::new, |file| file.first.clone());
+            drawn.details =
+                shown.map_or_else(Vec::new, |file| file.first.iter().map(|(_, text)| text.clone()).collect());
         }
     }
 
@@ -180,11 +168,12 @@ impl ExportPane {
         let room = area.height.saturating_sub(1);
         let cut = file.lines > usize::from(room);
         let lines = if cut { room.saturating_sub(1) } else { room };
-        for (y, text) in (1..=lines).zip(&file.first) {
-            let tone = match sort(input.state.mode.into(), text) {
-                Some(Sort::Removal) => Tone::Bad,
-                Some(Sort::Addition) => Tone::Good,
-                None => Tone::Text,
+        for (y, (sort, text)) in (1..=lines).zip(&file.first) {
+            let tone = match sort {
+                LineSort::Remove => Tone::Bad,
+                LineSort::Add => Tone::Good,
+                LineSort::Comment => Tone::Muted,
+                LineSort::Other => Tone::Text,
             };
             line(theme, &[Piece::new(text.clone(), tone)], row(area, y), buf);
         }
@@ -238,34 +227,6 @@ fn options(input: &PaneInput<'_>, files: &Files, area: Rect, buf: &mut Buffer) -
     1
 }
 
-/// The switch that a file is about: `….ocs-04.tl1`.
-fn switch_of(name: &str) -> Option<usize> {
-    let (_, rest) = name.rsplit_once(".ocs-")?;
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    rest[..digits].parse().ok()
-}
-
-/// What a line of a file does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    Removal,
-    Addition,
-}
-
-/// What a line of a file in a format does to a connection; nothing for log-in, headings and the like.
-fn sort(format: usize, text: &str) -> Option<Sort> {
-    let (_, removal, addition) = *FORMS.get(format)?;
-    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
-    // The path of what is set up is written like that of what is taken down.
-    if has(addition) {
-        Some(Sort::Addition)
-    } else if has(removal) {
-        Some(Sort::Removal)
-    } else {
-        None
-    }
-}
-
 fn sentence(plan: &Explained, files: &Files, switch: usize, shown: Option<&Preview>) -> Vec<Piece> {
     let counts = plan.facts.switches.get(switch).cloned().unwrap_or_default();
     let mut pieces = vec![
@@ -275,9 +236,10 @@ fn sentence(plan: &Explained, files: &Files, switch: usize, shown: Option<&Previ
         Piece::new(format!(" +{}", counts.add), Tone::Good).bold(),
     ];
     if let Some(file) = shown.filter(|file| file.switch.is_some()) {
-        pieces.push(Piece::muted(format!(", commands −{} +{} in this file", file.removals, file.additions)));
+        pieces
+            .push(Piece::muted(format!(", connections −{} +{} in this file", file.removals, file.additions)));
     }
-    let back = files.files.iter().filter(|file| file.name.contains("rollback")).count();
+    let back = files.files.iter().filter(|file| file.rollback).count();
     pieces.push(Piece::muted(format!(
         "; w writes all {} files of {}, {back} of them lead back",
         files.files.len(),

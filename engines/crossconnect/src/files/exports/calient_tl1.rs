@@ -4,9 +4,9 @@
 use super::Naming;
 use super::jobs::Job;
 use super::polatis_tl1::Tags;
+use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
-use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = "calient_tl1";
@@ -14,7 +14,7 @@ pub const NAME: &str = "calient_tl1";
 pub const HELP: &str =
     "TL1 commands for Calient S-series switches, a file per switch; fill in user and password.";
 
-pub(super) fn text(job: &Job, naming: &Naming, ctag: u64, group: &str) -> String {
+pub(super) fn text(job: &Job, naming: &Naming, ctag: u64, group: &str) -> Script {
     let mut tags = Tags::from(ctag);
     let (way, sign) = if job.bidirectional { ("2WAY", '-') } else { ("1WAY", '>') };
     let ports = |lane: &Lane| {
@@ -23,19 +23,20 @@ pub(super) fn text(job: &Job, naming: &Naming, ctag: u64, group: &str) -> String
         let name = format!("{source}{sign}{target}");
         (source, target, name)
     };
-    let mut text = String::new();
-    let _ = writeln!(text, "ACT-USER::<user>:{}::<password>;", tags.next());
+    let mut text = Script::default();
+    text.push(LineSort::Other, format!("ACT-USER::<user>:{}::<password>;", tags.next()));
     for lane in &job.removes {
         let (source, target, name) = ports(lane);
         for verb in ["CANC-CRS", "DLT-CRS"] {
-            let _ = writeln!(text, "{verb}::{source},{target}:{}::,{group},{name};", tags.next());
+            let line = format!("{verb}::{source},{target}:{}::,{group},{name};", tags.next());
+            text.push(LineSort::Remove, line);
         }
     }
     for lane in &job.adds {
         let (source, target, name) = ports(lane);
-        let _ = writeln!(text, "ENT-CRS::{source},{target}:{}::{group},{way};", tags.next());
-        let _ = writeln!(text, "ACT-CRS::{source},{target}:{}::{name},{group};", tags.next());
+        text.push(LineSort::Add, format!("ENT-CRS::{source},{target}:{}::{group},{way};", tags.next()));
+        text.push(LineSort::Add, format!("ACT-CRS::{source},{target}:{}::{name},{group};", tags.next()));
     }
-    let _ = writeln!(text, "RTRV-CRS:::{}::ALL;", tags.next());
+    text.push(LineSort::Other, format!("RTRV-CRS:::{}::ALL;", tags.next()));
     text
 }

@@ -2,10 +2,10 @@
 //! plan, from 0. Where there are several batches, a line that starts with `#` stands before each.
 
 use super::File;
+use super::script::{LineSort, Script};
 use crate::plan::{Action, Changes, Entry};
 use crate::scenario::{CrossconnectScenario, Wiring};
 use lightbay_core::cells;
-use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = "csv";
@@ -20,16 +20,23 @@ pub const MORE_COLUMNS: [&str; 7] =
     ["side_a", "panel_a", "pod_name_a", "side_b", "panel_b", "pod_name_b", "batch"];
 
 pub(super) fn files(scenario: &CrossconnectScenario, changes: &Changes, full: bool) -> Vec<File> {
-    let table = |rollback| table(scenario, changes, full, rollback);
-    vec![
-        File { name: "changes.csv".to_owned(), text: table(false), beside: None },
-        File { name: "changes.rollback.csv".to_owned(), text: table(true), beside: Some(".rollback.csv") },
-    ]
+    let file = |name: &str, rollback, beside| {
+        let (removes, adds) = changed(changes, rollback);
+        File {
+            name: name.to_owned(),
+            script: table(scenario, changes, full, rollback),
+            beside,
+            switch: None,
+            rollback,
+            removes,
+            adds,
+        }
+    };
+    vec![file("changes.csv", false, None), file("changes.rollback.csv", true, Some(".rollback.csv"))]
 }
 
-fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollback: bool) -> String {
-    let mut text = [&COLUMNS[..], &MORE_COLUMNS[..]].concat().join(",");
-    text.push('\n');
+fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollback: bool) -> Script {
+    let mut text = Script::plain(&[&COLUMNS[..], &MORE_COLUMNS[..]].concat().join(","));
     if full {
         for ocs in &changes.ocs {
             for entry in ocs.cross_connects.iter().filter(|entry| entry.action == Action::Keep) {
@@ -41,8 +48,8 @@ fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollbac
     let order: Vec<usize> = if rollback { (0..count).rev().collect() } else { (0..count).collect() };
     for (step, batch) in order.into_iter().enumerate() {
         if count > 1 {
-            let _ =
-                writeln!(text, "# {} {} of {count}", if rollback { "step back" } else { "batch" }, step + 1);
+            let what = if rollback { "step back" } else { "batch" };
+            text.push(LineSort::Comment, format!("# {what} {} of {count}", step + 1));
         }
         for done in [Action::Remove, Action::Add] {
             // Taking back is the other way round: what was added goes first.
@@ -64,7 +71,7 @@ fn table(scenario: &CrossconnectScenario, changes: &Changes, full: bool, rollbac
 }
 
 fn row(
-    text: &mut String,
+    text: &mut Script,
     scenario: &CrossconnectScenario,
     ocs: u32,
     (action, batch): (Action, Option<usize>),
@@ -74,11 +81,24 @@ fn row(
     let name = |pod: u32| cells::csv(&scenario.pod_name(pod as usize));
     let far = if scenario.wiring == Wiring::SingleSided { 'a' } else { 'b' };
     let batch = batch.map_or_else(String::new, |batch| batch.to_string());
-    let _ = writeln!(
-        text,
+    let sort = match action {
+        Action::Remove => LineSort::Remove,
+        Action::Add => LineSort::Add,
+        Action::Keep => LineSort::Other,
+    };
+    let line = format!(
         "{ocs},{},{pod_a},{port_a_index},{pod_b},{port_b_index},a,{switch_port_a},{},{far},{switch_port_b},{},{batch}",
         action.word(),
         name(*pod_a),
         name(*pod_b)
     );
+    text.push(sort, line);
+}
+
+/// Circuits that a table takes down and sets up.
+fn changed(changes: &Changes, rollback: bool) -> (usize, usize) {
+    let entries = || changes.ocs.iter().flat_map(|ocs| &ocs.cross_connects);
+    let count = |action| entries().filter(|entry| entry.action == action).count();
+    let (removes, adds) = (count(Action::Remove), count(Action::Add));
+    if rollback { (adds, removes) } else { (removes, adds) }
 }

@@ -2,6 +2,7 @@
 
 use super::{File, Subject, formats, write};
 use crate::Crossconnect;
+use lightbay_core::checked::Checked;
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem, needs_plan};
 use lightbay_core::param::Params;
 use lightbay_core::problem::Problems;
@@ -32,13 +33,29 @@ pub(crate) fn export(
         return Ok(vec![Artifact::of_scenario(&explicit, format)?]);
     }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
-    let plan = plan.plan();
-    let stem = file_stem(&plan.name);
     let artifact = |file: File| Artifact {
-        name: format!("{stem}.{}", file.name),
-        bytes: file.text.into_bytes(),
+        name: file.name,
+        bytes: file.script.into_text().into_bytes(),
         beside: file.beside,
     };
+    Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
+}
+
+/// The files that an export of a plan writes if no knob is set.
+///
+/// # Errors
+/// As [`write`].
+pub fn preview(plan: &Checked<Crossconnect>, format: &str) -> Result<Vec<File>, Problems> {
+    let infos = formats();
+    let knobs = infos.iter().find(|info| info.name == format).map_or(&[][..], |info| &info.params);
+    named(plan, format, &Params::resolve(knobs, std::iter::empty())?)
+}
+
+/// The files of a plan under their whole names.
+fn named(plan: &Checked<Crossconnect>, format: &str, params: &Params) -> Result<Vec<File>, Problems> {
+    let plan = plan.plan();
     let subject = Subject { name: &plan.name, scenario: &plan.scenario.body, result: &plan.result };
-    Ok(write(format, &subject, params)?.into_iter().map(artifact).collect())
+    let stem = file_stem(&plan.name);
+    let named = |file: File| File { name: format!("{stem}.{}", file.name), ..file };
+    Ok(write(format, &subject, params)?.into_iter().map(named).collect())
 }

@@ -3,10 +3,10 @@
 
 use super::Naming;
 use super::jobs::Job;
+use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = "ocp_ocs";
@@ -20,7 +20,7 @@ pub(super) struct Modules {
     pub switch: String,
 }
 
-pub(super) fn text(job: &Job, naming: &Naming, modules: &Modules) -> String {
+pub(super) fn text(job: &Job, naming: &Naming, modules: &Modules) -> Script {
     let list = format!("/{}:connections", modules.connections);
     let named = |lane: &Lane| {
         let input = naming.template.name(Role::Ingress, lane.ingress);
@@ -33,35 +33,54 @@ pub(super) fn text(job: &Job, naming: &Naming, modules: &Modules) -> String {
         json!({ "name": name, "config": config })
     };
     let place = |lane: &Lane| format!("{list}/port-connection[name={}]", named(lane).0);
-    let mut request = serde_json::Map::new();
+    let mut request: Vec<(&str, LineSort, Value)> = Vec::new();
     if let Some(whole) = &job.whole {
         let entries: Vec<Value> = whole.iter().map(entry).collect();
         let value = json!({ "port-connection": entries });
-        request.insert("replaces".into(), json!([{ "path": list, "value": value, "encoding": "json_ietf" }]));
+        let value = json!([{ "path": list, "value": value, "encoding": "json_ietf" }]);
+        request.push(("replaces", LineSort::Add, value));
     }
     if !job.removes.is_empty() {
-        request.insert("deletes".into(), job.removes.iter().map(place).collect());
+        request.push(("deletes", LineSort::Remove, job.removes.iter().map(place).collect()));
     }
     if !job.adds.is_empty() {
         let update = |lane| json!({ "path": place(lane), "value": entry(lane), "encoding": "json_ietf" });
-        request.insert("updates".into(), job.adds.iter().map(update).collect());
+        request.push(("updates", LineSort::Add, job.adds.iter().map(update).collect()));
     }
-    let mut text = format!("# {}\n", job.title());
+    let mut text = Script::default();
+    let comment = |text: &mut Script, words: String| text.push(LineSort::Comment, format!("# {words}"));
+    comment(&mut text, job.title());
     for line in job.advice() {
-        let _ = writeln!(text, "# {line}");
+        comment(&mut text, line);
     }
-    let _ = writeln!(
-        text,
-        "# Needs '/{}:optical-switch/state/bidirectional' to be {}. Entries that cannot be made become INVALID or FAILED.",
+    let needs = format!(
+        "Needs '/{}:optical-switch/state/bidirectional' to be {}. Entries that cannot be made become INVALID or FAILED.",
         modules.switch, job.bidirectional
     );
+    comment(&mut text, needs);
     let login = "gnmic --address <switch> --username <user> --password <password>";
-    let _ = writeln!(text, "# {login} set --request-file <this file>");
+    comment(&mut text, format!("{login} set --request-file <this file>"));
     let listed = job.whole.iter().flatten().chain(&job.removes).chain(&job.adds);
     for lane in listed {
-        let _ = writeln!(text, "# {}: {}", named(lane).0, job.label(lane));
+        comment(&mut text, format!("{}: {}", named(lane).0, job.label(lane)));
     }
-    let _ = writeln!(text, "{:#}", Value::Object(request));
-    let _ = writeln!(text, "# {login} get --path '{list}'");
+    object(&mut text, &request);
+    comment(&mut text, format!("{login} get --path '{list}'"));
     text
+}
+
+/// An object of lists as indented JSON, whose entries do what is said of their list.
+fn object(text: &mut Script, lists: &[(&str, LineSort, Value)]) {
+    text.push(LineSort::Other, "{");
+    for (at, (name, sort, list)) in lists.iter().enumerate() {
+        let comma = if at + 1 < lists.len() { "," } else { "" };
+        let entries = format!("{list:#}");
+        let inner = entries.trim_start_matches("[\n").trim_end_matches("\n]");
+        text.push(LineSort::Other, format!("  \"{name}\": ["));
+        for line in inner.lines() {
+            text.push(*sort, format!("  {line}"));
+        }
+        text.push(LineSort::Other, format!("  ]{comma}"));
+    }
+    text.push(LineSort::Other, "}");
 }

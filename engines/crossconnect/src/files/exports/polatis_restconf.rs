@@ -3,9 +3,9 @@
 //! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be the safer one.
 
 use super::jobs::Job;
+use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = "polatis_restconf";
@@ -25,35 +25,38 @@ LOGIN
 
 const LIST: &str = "optical-switch:cross-connects";
 
-pub(super) fn text(job: &Job) -> String {
-    let mut text = format!("#!/bin/sh\n# {}\n", job.title());
+pub(super) fn text(job: &Job) -> Script {
+    let mut text = Script::plain("#!/bin/sh");
+    text.push(LineSort::Comment, format!("# {}", job.title()));
     for line in job.advice() {
-        let _ = writeln!(text, "# {line}");
+        text.push(LineSort::Comment, format!("# {line}"));
     }
     if job.whole.is_none() {
-        text.push_str(
-            "# A lab note reports that a POST was dropped after seconds while a PUT stayed. full=true writes the PUT of the whole list.\n",
+        text.push(
+            LineSort::Comment,
+            "# A lab note reports that a POST was dropped after seconds while a PUT stayed. full=true writes the PUT of the whole list.",
         );
     }
-    text.push_str(REQUEST);
+    text.push(LineSort::Other, REQUEST);
     if let Some(whole) = &job.whole {
         for lane in whole {
-            let _ = writeln!(text, "# {} to {}: {}", lane.ingress, lane.egress, job.label(lane));
+            let line = format!("# {} to {}: {}", lane.ingress, lane.egress, job.label(lane));
+            text.push(LineSort::Comment, line);
         }
         let body = json!({ LIST: { "pair": pairs(whole) } });
         // The whole list may be longer than an argument.
-        let _ = writeln!(text, "request PUT '{LIST}' @- <<'LIST'\n{body}\nLIST");
+        text.push(LineSort::Add, format!("request PUT '{LIST}' @- <<'LIST'\n{body}\nLIST"));
     }
     for lane in &job.removes {
-        let _ = writeln!(text, "# {}", job.label(lane));
-        let _ = writeln!(text, "request DELETE '{LIST}/pair={}'", lane.ingress);
+        text.push(LineSort::Comment, format!("# {}", job.label(lane)));
+        text.push(LineSort::Remove, format!("request DELETE '{LIST}/pair={}'", lane.ingress));
     }
     for lane in &job.adds {
         let body = json!({ "optical-switch:pair": pairs(std::slice::from_ref(lane)) });
-        let _ = writeln!(text, "# {}", job.label(lane));
-        let _ = writeln!(text, "request POST '{LIST}' '{body}'");
+        text.push(LineSort::Comment, format!("# {}", job.label(lane)));
+        text.push(LineSort::Add, format!("request POST '{LIST}' '{body}'"));
     }
-    let _ = writeln!(text, "request GET '{LIST}'");
+    text.push(LineSort::Other, format!("request GET '{LIST}'"));
     text
 }
 

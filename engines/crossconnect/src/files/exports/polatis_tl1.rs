@@ -1,7 +1,7 @@
 //! `polatis_tl1`: TL1 commands of Polatis-class switches.
 
 use super::jobs::Job;
-use std::fmt::Write as _;
+use super::script::{LineSort, Script};
 
 /// Name of the format.
 pub const NAME: &str = "polatis_tl1";
@@ -24,16 +24,16 @@ impl Tags {
     }
 }
 
-pub(super) fn text(job: &Job, ctag: u64) -> String {
+pub(super) fn text(job: &Job, ctag: u64) -> Script {
     let mut tags = Tags::from(ctag);
-    let mut text = String::new();
-    let _ = writeln!(text, "ACT-USER::<user>:{}::<password>;", tags.next());
+    let mut text = Script::default();
+    text.push(LineSort::Other, format!("ACT-USER::<user>:{}::<password>;", tags.next()));
     for lane in &job.removes {
-        let _ = writeln!(text, "DLT-PATCH::{}:{}:;", lane.ingress, tags.next());
+        text.push(LineSort::Remove, format!("DLT-PATCH::{}:{}:;", lane.ingress, tags.next()));
     }
     for lane in &job.adds {
-        let _ = writeln!(text, "ENT-PATCH::{},{}:{}:;", lane.ingress, lane.egress, tags.next());
+        text.push(LineSort::Add, format!("ENT-PATCH::{},{}:{}:;", lane.ingress, lane.egress, tags.next()));
     }
-    let _ = writeln!(text, "RTRV-PATCH:::{}:;", tags.next());
+    text.push(LineSort::Other, format!("RTRV-PATCH:::{}:;", tags.next()));
     text
 }

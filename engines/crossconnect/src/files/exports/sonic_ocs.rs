@@ -2,9 +2,9 @@
 
 use super::Naming;
 use super::jobs::Job;
+use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
-use std::fmt::Write as _;
 
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
@@ -12,25 +12,27 @@ pub const NAME: &str = "sonic_ocs";
 pub const HELP: &str =
     "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch to be run on it.";
 
-pub(super) fn text(job: &Job, naming: &Naming) -> String {
+pub(super) fn text(job: &Job, naming: &Naming) -> Script {
     let sides = |lane: &Lane| {
         (naming.template.name(Role::Ingress, lane.ingress), naming.template.name(Role::Egress, lane.egress))
     };
-    let mut text = format!("#!/bin/sh\n# {}\n", job.title());
+    let mut text = Script::plain("#!/bin/sh");
+    text.push(LineSort::Comment, format!("# {}", job.title()));
     for line in job.advice() {
-        let _ = writeln!(text, "# {line}");
+        text.push(LineSort::Comment, format!("# {line}"));
     }
-    text.push_str("set -eu\n");
+    text.push(LineSort::Other, "set -eu");
     for lane in &job.removes {
         let (a, b) = sides(lane);
-        let _ = writeln!(text, "# {}", job.label(lane));
-        let _ = writeln!(text, "config ocs-cross-connect delete {a}-{b}");
+        text.push(LineSort::Comment, format!("# {}", job.label(lane)));
+        text.push(LineSort::Remove, format!("config ocs-cross-connect delete {a}-{b}"));
     }
     for lane in &job.adds {
         let (a, b) = sides(lane);
-        let _ = writeln!(text, "# {}", job.label(lane));
-        let _ = writeln!(text, "config ocs-cross-connect add {a}-{b} --a-side {a} --b-side {b}");
+        text.push(LineSort::Comment, format!("# {}", job.label(lane)));
+        let line = format!("config ocs-cross-connect add {a}-{b} --a-side {a} --b-side {b}");
+        text.push(LineSort::Add, line);
     }
-    text.push_str("show ocs-cross-connect\n");
+    text.push(LineSort::Other, "show ocs-cross-connect");
     text
 }

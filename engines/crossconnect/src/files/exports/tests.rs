@@ -123,8 +123,8 @@ fn send(switches: &mut Switches, numbering: Numbering, files: &[File], back: boo
     files.sort_by(|one, other| one.name.cmp(&other.name));
     for file in files {
         let id: u32 = file.name.split("ocs-").last().unwrap().split('.').next().unwrap().parse().unwrap();
-        let reply = switches.send(numbering.format, id, &file.text);
-        assert_eq!(reply, Ok(Reply::ReadBack), "{}\n{}", file.name, file.text);
+        let reply = switches.send(numbering.format, id, file.text());
+        assert_eq!(reply, Ok(Reply::ReadBack), "{}\n{}", file.name, file.text());
     }
 }
 
@@ -207,8 +207,8 @@ proptest! {
                     .collect()
             };
             let (old, new) = (state(Action::Add), state(Action::Remove));
-            prop_assert_eq!(toy::table(&files[0].text, old.clone()), Ok(new.clone()));
-            prop_assert_eq!(toy::table(&files[1].text, new), Ok(old));
+            prop_assert_eq!(toy::table(files[0].text(), old.clone()), Ok(new.clone()));
+            prop_assert_eq!(toy::table(files[1].text(), new), Ok(old));
         }
     }
 }

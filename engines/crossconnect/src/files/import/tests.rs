@@ -89,7 +89,7 @@ proptest! {
         let mut full = Params::default();
         full.set("full", ParamValue::Bool(true));
         let subject = Subject { name: "", scenario: &scenario, result: &result };
-        let text = exports::write("csv", &subject, &full).unwrap().swap_remove(0).text;
+        let text = exports::write("csv", &subject, &full).unwrap().swap_remove(0).script.into_text();
         let file = [Input { name: "state.csv", bytes: text.as_bytes() }];
         let after = installed("csv", &file, &scenario, &params("csv", &[])).unwrap();
         prop_assert_eq!(after.installed, target(&changes));

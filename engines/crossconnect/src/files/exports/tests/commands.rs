@@ -15,7 +15,7 @@ fn example(format: &str, settings: &[(&str, ParamValue)]) -> Result<Vec<File>, P
 }
 
 fn first(format: &str, settings: &[(&str, ParamValue)]) -> String {
-    example(format, settings).unwrap().swap_remove(0).text
+    example(format, settings).unwrap().swap_remove(0).script.into_text()
 }
 
 fn words(text: &str) -> ParamValue {
@@ -61,7 +61,8 @@ fn files_of_a_batch_sort_together_and_before_the_next() {
         assert!(names.contains(&part), "{names:?}");
     }
     assert!(
-        files[0].text.contains("batch 1 of 3") && files[0].text.contains("Finish a batch on all switches")
+        files[0].text().contains("batch 1 of 3")
+            && files[0].text().contains("Finish a batch on all switches")
     );
 }
 
@@ -101,7 +102,7 @@ fn commands_are_written_as_the_switches_want_them() {
     ));
     let table = example("csv", &[]).unwrap();
     assert_eq!(
-        table[0].text,
+        table[0].text(),
         "ocs_id,action,pod_a,port_a,pod_b,port_b,side_a,panel_a,pod_name_a,side_b,panel_b,pod_name_b,batch\n\
          1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n1,remove,3,0,1,0,a,4,pod 3,b,2,pod 1,1\n\
          1,add,2,0,1,0,a,3,pod 2,b,2,pod 1,1\n1,add,3,0,0,0,a,4,pod 3,b,1,pod 0,1\n"
@@ -117,20 +118,20 @@ fn every_listing_names_pod_side_and_index_of_every_port() {
         let name = format.name;
         if name == csv::NAME {
             assert!(
-                files[0].text.contains("\n1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n"),
+                files[0].text().contains("\n1,remove,2,0,0,0,a,3,pod 2,b,1,pod 0,1\n"),
                 "{}",
-                files[0].text
+                files[0].text()
             );
             continue;
         }
         // TL1 has no comments: there the list beside the commands has to do.
         if !name.ends_with("tl1") {
             let label = "A 2.0 (pod 2, port 3 of side A) to B 0.0 (pod 0, port 1 of side B)";
-            assert!(files[0].text.contains(label), "{name}: {}", files[0].text);
-            assert!(files[0].text.contains(&format!("NAME.{name}.ports.csv")), "{name}");
+            assert!(files[0].text().contains(label), "{name}: {}", files[0].text());
+            assert!(files[0].text().contains(&format!("NAME.{name}.ports.csv")), "{name}");
         }
         let list = files.iter().find(|file| file.beside == Some(port_list::ENDING)).unwrap();
-        let mut rows = list.text.lines();
+        let mut rows = list.text().lines();
         assert_eq!(rows.next().unwrap(), port_list::COLUMNS.join(","), "{name}");
         // Two switches with 4 A and 4 B ports.
         assert_eq!(rows.clone().count(), 16, "{name}");
@@ -139,7 +140,7 @@ fn every_listing_names_pod_side_and_index_of_every_port() {
         let called: Vec<&str> = row.split(',').skip(7).collect();
         let (ingress, egress) = (called[0], called[1]);
         let commands: String =
-            files.iter().filter(|file| file.beside.is_none()).map(|file| &*file.text).collect();
+            files.iter().filter(|file| file.beside.is_none()).map(|file| file.text()).collect();
         for end in [ingress, egress].into_iter().filter(|end| !end.is_empty()) {
             assert!(commands.contains(end), "{name}: {end} is in no command");
         }
@@ -163,18 +164,67 @@ fn names_of_modules_and_lists_can_be_given() {
 #[test]
 fn the_whole_list_is_put_at_once() {
     let files = example("polatis_restconf", &[("full", ParamValue::Bool(true))]).unwrap();
-    let requests: Vec<&str> = files[0].text.lines().filter(|line| line.starts_with("request ")).collect();
-    assert_eq!(requests.len(), 2, "{}", files[0].text);
-    assert!(files[0].text.contains("request PUT 'optical-switch:cross-connects' @- <<'LIST'\n{\"optical-switch:cross-connects\":{\"pair\":[{\"ingress\":1,\"egress\":14}"));
+    let requests: Vec<&str> = files[0].text().lines().filter(|line| line.starts_with("request ")).collect();
+    assert_eq!(requests.len(), 2, "{}", files[0].text());
+    assert!(files[0].text().contains("request PUT 'optical-switch:cross-connects' @- <<'LIST'\n{\"optical-switch:cross-connects\":{\"pair\":[{\"ingress\":1,\"egress\":14}"));
     // Single requests come with the advice to put the whole list.
     assert!(first("polatis_restconf", &[]).contains("full=true writes the PUT of the whole list"));
+}
+
+#[test]
+fn every_line_says_what_it_does() {
+    assert_eq!(formats().iter().map(|format| format.name).collect::<Vec<_>>(), NAMES);
+    // What stands in every line that takes a connection down, in the first one that sets one up, and nowhere else.
+    let marks = [
+        ("polatis_tl1", "DLT-PATCH", "ENT-PATCH"),
+        ("calient_tl1", "CANC-CRS|DLT-CRS", "ENT-CRS|ACT-CRS"),
+        ("polatis_restconf", "request DELETE", "request POST"),
+        ("polatis_netconf", "operation=\"delete\"", "</egress>"),
+        ("sonic_ocs", "cross-connect delete", "cross-connect add"),
+        ("csv", ",remove,", ",add,"),
+    ];
+    for (format, remove, add) in marks {
+        for file in example(format, &[]).unwrap().iter().filter(|file| !file.name.ends_with("ports.csv")) {
+            let has = |marks: &str, line: &str| marks.split('|').any(|mark| line.contains(mark));
+            for (sort, line) in file.script.lines() {
+                assert_eq!(sort == LineSort::Remove, has(remove, line), "{format}: {line}");
+                assert_eq!(sort == LineSort::Add, has(add, line), "{format}: {line}");
+            }
+            let count = |wanted| file.script.lines().filter(|(sort, _)| *sort == wanted).count();
+            let each = if format == "calient_tl1" { 2 } else { 1 };
+            let lines = (count(LineSort::Remove), count(LineSort::Add));
+            assert_eq!(lines, (each * file.removes, each * file.adds), "{}", file.name);
+            assert!(file.removes > 0, "{}", file.name);
+        }
+    }
+    for file in example("ocp_ocs", &[]).unwrap().iter().filter(|file| file.switch.is_some()) {
+        let of = |wanted| -> String {
+            let lines = file.script.lines().filter(|(sort, _)| *sort == wanted);
+            lines.map(|(_, line)| line.to_owned() + "\n").collect()
+        };
+        assert_eq!(of(LineSort::Remove).matches("port-connection[name=").count(), file.removes);
+        assert_eq!(of(LineSort::Add).matches("port-connection[name=").count(), file.adds);
+        assert!(file.removes > 0 && !of(LineSort::Other).contains("port-connection["), "{}", file.text());
+        let comments = file.text().lines().filter(|line| line.starts_with('#')).count();
+        assert_eq!(of(LineSort::Comment).lines().count(), comments);
+        // What is not a comment is one object, as it would be written in one piece.
+        let object: String = file
+            .text()
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.to_owned() + "\n")
+            .collect();
+        let value: serde_json::Value = serde_json::from_str(&object).unwrap();
+        assert_eq!(format!("{value:#}\n"), object);
+    }
 }
 
 #[test]
 fn nothing_secret_is_written() {
     for format in formats() {
         for file in example(format.name, &[]).unwrap() {
-            for line in file.text.lines().filter(|line| line.contains("assword") || line.contains("PASSWORD"))
+            for line in
+                file.text().lines().filter(|line| line.contains("assword") || line.contains("PASSWORD"))
             {
                 assert!(line.contains("<password>") || line.contains("OCS_PASSWORD"), "{line}");
             }
