@@ -16,6 +16,7 @@
 //! | [`check`] | the independent checker |
 //! | [`files`] | plans for other programs |
 //! | [`methods`] | the methods by name |
+//! | [`series`] | names of what running methods report |
 //! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -33,6 +34,7 @@ mod report;
 pub mod routing;
 pub mod scenario;
 pub mod search;
+pub mod series;
 pub mod simulate;
 pub mod throughput;
 

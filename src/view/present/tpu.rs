@@ -23,6 +23,7 @@ use crate::app::state::App;
 use lightbay_core::plan::Status;
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
+use lightbay_engines::tpu::series;
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_widgets::{PaneState as Shown, number};
 use ratatui::buffer::Buffer;
@@ -339,7 +340,7 @@ impl KindPanes for Tpu {
                 let plan = self.explained.if_shown(app, &mut out.jobs);
                 let healthy = plan.as_ref().and_then(|plan| plan.facts.most_routes());
                 let sweep = plan.as_deref().and_then(faults::Sweep::of_plan).or_else(|| {
-                    let run = app.runs.latest(|run| run.named.contains_key("fault_load"))?;
+                    let run = app.runs.latest(|run| run.named.contains_key(series::FAULT_LOAD))?;
                     faults::Sweep::of_run(run, healthy)
                 });
                 let routes = plan

@@ -21,6 +21,7 @@ use crate::search::anneal::families::{Family, Turns, families};
 use crate::search::anneal::ties::Ties;
 use crate::search::anneal::tournament::{self, Entry};
 use crate::search::anneal::{Design, Objective, Settings, anneal};
+use crate::series;
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics::cover::tight_cover_bound;
 use crate::throughput::metrics::cuts::LinearCut;
@@ -514,7 +515,7 @@ impl<'s, 'a> Search<'s, 'a> {
         }
         let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
         let Some(hops) = metrics::hops(&pod) else { return Ok(false) };
-        self.point("hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+        self.point(series::HOP_BOUND, metrics::hop_bound(pod.nodes(), hops.hop_sum));
         self.cx.phase("certify", format!("{} chips, {}", pod.nodes(), entry.family.name));
         let lengths = start_lengths(&pod);
         let source = entry.family.name.clone();

@@ -17,6 +17,7 @@ use crate::routing::dor;
 use crate::routing::faults::{self, FaultTurns};
 use crate::routing::{self, Found, RouteSelection};
 use crate::scenario::{SimulationSettings, TpuScenario};
+use crate::series;
 use crate::simulate::{self, Search};
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics::{self, Hops};
@@ -175,15 +176,15 @@ pub fn other_topology(method: &str, scenario: &TpuScenario) -> MethodError {
 pub fn announce(scenario: &TpuScenario, cx: &mut Context<'_, Tpu>) {
     let nodes = scenario.nodes();
     cx.bound(metrics::cover_bound(nodes).mcf);
-    series(cx, "baseline_pt", baselines::pt_mcf(scenario.pt_shape()));
+    point(cx, series::BASELINE_PT, baselines::pt_mcf(scenario.pt_shape()));
     // The hops of a doubly twisted torus are spread evenly over its links: the hop bound is its throughput.
     let twisted = scenario.pdtt_shape().ok().and_then(|shape| baselines::pdtt(shape).ok());
     if let Some(hops) = twisted.and_then(|pod| metrics::hops(&pod)) {
-        series(cx, "baseline_pdtt", metrics::hop_bound(nodes, hops.hop_sum));
+        point(cx, series::BASELINE_PDTT, metrics::hop_bound(nodes, hops.hop_sum));
     }
 }
 
-fn series(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
+fn point(cx: &mut Context<'_, Tpu>, name: &str, y: f64) {
     let x = cx.elapsed_s();
     cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
 }
@@ -297,7 +298,7 @@ pub fn finish(chosen: Chosen, scenario: &TpuScenario, cx: &mut Context<'_, Tpu>)
             "let the circuits join all cubes",
         ))
     })?;
-    series(cx, "hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+    point(cx, series::HOP_BOUND, metrics::hop_bound(pod.nodes(), hops.hop_sum));
     let settings = certificate_settings(cx.params(), pod.nodes());
     let certificate = match chosen.certificate {
         Some(certificate) if certificate.gap() <= settings.gap => certificate,
@@ -552,7 +553,7 @@ impl Watch for Tightening<'_, '_> {
 
     fn report(&mut self, body: EventBody) {
         if let EventBody::Series(point) = &body
-            && point.name == "mcf_lower"
+            && point.name == series::MCF_LOWER
             && point.y > 0.0
         {
             // The hop bound is the certificate that needs no proof.

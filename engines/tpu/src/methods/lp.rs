@@ -8,6 +8,7 @@ use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
 use crate::programs::relaxation::{self, Allowed, Relaxed, relax};
 use crate::scenario::TpuScenario;
+use crate::series;
 use crate::throughput::metrics::{hop_bound, hops, two_length};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint, Severity};
@@ -137,7 +138,7 @@ pub(super) fn relaxed(
     };
     let relaxed = relax(group, allowed, settings, cx, |cx, lower, upper| {
         let x = cx.elapsed_s();
-        for (name, y) in [("relaxation_lower", lower), ("relaxation_upper", upper)] {
+        for (name, y) in [(series::RELAXATION_LOWER, lower), (series::RELAXATION_UPPER, upper)] {
             cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
         }
         if free {

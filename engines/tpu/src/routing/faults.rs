@@ -10,6 +10,7 @@ use crate::routing::frame::Frame;
 use crate::routing::select::{self, Effort, Ways};
 use crate::routing::steps::Steps;
 use crate::routing::{self, Found, RouteError};
+use crate::series;
 use inner::Inner;
 use lightbay_core::event::{EventBody, SeriesPoint};
 use lightbay_core::method::MethodError;
@@ -92,7 +93,7 @@ pub fn sweep_from(
             watch.count(units);
             if let Some(load) = case.max_channel_load {
                 watch.report(EventBody::Series(SeriesPoint {
-                    name: "fault_load".to_owned(),
+                    name: series::FAULT_LOAD.to_owned(),
                     x: f64::from(case.failed_ocs),
                     y: load as f64,
                 }));

@@ -11,6 +11,7 @@
 use super::frame::Frame;
 use super::path::{Finder, LONGER};
 use super::steps::{FAR, Reach, Steps};
+use crate::series;
 use lightbay_core::event::{EventBody, SeriesPoint};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
@@ -349,7 +350,7 @@ impl Run<'_> {
             watch.count(flows.len() as u64);
             if self.effort.speak {
                 watch.report(EventBody::Series(SeriesPoint {
-                    name: "route_max_load".to_owned(),
+                    name: series::ROUTE_MAX_LOAD.to_owned(),
                     x: f64::from(pass),
                     y: f64::from(self.now.max_load()),
                 }));

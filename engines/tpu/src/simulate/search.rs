@@ -6,6 +6,7 @@ use crate::model::pod::PORTS;
 use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation};
 use crate::scenario::SimulationSettings;
+use crate::series;
 use lightbay_core::event::{EventBody, Phase, SeriesPoint};
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::Problem;
@@ -146,7 +147,7 @@ impl Runs<'_> {
             };
             watch.count(1);
             for (name, value) in
-                [("delivered", point.delivered), ("latency_cycles", point.mean_latency_cycles)]
+                [(series::DELIVERED, point.delivered), (series::LATENCY_CYCLES, point.mean_latency_cycles)]
             {
                 watch.report(EventBody::Series(SeriesPoint {
                     name: name.to_owned(),

@@ -10,6 +10,7 @@
 
 use crate::model::pod::LINK_CLASSES;
 use crate::model::topology::Topology;
+use crate::series;
 use columns::{Interval, generate, stop_of};
 use lightbay_core::event::{EventBody, Note, SeriesPoint, Severity};
 use lightbay_core::method::MethodError;
@@ -232,7 +233,7 @@ fn upper_of(network: &Network, lengths: &[f64]) -> f64 {
 /// Says where the interval stands.
 fn tell(watch: &mut impl Watch, lower: f64, upper: f64) {
     let x = watch.elapsed_s();
-    for (name, y) in [("mcf_lower", lower), ("mcf_upper", upper)] {
+    for (name, y) in [(series::MCF_LOWER, lower), (series::MCF_UPPER, upper)] {
         if y.is_finite() {
             watch.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
         }

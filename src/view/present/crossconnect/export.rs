@@ -4,7 +4,7 @@ use super::{Explained, chosen_switch, other_plan, step_through_switches};
 use crate::app::drawn::{Item, PaneDrawn};
 use crate::view::present::rows::{ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::crossconnect::exports::{self, File, LineSort};
+use lightbay_engines::crossconnect::files::exports::{self, File, LineSort};
 use lightbay_engines::crossconnect::scenario::Wiring;
 use lightbay_engines::{AnyPlan, FormatInfo};
 use lightbay_widgets::{PaneState as Shown, Piece, Tone, number};

@@ -10,6 +10,7 @@ use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
 use lightbay_engines::tpu::model::pod::SWITCHES;
+use lightbay_engines::tpu::series;
 use lightbay_widgets::{
     Label, Meter, PaneState as Shown, Part, Piece, Theme, Tile, TileFlag, Tiles, TilesState, Tone, number,
 };
@@ -70,7 +71,7 @@ impl Sweep {
 
     /// What a run has routed so far: points of its series by switch.
     pub fn of_run(run: &Run, healthy: Option<u64>) -> Option<Self> {
-        let series = run.named.get("fault_load")?;
+        let series = run.named.get(series::FAULT_LOAD)?;
         let mut cases = vec![None; SWITCHES];
         for point in series.points() {
             if let Some(slot) = cases.get_mut(point.count as usize) {
@@ -79,7 +80,7 @@ impl Sweep {
                 *slot = Some(Case { load, ..Case::default() });
             }
         }
-        let last = run.named.get("route_max_load").and_then(crate::app::series::Series::last);
+        let last = run.named.get(series::ROUTE_MAX_LOAD).and_then(crate::app::series::Series::last);
         let healthy = last.map(|point| point.value as u64).or(healthy);
         Some(Self { cases, healthy, with_routes: false })
     }
@@ -436,7 +437,7 @@ mod tests {
         let mut run = Run::new(RunId(1), "tons-fast", "sha", RunState::Running);
         assert_eq!(Sweep::of_run(&run, None), None);
         for (switch, load) in [(0.0, 164.0), (9.0, 166.0), (10.0, 0.0)] {
-            let series = run.named.entry("fault_load".to_owned()).or_default();
+            let series = run.named.entry(series::FAULT_LOAD.to_owned()).or_default();
             series.push(Point { at_s: 1.0, count: switch, value: load });
         }
         let sweep = Sweep::of_run(&run, Some(162)).unwrap();

@@ -13,6 +13,7 @@ use crate::view::figures::open_percent;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::event::RunId;
+use lightbay_engines::tpu::series;
 use lightbay_widgets::{
     Axis, Baseline, Chart, Event, Meter, PaneState, Part, Piece, Series as Curve, Tone, number,
 };
@@ -187,7 +188,7 @@ impl ThroughputPane {
         add(until(certified), "this pod, certified", 'L', Tone::Good, true);
         let uppers = best.iter().filter_map(|best| Some((at(&best.lower), best.upper?)));
         let proven = until(uppers.collect());
-        let mut upper = curve("metric_upper");
+        let mut upper = curve(series::METRIC_UPPER);
         if let Some(&(first, _)) = proven.first() {
             // A certificate takes over from the metrics that the design was sought with.
             upper.retain(|point| point.0 < first);
@@ -195,15 +196,17 @@ impl ThroughputPane {
         let certificate = !proven.is_empty();
         upper.extend(proven);
         add(upper, "this pod, upper bound", 'U', Tone::Answer, false);
-        let two: Vec<&String> = run.named.keys().filter(|name| name.starts_with("two_length_")).collect();
+        let two: Vec<(&String, (u32, u32))> =
+            run.named.keys().filter_map(|name| Some((name, series::lengths_of(name)?))).collect();
         // The metrics of the search say nothing more once there is a certificate.
         let shown = if certificate { 0 } else { 2 };
-        for (name, tone) in two.iter().take(shown).zip([Tone::Series(1), Tone::Series(2)]) {
-            let lengths = name.trim_start_matches("two_length_").replace('_', ":");
-            add(curve(name), &format!("lengths {lengths}"), 't', tone, false);
+        for ((name, (electrical, optical)), tone) in
+            two.into_iter().take(shown).zip([Tone::Series(1), Tone::Series(2)])
+        {
+            add(curve(name), &format!("lengths {electrical}:{optical}"), 't', tone, false);
         }
         if !certificate {
-            add(curve("hop_bound"), "hop bound", 'h', Tone::Muted, false);
+            add(curve(series::HOP_BOUND), "hop bound", 'h', Tone::Muted, false);
         }
         let firsts = self.series.iter().filter_map(|series| series.points.first()).map(|point| point.0);
         self.first_s = firsts.fold(self.end_s / 10.0, f64::min).max(FIRST_S);
@@ -269,7 +272,7 @@ impl ThroughputPane {
                 Some(gap) => left.push(Piece::answer(format!("{} %", open_percent(gap, 2)))),
                 None => left.push(Piece::text(number::UNKNOWN)),
             }
-            let rounds = run.named.get("mcf_lower").map_or(0, Series::total);
+            let rounds = run.named.get(series::MCF_LOWER).map_or(0, Series::total);
             if rounds > 0 {
                 left.push(Piece::muted(format!(" after {rounds} rounds")));
             }

@@ -2,8 +2,8 @@
 
 use super::{File, Subject, formats, write};
 use crate::Tpu;
-use crate::scenario::TopologyChoice;
 use crate::model::topology::Topology;
+use crate::scenario::TopologyChoice;
 use crate::scenario::presets;
 use crate::search::radix4;
 use lightbay_core::checked::Checked;

@@ -4,6 +4,7 @@ use crate::Tpu;
 use crate::model::topology::Topology;
 use crate::search::anneal::Progress;
 use crate::search::anneal::families::Family;
+use crate::series;
 use crate::throughput::metrics;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint};
@@ -32,14 +33,14 @@ impl Curve {
         let mut point = |name: &str, y: f64| {
             cx.report(EventBody::Series(SeriesPoint { name: name.to_owned(), x, y }));
         };
-        point("metric_upper", best.bound);
+        point(series::METRIC_UPPER, best.bound);
         for (electrical, optical) in [(1, 2), (1, 3)] {
             if let Some(bound) = metrics::two_length(&pod, electrical, optical) {
-                point(&format!("two_length_{electrical}_{optical}"), bound);
+                point(&series::two_length(electrical, optical), bound);
             }
         }
         if let Some(hops) = metrics::hops(&pod) {
-            point("hop_bound", metrics::hop_bound(pod.nodes(), hops.hop_sum));
+            point(series::HOP_BOUND, metrics::hop_bound(pod.nodes(), hops.hop_sum));
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::scenario::TpuScenario;
 use crate::search::anneal::Settings;
 use crate::search::anneal::general::{GeneralObjective, anneal};
 use crate::search::anneal::tournament;
+use crate::series;
 use crate::throughput::mcf::{self, Certificate, UNSOLVED};
 use crate::throughput::metrics;
 use crate::throughput::metrics::circuit_cuts::CircuitCut;
@@ -85,7 +86,7 @@ impl Search<'_, '_> {
                     let x = cx.elapsed_s();
                     if design.score < drawn.0 && x >= drawn.1 + DRAWN_EVERY_S {
                         drawn = (design.score, x);
-                        super::point(cx, "metric_upper", design.bound);
+                        super::point(cx, series::METRIC_UPPER, design.bound);
                     }
                 },
             )?;

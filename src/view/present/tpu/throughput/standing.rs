@@ -3,6 +3,7 @@
 use super::super::{Explained, Yard};
 use crate::app::runs::Run;
 use crate::app::series::{Point, Series};
+use lightbay_engines::tpu::series;
 
 /// What a run has certified by the moments at which it certified more: of every design only while it is the best, so
 /// that the certificate of a new one, which begins far below, takes nothing back.
@@ -17,9 +18,9 @@ pub(super) struct Certified {
 /// The certificates of a run that proved more than those before, in order.
 pub(super) fn certificates(run: &Run) -> Vec<Certified> {
     let points = |name: &str| run.named.get(name).map_or(&[][..], Series::points);
-    let uppers = points("mcf_upper");
+    let uppers = points(series::MCF_UPPER);
     let mut best: Vec<Certified> = Vec::new();
-    for &lower in points("mcf_lower") {
+    for &lower in points(series::MCF_LOWER) {
         if best.last().is_some_and(|last| lower.value <= last.lower.value) {
             continue;
         }
@@ -54,7 +55,7 @@ impl Standing {
             any: [bound, yard.map(|yard| yard.cover)].into_iter().flatten().reduce(f64::min),
             metric: best
                 .and_then(|best| best.upper)
-                .or_else(|| last("metric_upper"))
+                .or_else(|| last(series::METRIC_UPPER))
                 .or(claims.map(|claims| claims.mcf_upper)),
             certified: best
                 .map(|best| best.lower.value)
@@ -63,8 +64,8 @@ impl Standing {
             tori: tori.map(|torus| (torus.name.clone(), torus.mcf)).collect(),
         };
         if standing.tori.is_empty() {
-            for (name, series) in [("PDTT", "baseline_pdtt"), ("PT", "baseline_pt")] {
-                standing.tori.extend(last(series).map(|value| (name.to_owned(), value)));
+            for (name, of) in [("PDTT", series::BASELINE_PDTT), ("PT", series::BASELINE_PT)] {
+                standing.tori.extend(last(of).map(|value| (name.to_owned(), value)));
             }
         }
         standing

@@ -1,0 +1,52 @@
+//! Names of the series that running methods report, for whoever draws them.
+
+/// Lower bounds of the throughput that certificates prove.
+pub const MCF_LOWER: &str = "mcf_lower";
+/// Upper bounds of the same certificates.
+pub const MCF_UPPER: &str = "mcf_upper";
+/// Upper bounds that the metrics of designs give while they are sought.
+pub const METRIC_UPPER: &str = "metric_upper";
+/// Hop bounds of designs.
+pub const HOP_BOUND: &str = "hop_bound";
+/// Throughput of the prismatic torus of the size.
+pub const BASELINE_PT: &str = "baseline_pt";
+/// Throughput of the doubly twisted torus of the size.
+pub const BASELINE_PDTT: &str = "baseline_pdtt";
+/// Lower bounds of a relaxation.
+pub const RELAXATION_LOWER: &str = "relaxation_lower";
+/// Upper bounds of a relaxation.
+pub const RELAXATION_UPPER: &str = "relaxation_upper";
+/// Highest load of a link after each pass of the routing.
+pub const ROUTE_MAX_LOAD: &str = "route_max_load";
+/// Highest load of a link for each failed switch, by its number.
+pub const FAULT_LOAD: &str = "fault_load";
+/// Delivered rate over the offered one.
+pub const DELIVERED: &str = "delivered";
+/// Mean latency over the offered rate.
+pub const LATENCY_CYCLES: &str = "latency_cycles";
+
+/// What names of the series of two-length bounds begin with.
+const TWO_LENGTH: &str = "two_length_";
+
+/// Two-length bounds of designs, with the length of an electrical and of an optical link.
+pub fn two_length(electrical: u32, optical: u32) -> String {
+    format!("{TWO_LENGTH}{electrical}_{optical}")
+}
+
+/// The lengths of an electrical and of an optical link, for the name of a series of two-length bounds.
+pub fn lengths_of(name: &str) -> Option<(u32, u32)> {
+    let (electrical, optical) = name.strip_prefix(TWO_LENGTH)?.split_once('_')?;
+    Some((electrical.parse().ok()?, optical.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_read_from_names() {
+        assert_eq!(lengths_of(&two_length(1, 3)), Some((1, 3)));
+        assert_eq!(lengths_of(HOP_BOUND), None);
+        assert_eq!(lengths_of("two_length_1"), None);
+    }
+}
