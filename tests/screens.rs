@@ -19,6 +19,8 @@ mod milp;
 mod pods;
 #[path = "screens/rules.rs"]
 mod rules;
+#[path = "screens/sample.rs"]
+mod sample;
 #[path = "screens/searching.rs"]
 mod searching;
 #[path = "screens/shared_pods.rs"]

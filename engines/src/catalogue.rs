@@ -3,7 +3,7 @@
 use crate::solve::unknown_method;
 use crate::subject::{AnyScenario, Variants, any_scenario};
 use lightbay_core::kind::{Kind, ObjectiveInfo};
-use lightbay_core::listed::Preset;
+use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::{Method, MethodInfo};
 use lightbay_core::metric::MetricInfo;
 use lightbay_core::param::ParamInfo;
@@ -42,9 +42,14 @@ fn kind_info<K: Variants>() -> KindInfo {
     KindInfo { name: K::NAME, help: K::HELP, objective: K::OBJECTIVE, default_method: K::DEFAULT_METHOD }
 }
 
-/// All kinds.
+/// All kinds that stand in lists.
 pub fn kinds() -> Vec<KindInfo> {
-    all_kinds!(K => kind_info::<K>()).into()
+    all_kinds!(K => listed::<K, _>(kind_info::<K>)).into_iter().flatten().collect()
+}
+
+/// Something of a kind that stands in lists; `None` for one that does not.
+pub(crate) fn listed<K: Listed, T>(of: impl FnOnce() -> T) -> Option<T> {
+    K::IS_LISTED.then(of)
 }
 
 /// The solver of linear and integer programs that is built in: its version, and what it can use on this machine.
@@ -55,7 +60,7 @@ pub fn solver() -> String {
 
 /// One kind by name.
 pub fn kind(name: &str) -> Option<KindInfo> {
-    kinds().into_iter().find(|kind| kind.name == name)
+    named_kind!(name, K => Some(kind_info::<K>()), None)
 }
 
 /// The methods of a kind; empty for an unknown one.
@@ -146,7 +151,7 @@ pub fn presets() -> Vec<PresetInfo> {
         let info = |preset: Preset| PresetInfo { kind: K::NAME, name: preset.name, help: preset.help };
         K::presets().into_iter().map(info).collect()
     }
-    all_kinds!(K => of::<K>()).concat()
+    all_kinds!(K => listed::<K, _>(of::<K>)).into_iter().flatten().flatten().collect()
 }
 
 /// One built-in scenario.

@@ -1,6 +1,6 @@
 //! Importers and exporters by name, and what they need described as data.
 
-use crate::catalogue::kinds;
+use crate::catalogue::kind as kind_info;
 use crate::models;
 use crate::subject::{AnyPlan, AnyScenario, Variants};
 use lightbay_core::format::{SubjectOf, enumerated, file_stem};
@@ -62,7 +62,7 @@ impl Subject<'_> {
 
 /// The exporters of a kind; empty for an unknown one.
 pub fn exporters(kind: &str) -> Vec<FormatInfo> {
-    if kinds().iter().all(|known| known.name != kind) {
+    if kind_info(kind).is_none() {
         return Vec::new();
     }
     let mut formats = vec![FormatInfo::new(

@@ -1,5 +1,8 @@
 //! The list of kinds, and the macros that are made of it: a new kind is one line of [`kinds!`].
 
+#[cfg(feature = "sample")]
+pub mod sample;
+
 /// Makes of the list what has a part for every kind:
 ///
 /// * `each_kind!(subject, Enum, inner => code)` runs the same generic code for whatever kind a subject is of;
@@ -9,13 +12,15 @@
 /// * `kind_crates!()` makes the crate of every kind a module, for presenters of one kind;
 /// * `kind_variants!()` implements [`crate::subject::Variants`] for every kind.
 ///
+/// A condition in brackets in front of a kind, as for `cfg`, says when it is compiled.
+///
 /// `$d` is the sign `$`, which a macro cannot write into another one.
 macro_rules! kinds {
-    ($d:tt $($(#[$doc:meta])* $variant:ident = $crate_name:ident as $short:ident;)*) => {
+    ($d:tt $($(#[doc = $doc:literal])* $([$only:meta])? $variant:ident = $($home:ident)::+ as $short:ident;)*) => {
         macro_rules! each_kind {
             ($d subject:expr, $d enum:ident, $d inner:ident => $d body:expr) => {
                 match $d subject {
-                    $($d enum::$variant($d inner) => $d body,)*
+                    $($(#[cfg($only)])? $d enum::$variant($d inner) => $d body,)*
                 }
             };
         }
@@ -23,8 +28,8 @@ macro_rules! kinds {
         macro_rules! named_kind {
             ($d name:expr, $d of:ident => $d body:expr, $d none:expr) => {
                 match $d name {
-                    $(<$crate_name::$variant as lightbay_core::kind::Kind>::NAME => {
-                        type $d of = $crate_name::$variant;
+                    $($(#[cfg($only)])? <$($home)::+::$variant as lightbay_core::kind::Kind>::NAME => {
+                        type $d of = $($home)::+::$variant;
                         $d body
                     })*
                     _ => $d none,
@@ -34,8 +39,8 @@ macro_rules! kinds {
 
         macro_rules! all_kinds {
             ($d of:ident => $d body:expr) => {
-                [$({
-                    type $d of = $crate_name::$variant;
+                [$($(#[cfg($only)])? {
+                    type $d of = $($home)::+::$variant;
                     $d body
                 }),*]
             };
@@ -43,7 +48,7 @@ macro_rules! kinds {
 
         macro_rules! kind_variants {
             () => {
-                $(impl crate::subject::Variants for $crate_name::$variant {
+                $($(#[cfg($only)])? impl crate::subject::Variants for $($home)::+::$variant {
                     fn scenario(scenario: Arc<Scenario<Self>>) -> AnyScenario {
                         AnyScenario::$variant(scenario)
                     }
@@ -61,7 +66,7 @@ macro_rules! kinds {
 
         macro_rules! kind_crates {
             () => {
-                $(pub use $crate_name as $short;)*
+                $($(#[cfg($only)])? pub use $($home)::+ as $short;)*
             };
         }
 
@@ -69,7 +74,7 @@ macro_rules! kinds {
             ($d(#[$d meta:meta])* $d vis:vis enum $d name:ident of $d of:ident) => {
                 $d(#[$d meta])*
                 $d vis enum $d name {
-                    $($(#[$doc])* $variant($d of<$crate_name::$variant>),)*
+                    $($(#[doc = $doc])* $(#[cfg($only)])? $variant($d of<$($home)::+::$variant>),)*
                 }
             };
         }
@@ -83,4 +88,6 @@ kinds! { $
     Tpu = lightbay_tpu as tpu;
     /// Cross-connects of optical circuit switches.
     Crossconnect = lightbay_crossconnect as crossconnect;
+    /// Transfers that share a link.
+    [feature = "sample"] Sample = crate::kinds::sample as sample;
 }

@@ -13,6 +13,7 @@ mod helpers;
 mod models;
 mod names;
 mod readme;
+mod sample;
 mod several_jobs;
 mod signals;
 mod solving;

@@ -72,6 +72,9 @@ pub trait Listed: Kind {
     /// What it is for, in one line.
     const HELP: &'static str;
 
+    /// Stands in lists of kinds and presets, as all do but one that only tests use. Its name is known in any case.
+    const IS_LISTED: bool = true;
+
     /// Its methods, in the order in which they are listed.
     fn methods() -> Vec<Arc<dyn Method<Self>>>;
 

@@ -97,7 +97,7 @@ struct Explained {
 fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
     match plan {
         AnyPlan::Tpu(plan) => Some(&plan.plan().result),
-        AnyPlan::Training(_) | AnyPlan::Crossconnect(_) => None,
+        _ => None,
     }
 }
 
@@ -113,7 +113,7 @@ impl Explain for Explained {
         };
         let free = match plan.scenario() {
             AnyScenario::Tpu(scenario) => scenario.body.topology == TopologyChoice::Design,
-            AnyScenario::Training(_) | AnyScenario::Crossconnect(_) => false,
+            _ => false,
         };
         let fault_ratios =
             result.faults.iter().map(|case| loads::ratio(&case.routing.as_ref()?.claims.vc_hops)).collect();
@@ -201,7 +201,7 @@ struct Tpu {
 fn cubes_of(app: &App) -> Option<usize> {
     let cubes = |scenario: &AnyScenario| match scenario {
         AnyScenario::Tpu(scenario) => Some(usize::from(scenario.body.cubes)),
-        AnyScenario::Training(_) | AnyScenario::Crossconnect(_) => None,
+        _ => None,
     };
     let shown = app.plans.shown().and_then(|entry| entry.plan.as_ref()).map(|plan| plan.0.scenario());
     shown.as_ref().and_then(cubes).or_else(|| cubes(&app.work.as_ref()?.now.scenario))

@@ -11,6 +11,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
 
+/// Columns of a heading where not all columns fit.
+const HEAD: u16 = 8;
+
 /// A matrix on the screen.
 #[derive(Debug)]
 pub struct MatrixView {
@@ -96,8 +99,11 @@ impl MatrixView {
         let names = self.rows.iter().map(label).max().unwrap_or(0);
         let digits = self.tiles.iter().map(|tile| label(&tile.text)).max().unwrap_or(1);
         let heads = self.heads.iter().map(label).max().unwrap_or(1);
-        let pitch = digits.max(heads.min(8)).max(1) + 1;
-        let room = usize::from(area.width.saturating_sub(names + 1) / pitch).clamp(1, width);
+        let fitting = |pitch: u16| usize::from(area.width.saturating_sub(names + 1) / pitch);
+        // Whole names where all columns fit with them, else as much of them as numbers leave.
+        let whole = digits.max(heads).max(1) + 1;
+        let pitch = if fitting(whole) >= width { whole } else { digits.max(heads.min(HEAD)).max(1) + 1 };
+        let room = fitting(pitch).clamp(1, width);
         let first = scroll::follow(input.state.column, at.map(|at| at.1), room, width);
         self.window.clear();
         for row in self.tiles.chunks(width) {
@@ -113,12 +119,23 @@ impl MatrixView {
             usize::from(area.height.saturating_sub(1)).max(1),
             self.rows.len(),
         );
-        let heads = &self.heads[first..first + room];
-        (&Tiles::new(theme, &self.rows, room, &self.window).heads(heads)).render(area, buf, &mut self.state);
+        let heads: Vec<Label> =
+            self.heads[first..first + room].iter().map(|head| ending(head, usize::from(pitch - 1))).collect();
+        (&Tiles::new(theme, &self.rows, room, &self.window).heads(&heads)).render(area, buf, &mut self.state);
         let block = self.block;
         let id = |row: u32, column: u32| item_id(block, row as usize * width + first + column as usize);
         report_hits(input, &self.state.hits, id, out);
     }
+}
+
+/// The end of a name, which tells it apart, where the whole is too long.
+fn ending(name: &str, columns: usize) -> Label {
+    let letters = name.chars().count();
+    if letters <= columns {
+        return name.to_owned().into();
+    }
+    let kept: String = name.chars().skip(letters - columns.saturating_sub(1)).collect();
+    format!("…{kept}").into()
 }
 
 const fn amount(value: &Value) -> Option<f64> {

@@ -12,7 +12,7 @@ use lightbay_engines::tpu::model::topology::Topology;
 pub fn blocks(a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
     let pod = |entry: &PlanEntry| match &entry.plan.as_ref()?.0 {
         AnyPlan::Tpu(plan) => pod_of(&plan.plan().result.topology).ok().map(|pod| pod.0),
-        AnyPlan::Training(_) | AnyPlan::Crossconnect(_) => None,
+        _ => None,
     };
     let (Some(a), Some(b)) = (pod(a), pod(b)) else { return CompareBlocks::default() };
     CompareBlocks { row: row(&a, &b).map(|row| ("circuits, by dimension", row)), bars: None }
