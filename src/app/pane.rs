@@ -2,6 +2,7 @@
 //! to the view alone.
 
 use crate::app::sweeps::PaneSweeps;
+use lightbay_core::report::SectionInfo;
 use std::fmt;
 
 /// An item inside a pane, such as a row or a cell. Stable while the pane shows the same thing.
@@ -55,6 +56,8 @@ pub struct PaneInfo {
     pub sweeps: Option<&'static PaneSweeps>,
     /// Its place among the panes, by the number that usually stands there: 2 is the large one.
     pub home: u8,
+    /// The section of the kind's report that it shows; `None` for a pane that is drawn in its own way.
+    pub section: Option<&'static SectionInfo>,
     /// Rows it wishes for where it is at home in the large place of the grid; 0 for the usual share.
     pub rows: u16,
 }
@@ -72,6 +75,7 @@ impl PaneInfo {
             steps: "",
             sweeps: None,
             home: number,
+            section: None,
             rows: 0,
         }
     }

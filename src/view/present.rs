@@ -24,6 +24,7 @@ use lightbay_widgets::{Pane, PaneState as Shown, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
+use section::panes::SectionPanes;
 use std::fmt;
 
 /// What every kind shows.
@@ -36,6 +37,8 @@ struct KindScreens {
     kind: &'static str,
     /// Its panes, in the order of their numbers.
     panes: &'static [PaneInfo],
+    /// Sections of its report that are panes behind those: what no other pane shows.
+    sections: &'static [&'static str],
     /// Makes what draws them, with nothing kept yet.
     make: fn() -> Box<dyn KindPanes>,
 }
@@ -63,9 +66,10 @@ fn screens(kind: &str) -> Option<&'static KindScreens> {
     KINDS.iter().find(|screens| screens.kind == kind)
 }
 
-/// The panes of a kind: its own screens, or its sections where it has none; empty for an unknown kind.
+/// The panes of a kind: its own, then those of sections, of all sections where it has no others; empty for an unknown
+/// kind.
 pub fn panes(kind: &str) -> &'static [PaneInfo] {
-    screens(kind).map_or_else(|| section::panes::infos(kind), |screens| screens.panes)
+    section::panes::with_sections(kind, screens(kind).map(|screens| (screens.panes, screens.sections)))
 }
 
 /// What a pane is drawn from.
@@ -103,7 +107,18 @@ struct Title {
 pub struct Presenter {
     /// Made when a scenario is drawn for the first time, dropped when another one is: what panes keep is keyed by numbers
     /// of plans, which begin again with every scenario.
-    open: Option<(u64, Box<dyn KindPanes>)>,
+    open: Option<Open>,
+}
+
+/// What draws the panes of a kind.
+#[derive(Debug)]
+struct Open {
+    /// Number of the scenario that is open.
+    opened: u64,
+    /// Its own panes, if it has any.
+    own: Option<Box<dyn KindPanes>>,
+    /// The panes of its sections.
+    sections: SectionPanes,
 }
 
 impl Presenter {
@@ -112,22 +127,22 @@ impl Presenter {
         Self::default()
     }
 
-    fn of(&mut self, app: &App) -> Option<&mut (dyn KindPanes + 'static)> {
+    fn of(&mut self, app: &App) -> Option<&mut Open> {
         let kind = app.work.as_ref()?.kind;
-        if self.open.as_ref().is_none_or(|(opened, _)| *opened != app.opened) {
-            let panes = match screens(kind) {
-                Some(screens) => (screens.make)(),
-                None => Box::new(section::panes::Panes::of(kind)),
-            };
-            self.open = Some((app.opened, panes));
+        if self.open.as_ref().is_none_or(|open| open.opened != app.opened) {
+            let own = screens(kind).map(|screens| (screens.make)());
+            self.open = Some(Open { opened: app.opened, own, sections: SectionPanes::new() });
         }
-        self.open.as_mut().map(|(_, panes)| &mut **panes)
+        self.open.as_mut()
     }
 
     /// Takes in the result of a job that drawing asked for.
     pub fn accept(&mut self, key: JobKey, result: JobResult) {
-        if let Some((_, panes)) = &mut self.open {
-            panes.accept(key, result);
+        let Some(open) = &mut self.open else { return };
+        if let Err(result) = open.sections.accept(key, result)
+            && let Some(own) = &mut open.own
+        {
+            own.accept(key, result);
         }
     }
 
@@ -137,15 +152,20 @@ impl Presenter {
             return;
         }
         let mut drawn = PaneDrawn::new(input.pane, area);
-        if let Some(panes) = self.of(input.app) {
-            panes.draw(input, area, buf, &mut drawn, out);
+        if let Some(open) = self.of(input.app) {
+            match (input.info.section, &mut open.own) {
+                (Some(info), _) => open.sections.draw(input, info, area, buf, (&mut drawn, out)),
+                (None, Some(own)) => own.draw(input, area, buf, &mut drawn, out),
+                (None, None) => {}
+            }
         }
         out.panes.push(drawn);
     }
 
     /// What two plans of the kind differ in beyond their figures.
     pub fn compare(&mut self, app: &App, a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {
-        self.of(app).map_or_else(CompareBlocks::default, |panes| panes.compare(a, b))
+        let own = self.of(app).and_then(|open| open.own.as_ref());
+        own.map_or_else(CompareBlocks::default, |own| own.compare(a, b))
     }
 }
 

@@ -34,11 +34,18 @@ use std::sync::Arc;
 type Counted = Result<Arc<phases::Orders>, String>;
 
 /// What the kind shows.
-pub const SCREENS: KindScreens =
-    KindScreens { kind: "crossconnect", panes: PANES, make: || Box::new(Crossconnects::new()) };
+pub const SCREENS: KindScreens = KindScreens {
+    kind: "crossconnect",
+    panes: PANES,
+    sections: SECTIONS,
+    make: || Box::new(Crossconnects::new()),
+};
 
 /// The pane in which a switch is chosen.
 const SWITCHES: PaneId = PaneId::Kind(1);
+
+/// Sections that no other pane shows.
+const SECTIONS: &[&str] = &["hall", "pairs"];
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {

@@ -6,7 +6,7 @@
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
 //! | [`spans`] | intervals of time by lane |
-//! | [`panes`] | the panes of a kind that has no screens of its own |
+//! | [`panes`] | the panes of sections, worked out on a helper thread |
 
 mod curves;
 mod list;

@@ -31,7 +31,11 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 /// What the kind shows.
-pub const SCREENS: KindScreens = KindScreens { kind: "tpu", panes: PANES, make: || Box::new(Tpu::new()) };
+pub const SCREENS: KindScreens =
+    KindScreens { kind: "tpu", panes: PANES, sections: SECTIONS, make: || Box::new(Tpu::new()) };
+
+/// Sections that no other pane shows.
+const SECTIONS: &[&str] = &["pod", "simulation"];
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {

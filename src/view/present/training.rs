@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 /// What the kind shows.
 pub const SCREENS: KindScreens =
-    KindScreens { kind: "training", panes: PANES, make: || Box::<Training>::default() };
+    KindScreens { kind: "training", panes: PANES, sections: SECTIONS, make: || Box::<Training>::default() };
 
 /// Number of the pane of the critical path.
 const PATH: u8 = 6;
@@ -54,6 +54,9 @@ const SENSITIVITY: u8 = 12;
 
 /// Number of the pane of failures.
 const ROBUSTNESS: u8 = 13;
+
+/// Sections that no other pane shows.
+const SECTIONS: &[&str] = &["job", "pods", "links", "schedule"];
 
 const PANES: &[PaneInfo] = &[
     PaneInfo {

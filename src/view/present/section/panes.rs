@@ -1,13 +1,12 @@
-//! Panes of sections by name: worked out on a helper thread, shown until there is something newer. A kind without
-//! screens of its own gets one for every section.
+//! Panes of sections: worked out on a helper thread, shown until there is something newer.
 
 use super::SectionView;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
-use crate::app::plans::{PlanEntry, PlanRef};
+use crate::app::plans::PlanRef;
 use crate::view::present::desk::Desk;
 use crate::view::present::explained::no_plan;
-use crate::view::present::{CompareBlocks, KindPanes, PaneInput, Title, frame};
+use crate::view::present::{PaneInput, Title, frame};
 use lightbay_core::clock::Deadline;
 use lightbay_core::report::{Section, SectionInfo, Unavailable};
 use lightbay_engines::{AnyPlan, AnyScenario, sections};
@@ -20,6 +19,9 @@ use std::time::Duration;
 
 /// Longest work for a pane: the helper thread serves all of them.
 pub const LONGEST: Duration = Duration::from_secs(8);
+
+/// Tells their jobs from those of the own panes of a kind, which count from 0.
+const SORT: u64 = u64::MAX;
 
 /// Sections that stay in memory.
 const KEPT: usize = 12;
@@ -46,21 +48,21 @@ pub struct SectionPanes {
 }
 
 impl SectionPanes {
-    /// Nothing worked out yet; `sort` tells their jobs from others of the kind.
-    pub fn new(sort: u64) -> Self {
-        Self { worked: Desk::new(sort, KEPT), views: BTreeMap::new(), last: BTreeMap::new() }
+    /// Nothing worked out yet.
+    pub fn new() -> Self {
+        Self { worked: Desk::new(SORT, KEPT), views: BTreeMap::new(), last: BTreeMap::new() }
     }
 
     /// Takes in what a helper thread made; gives back what is of another sort.
     ///
     /// # Errors
     /// The result, if it is not a section.
-    pub fn take(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
+    pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
         self.worked.accept(key, result)
     }
 
     /// Draws a section by its name, of the plan shown or of the scenario where no plan is needed.
-    pub fn draw_section(
+    pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         info: &'static SectionInfo,
@@ -148,57 +150,34 @@ pub fn ready(section: Result<Section, Unavailable>) -> Outcome {
     })
 }
 
-/// The panes of a kind that has no screens of its own: one for every section.
-#[derive(Debug)]
-pub struct Panes {
-    infos: &'static [SectionInfo],
-    sections: SectionPanes,
-}
+/// Panes of a kind behind its own ones have no place of their own on the screen: they are opened by number, list or
+/// palette. This is more than any home.
+const NO_HOME: u8 = 100;
 
-impl Panes {
-    /// The panes of a kind by its name.
-    pub fn of(kind: &str) -> Self {
-        Self { infos: sections(kind), sections: SectionPanes::new(0) }
-    }
-}
-
-impl KindPanes for Panes {
-    fn accept(&mut self, key: JobKey, result: JobResult) {
-        drop(self.sections.take(key, result));
-    }
-
-    fn draw(
-        &mut self,
-        input: &PaneInput<'_>,
-        area: Rect,
-        buf: &mut Buffer,
-        drawn: &mut PaneDrawn,
-        out: &mut Drawn,
-    ) {
-        let index = usize::from(input.info.number.saturating_sub(1));
-        if let Some(info) = self.infos.get(index) {
-            self.sections.draw_section(input, info, area, buf, (drawn, out));
-        }
-    }
-
-    fn compare(&self, _a: &PlanEntry, _b: &PlanEntry) -> CompareBlocks {
-        CompareBlocks::default()
-    }
-}
-
-/// Descriptions of the panes of a kind that has no screens of its own, made once for every kind.
-pub fn infos(kind: &str) -> &'static [PaneInfo] {
+/// The own panes of a kind with those of some of its sections behind them; a pane for every section where it has none.
+/// Made once for every kind.
+pub fn with_sections(
+    kind: &str,
+    own: Option<(&'static [PaneInfo], &'static [&'static str])>,
+) -> &'static [PaneInfo] {
     static MADE: Mutex<BTreeMap<String, &'static [PaneInfo]>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = made.get(kind) {
         return known;
     }
-    let pane = |(number, section): (u8, &'static SectionInfo)| PaneInfo {
-        modes: section.forms,
-        zooms: true,
-        ..PaneInfo::new(number, section.title, section.help)
-    };
-    let panes: Vec<PaneInfo> = (1..).zip(sections(kind)).map(pane).collect();
+    let (own, wanted) = own.map_or((&[][..], None), |(own, wanted)| (own, Some(wanted)));
+    let is_wanted = |section: &&SectionInfo| wanted.is_none_or(|wanted| wanted.contains(&section.name));
+    let mut panes = own.to_vec();
+    for section in sections(kind).iter().filter(is_wanted) {
+        let number = panes.len() as u8 + 1;
+        panes.push(PaneInfo {
+            modes: section.forms,
+            zooms: true,
+            section: Some(section),
+            home: if own.is_empty() { number } else { NO_HOME + number },
+            ..PaneInfo::new(number, section.title, section.help)
+        });
+    }
     // As many as there are kinds, for as long as the program runs.
     let panes: &'static [PaneInfo] = Box::leak(panes.into_boxed_slice());
     made.insert(kind.to_owned(), panes);
