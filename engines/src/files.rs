@@ -13,10 +13,8 @@ use lightbay_core::scenario;
 use serde_json::Value;
 use std::io::Read;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Time for what may take long in a check, if none is given.
-pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
+pub use lightbay_core::kind::EXACT_LIMIT;
 
 mod foreign;
 

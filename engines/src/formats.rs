@@ -12,7 +12,6 @@ use std::any::Any;
 
 mod import;
 mod report;
-pub(crate) mod training;
 
 pub use import::{Imported, Product, import, importers};
 pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, SubjectSort};
@@ -80,9 +79,6 @@ pub fn exporters(kind: &str) -> Vec<FormatInfo> {
 
 /// The formats that a kind writes itself.
 fn own_exporters(kind: &str) -> Vec<FormatInfo> {
-    if kind == <lightbay_training::Training as Kind>::NAME {
-        return training::exporters();
-    }
     named_kind!(kind, K => K::exporters(), Vec::new())
 }
 
@@ -191,10 +187,6 @@ fn export_own(
         K::export(subject, against, format, params)
     }
     match subject {
-        Subject::Scenario(AnyScenario::Training(scenario)) => {
-            training::export_scenario(scenario, format, params)
-        }
-        Subject::Plan(AnyPlan::Training(plan)) => training::export_plan(plan, format, params),
         Subject::Scenario(scenario) => each_kind!(scenario, AnyScenario, scenario => {
             of(SubjectOf::Scenario(scenario), against, format, params)
         }),

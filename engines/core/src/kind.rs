@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// Which way an objective is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +81,9 @@ impl ObjectiveInfo {
         format!("{} {}", self.label, self.with_unit(value))
     }
 }
+
+/// Time for what may take long in a check, if none is given.
+pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 
 /// How thoroughly to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

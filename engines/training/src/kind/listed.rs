@@ -1,9 +1,9 @@
 //! The kind `training` in the catalogue: its methods, built-in jobs and formats.
 
-use crate::files::import;
+use crate::files::{exports, import};
 use crate::scenario::{TrainingScenario, presets};
 use crate::{Training, methods};
-use lightbay_core::format::{FormatInfo, ImportedScenario, Input};
+use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
 use lightbay_core::param::Params;
@@ -26,6 +26,19 @@ impl Listed for Training {
 
     fn preset(name: &str) -> Option<TrainingScenario> {
         presets::scenario(name)
+    }
+
+    fn exporters() -> Vec<FormatInfo> {
+        exports::exporters()
+    }
+
+    fn export(
+        subject: SubjectOf<'_, Self>,
+        _against: Option<SubjectOf<'_, Self>>,
+        format: &str,
+        params: &Params,
+    ) -> Result<Vec<Artifact>, Problems> {
+        exports::export(subject, format, params)
     }
 
     fn importers() -> Vec<FormatInfo> {

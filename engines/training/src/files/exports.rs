@@ -8,18 +8,16 @@
 //! | `svg`, `markdown` | people in a review |
 //! | `trace` | ui.perfetto.dev, chrome://tracing |
 
-use super::{Artifact, FormatInfo, SubjectSort};
-use crate::files::EXACT_LIMIT;
+use crate::{Training, TrainingScenario};
 use facts::Facts;
 use lightbay_core::checked::{BoundTrust, Checked};
 use lightbay_core::clock::Deadline;
-use lightbay_core::format::{INSTANCE, file_stem};
-use lightbay_core::kind::Depth;
+use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem};
+use lightbay_core::kind::{Depth, EXACT_LIMIT};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::Problems;
 use lightbay_core::scenario::Scenario;
 use lightbay_formats::graph as files;
-use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 
 mod again;
@@ -38,16 +36,10 @@ const SVG: &str = "svg";
 const MARKDOWN: &str = "markdown";
 const TRACE: &str = "trace";
 
+/// All formats.
 pub(crate) fn exporters() -> Vec<FormatInfo> {
-    let format = |name, help, of, extension, params| FormatInfo {
-        name,
-        help,
-        of,
-        leaves_out: leaves_out(name),
-        against: None,
-        extension,
-        folder: false,
-        params,
+    let format = |name, help, of, extension, params| {
+        FormatInfo::new(name, help, of, extension).leaving_out(leaves_out(name)).with(params)
     };
     let mut all = again::formats();
     let graph = || vec![graph::what(), replicas()];
@@ -123,7 +115,19 @@ fn replicas() -> ParamInfo {
     )
 }
 
-pub(crate) fn export_scenario(
+/// Writes a scenario or plan in a format.
+pub(crate) fn export(
+    subject: SubjectOf<'_, Training>,
+    format: &str,
+    params: &Params,
+) -> Result<Vec<Artifact>, Problems> {
+    match subject {
+        SubjectOf::Scenario(scenario) => export_scenario(scenario, format, params),
+        SubjectOf::Plan(plan) => export_plan(plan, format, params),
+    }
+}
+
+fn export_scenario(
     scenario: &Arc<Scenario<Training>>,
     format: &str,
     params: &Params,
@@ -137,7 +141,7 @@ pub(crate) fn export_scenario(
     write(&Facts::of_scenario(scenario, all(params))?, format, params)
 }
 
-pub(crate) fn export_plan(
+fn export_plan(
     plan: &Arc<Checked<Training>>,
     format: &str,
     params: &Params,
@@ -192,5 +196,5 @@ fn write(facts: &Facts, format: &str, params: &Params) -> Result<Vec<Artifact>, 
 }
 
 fn one(name: String, text: String) -> Artifact {
-    Artifact { name, bytes: text.into_bytes(), beside: None }
+    Artifact::new(name, text)
 }

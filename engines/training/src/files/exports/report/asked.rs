@@ -1,11 +1,11 @@
 //! What was asked: the knobs of the scenario, its size, and the settings of the method.
 
 use super::super::facts::Facts;
+use crate::scenario::job::ModelChoice;
+use crate::{Training, TrainingScenario};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::counted;
 use lightbay_formats::markdown::{Document, text as safe};
-use lightbay_training::scenario::job::ModelChoice;
-use lightbay_training::{Training, TrainingScenario};
 
 pub(super) fn write(document: &mut Document, plan: &Plan<Training>, facts: &Facts) {
     let mut points = Vec::new();

@@ -1,10 +1,10 @@
 //! The plan when compute takes other times than planned and when a circuit fails.
 
 use super::super::facts::{Explained, Facts};
+use crate::TrainingScenario;
+use crate::analysis::robustness::{Ends, Robustness, Trials};
+use crate::search::watch::Unwatched;
 use lightbay_formats::markdown::{Document, text as safe};
-use lightbay_training::TrainingScenario;
-use lightbay_training::analysis::robustness::{Ends, Robustness, Trials};
-use lightbay_training::search::watch::Unwatched;
 
 /// Random draws: enough for a mean, few enough for large jobs.
 const DRAWS: u32 = 20;

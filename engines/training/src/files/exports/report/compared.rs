@@ -2,11 +2,11 @@
 
 use super::super::facts::Facts;
 use super::s;
+use crate::plan::RateControl;
+use crate::search::baselines::Baseline;
+use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::quantity;
 use lightbay_formats::markdown::Document;
-use lightbay_training::plan::RateControl;
-use lightbay_training::search::baselines::Baseline;
-use lightbay_training::simulate::evaluate::{Rates, Scratch};
 
 /// A row of the comparison.
 struct Row {

@@ -1,16 +1,16 @@
 //! Several jobs on one set of pods: every one is a file of its own, because formats hold one network and one schedule.
 
 use super::{Artifact, export_plan, export_scenario};
+use crate::methods::figures;
+use crate::model::parts::parts;
+use crate::scenario::shared::SharedPods;
+use crate::{Training, TrainingScenario};
 use lightbay_core::checked::Checked;
 use lightbay_core::kind::Depth;
 use lightbay_core::param::Params;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
-use lightbay_training::methods::figures;
-use lightbay_training::model::parts::parts;
-use lightbay_training::scenario::shared::SharedPods;
-use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 
 /// Every job on the ports that it brought.

@@ -2,11 +2,11 @@
 
 use super::super::facts::{Explained, Facts, link_word, step_name};
 use super::{BODY, MARGIN, SMALL, WIDTH, fill};
+use crate::analysis::Step;
+use crate::model::full_dag::NodeKind;
 use lightbay_core::problem::counted;
 use lightbay_core::quantity;
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Stroke};
-use lightbay_training::analysis::Step;
-use lightbay_training::model::full_dag::NodeKind;
 
 /// Width of the names of rows.
 const NAMES: f64 = 108.0;

@@ -2,13 +2,13 @@
 //! each segment of a task. Of jobs compute and transfers inside pods are there too.
 
 use super::facts::{Explained, Facts, link_word, step_name, task_word};
+use crate::analysis::{Step, full_steps};
+use crate::model::full_dag::NodeKind;
+use crate::{Training, TrainingScenario};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::Value;
 use lightbay_formats::chrome_trace::{self, Process, Slice, Trace};
-use lightbay_training::analysis::{Step, full_steps};
-use lightbay_training::model::full_dag::NodeKind;
-use lightbay_training::{Training, TrainingScenario};
 use std::collections::BTreeMap;
 
 /// Something that runs without a break for whoever looks from outside: a task, a compute, a transfer inside a pod.

@@ -1,15 +1,15 @@
 //! What files of a training scenario or plan are written from.
 
+use crate::analysis::{Analysis, AnalysisError, Setting, Step};
+use crate::model::collapse::expanded;
+use crate::model::network::Network;
+use crate::plan::TrainingResult;
+use crate::scenario::instance::{Instance, LinkKind, TaskKind};
+use crate::simulate::replicas::expand_plan;
+use crate::{Training, TrainingScenario};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems, printable};
 use lightbay_core::scenario::Scenario;
-use lightbay_training::analysis::{Analysis, AnalysisError, Setting, Step};
-use lightbay_training::model::collapse::expanded;
-use lightbay_training::model::network::Network;
-use lightbay_training::plan::TrainingResult;
-use lightbay_training::scenario::instance::{Instance, LinkKind, TaskKind};
-use lightbay_training::simulate::replicas::expand_plan;
-use lightbay_training::{Training, TrainingScenario};
 use std::collections::BTreeSet;
 
 /// A scenario with what follows from it, or a plan with what follows from that.

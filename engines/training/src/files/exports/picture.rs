@@ -2,12 +2,12 @@
 
 use super::facts::Facts;
 use super::report::verdict;
+use crate::Training;
+use crate::analysis::full_steps;
+use crate::scenario::instance::TaskKind;
+use crate::{TrainingScenario, analysis::Step};
 use lightbay_core::checked::Checked;
 use lightbay_formats::svg::{Area, Drawing, Fill, Font, Stroke};
-use lightbay_training::Training;
-use lightbay_training::analysis::full_steps;
-use lightbay_training::scenario::instance::TaskKind;
-use lightbay_training::{TrainingScenario, analysis::Step};
 
 mod matrix;
 mod timeline;

@@ -2,9 +2,9 @@
 
 use super::super::facts::{Explained, Facts};
 use super::{ms, s};
+use crate::analysis::ChainTask;
 use lightbay_core::problem::counted;
 use lightbay_formats::markdown::{Document, text as safe};
-use lightbay_training::analysis::ChainTask;
 use std::collections::BTreeMap;
 
 /// Rows of the table of losses.

@@ -2,11 +2,11 @@
 
 use super::super::facts::{Explained, Facts};
 use super::ms;
+use crate::analysis::prices::{MORE_PORTS, Prices, quick};
+use crate::plan::RateControl;
+use crate::search::watch::Unwatched;
+use crate::simulate::evaluate::Rates;
 use lightbay_formats::markdown::{Document, text as safe};
-use lightbay_training::analysis::prices::{MORE_PORTS, Prices, quick};
-use lightbay_training::plan::RateControl;
-use lightbay_training::search::watch::Unwatched;
-use lightbay_training::simulate::evaluate::Rates;
 
 /// Both tables, where their searches are short.
 pub(super) fn write(document: &mut Document, facts: &Facts, plan: &Explained) {

@@ -1,10 +1,10 @@
 //! The topology and the DAG as graphs for other programs.
 
 use super::facts::{Facts, link_word, task_word};
+use crate::analysis::TaskFacts;
 use lightbay_core::param::ParamInfo;
 use lightbay_core::quantity;
 use lightbay_formats::graph::{Attribute, Graph, Sort, Value};
-use lightbay_training::analysis::TaskFacts;
 
 /// The reduced DAG.
 pub(super) const DAG: &str = "dag";

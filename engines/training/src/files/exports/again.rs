@@ -1,5 +1,10 @@
 //! Files that this program reads again: the explicit inputs, and all replicas in place of one.
 
+use crate::methods::figures;
+use crate::model::collapse::expanded;
+use crate::model::reduced_dag::Dominance;
+use crate::simulate::replicas::expand_plan;
+use crate::{Training, TrainingScenario};
 use lightbay_core::checked::{AnyChecked as _, Checked};
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectSort, file_stem};
 use lightbay_core::kind::Depth;
@@ -7,11 +12,6 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
-use lightbay_training::methods::figures;
-use lightbay_training::model::collapse::expanded;
-use lightbay_training::model::reduced_dag::Dominance;
-use lightbay_training::simulate::replicas::expand_plan;
-use lightbay_training::{Training, TrainingScenario};
 use std::sync::Arc;
 
 pub(super) const EXPANDED: &str = "expanded";

@@ -2,10 +2,10 @@
 
 use super::super::facts::Facts;
 use super::s;
+use crate::Training;
 use lightbay_core::checked::{BoundTrust, Checked};
 use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
-use lightbay_training::Training;
 
 /// What it reaches, then what is proven.
 pub(in super::super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {

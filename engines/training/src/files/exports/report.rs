@@ -3,12 +3,12 @@
 
 use super::facts::{Explained, Facts, link_word};
 use super::picture;
+use crate::Training;
+use crate::plan::RateControl;
 use lightbay_core::checked::Checked;
 use lightbay_core::problem::counted;
 use lightbay_core::quantity;
 use lightbay_formats::markdown::{Document, text as safe};
-use lightbay_training::Training;
-use lightbay_training::plan::RateControl;
 
 mod asked;
 mod compared;
