@@ -1,7 +1,7 @@
 //! Models for other solvers: exported, solved elsewhere, and taken back as plans.
 
 use super::support::Place;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::file::{Format, read};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
@@ -20,7 +20,7 @@ pub(super) fn export(place: &Place, format: &str) {
 pub(super) fn solution(place: &Place, format: Format) -> (f64, Vec<(String, f64)>) {
     let text = place.read(&format!("tiny4.{}", format.extension()));
     let model = read(text.as_bytes(), format).unwrap();
-    let solved = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let solved = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     let values = solved.values.unwrap();
     (solved.objective.unwrap(), model.column_names.iter().cloned().zip(values).collect())
 }

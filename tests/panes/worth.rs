@@ -1,12 +1,12 @@
 //! Prices and robustness: every row has the figure that the engine gives for the plan's circuits.
 
 use super::{STYLES, bench, has, line, links, zoomed};
+use lightbay_core::watch::Unwatched;
 use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::Setting;
 use lightbay_engines::training::analysis::prices::Prices;
 use lightbay_engines::training::analysis::robustness::{Ends, Robustness, Trials};
 use lightbay_engines::training::scenario::presets;
-use lightbay_engines::training::search::watch::Unwatched;
 use lightbay_engines::training::simulate::evaluate::Rates;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use lightbay_core::scenario::Scenario;
 use lightbay_crossconnect::scenario::presets;
 use lightbay_crossconnect::scenario::{Family, Wiring};
 use lightbay_crossconnect::{Crossconnect, CrossconnectScenario, methods};
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -218,7 +218,7 @@ fn the_written_model_leads_back_to_a_plan() {
             let value = ParamValue::Text(orientation.to_owned());
             let params = Params::resolve(&written.params(), [("orientation", &value)]).unwrap();
             let model = written.model(&scenario, &params).unwrap();
-            let solution = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+            let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
             let point = solution.values.unwrap();
             assert_eq!(written.plan(&scenario, &params, &point).unwrap().value, 2.0);
             assert!(written.plan(&scenario, &params, &point[1..]).is_err());

@@ -15,7 +15,7 @@
 #[allow(dead_code, reason = "shared with the tests")]
 mod models;
 
-use lightbay_highs::event::{Flow, SolverEvent, Stage, Unwatched, Watch};
+use lightbay_highs::event::{Flow, NoListener, SolverEvent, SolverListener, Stage};
 use lightbay_highs::instance::Instance;
 use lightbay_highs::model::{Column, Domain, Model, Row};
 use lightbay_highs::options::Options;
@@ -109,9 +109,9 @@ fn cost(what: &str, model: &Model, options: Options) {
                 0 => drop(without.solve()),
                 1 => {
                     instance.apply(&Options::new().set("output_flag", false)).unwrap();
-                    drop(instance.run(&mut Unwatched).unwrap());
+                    drop(instance.run(&mut NoListener).unwrap());
                 }
-                2 => drop(instance.run(&mut Unwatched).unwrap()),
+                2 => drop(instance.run(&mut NoListener).unwrap()),
                 _ => {
                     let mut watch = Recorder::default();
                     drop(instance.run(&mut watch).unwrap());
@@ -138,7 +138,7 @@ fn warm(model: &Model) {
     let mut instance = Instance::new(model).unwrap();
     let mut timed = |instance: &mut Instance, times: &mut Vec<f64>, place: usize| {
         let before = cpu();
-        let solution = instance.run(&mut Unwatched).unwrap();
+        let solution = instance.run(&mut NoListener).unwrap();
         times.push(cpu() - before);
         iterations[place] = solution.simplex_iterations;
     };
@@ -176,7 +176,7 @@ struct Moment<F> {
     go: Option<std::sync::mpsc::Sender<()>>,
 }
 
-impl<F: Fn(&SolverEvent) -> bool> Watch for Moment<F> {
+impl<F: Fn(&SolverEvent) -> bool> SolverListener for Moment<F> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         if (self.when)(event)
             && let Some(go) = self.go.take()

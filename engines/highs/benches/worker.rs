@@ -12,7 +12,7 @@
 #[path = "../tests/worker/models.rs"]
 mod models;
 
-use lightbay_highs::event::{Flow, SolverEvent, Stage, Unwatched, Watch};
+use lightbay_highs::event::{Flow, NoListener, SolverEvent, SolverListener, Stage};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
@@ -42,10 +42,10 @@ fn hand_over(launcher: &Launcher) {
     let mut there = Vec::new();
     for _ in 0..TRIALS {
         let began = Instant::now();
-        solve_here(&model, &options, &Start::None, &mut Unwatched).unwrap();
+        solve_here(&model, &options, &Start::None, &mut NoListener).unwrap();
         here.push(began.elapsed());
         let began = Instant::now();
-        worker::solve(launcher, &model, &options, &Start::None, &mut Unwatched).unwrap();
+        worker::solve(launcher, &model, &options, &Start::None, &mut NoListener).unwrap();
         there.push(began.elapsed());
     }
     say("1500x4000, no iteration, own process", here);
@@ -58,7 +58,7 @@ struct Stopping {
     asked: Option<Instant>,
 }
 
-impl Watch for Stopping {
+impl SolverListener for Stopping {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         if matches!(event, SolverEvent::Stage(Stage::RootLp)) {
             self.root = Some(Instant::now());

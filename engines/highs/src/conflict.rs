@@ -168,7 +168,7 @@ fn in_whole_numbers(model: &Model, seconds: f64) -> Result<Option<Conflict>, Err
     let infeasible = |model: &Model, left: f64| -> Result<Option<bool>, Error> {
         let mut instance = Instance::new(model)?;
         instance.apply(&crate::options::Options::new().time_limit_s(left).set("output_flag", false))?;
-        let solution = instance.run(&mut crate::event::Unwatched)?;
+        let solution = instance.run(&mut crate::event::NoListener)?;
         Ok(match solution.status {
             Status::Infeasible => Some(true),
             Status::Optimal | Status::Empty => Some(false),

@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// Whoever watched the run panicked; the run was ended and the instance can be used again.
     #[error("the watcher of the run panicked: {0}")]
-    Watch(String),
+    SolverListener(String),
     /// A model file could not be written or read.
     #[error("model file: {0}")]
     File(String),

@@ -103,8 +103,9 @@ pub enum Flow {
     Stop,
 }
 
-/// Who listens to a solve. Called on the thread that called the solver; must not block for long.
-pub trait Watch {
+/// A listener to a solve: the low-level hook of the solver. Called on the thread that called the solver; must not block for
+/// long. Searches use [`crate::listener::RunListener`], methods [`crate::solve::run`].
+pub trait SolverListener {
     /// Hears an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
 
@@ -125,11 +126,11 @@ pub trait Watch {
     }
 }
 
-/// Nobody listens.
+/// A listener that hears nothing and never stops a solve.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct NoListener;
 
-impl Watch for Unwatched {
+impl SolverListener for NoListener {
     fn event(&mut self, _event: &SolverEvent) -> Flow {
         Flow::Continue
     }

@@ -1,10 +1,10 @@
-//! From what HiGHS calls back to what a [`Watch`] hears: stages, figures at most ten times a second, better
+//! From what HiGHS calls back to what a [`SolverListener`] hears: stages, figures at most ten times a second, better
 //! points with the letter of who found them, the fate of the start.
 //!
 //! HiGHS announces neither stages nor starts in its callbacks; both are read from its log. A better point comes
 //! before the line that says who found it, so it waits for the next call.
 
-use crate::event::{Flow, MipProgress, SolverEvent, Stage, StartFate, Watch};
+use crate::event::{Flow, MipProgress, SolverEvent, SolverListener, Stage, StartFate};
 use crate::lines::{self, Line};
 use crate::model::{Domain, Model, Size};
 use crate::raw::{Figures, Heard, Listener};
@@ -22,7 +22,7 @@ const START: char = '0';
 
 /// What is heard of one run.
 pub struct Hearing<'w> {
-    watch: &'w mut dyn Watch,
+    watch: &'w mut dyn SolverListener,
     model: &'w Model,
     interrupt: &'w AtomicBool,
     began: Instant,
@@ -62,7 +62,7 @@ enum StartState {
 
 impl<'w> Hearing<'w> {
     pub fn new(
-        watch: &'w mut dyn Watch,
+        watch: &'w mut dyn SolverListener,
         model: &'w Model,
         interrupt: &'w AtomicBool,
         limit: Option<Duration>,
@@ -366,7 +366,7 @@ mod tests {
     #[derive(Default)]
     struct Heap(Vec<SolverEvent>);
 
-    impl Watch for Heap {
+    impl SolverListener for Heap {
         fn event(&mut self, event: &SolverEvent) -> Flow {
             self.0.push(event.clone());
             Flow::Continue

@@ -5,7 +5,7 @@
 //! asking it. It is not `Send`: HiGHS keeps a scheduler per thread.
 
 use crate::error::Error;
-use crate::event::{Flow, SolverEvent, StartFate, Watch};
+use crate::event::{Flow, SolverEvent, SolverListener, StartFate};
 use crate::hearing::Hearing;
 use crate::model::Model;
 use crate::options::Options;
@@ -100,7 +100,7 @@ impl Instance {
     ///
     /// # Errors
     /// If HiGHS fails or the watch panics. The instance can be used again.
-    pub fn run(&mut self, watch: &mut dyn Watch) -> Result<Solution, Error> {
+    pub fn run(&mut self, watch: &mut dyn SolverListener) -> Result<Solution, Error> {
         let began = Instant::now();
         let interrupt = std::mem::take(&mut self.interrupt);
         let start = std::mem::take(&mut self.start);
@@ -148,7 +148,7 @@ impl Instance {
         }
         let returned = self.highs.run(threads, mip, &mut hearing)?;
         if let Some(words) = returned.panic {
-            return Err(Error::Watch(words));
+            return Err(Error::SolverListener(words));
         }
         hearing.finish(returned.elsewhere);
         if returned.status == highs_sys::STATUS_ERROR {
@@ -288,7 +288,7 @@ pub fn solve_here(
     model: &Model,
     options: &Options,
     start: &Start,
-    watch: &mut dyn Watch,
+    watch: &mut dyn SolverListener,
 ) -> Result<Solution, Error> {
     let mut instance = Instance::new(model)?;
     instance.apply(options)?;

@@ -1,7 +1,8 @@
 //! Linear and integer models on HiGHS: live progress, stop, hot start, warm re-solves, model files.
 //!
 //! - [`model`]: a model as plain arrays with names, made row by row or from a good_lp problem;
-//! - [`event`]: what the solver says while it works, and [`event::Watch`], who listens;
+//! - [`event`]: what the solver says while it works, and [`event::SolverListener`], who listens;
+//! - [`listener`]: the listener that ends a solve with the run of a search;
 //! - [`options`]: the solver's options, checked when they are set;
 //! - [`solution`]: what a run ends with, bases included;
 //! - [`modelled`]: a method as a model to export, and the way back from a point of it;
@@ -24,6 +25,7 @@ mod hearing;
 pub mod instance;
 pub mod knobs;
 mod lines;
+pub mod listener;
 pub mod model;
 pub mod modelled;
 pub mod options;

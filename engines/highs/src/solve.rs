@@ -3,8 +3,8 @@
 
 use crate::conflict::conflict_of;
 use crate::error::Error;
-use crate::event::{Flow, SolverEvent, Watch};
 use crate::instance::solve_here;
+use crate::listener::RunListener;
 use crate::model::Model;
 use crate::options::{OptionValue, Options};
 use crate::solution::{Solution, Start, Status};
@@ -153,51 +153,30 @@ pub fn why_infeasible<K: Kind>(
     let left_s = cx.control().time_left().map_or(EXPLAIN_S, |left| left.as_secs_f64());
     let seconds = EXPLAIN_S.min(left_s);
     let helper = isolated.then(|| cx.launcher().cloned()).flatten();
-    let mut patience = Patience { cx, stopped: None };
+    let mut listener = RunListener::new(&mut *cx);
+    let mut broken = None;
     let found = match helper {
-        Some(launcher) => match worker::explain(launcher.as_ref(), model, seconds, &mut patience) {
+        Some(launcher) => match worker::explain(launcher.as_ref(), model, seconds, &mut listener) {
             // That there is no point is known; only the reason for it is not.
             Err(HelperError::Died(how)) => {
-                let text =
-                    format!("the search for what cannot hold together broke off: the solver process {how}");
-                patience.cx.note(Severity::Warning, text);
+                broken = Some(how);
                 Ok(None)
             }
             found => found.map_err(|error| error.to_string()),
         },
         None => conflict_of(model, seconds).map_err(|error| error.to_string()),
     };
-    if let Some(error) = patience.stopped {
-        return Err(error);
+    let ended = listener.finish();
+    if let Some(how) = broken {
+        let text = format!("the search for what cannot hold together broke off: the solver process {how}");
+        cx.note(Severity::Warning, text);
     }
+    ended?;
     cx.checkpoint()?;
     Ok(match found.map_err(MethodError::Failed)? {
         Some(conflict) => format!("these cannot hold together: {conflict}"),
         None => "no point satisfies all rows and bounds of the model".to_owned(),
     })
-}
-
-/// Hears nothing, and asks the run whether to go on.
-struct Patience<'b, 'c, K: Kind> {
-    cx: &'b mut Context<'c, K>,
-    stopped: Option<MethodError>,
-}
-
-impl<K: Kind> Watch for Patience<'_, '_, K> {
-    fn event(&mut self, _: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if self.stopped.is_none() {
-            self.stopped = self.cx.checkpoint().err();
-        }
-        if self.stopped.is_some() { Flow::Stop } else { Flow::Continue }
-    }
-
-    fn pausing(&mut self) -> bool {
-        self.cx.control().is_paused()
-    }
 }
 
 /// Options that keep a solve within the time a run has left, the only limit that works in every stage of the own

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! run's thread: solve -- job, interrupt, better points --> standard input --> listening thread
-//!        Watch <-- events, last word -- standard output <-- solving thread (16 MB stack)
+//!        SolverListener <-- events, last word -- standard output <-- solving thread (16 MB stack)
 //! ```
 //!
 //! The helper ends when its input ends, at once and whatever it is doing, and on Linux also with the thread that

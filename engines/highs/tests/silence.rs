@@ -8,7 +8,7 @@
 #[allow(dead_code, reason = "shared with the other tests")]
 mod models;
 
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::file::{Format, read, write};
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::Model;
@@ -57,7 +57,7 @@ fn run(case: &str) {
                 [1, 2, 1].map(|_| Instance::new(&models::knapsack(20)).unwrap()).into();
             for (instance, threads) in instances.iter_mut().zip([1, 2, 2]) {
                 instance.apply(&Options::new().set("threads", threads)).unwrap();
-                assert_eq!(instance.run(&mut Unwatched).unwrap().status, Status::Optimal);
+                assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Optimal);
             }
             instances.swap(0, 1);
             drop(instances);
@@ -72,13 +72,13 @@ fn run(case: &str) {
             let mut model = Model::new("square");
             model.column("x", -1.0, 1.0, 1.0);
             model.set_quadratic([(0, 0, 2.0)]);
-            solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+            solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
         }
         "conflict" => {
             let mut model = models::two_products();
             model.row_upper[0] = -1.0;
             let mut instance = Instance::new(&model).unwrap();
-            instance.run(&mut Unwatched).unwrap();
+            instance.run(&mut NoListener).unwrap();
             assert!(instance.conflict().unwrap().is_some());
         }
         "files" => {
@@ -94,12 +94,13 @@ fn run(case: &str) {
                 assert!(instance.apply(&Options::new().set(name, value)).is_err());
             }
             instance.start(&Start::Full(vec![99.0, 99.0])).unwrap();
-            instance.run(&mut Unwatched).unwrap();
+            instance.run(&mut NoListener).unwrap();
         }
         "hipo" if !has_hipo() => {}
         solver => {
             let options = Options::new().set("solver", solver).time_limit_s(20.0);
-            let solution = solve_here(&models::flows(12, 6), &options, &Start::None, &mut Unwatched).unwrap();
+            let solution =
+                solve_here(&models::flows(12, 6), &options, &Start::None, &mut NoListener).unwrap();
             assert_eq!(solution.status, Status::Optimal);
         }
     }

@@ -17,7 +17,7 @@ mod models;
 mod runs;
 
 use lightbay_core::worker::Launcher as _;
-use lightbay_highs::event::{Flow, SolverEvent, Stage, Unwatched, Watch};
+use lightbay_highs::event::{Flow, NoListener, SolverEvent, SolverListener, Stage};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
@@ -176,20 +176,20 @@ impl lightbay_core::worker::Launcher for Spy {
 /// A watch that decides by its events.
 struct On<F>(F);
 
-impl<F: FnMut(&SolverEvent) -> Flow> Watch for On<F> {
+impl<F: FnMut(&SolverEvent) -> Flow> SolverListener for On<F> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         self.0(event)
     }
 }
 
-fn solve_endless(spy: &Spy, watch: &mut dyn Watch) -> Result<Ending, HelperError> {
+fn solve_endless(spy: &Spy, watch: &mut dyn SolverListener) -> Result<Ending, HelperError> {
     let model = endless();
     let options = Options::new().set("presolve", "off");
     let start = Start::Full(vec![1.0; model.columns()]);
     worker::solve(spy, &model, &options, &start, watch)
 }
 
-fn solve(role: &str, model: &Model, watch: &mut dyn Watch) -> Result<Ending, HelperError> {
+fn solve(role: &str, model: &Model, watch: &mut dyn SolverListener) -> Result<Ending, HelperError> {
     worker::solve(&Spy::new(role), model, &Options::new(), &Start::None, watch)
 }
 
@@ -232,7 +232,7 @@ fn solved_as_here() {
         }),
     );
     let there = ending.unwrap();
-    let here = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let here = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     assert_eq!(there.accident, None);
     assert_eq!(Solution { elapsed_s: here.elapsed_s, ..there.solution }, here);
     assert_eq!((here.status, here.objective), (Status::Optimal, Some(160.0)));
@@ -243,7 +243,7 @@ fn solved_as_here() {
 fn two_at_once() {
     std::thread::scope(|scope| {
         let both: Vec<_> =
-            (0..2).map(|_| scope.spawn(|| solve("--serve", &knapsack(), &mut Unwatched))).collect();
+            (0..2).map(|_| scope.spawn(|| solve("--serve", &knapsack(), &mut NoListener))).collect();
         for one in both {
             assert_eq!(one.join().unwrap().unwrap().solution.objective, Some(160.0));
         }
@@ -252,14 +252,14 @@ fn two_at_once() {
 
 fn mistakes() {
     let (model, options) = (knapsack(), Options::new().set("mip_rel_gip", 0.1));
-    let there = worker::solve(&Spy::new("--serve"), &model, &options, &Start::None, &mut Unwatched);
-    let here = solve_here(&model, &options, &Start::None, &mut Unwatched);
+    let there = worker::solve(&Spy::new("--serve"), &model, &options, &Start::None, &mut NoListener);
+    let here = solve_here(&model, &options, &Start::None, &mut NoListener);
     assert_eq!(there.unwrap_err().to_string(), here.unwrap_err().to_string());
 }
 
 fn stopped_before_the_start() {
     struct Never;
-    impl Watch for Never {
+    impl SolverListener for Never {
         fn event(&mut self, _: &SolverEvent) -> Flow {
             panic!("nothing is to be heard")
         }
@@ -325,7 +325,7 @@ fn stopped_in_the_root() {
 /// A watch that is asked with and without events.
 struct Ticking<F>(F);
 
-impl<F: FnMut(Option<&SolverEvent>) -> Flow> Watch for Ticking<F> {
+impl<F: FnMut(Option<&SolverEvent>) -> Flow> SolverListener for Ticking<F> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         self.0(Some(event))
     }
@@ -378,18 +378,19 @@ fn died() {
     for (role, words) in
         [("--exit", "ended with exit code 3"), ("--abort", "signal 6"), ("--cut", "exit code 0")]
     {
-        let error = solve(role, &knapsack(), &mut Unwatched).unwrap_err();
+        let error = solve(role, &knapsack(), &mut NoListener).unwrap_err();
         assert!(matches!(error, HelperError::Died(_)), "{role}: {error}");
         assert!(error.to_string().contains(words), "{role}: {error}");
     }
     let none = Launcher::new("/nonexistent/lightbay", ["--serve"]);
-    let error = worker::solve(&none, &knapsack(), &Options::new(), &Start::None, &mut Unwatched).unwrap_err();
+    let error =
+        worker::solve(&none, &knapsack(), &Options::new(), &Start::None, &mut NoListener).unwrap_err();
     assert!(matches!(error, HelperError::Launch(_)), "{error}");
 }
 
 fn strangers() {
     for role in ["--stranger", "--newer", "--huge"] {
-        let error = solve(role, &knapsack(), &mut Unwatched).unwrap_err();
+        let error = solve(role, &knapsack(), &mut NoListener).unwrap_err();
         assert!(matches!(error, HelperError::Frame(_)), "{role}: {error}");
     }
 }
@@ -411,7 +412,7 @@ fn deaf() {
 }
 
 fn printing() {
-    assert_eq!(solve("--noisy", &knapsack(), &mut Unwatched).unwrap().solution.objective, Some(160.0));
+    assert_eq!(solve("--noisy", &knapsack(), &mut NoListener).unwrap().solution.objective, Some(160.0));
 }
 
 /// Pauses in the first relaxation: the helper stands still, also when it is then stopped.
@@ -422,7 +423,7 @@ fn paused() {
         pause: bool,
         seen: Vec<char>,
     }
-    impl Watch for Pausing<'_> {
+    impl SolverListener for Pausing<'_> {
         fn event(&mut self, event: &SolverEvent) -> Flow {
             self.root |= matches!(event, SolverEvent::Stage(Stage::RootLp));
             if self.pause { self.tick() } else { Flow::Continue }

@@ -97,7 +97,7 @@ fn the_method_says_whose_solution_is_imported() {
         &model,
         &lightbay_highs::options::Options::new(),
         &lightbay_highs::solution::Start::None,
-        &mut lightbay_highs::event::Unwatched,
+        &mut lightbay_highs::event::NoListener,
     )
     .unwrap();
     let lines = model.column_names.iter().zip(solved.values.unwrap());

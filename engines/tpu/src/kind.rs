@@ -17,8 +17,6 @@ use crate::simulate;
 use crate::throughput::mcf::Certificate;
 use crate::throughput::metrics::Hops;
 use lightbay_core::checked::Verdict;
-use lightbay_core::context;
-use lightbay_core::event::EventBody;
 use lightbay_core::exchange::{CircuitMatrix, CircuitPlaces, Graph, GraphLink, PlacedCircuit, PlacedPort};
 use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
 use lightbay_core::method::MethodError;
@@ -31,7 +29,7 @@ use lightbay_core::read::Fields;
 use lightbay_core::report::{Report, SectionInfo};
 use lightbay_core::scenario::Scenario;
 use lightbay_core::term::Term;
-use lightbay_core::watch::Watch;
+use lightbay_core::watch::StopTest;
 use std::collections::BTreeMap;
 
 impl Kind for Tpu {
@@ -195,26 +193,9 @@ fn claimed(result: &TpuResult) -> Vec<&'static str> {
     names
 }
 
-/// A watch that only knows when to stop.
-struct Until(Depth);
-
-impl Watch for Until {
-    fn checkpoint(&mut self) -> Result<(), MethodError> {
-        if self.0.is_over() { Err(context::Stop::Requested.into()) } else { Ok(()) }
-    }
-
-    fn report(&mut self, _body: EventBody) {}
-
-    fn count(&mut self, _units: u64) {}
-
-    fn elapsed_s(&self) -> f64 {
-        0.0
-    }
-
-    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-        let depth = self.0;
-        Box::new(move || depth.is_over())
-    }
+/// A watch that ends work when the time of a check is over.
+fn within(depth: Depth) -> StopTest {
+    StopTest::new(move || depth.is_over())
 }
 
 /// Runs the flit simulator on routes as the method of a plan did: with the settings, the search and the seed of the
@@ -227,7 +208,7 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
     let settings = plan.scenario.body.simulate.clone().unwrap_or_default();
     let search = finish::search(&plan.parameters);
     let seed = finish::route_seed(Streams::new(plan.seed).stream(finish::ROUTE_STREAM));
-    let mut watch = Until(depth);
+    let mut watch = within(depth);
     simulate::simulate(&topology, routing, &settings, search, seed, &mut watch).map_err(in_words)
 }
 
@@ -237,7 +218,7 @@ fn simulate_again(plan: &Plan<Tpu>, routing: &Routing, depth: Depth) -> Result<S
 /// Reason for having no routes.
 fn route_again(plan: &Plan<Tpu>, depth: Depth) -> Result<Routing, String> {
     let topology = plan.result.topology.topology().map_err(|problem| problem.to_string())?;
-    finish::route_again(plan, &topology, &mut Until(depth)).map_err(in_words)
+    finish::route_again(plan, &topology, &mut within(depth)).map_err(in_words)
 }
 
 fn in_words(error: MethodError) -> String {

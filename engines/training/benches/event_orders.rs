@@ -8,9 +8,10 @@ mod contended;
 
 use contended::{CIRCUITS, contended};
 use criterion::{Criterion, criterion_group, criterion_main};
+use lightbay_core::watch::Unwatched;
+use lightbay_training::search::circuits::Circuits;
 use lightbay_training::search::general::{Search, Settings};
 use lightbay_training::search::order::{Improved, Limits, improve};
-use lightbay_training::search::watch::{Found, Unwatched};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::iteration::Trace;
 use std::hint::black_box;
@@ -32,7 +33,7 @@ fn search(evaluator: &Evaluator, limits: Limits) -> Improved {
 
 /// The best makespan on the same circuits, where the search with proof ends within its nodes.
 fn optimum(evaluator: &Evaluator, known: f64) -> Option<f64> {
-    let best = Found { x: CIRCUITS.to_vec(), makespan: known, ports: 0 };
+    let best = Circuits { x: CIRCUITS.to_vec(), makespan: known, ports: 0 };
     let floor = evaluator.bound(&CIRCUITS, &mut Scratch::default());
     let settings = Settings { nodes: 2000, ..Settings::default() };
     let mut watch = Unwatched::default();

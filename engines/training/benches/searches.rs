@@ -13,13 +13,14 @@ use lightbay_core::param::Params;
 use lightbay_core::random::Streams;
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::watch::Watch;
 use lightbay_training::programs::circuit_bounds::circuit_bounds;
 use lightbay_training::programs::selection::{self, Selection, Writing};
 use lightbay_training::scenario::job::Job;
 use lightbay_training::scenario::presets;
 use lightbay_training::search::baselines::Baseline;
+use lightbay_training::search::circuits::Proposal;
 use lightbay_training::search::ga;
-use lightbay_training::search::watch::{Found, Watch};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::iteration::{Rule, Simulator};
 use lightbay_training::simulate::windows::Windows;
@@ -75,14 +76,10 @@ fn solve(job: &Job, name: &str, threads: usize) {
 /// A genetic search on a pool, told to nobody.
 struct Pooled(rayon::ThreadPool);
 
-impl Watch for Pooled {
+impl Watch<Proposal> for Pooled {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         Ok(())
     }
-    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
-        Ok(())
-    }
-    fn bound(&mut self, _makespan: f64) {}
     fn report(&mut self, _body: EventBody) {}
     fn count(&mut self, _evaluations: u64) {}
     fn threads(&self) -> usize {

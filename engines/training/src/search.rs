@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`watch`] | connection of a search to its run |
+//! | [`circuits`] | circuits that are found and handed over |
 //! | [`baselines`] | circuits from the traffic matrix alone |
 //! | [`repair`] | circuit vectors made to fit the ports (DELTA Alg. 5, 6) |
 //! | `carry` | circuits of one plan on another scenario |
@@ -19,6 +19,7 @@
 
 pub mod baselines;
 pub(crate) mod carry;
+pub mod circuits;
 mod frontier;
 pub mod ga;
 pub mod general;
@@ -29,5 +30,4 @@ pub mod polish;
 pub mod ports;
 pub mod reallocate;
 pub mod repair;
-pub mod watch;
 pub mod worst;

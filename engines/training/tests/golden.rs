@@ -1,14 +1,15 @@
 //! The acceptance figures of the engine: presets at their defaults, sweeps, ports.
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
+use lightbay_core::watch::Unwatched;
 use lightbay_training::TrainingScenario;
 use lightbay_training::programs::circuit_bounds::circuit_bounds;
 use lightbay_training::scenario::job::{Job, PortsPerPod};
 use lightbay_training::scenario::presets;
 use lightbay_training::search::baselines::Baseline;
+use lightbay_training::search::circuits::Circuits;
 use lightbay_training::search::outer::{self, Task};
 use lightbay_training::search::ports;
-use lightbay_training::search::watch::{Found, Unwatched};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::windows::Windows;
 
@@ -38,7 +39,7 @@ impl Case {
         Self { evaluator, caps, baselines }
     }
 
-    fn best(&self, rates: Rates) -> Found {
+    fn best(&self, rates: Rates) -> Circuits {
         let proof = outer::search(self.task(rates), None, &mut Unwatched::default()).unwrap();
         let found = proof.best.unwrap();
         assert_eq!(proof.bound, found.makespan);

@@ -7,7 +7,7 @@ use lightbay_core::method::Method;
 use lightbay_core::param::{ParamValue, Params};
 use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -202,7 +202,7 @@ fn a_point_of_the_exported_model_is_a_plan() {
         let params = Params::resolve(&model.params(), [("writing", &text(writing))]).unwrap();
         let written = model.model(&scenario, &params).unwrap();
         let options = Options::new().relative_gap(1e-9);
-        let solution = solve_here(&written, &options, &Start::None, &mut Unwatched).unwrap();
+        let solution = solve_here(&written, &options, &Start::None, &mut NoListener).unwrap();
         let mut values = solution.values.unwrap();
         let plan = model.plan(&scenario, &params, &values).unwrap();
         assert!((plan.value - 0.450424).abs() <= 1e-6, "{writing}: {}", plan.value);

@@ -9,7 +9,7 @@ use super::entries::Judged;
 use crate::plan::Action;
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::kind::Depth;
-use lightbay_highs::event::{Flow, SolverEvent, Watch};
+use lightbay_highs::event::{Flow, SolverEvent, SolverListener};
 use lightbay_highs::instance::Instance;
 use lightbay_highs::model::{Column, Domain, Model, Row};
 use lightbay_highs::options::Options;
@@ -271,7 +271,7 @@ struct Listener {
     bound: f64,
 }
 
-impl Watch for Listener {
+impl SolverListener for Listener {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         if let SolverEvent::Mip(progress) = event {
             self.bound = progress.bound.map_or(self.bound, |bound| bound.max(self.bound));

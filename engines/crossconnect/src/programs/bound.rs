@@ -11,8 +11,8 @@ use crate::model::task::Task;
 use crate::programs::exact::{Orientation, Program};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
-use lightbay_highs::event::{Flow, SolverEvent, Watch as Listener};
 use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
@@ -136,11 +136,9 @@ impl<'m> Master<'m> {
 
     /// Solves the restricted program and takes in the columns that can improve it.
     fn round(&mut self, watch: &mut impl Watch) -> Result<Round, MethodError> {
-        let mut ear = Ear { watch, failed: None };
-        let solution = self.instance.run(&mut ear);
-        if let Some(failed) = ear.failed {
-            return Err(failed);
-        }
+        let mut listener = RunListener::new(watch);
+        let solution = self.instance.run(&mut listener);
+        listener.finish()?;
         let solution = solution.map_err(failed)?;
         let (Status::Optimal, Some(value)) = (solution.status, solution.objective) else {
             return Err(MethodError::Failed(format!("the relaxation ended as {:?}", solution.status)));
@@ -175,24 +173,5 @@ impl<'m> Master<'m> {
         let taken: std::collections::HashSet<u32> = chosen.iter().map(|(_, column)| *column).collect();
         self.outside.retain(|column| !taken.contains(column));
         Ok(Round { bound, value, complete: columns.is_empty() })
-    }
-}
-
-/// Asks the run whether to go on.
-struct Ear<'w, W: Watch> {
-    watch: &'w mut W,
-    failed: Option<MethodError>,
-}
-
-impl<W: Watch> Listener for Ear<'_, W> {
-    fn event(&mut self, _: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if self.failed.is_none() {
-            self.failed = self.watch.checkpoint().err();
-        }
-        if self.failed.is_some() { Flow::Stop } else { Flow::Continue }
     }
 }

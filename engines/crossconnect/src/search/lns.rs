@@ -12,8 +12,8 @@ use crate::programs::exact::{Orientation, Program};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
-use lightbay_highs::event::{Flow, SolverEvent, Watch as Listener};
 use lightbay_highs::instance::solve_here;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 use rand::RngExt;
@@ -154,31 +154,10 @@ fn again<W: Watch>(
         .set("mip_rel_gap", 0.0)
         .set("mip_abs_gap", 0.45)
         .set("random_seed", stream.random_range(0..i32::MAX));
-    let mut ear = Ear { watch, failed: None };
-    let solution = solve_here(&model, &options, &Start::None, &mut ear);
-    if let Some(failed) = ear.failed {
-        return Err(failed);
-    }
+    let mut listener = RunListener::new(watch);
+    let solution = solve_here(&model, &options, &Start::None, &mut listener);
+    listener.finish()?;
     let solution = solution.map_err(|error| MethodError::Failed(error.to_string()))?;
     watch.count(solution.nodes.max(1));
     Ok(solution.values.map(|point| program.assignment(&point)))
-}
-
-/// Asks the run whether to go on.
-struct Ear<'w, W: Watch> {
-    watch: &'w mut W,
-    failed: Option<MethodError>,
-}
-
-impl<W: Watch> Listener for Ear<'_, W> {
-    fn event(&mut self, _: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if self.failed.is_none() {
-            self.failed = self.watch.checkpoint().err();
-        }
-        if self.failed.is_some() { Flow::Stop } else { Flow::Continue }
-    }
 }

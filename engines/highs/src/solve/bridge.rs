@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::sift::Sift;
-use crate::event::{Flow, MipProgress, SolverEvent, StartFate, Watch, source_words};
+use crate::event::{Flow, MipProgress, SolverEvent, SolverListener, StartFate, source_words};
 use crate::solution::Solution;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, LogLine, ModelSize, Severity, SolverStats};
@@ -242,7 +242,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
     }
 }
 
-impl<K: Kind> Watch for Bridge<'_, '_, K> {
+impl<K: Kind> SolverListener for Bridge<'_, '_, K> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         self.hear(event);
         self.checkpoint()

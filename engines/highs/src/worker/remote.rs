@@ -4,7 +4,7 @@ use super::frame::{self, Answer, FrameError, Job, Question, Request};
 use super::helper::{Helper, words};
 use crate::conflict::Conflict;
 use crate::error::Error;
-use crate::event::{Flow, MipProgress, SolverEvent, Watch};
+use crate::event::{Flow, MipProgress, SolverEvent, SolverListener};
 use crate::model::{Model, Row};
 use crate::options::Options;
 use crate::solution::{Solution, Start, Status};
@@ -70,7 +70,7 @@ pub fn solve(
     model: &Model,
     options: &Options,
     start: &Start,
-    watch: &mut dyn Watch,
+    watch: &mut dyn SolverListener,
 ) -> Result<Ending, HelperError> {
     let mut record = Record::new();
     let job = Job {
@@ -98,7 +98,7 @@ pub fn explain(
     launcher: &dyn Launcher,
     model: &Model,
     seconds: f64,
-    watch: &mut dyn Watch,
+    watch: &mut dyn SolverListener,
 ) -> Result<Option<Conflict>, HelperError> {
     let job = Job {
         model: Cow::Borrowed(model),
@@ -128,7 +128,7 @@ enum Word {
 fn talk(
     launcher: &dyn Launcher,
     job: Job<'_>,
-    watch: &mut dyn Watch,
+    watch: &mut dyn SolverListener,
     record: &mut Record,
 ) -> Result<Word, HelperError> {
     if watch.tick() == Flow::Stop {
@@ -268,7 +268,7 @@ struct Dialogue<'w> {
     helper: Helper,
     requests: Sender<Request<'static>>,
     answers: Receiver<Said>,
-    watch: &'w mut dyn Watch,
+    watch: &'w mut dyn SolverListener,
     /// When something was heard last.
     heard: Instant,
     ticked: Instant,
@@ -334,7 +334,7 @@ impl Dialogue<'_> {
     }
 
     /// Lets the watch decide. While it blocks because the run is paused the helper stands still.
-    fn ask(&mut self, decide: impl FnOnce(&mut dyn Watch) -> Flow) -> Flow {
+    fn ask(&mut self, decide: impl FnOnce(&mut dyn SolverListener) -> Flow) -> Flow {
         if !self.watch.pausing() {
             return decide(self.watch);
         }

@@ -3,7 +3,7 @@
 use super::frame::{self, Answer, FrameError, Job, Question, Request};
 use crate::conflict::conflict_of;
 use crate::error::Error;
-use crate::event::{Flow, SolverEvent, Watch};
+use crate::event::{Flow, SolverEvent, SolverListener};
 use crate::instance::{Instance, Interrupt};
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -140,7 +140,7 @@ impl<W: Write> Desk<W> {
 /// Says what the solver says.
 struct Echo<'d, W>(&'d Desk<W>);
 
-impl<W: Write> Watch for Echo<'_, W> {
+impl<W: Write> SolverListener for Echo<'_, W> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         match self.0.say(&Answer::Event(Cow::Borrowed(event))) {
             Ok(()) => self.tick(),

@@ -3,7 +3,7 @@
 use good_lp::solvers::ObjectiveDirection;
 use good_lp::{Expression, ProblemVariables, constraint, variable};
 use lightbay_highs::error::Error;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::model::{Column, Domain, Model, Row};
 use lightbay_highs::options::Options;
@@ -45,7 +45,7 @@ fn constant_names_wholeness_and_initial_values_are_kept() {
     assert_eq!(algebra.start, Start::Partial(vec![(0, 2.0)]));
     assert_eq!(algebra.column(y), Some(Column(1)));
     // z = 1: y = 1, x <= 5.5 whole: 5; 15 + 2 + 40. z = 0: y = 0.5, x = 5: 15 + 1 + 40.
-    let solution = solve_here(model, &Options::new(), &algebra.start, &mut Unwatched).unwrap();
+    let solution = solve_here(model, &Options::new(), &algebra.start, &mut NoListener).unwrap();
     let values = solution.values.unwrap();
     assert!((solution.objective.unwrap() - 57.0).abs() < 1e-6);
     assert!((algebra.value(objective, &values) - 57.0).abs() < 1e-6);

@@ -2,7 +2,7 @@
 
 use crate::models::two_products;
 use lightbay_highs::error::Error;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
@@ -50,7 +50,7 @@ fn arrays_that_do_not_fit_are_named() {
 fn crossed_bounds_are_infeasible_not_an_error() {
     let mut model = two_products();
     model.lower[0] = 4.0;
-    let solution = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::Infeasible);
     let mut instance = Instance::new(&model).unwrap();
     let conflict = instance.conflict().unwrap().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::models::{Numbers, flows, knapsack, two_products};
 use lightbay_highs::error::Error;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::{Column, Row};
 use lightbay_highs::options::Options;
@@ -13,21 +13,21 @@ use proptest::prelude::*;
 fn a_second_run_needs_fewer_iterations() {
     let model = flows(16, 16);
     let mut instance = Instance::new(&model).unwrap();
-    let cold = instance.run(&mut Unwatched).unwrap().simplex_iterations;
+    let cold = instance.run(&mut NoListener).unwrap().simplex_iterations;
     assert!(cold > 50, "{cold}");
-    assert_eq!(instance.run(&mut Unwatched).unwrap().simplex_iterations, 0);
+    assert_eq!(instance.run(&mut NoListener).unwrap().simplex_iterations, 0);
     for column in (0..model.columns()).step_by(100) {
         instance.set_cost(Column(column as u32), model.costs[column] * 1.3).unwrap();
     }
-    let warm = instance.run(&mut Unwatched).unwrap().simplex_iterations;
+    let warm = instance.run(&mut NoListener).unwrap().simplex_iterations;
     assert!(warm * 3 < cold, "{warm} after {cold}");
     let basis = instance.basis().unwrap();
     instance.clear_solver();
     assert_eq!(instance.basis(), None);
-    assert!(instance.run(&mut Unwatched).unwrap().simplex_iterations * 2 > cold);
+    assert!(instance.run(&mut NoListener).unwrap().simplex_iterations * 2 > cold);
     instance.clear_solver();
     instance.set_basis(&basis).unwrap();
-    assert_eq!(instance.run(&mut Unwatched).unwrap().simplex_iterations, 0);
+    assert_eq!(instance.run(&mut NoListener).unwrap().simplex_iterations, 0);
     assert!(instance.set_basis(&Basis::default()).is_err());
 }
 
@@ -36,7 +36,7 @@ fn the_time_limit_counts_from_the_beginning_of_each_run() {
     let mut instance = Instance::new(&knapsack(100)).unwrap();
     instance.apply(&Options::new().time_limit_s(0.2).relative_gap(0.0)).unwrap();
     let mut works = || {
-        let solution = instance.run(&mut Unwatched).unwrap();
+        let solution = instance.run(&mut NoListener).unwrap();
         assert_eq!(solution.status, Status::TimeLimit);
         solution.nodes > 0 || solution.simplex_iterations > 0 || solution.values.is_some()
     };
@@ -50,25 +50,25 @@ fn rows_and_columns_come_and_go() {
     let (x, y) = (Column(0), Column(1));
     // max 3x + 2y: x <= 2 now, so y = 2.
     let cap = instance.add_row("cap", f64::NEG_INFINITY, 2.0, [(x, 1.0)]).unwrap();
-    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(10.0));
+    assert_eq!(instance.run(&mut NoListener).unwrap().objective, Some(10.0));
     // A third product at 4 that shares the hours.
     let z = instance.add_column("z", 0.0, 1.0, 4.0, [(Row(0), 1.0), (cap, 0.5)]).unwrap();
     assert_eq!(z, Column(2));
     // z = 1, x + 0.5 <= 2, x + y <= 3: 4 + 4.5 + 3.
-    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(11.5));
+    assert_eq!(instance.run(&mut NoListener).unwrap().objective, Some(11.5));
     instance.set_coefficient(cap, z, 0.0).unwrap();
-    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(12.0));
+    assert_eq!(instance.run(&mut NoListener).unwrap().objective, Some(12.0));
     instance.set_coefficient(Row(0), z, 2.0).unwrap();
     instance.set_bounds(y, 0.0, 1.0).unwrap();
     instance.set_row_bounds(Row(0), f64::NEG_INFINITY, 5.0).unwrap();
     // z = 1 takes 2 of 5 hours, x = 2, y = 1.
-    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(12.0));
+    assert_eq!(instance.run(&mut NoListener).unwrap().objective, Some(12.0));
     instance.delete_rows(&[cap]).unwrap();
     instance.delete_columns(&[y]).unwrap();
     assert_eq!(instance.model().column_names, ["x", "z"]);
     assert_eq!(instance.model().row_names, ["hours", "stock"]);
     // x = 3, z = 1.
-    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(13.0));
+    assert_eq!(instance.run(&mut NoListener).unwrap().objective, Some(13.0));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_wrong_change_is_refused_and_changes_nothing() {
     assert!(instance.delete_rows(&[Row(2)]).is_err());
     assert!(instance.delete_columns(&[Column(2)]).is_err());
     assert_eq!(instance.model(), &before);
-    assert_eq!(instance.run(&mut Unwatched).unwrap().objective, Some(11.0));
+    assert_eq!(instance.run(&mut NoListener).unwrap().objective, Some(11.0));
 }
 
 #[derive(Clone, Debug)]
@@ -165,13 +165,13 @@ proptest! {
                 }
                 Change::DropRow(at) if rows > 1 => instance.delete_rows(&[Row(at % rows)]).unwrap(),
                 Change::DropColumn(at) if columns > 1 => instance.delete_columns(&[Column(at % columns)]).unwrap(),
-                Change::Solve => drop(instance.run(&mut Unwatched).unwrap()),
+                Change::Solve => drop(instance.run(&mut NoListener).unwrap()),
                 _ => {}
             }
         }
         instance.model().check().unwrap();
-        let warm = instance.run(&mut Unwatched).unwrap();
-        let fresh = solve_here(instance.model(), &Options::new(), &Start::None, &mut Unwatched).unwrap();
+        let warm = instance.run(&mut NoListener).unwrap();
+        let fresh = solve_here(instance.model(), &Options::new(), &Start::None, &mut NoListener).unwrap();
         // The point of an unbounded model is any point of it.
         prop_assert_eq!(warm.status == Status::Optimal, fresh.status == Status::Optimal);
         if fresh.status == Status::Optimal {

@@ -2,7 +2,7 @@
 
 use crate::models::{flows, two_products};
 use lightbay_highs::conflict::{Sides, conflict_of};
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::Instance;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::Status;
@@ -16,7 +16,7 @@ fn a_planted_conflict_is_found_among_many_rows() {
     );
     model.at_least("circuits pod3-pod4", 6.0, [(x, 1.0), (y, -1.0)]);
     let mut instance = Instance::new(&model).unwrap();
-    assert_eq!(instance.run(&mut Unwatched).unwrap().status, Status::Infeasible);
+    assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Infeasible);
     let conflict = instance.conflict().unwrap().unwrap();
     assert!(conflict.relaxed && conflict.minimal);
     assert_eq!(conflict.rows.len(), 1);
@@ -79,7 +79,7 @@ fn a_feasible_model_has_no_conflict() {
 #[test]
 fn asking_for_a_conflict_keeps_the_basis() {
     let mut instance = Instance::new(&flows(12, 6)).unwrap();
-    instance.run(&mut Unwatched).unwrap();
+    instance.run(&mut NoListener).unwrap();
     instance.conflict().unwrap();
-    assert_eq!(instance.run(&mut Unwatched).unwrap().simplex_iterations, 0);
+    assert_eq!(instance.run(&mut NoListener).unwrap().simplex_iterations, 0);
 }

@@ -1,7 +1,7 @@
 //! Model files written and read back.
 
 use crate::models::{Numbers, knapsack, sites, two_products};
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::file::{Format, read, write};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::model::{Column, Domain, Model};
@@ -60,7 +60,7 @@ fn a_file_has_the_same_optimum() {
     for model in [two_products(), knapsack(15), sites(4, 5)] {
         let optimum = |model: &Model| {
             let options = Options::new().relative_gap(0.0);
-            solve_here(model, &options, &Start::None, &mut Unwatched).unwrap().objective.unwrap()
+            solve_here(model, &options, &Start::None, &mut NoListener).unwrap().objective.unwrap()
         };
         for format in FORMATS {
             let file = write(&model, format).unwrap();

@@ -1,13 +1,13 @@
 //! Models and listeners that several tests share.
 
-use lightbay_highs::event::{Flow, SolverEvent, StartFate, Watch};
+use lightbay_highs::event::{Flow, SolverEvent, SolverListener, StartFate};
 use lightbay_highs::model::{Column, Model};
 
 /// Keeps everything it hears.
 #[derive(Default)]
 pub struct Recorder(pub Vec<SolverEvent>);
 
-impl Watch for Recorder {
+impl SolverListener for Recorder {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         self.0.push(event.clone());
         Flow::Continue

@@ -2,7 +2,7 @@
 
 use crate::models::{Recorder, flows, knapsack, two_products};
 use lightbay_highs::error::Error;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::options::{OptionValue, Options};
 use lightbay_highs::solution::Start;
@@ -43,13 +43,13 @@ fn a_wrong_value_is_named_with_what_is_valid() {
 
 #[test]
 fn options_reach_the_solver() {
-    let cold = solve_here(&flows(12, 10), &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let cold = solve_here(&flows(12, 10), &Options::new(), &Start::None, &mut NoListener).unwrap();
     let options = Options::new().set("simplex_iteration_limit", 5).set("presolve", "off");
-    let short = solve_here(&flows(12, 10), &options, &Start::None, &mut Unwatched).unwrap();
+    let short = solve_here(&flows(12, 10), &options, &Start::None, &mut NoListener).unwrap();
     assert!(short.simplex_iterations <= 5 && cold.simplex_iterations > 5);
     // A whole number is a number.
     let options = Options::new().set("time_limit", 50);
-    assert!(solve_here(&two_products(), &options, &Start::None, &mut Unwatched).is_ok());
+    assert!(solve_here(&two_products(), &options, &Start::None, &mut NoListener).is_ok());
     let options = Options::new().set("output_flag", false);
     let mut watch = Recorder::default();
     solve_here(&knapsack(20), &options, &Start::None, &mut watch).unwrap();
@@ -70,7 +70,7 @@ fn the_later_value_of_a_name_wins() {
 fn the_method_that_needs_a_library_is_used_or_refused() {
     let mut instance = Instance::new(&flows(12, 4)).unwrap();
     match instance.apply(&Options::new().set("solver", "hipo")) {
-        Ok(()) => assert!(instance.run(&mut Unwatched).unwrap().ipm_iterations > 0),
+        Ok(()) => assert!(instance.run(&mut NoListener).unwrap().ipm_iterations > 0),
         Err(error) => assert!(error.to_string().contains("libhighs_extras"), "{error}"),
     }
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Convex quadratic objectives.
 
 use lightbay_highs::error::Error;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
@@ -28,7 +28,7 @@ fn the_nearest_point_of_a_half_plane_is_found() {
             model.costs.iter_mut().for_each(|cost| *cost = -*cost);
             model.set_quadratic([(0, 0, -2.0), (1, 1, -2.0)]);
         }
-        let solution = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+        let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
         assert_eq!(solution.status, Status::Optimal);
         let values = solution.values.unwrap();
         assert!((values[0] - 0.5).abs() < 1e-6 && (values[1] - 1.5).abs() < 1e-6, "{values:?}");
@@ -45,7 +45,7 @@ fn entries_off_the_diagonal_count_twice() {
     model.column("x", -9.0, 9.0, -3.0);
     model.column("y", -9.0, 9.0, -3.0);
     model.set_quadratic([(1, 0, 0.5), (0, 1, 0.5), (0, 0, 2.0), (1, 1, 2.0)]);
-    let solution = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     let values = solution.values.unwrap();
     assert!((values[0] - 1.0).abs() < 1e-6 && (values[1] - 1.0).abs() < 1e-6, "{values:?}");
     assert!((solution.objective.unwrap() + 3.0).abs() < 1e-6);

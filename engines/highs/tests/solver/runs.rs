@@ -1,7 +1,7 @@
 //! Results and events of plain runs.
 
 use crate::models::{Recorder, flows, knapsack, two_products};
-use lightbay_highs::event::{MipProgress, SolverEvent, Stage, Unwatched};
+use lightbay_highs::event::{MipProgress, NoListener, SolverEvent, Stage};
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::{Domain, Model};
 use lightbay_highs::options::Options;
@@ -9,7 +9,7 @@ use lightbay_highs::solution::{Start, Status};
 
 #[test]
 fn a_linear_program_has_values_duals_and_a_basis() {
-    let solution = solve_here(&two_products(), &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&two_products(), &Options::new(), &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::Optimal);
     assert_eq!(solution.values.unwrap(), [3.0, 1.0]);
     assert_eq!(solution.row_values, [4.0, 6.0]);
@@ -80,13 +80,13 @@ fn a_tree_search_tells_stages_points_and_bounds() {
 #[test]
 fn every_method_agrees() {
     let model = flows(12, 10);
-    let exact = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let exact = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     let exact = exact.objective.unwrap();
     for (solver, tolerance) in
         [("simplex", 1e-9), ("ipx", 1e-6), ("ipm", 1e-6), ("hipdlp", 1e-3), ("pdlp", 1e-3)]
     {
         let options = Options::new().set("solver", solver).time_limit_s(20.0);
-        let solution = solve_here(&model, &options, &Start::None, &mut Unwatched).unwrap();
+        let solution = solve_here(&model, &options, &Start::None, &mut NoListener).unwrap();
         assert_eq!(solution.status, Status::Optimal, "{solver}");
         let objective = solution.objective.unwrap();
         assert!((objective - exact).abs() <= tolerance * exact, "{solver}: {objective}, not {exact}");
@@ -101,7 +101,7 @@ fn every_method_agrees() {
 fn the_constant_counts_in_points_and_bounds() {
     let mut model = knapsack(12);
     let without =
-        solve_here(&model, &Options::new().relative_gap(0.0), &Start::None, &mut Unwatched).unwrap();
+        solve_here(&model, &Options::new().relative_gap(0.0), &Start::None, &mut NoListener).unwrap();
     model.offset = 1000.0;
     let mut watch = Recorder::default();
     let with = solve_here(&model, &Options::new().relative_gap(0.0), &Start::None, &mut watch).unwrap();
@@ -131,7 +131,7 @@ fn endings_are_told_apart() {
     model.row_lower[0] = 5.0;
     model.row_upper[0] = f64::INFINITY;
     model.row_upper[1] = 1.0;
-    let solution = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     assert_eq!((solution.status, solution.values), (Status::Infeasible, None));
 
     let mut model = two_products();
@@ -139,18 +139,18 @@ fn endings_are_told_apart() {
     let options = Options::new().set("presolve", "off");
     let mut instance = Instance::new(&model).unwrap();
     instance.apply(&options).unwrap();
-    let solution = instance.run(&mut Unwatched).unwrap();
+    let solution = instance.run(&mut NoListener).unwrap();
     assert_eq!((solution.status, solution.bound), (Status::Unbounded, None));
     let ray = instance.ray().unwrap();
     assert_eq!(ray.len(), 1);
     assert_eq!(model.column_names[ray[0].0.index()], "y");
     assert!(ray[0].1 > 0.0);
 
-    let nothing = solve_here(&Model::new("nothing"), &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let nothing = solve_here(&Model::new("nothing"), &Options::new(), &Start::None, &mut NoListener).unwrap();
     assert_eq!(nothing.status, Status::Empty);
 
     let options = Options::new().set("mip_max_nodes", 0).set("mip_heuristic_effort", 0.0);
-    let solution = solve_here(&knapsack(60), &options, &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&knapsack(60), &options, &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::WorkLimit);
     let options = Options::new().set("objective_target", -100.0);
     let mut model = knapsack(60);
@@ -158,7 +158,7 @@ fn endings_are_told_apart() {
     for cost in &mut model.costs {
         *cost = -*cost;
     }
-    let solution = solve_here(&model, &options, &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&model, &options, &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::ObjectiveLimit);
 }
 
@@ -166,7 +166,7 @@ fn endings_are_told_apart() {
 fn the_time_limit_ends_a_run_with_the_best_point() {
     let options = Options::new().time_limit_s(0.3).relative_gap(0.0);
     let run = || {
-        let solution = solve_here(&knapsack(100), &options, &Start::None, &mut Unwatched).unwrap();
+        let solution = solve_here(&knapsack(100), &options, &Start::None, &mut NoListener).unwrap();
         assert_eq!(solution.status, Status::TimeLimit);
         solution
     };
@@ -177,15 +177,15 @@ fn the_time_limit_ends_a_run_with_the_best_point() {
     assert!(solution.bound.unwrap() >= solution.objective.unwrap());
     // Too short for the root relaxation: no point is asked for, but no error either.
     let options = Options::new().time_limit_s(1e-6);
-    let solution = solve_here(&knapsack(100), &options, &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&knapsack(100), &options, &Start::None, &mut NoListener).unwrap();
     assert_eq!(solution.status, Status::TimeLimit);
 }
 
 #[test]
 fn the_same_seed_takes_the_same_path() {
     let options = Options::new().set("random_seed", 5);
-    let one = solve_here(&knapsack(30), &options, &Start::None, &mut Unwatched).unwrap();
-    let two = solve_here(&knapsack(30), &options, &Start::None, &mut Unwatched).unwrap();
+    let one = solve_here(&knapsack(30), &options, &Start::None, &mut NoListener).unwrap();
+    let two = solve_here(&knapsack(30), &options, &Start::None, &mut NoListener).unwrap();
     assert_eq!(
         (one.nodes, one.simplex_iterations, one.values),
         (two.nodes, two.simplex_iterations, two.values)

@@ -2,7 +2,7 @@
 
 use crate::models::{Recorder, flows, knapsack, sites};
 use lightbay_highs::error::Error;
-use lightbay_highs::event::{Flow, MipProgress, SolverEvent, Stage, StartFate, Unwatched, Watch};
+use lightbay_highs::event::{Flow, MipProgress, NoListener, SolverEvent, SolverListener, Stage, StartFate};
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::{Domain, Model};
 use lightbay_highs::options::{MIN_START_SHARE, Options};
@@ -11,7 +11,7 @@ use lightbay_highs::solution::{Solution, Start, Status};
 fn best() -> (Model, Vec<f64>, f64) {
     let model = sites(8, 12);
     let options = Options::new().relative_gap(0.0);
-    let solution = solve_here(&model, &options, &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&model, &options, &Start::None, &mut NoListener).unwrap();
     (model, solution.values.unwrap(), solution.objective.unwrap())
 }
 
@@ -152,7 +152,7 @@ fn a_start_counts_for_one_run_only() {
 #[test]
 fn a_linear_program_starts_from_a_whole_point_only() {
     let model = flows(12, 6);
-    let optimal = solve_here(&model, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let optimal = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
     let (watch, solution) = run(&model, &Start::Full(optimal.values.unwrap()));
     assert!(matches!(watch.fate(), Some(StartFate::Accepted(_))));
     assert!((solution.objective.unwrap() - optimal.objective.unwrap()).abs() < 1e-6);
@@ -181,7 +181,7 @@ struct Helper {
     heard: Vec<(f64, char)>,
 }
 
-impl Watch for Helper {
+impl SolverListener for Helper {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         if let SolverEvent::Incumbent { objective, source, .. } = event {
             self.heard.push((*objective, *source));
@@ -198,7 +198,7 @@ impl Watch for Helper {
 fn a_better_point_from_elsewhere_is_taken_while_the_search_runs() {
     let model = knapsack(35);
     let options = Options::new().relative_gap(0.0);
-    let optimal = solve_here(&model, &options, &Start::None, &mut Unwatched).unwrap();
+    let optimal = solve_here(&model, &options, &Start::None, &mut NoListener).unwrap();
     let point: Vec<f64> = optimal.values.unwrap().iter().map(|value| value.round()).collect();
     let objective = model.objective(&point);
     let mut helper = Helper { point: Some(point), heard: Vec::new() };

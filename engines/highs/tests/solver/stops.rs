@@ -2,7 +2,7 @@
 
 use crate::models::{Recorder, flows, knapsack, two_products};
 use lightbay_highs::error::Error;
-use lightbay_highs::event::{Flow, SolverEvent, Stage, Unwatched, Watch};
+use lightbay_highs::event::{Flow, NoListener, SolverEvent, SolverListener, Stage};
 use lightbay_highs::instance::{Instance, Interrupt};
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
@@ -22,7 +22,7 @@ enum How {
     Panic,
 }
 
-impl<F: Fn(&SolverEvent) -> bool> Watch for Stopper<F> {
+impl<F: Fn(&SolverEvent) -> bool> SolverListener for Stopper<F> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
         self.after += usize::from(self.heard > 0);
         if !(self.when)(event) {
@@ -61,7 +61,7 @@ fn stops(model: &Model, solver: &str, when: impl Fn(&SolverEvent) -> bool + Copy
         }
         // The flag of the run that was stopped does not reach the next one.
         if !model.is_mip() {
-            let solution = instance.run(&mut Unwatched).unwrap();
+            let solution = instance.run(&mut NoListener).unwrap();
             assert_eq!(solution.status, Status::Optimal, "{solver} after a stop");
         }
     }
@@ -94,9 +94,9 @@ fn a_panic_of_the_watch_is_an_error_and_the_instance_lives() {
         let when = |event: &SolverEvent| matches!(event, SolverEvent::Log(_));
         let mut watch = Stopper { when, how: How::Panic, heard: 0, after: 0 };
         let error = instance.run(&mut watch).unwrap_err();
-        assert_eq!(error, Error::Watch("the listener broke".to_owned()));
+        assert_eq!(error, Error::SolverListener("the listener broke".to_owned()));
         assert_eq!(watch.heard, 1, "it is not called again");
-        let solution = instance.run(&mut Unwatched).unwrap();
+        let solution = instance.run(&mut NoListener).unwrap();
         assert_eq!(solution.status, Status::Optimal);
     }
 }
@@ -106,20 +106,20 @@ fn a_stop_before_the_run_ends_it_and_one_after_it_does_nothing() {
     let mut instance = Instance::new(&two_products()).unwrap();
     let early = instance.interrupt();
     early.stop();
-    let solution = instance.run(&mut Unwatched).unwrap();
+    let solution = instance.run(&mut NoListener).unwrap();
     assert_eq!((solution.status, solution.values), (Status::Interrupted, None));
     let late = instance.interrupt();
     assert!(!late.is_set());
-    assert_eq!(instance.run(&mut Unwatched).unwrap().status, Status::Optimal);
+    assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Optimal);
     late.stop();
     early.stop();
-    assert_eq!(instance.run(&mut Unwatched).unwrap().status, Status::Optimal);
+    assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Optimal);
 }
 
 /// Counts how often it is asked whether to go on.
 struct Patience(u32);
 
-impl Watch for Patience {
+impl SolverListener for Patience {
     fn event(&mut self, _event: &SolverEvent) -> Flow {
         Flow::Continue
     }
@@ -140,7 +140,7 @@ fn a_watch_is_asked_whether_to_go_on() {
 
 #[test]
 fn instances_on_several_threads_do_not_disturb_each_other() {
-    let expected = Instance::new(&knapsack(20)).unwrap().run(&mut Unwatched).unwrap().objective;
+    let expected = Instance::new(&knapsack(20)).unwrap().run(&mut NoListener).unwrap().objective;
     let threads: Vec<_> = (0..3)
         .map(|thread| {
             std::thread::spawn(move || {
@@ -151,11 +151,11 @@ fn instances_on_several_threads_do_not_disturb_each_other() {
                 ];
                 let mut objectives = Vec::new();
                 for instance in &mut instances {
-                    objectives.push(instance.run(&mut Unwatched).unwrap().objective);
+                    objectives.push(instance.run(&mut NoListener).unwrap().objective);
                 }
                 // Dropped in another order on each thread.
                 drop(instances.remove(thread));
-                let last = instances.last_mut().unwrap().run(&mut Unwatched).unwrap();
+                let last = instances.last_mut().unwrap().run(&mut NoListener).unwrap();
                 assert_eq!(last.status, Status::Optimal);
                 objectives
             })
@@ -176,8 +176,8 @@ fn the_number_of_threads_may_change_between_runs() {
         let mut other = Instance::new(&knapsack(20)).unwrap();
         for threads in [1, 2, 1, 0, 2] {
             instance.apply(&Options::new().set("threads", threads)).unwrap();
-            assert_eq!(instance.run(&mut Unwatched).unwrap().status, Status::Optimal, "{threads} threads");
-            assert_eq!(other.run(&mut Unwatched).unwrap().status, Status::Optimal, "one after {threads}");
+            assert_eq!(instance.run(&mut NoListener).unwrap().status, Status::Optimal, "{threads} threads");
+            assert_eq!(other.run(&mut NoListener).unwrap().status, Status::Optimal, "one after {threads}");
         }
     })
     .join()

@@ -5,6 +5,7 @@ use super::network::Network;
 use super::wiring::Wiring;
 use super::{EXACT, Envelope, Findings, code, cover};
 use lightbay_core::kind::Depth;
+use lightbay_core::watch::StopTest;
 
 /// Cubes up to which the relaxation is computed: beyond, the cover is much tighter anyway.
 const RELAXED_UP_TO: usize = 16;
@@ -77,5 +78,7 @@ fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
         // Divided circuits that carry more than the claim do not disprove it, but nothing here can prove it then.
         known.upper <= claimed * (1.0 + EXACT) || known.lower > claimed * (1.0 + EXACT)
     };
-    interval(&network, &start, &|| depth.is_over(), &settled).ok().map(|known| known.upper)
+    interval(&network, &start, &StopTest::new(move || depth.is_over()), &settled)
+        .ok()
+        .map(|known| known.upper)
 }

@@ -10,9 +10,10 @@ use super::wiring::Wiring;
 use super::{EXACT, Findings, SOLVED, code};
 use crate::plan::TpuResult;
 use lightbay_core::kind::Depth;
+use lightbay_core::watch::StopTest;
 use lightbay_highs::error::Error;
-use lightbay_highs::event::{Flow, SolverEvent, Watch};
 use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
@@ -70,7 +71,7 @@ pub(super) fn check(
         (known.lower >= lower || known.upper < lower * (1.0 - EXACT))
             && (known.upper <= most * (1.0 + EXACT) || known.lower > most * (1.0 + EXACT))
     };
-    let own = match interval(&network, &start, &|| depth.is_over(), &settled) {
+    let own = match interval(&network, &start, &StopTest::new(move || depth.is_over()), &settled) {
         Ok(own) => own,
         Err(error) => {
             remarks.push(format!("'mcf_lower' is claimed: the flow could not be computed again: {error}"));
@@ -103,19 +104,6 @@ pub(super) fn check(
             code::BOUND,
             format!("the bound over all pods is {bound}, this one carries a flow of {}", own.lower),
         );
-    }
-}
-
-/// Asks the stop test while the solver works.
-struct Until<'s>(&'s dyn Fn() -> bool);
-
-impl Watch for Until<'_> {
-    fn event(&mut self, _: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if (self.0)() { Flow::Stop } else { Flow::Continue }
     }
 }
 
@@ -182,8 +170,8 @@ impl<'n> Master<'n> {
 
     /// Solves; the flow that the mixture makes, counted from its loads and not from what the solver says, and the
     /// prices of the classes. `None` if told to stop or if the solver has no solution.
-    fn solve(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<(f64, Vec<f64>)>, Error> {
-        let solution = self.instance.run(&mut Until(stop))?;
+    fn solve(&mut self, stop: &StopTest) -> Result<Option<(f64, Vec<f64>)>, Error> {
+        let solution = self.instance.run(&mut RunListener::new(&mut stop.clone()))?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
             return Ok(None);
         };
@@ -207,7 +195,7 @@ impl<'n> Master<'n> {
 pub(super) fn interval(
     network: &Network,
     start: &[f64],
-    stop: &dyn Fn() -> bool,
+    stop: &StopTest,
     settled: &dyn Fn(&Interval) -> bool,
 ) -> Result<Interval, Error> {
     let mut known = Interval { lower: 0.0, upper: f64::INFINITY, stopped: false };
@@ -215,7 +203,7 @@ pub(super) fn interval(
     let mut best = lengths.clone();
     let mut program: Option<Master<'_>> = None;
     for round in 0..ROUNDS {
-        let Some(trees) = network.trees(&lengths, stop) else { break };
+        let Some(trees) = network.trees(&lengths, &|| stop.is_over()) else { break };
         let distances = trees.iter().map(|tree| tree.distances).sum::<f64>();
         let bound = network.cost(&lengths) / distances;
         if bound < known.upper {
@@ -248,7 +236,7 @@ pub(super) fn interval(
             best.iter().zip(&prices).map(|(best, price)| SHARE * best + (1.0 - SHARE) * price).collect();
         lengths = normalised(network, mixed);
     }
-    known.stopped = stop();
+    known.stopped = stop.is_over();
     Ok(known)
 }
 

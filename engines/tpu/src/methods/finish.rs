@@ -29,7 +29,7 @@ use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::{Stream, Streams};
-use lightbay_core::watch::Watch;
+use lightbay_core::watch::{Unwatched, Watch};
 use rand::Rng;
 use std::sync::Arc;
 
@@ -514,7 +514,7 @@ fn sweep(
     let simulate = wanted.simulate.clone().unwrap_or_default();
     let search = wanted.search;
     let saturation = |_: u8, routing: &Routing| -> Option<f64> {
-        let mut alone = lightbay_core::watch::Unwatched::default();
+        let mut alone = Unwatched::default();
         simulate::simulate(pod, routing, &simulate, search, wanted.seed, &mut alone)
             .ok()
             .map(|found| found.saturation_flits_per_cycle_per_node)
@@ -584,7 +584,7 @@ impl Watch for Tightening<'_, '_> {
     }
 
     fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-        Watch::stop_test(self.cx)
+        Watch::<()>::stop_test(self.cx)
     }
 
     fn threads(&self) -> usize {

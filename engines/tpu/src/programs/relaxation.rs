@@ -11,13 +11,14 @@ use crate::model::pod::{
     CHIPS, ELECTRICAL, ELECTRICAL_LINKS, SWITCHES, arc_parts, electrical, face_chip, node,
 };
 use crate::throughput::mcf::columns::stop_of;
-use crate::throughput::mcf::master::{Patience, Trouble};
+use crate::throughput::mcf::master::Trouble;
 use crate::throughput::mcf::network::Network;
 use crate::throughput::mcf::sweep::{Sweep, sweep};
 use crate::throughput::mcf::weights::Weights;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Status;
@@ -265,11 +266,9 @@ impl<'s> Program<'s> {
         allowed: &Allowed,
         watch: &mut W,
     ) -> Result<Vec<f64>, Trouble> {
-        let mut patience = Patience { watch, stopped: None };
-        let solution = self.instance.run(&mut patience)?;
-        if let Some(stopped) = patience.stopped {
-            return Err(Trouble::Run(stopped));
-        }
+        let mut listener = RunListener::new(watch);
+        let solution = self.instance.run(&mut listener)?;
+        listener.finish().map_err(Trouble::Run)?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
             return Err(Trouble::Solver(format!("the relaxation ended as {:?}", solution.status)));
         };

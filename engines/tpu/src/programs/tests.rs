@@ -60,7 +60,8 @@ fn fixed_circuits_make_the_model_the_flow_of_the_pod() {
     let program = written(&Group::abelian(&[1]).unwrap(), 0);
     let model = program.fixed(&[0; 48]);
     let options = Options::new().set("solver", "ipx").set("run_crossover", "off");
-    let solution = solve_here(&model, &options, &Start::None, &mut lightbay_highs::event::Unwatched).unwrap();
+    let solution =
+        solve_here(&model, &options, &Start::None, &mut lightbay_highs::event::NoListener).unwrap();
     assert!((solution.objective.unwrap() - 0.03125).abs() < 1e-7, "{:?}", solution.objective);
 }
 

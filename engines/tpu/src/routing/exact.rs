@@ -10,9 +10,9 @@ use crate::model::pod::PORTS;
 use lightbay_core::event::{EventBody, Note, Severity};
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_core::watch::Watch;
-use lightbay_highs::event::{Flow, SolverEvent};
+use lightbay_core::watch::{StopTest, Watch};
 use lightbay_highs::instance;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::model::{Column, Model};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
@@ -150,19 +150,6 @@ impl Candidates {
     }
 }
 
-/// Leaves the solver when the run is to stop.
-struct Stoppable<'a>(&'a dyn Fn() -> bool);
-
-impl lightbay_highs::event::Watch for Stoppable<'_> {
-    fn event(&mut self, _event: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if (self.0)() { Flow::Stop } else { Flow::Continue }
-    }
-}
-
 /// Improves a selection by the program, and says what no selection can beat.
 ///
 /// # Errors
@@ -205,10 +192,11 @@ pub fn improve(
         ),
     }));
     let options = Options::new().relative_gap(0.0).time_limit_s(time_limit_s);
-    let stop = watch.stop_test();
     let start_point =
         if model.first_broken(&point, 1e-6).is_none() { Start::Full(point) } else { Start::None };
-    let solution = instance::solve_here(&model, &options, &start_point, &mut Stoppable(&*stop))
+    let mut stop = StopTest::from(watch.stop_test());
+    let mut listener = RunListener::new(&mut stop);
+    let solution = instance::solve_here(&model, &options, &start_point, &mut listener)
         .map_err(|error| MethodError::Failed(error.to_string()))?;
     // A solver that was told to stop has what it found by then, which the caller may still hand over.
     let floor = floor_of(&solution, start.max_load());

@@ -11,13 +11,10 @@ use crate::routing::select::{self, Effort, Ways};
 use crate::routing::steps::Steps;
 use crate::routing::{self, Found, RouteError};
 use crate::series;
-use inner::Inner;
 use lightbay_core::event::{EventBody, SeriesPoint};
 use lightbay_core::method::MethodError;
-use lightbay_core::watch::Watch;
+use lightbay_core::watch::{StopTest, Watch};
 use rayon::prelude::*;
-
-mod inner;
 
 /// Passes of the route selection of a case: it starts from the routes without fault.
 const PASSES: u32 = 6;
@@ -74,11 +71,11 @@ pub fn sweep_from(
 ) -> Result<Vec<FaultCase>, MethodError> {
     let switches: Vec<u8> = (0..SWITCHES as u8).collect();
     let mut cases = Vec::with_capacity(SWITCHES);
-    let stop = watch.stop_test();
+    let stop = StopTest::from(watch.stop_test());
     for group in switches.chunks(watch.threads().max(1)) {
         watch.checkpoint()?;
         let solve = |switch: &u8| {
-            let mut inner = Inner::new(&*stop);
+            let mut inner = stop.clone();
             case(pod, found, settings, *switch, saturation, &mut inner).map(|case| (case, inner.units))
         };
         let done: Vec<Result<(FaultCase, u64), MethodError>> = if group.len() == 1 {

@@ -44,17 +44,17 @@ fn the_same_seed_gives_the_same_routes_on_any_number_of_threads() {
     struct Many(Unwatched);
     impl Watch for Many {
         fn checkpoint(&mut self) -> Result<(), MethodError> {
-            self.0.checkpoint()
+            Watch::<()>::checkpoint(&mut self.0)
         }
         fn report(&mut self, _body: lightbay_core::event::EventBody) {}
         fn count(&mut self, units: u64) {
-            self.0.count(units);
+            Watch::<()>::count(&mut self.0, units);
         }
         fn elapsed_s(&self) -> f64 {
             0.0
         }
         fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-            self.0.stop_test()
+            Watch::<()>::stop_test(&self.0)
         }
         fn threads(&self) -> usize {
             3

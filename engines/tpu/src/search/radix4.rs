@@ -7,7 +7,7 @@ use crate::throughput::mcf::network::Network;
 use crate::throughput::mcf::{self, Settings};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::{Stream, Streams};
-use lightbay_core::watch::Watch;
+use lightbay_core::watch::{StopOnly, Watch};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use std::collections::VecDeque;
@@ -147,7 +147,7 @@ impl Digraph {
     pub fn throughput(&self, watch: &mut impl Watch) -> Result<(f64, f64), MethodError> {
         let settings = Settings { gap: GAP, ..Settings::default() };
         let (known, stopped) =
-            mcf::interval(&self.network(), &settings, &vec![1.0; self.arcs.len()], &mut Quiet(watch));
+            mcf::interval(&self.network(), &settings, &vec![1.0; self.arcs.len()], &mut StopOnly(watch));
         match (known, stopped) {
             (_, Some(stopped)) => Err(stopped),
             (Some(known), None) => Ok((known.lower, known.upper)),
@@ -302,29 +302,6 @@ pub fn csv(rows: &[Row]) -> String {
     };
     let head = "nodes,bound,gen_kautz,jellyfish,xpander,search\n".to_owned();
     head + &rows.iter().map(line).collect::<String>()
-}
-
-/// Passes on when to stop, but no figures: those would be of another question.
-struct Quiet<'w, W>(&'w mut W);
-
-impl<W: Watch> Watch for Quiet<'_, W> {
-    fn checkpoint(&mut self) -> Result<(), MethodError> {
-        self.0.checkpoint()
-    }
-
-    fn report(&mut self, _: lightbay_core::event::EventBody) {}
-
-    fn count(&mut self, units: u64) {
-        self.0.count(units);
-    }
-
-    fn elapsed_s(&self) -> f64 {
-        self.0.elapsed_s()
-    }
-
-    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-        self.0.stop_test()
-    }
 }
 
 #[cfg(test)]

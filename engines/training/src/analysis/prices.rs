@@ -11,11 +11,12 @@
 //! because the slowest replica decides when gradients are exchanged.
 
 use crate::analysis::Setting;
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::known::{Best, best};
 use crate::search::outer;
-use crate::search::watch::{Found, Quiet, Unwatched, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::{StopOnly, Unwatched, Watch};
 
 /// Further ports that are tried in a pod where one more gains nothing.
 pub const MORE_PORTS: u32 = 4;
@@ -83,16 +84,16 @@ impl Prices {
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn new<W: Watch>(
+    pub fn new<W: Watch<Proposal>>(
         evaluator: &Evaluator,
         x: &[u32],
         rates: Rates,
         watch: &mut W,
     ) -> Result<Self, MethodError> {
-        let watch = &mut Quiet(watch);
+        let watch = &mut StopOnly(watch);
         let mut scratch = Scratch::default();
         let budget = &evaluator.network.budget;
-        let found = |x: Vec<u32>, scratch: &mut Scratch| Found {
+        let found = |x: Vec<u32>, scratch: &mut Scratch| Circuits {
             makespan: evaluator.makespan(&x, rates, scratch),
             ports: budget.total(&x),
             x,
@@ -139,7 +140,7 @@ impl Prices {
         let mut pods = Vec::new();
         for (pod, &free) in free.iter().enumerate() {
             let Some(ports) = budget.ports(pod) else { continue };
-            let with = |more: u32, watch: &mut Quiet<'_, W>| -> Result<(f64, bool), MethodError> {
+            let with = |more: u32, watch: &mut StopOnly<'_, W>| -> Result<(f64, bool), MethodError> {
                 watch.checkpoint()?;
                 let mut richer = evaluator.clone();
                 richer.network.budget = budget.with_ports(pod, ports.saturating_add(more));

@@ -12,11 +12,12 @@ mod shake;
 
 use crate::analysis::Setting;
 use crate::scenario::TrainingScenario;
-use crate::search::watch::{Quiet, Watch};
+use crate::search::circuits::Proposal;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 pub use failures::{CircuitFailure, PortCase, PortFailure, Together};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::{StopOnly, Watch};
 use rand::RngExt;
 use shake::Shaker;
 
@@ -119,14 +120,14 @@ impl Robustness {
     ///
     /// # Errors
     /// The reason to stop; a scenario that cannot be laid out.
-    pub fn new<W: Watch>(
+    pub fn new<W: Watch<Proposal>>(
         scenario: &TrainingScenario,
         setting: &Setting,
         x: &[u32],
         trials: Trials,
         watch: &mut W,
     ) -> Result<Self, MethodError> {
-        let watch = &mut Quiet(watch);
+        let watch = &mut StopOnly(watch);
         let evaluator = &setting.evaluator;
         let planned = Ends::of(evaluator, x, &mut Scratch::default());
         let mut shaker = Shaker::new(scenario, setting, x)?;

@@ -10,7 +10,7 @@ use crate::model::network::Network;
 use crate::programs::fixed_step::{FixedStep, Question, SlotWindows, Slots};
 use crate::programs::interval::Names;
 use crate::search::baselines::Baseline;
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, SeriesPoint, Severity};
@@ -158,7 +158,7 @@ fn write(
 struct Reading<'s> {
     evaluator: &'s Arc<Evaluator>,
     model: &'s FixedStep,
-    best: &'s mut Found,
+    best: &'s mut Circuits,
     scratch: Scratch,
     /// Points read so far.
     points: u32,
@@ -179,7 +179,7 @@ impl Reader<Training> for Reading<'_> {
         let x = self.model.circuits(values);
         let makespan = self.evaluator.makespan(&x, Rates::Best, &mut self.scratch);
         cx.count_work(1);
-        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
         if found.better_than(self.best) {
             let (evaluator, x) = (Arc::clone(self.evaluator), found.x.clone());
             super::session::hand_over(cx, &found, source, move || candidate(&evaluator, &x, Rates::Best))?;

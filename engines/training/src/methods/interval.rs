@@ -10,7 +10,7 @@ use super::{evolve, given, idle, joint, knobs, solver, start};
 use crate::Training;
 use crate::programs::interval::{IntervalModel, Names, Pruning, Scope, Shape, Shaped, Subject};
 use crate::scenario::TrainingScenario;
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use ask::solver_knobs;
@@ -118,11 +118,11 @@ fn begin(
     params: &Params,
     start: &start::Start,
     fixed: Option<&[u32]>,
-) -> Result<Found, MethodError> {
+) -> Result<Circuits, MethodError> {
     if let Some(fixed) = fixed {
         let evaluator = Arc::clone(&session.evaluator);
         let makespan = evaluator.makespan(fixed, session.rates, &mut Scratch::default());
-        let found = Found { ports: evaluator.network.budget.total(fixed), makespan, x: fixed.to_vec() };
+        let found = Circuits { ports: evaluator.network.budget.total(fixed), makespan, x: fixed.to_vec() };
         let (x, rates) = (found.x.clone(), session.rates);
         // Better circuits may be known, but they were not asked for.
         session.cx.supersede(makespan, found.ports as f64, "given circuits", move || {
@@ -219,7 +219,7 @@ fn fewest_ports(
     shaped: &Shaped,
     evaluator: &Arc<crate::simulate::evaluate::Evaluator>,
     rates: Rates,
-    best: &mut Found,
+    best: &mut Circuits,
     trace: &mut Arc<Trace>,
 ) -> Result<(), MethodError> {
     let limit_s = best.makespan * (1.0 + EQUAL);

@@ -7,9 +7,9 @@ use super::approach::Approach;
 use super::session::{Relaxed, Session};
 use super::{evolve, idle, knobs, order, prove, robust, start, topo};
 use crate::scenario::TrainingScenario;
+use crate::search::circuits::Circuits;
 use crate::search::general::{self, Closed};
 use crate::search::outer;
-use crate::search::watch::Found;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
@@ -102,7 +102,7 @@ pub(super) fn contended(
 fn close(
     session: &mut Session<'_, '_>,
     start: &start::Start,
-    best: &Found,
+    best: &Circuits,
     floor: f64,
 ) -> Result<Closed, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);

@@ -158,17 +158,8 @@ pub(super) fn event_orders() -> Vec<ParamInfo> {
 pub(super) fn order_limits(params: &Params, stream: Stream) -> order::Limits {
     let mut limits = order::Limits { stream, ..order::Limits::default() };
     limits.swaps = params.int("swaps").and_then(|value| u64::try_from(value).ok()).unwrap_or(limits.swaps);
-    revise_order(&mut limits, params);
+    limits.revise(|name| params.int(name));
     limits
-}
-
-/// Takes over the limits of the search over event orders, which may change while it runs.
-pub(super) fn revise_order(limits: &mut order::Limits, params: &Params) {
-    let limit = |name: &str, default: u64| {
-        params.int(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
-    };
-    limits.lps = limit("lps", limits.lps);
-    limits.restarts = limit("restarts", limits.restarts);
 }
 
 /// How the integer program over circuits is written.
@@ -241,17 +232,6 @@ pub(super) fn settings(params: &Params, hot: bool) -> Settings {
         hot,
         ..defaults
     };
-    revise(&mut settings, params);
+    settings.revise(|name| params.int(name));
     settings
-}
-
-/// Takes over the limits, which may change while the search runs.
-pub(super) fn revise(settings: &mut Settings, params: &Params) {
-    let limit = |name: &str| params.int(name).and_then(|value| u32::try_from(value).ok());
-    if let Some(generations) = limit("generations") {
-        settings.generations = generations;
-    }
-    if let Some(stall) = limit("stall_generations") {
-        settings.stall_generations = if settings.hot { stall.div_ceil(2) } else { stall };
-    }
 }

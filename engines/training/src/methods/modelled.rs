@@ -6,7 +6,7 @@ use crate::plan::TrainingResult;
 use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::instance::Instance;
 use crate::search::baselines::Baseline;
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
@@ -49,7 +49,7 @@ pub(super) struct Ground {
     pub evaluator: Evaluator,
     pub instance: Instance,
     /// The baselines at fair rates, in their order.
-    pub baselines: Vec<Found>,
+    pub baselines: Vec<Circuits>,
     /// Most circuits of every link that a plan as good as the best of them can use.
     pub caps: Vec<u32>,
 }
@@ -68,7 +68,7 @@ impl Ground {
         let mut judge = |baseline: Baseline| {
             let x = baseline.allocate(network);
             let makespan = evaluator.makespan(&x, Rates::Fair, &mut scratch);
-            Found { ports: network.budget.total(&x), makespan, x }
+            Circuits { ports: network.budget.total(&x), makespan, x }
         };
         let baselines = Baseline::ALL.map(&mut judge).to_vec();
         let fair_s = baselines.iter().map(|found| found.makespan).fold(f64::INFINITY, f64::min);

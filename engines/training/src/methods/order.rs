@@ -6,12 +6,12 @@ use super::{evolve, given, idle, knobs, start};
 use crate::plan::TrainingResult;
 use crate::scenario::TrainingScenario;
 use crate::search::carry;
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::ga;
 use crate::search::general;
 use crate::search::order::{self, Improved, Limits};
 use crate::search::polish::polish;
 use crate::search::repair;
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Rates, Scratch};
 use crate::simulate::iteration::{Piece, Trace};
 use lightbay_core::event::{EventBody, Severity};
@@ -19,6 +19,7 @@ use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
 /// Which plans the bound of this method covers.
@@ -82,7 +83,7 @@ impl Approach for Ordered {
 }
 
 /// The circuits of the hot start, or the best that a short genetic search finds from the baselines.
-fn short_search(session: &mut Session<'_, '_>) -> Result<Found, MethodError> {
+fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> {
     let start = start::start(session)?;
     if start.hot {
         return Ok(start.best);
@@ -108,8 +109,11 @@ pub(super) fn improve(session: &mut Session<'_, '_>, x: &[u32]) -> Result<Improv
     {
         let trace = schedule_of(session, &hot.plan.plan().result);
         let found =
-            Found { x: x.to_vec(), makespan: trace.makespan, ports: evaluator.network.budget.total(x) };
-        session.scheduled(&found, &Arc::new(trace.clone()), "hot start")?;
+            Circuits { x: x.to_vec(), makespan: trace.makespan, ports: evaluator.network.budget.total(x) };
+        session.found(
+            Proposal { circuits: found.clone(), schedule: Some(Arc::new(trace.clone())) },
+            "hot start",
+        )?;
         starts.push(trace);
     }
     let limits = knobs::order_limits(session.cx.params(), session.cx.stream(order::STREAM));
@@ -135,7 +139,7 @@ fn schedule_of(session: &Session<'_, '_>, result: &TrainingResult) -> Trace {
 
 /// Bounds what can be reached on the circuits of `best` by deciding in which order transfers start and end, and
 /// improves it where that finds a better schedule. Returns whether the bound is met.
-fn prove(session: &mut Session<'_, '_>, best: &mut Found, floor: f64) -> Result<bool, MethodError> {
+fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Result<bool, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
     session.cx.phase("orders", "a bound for these circuits");
     session.ordering_since_s = Some(session.cx.elapsed_s());
@@ -155,7 +159,7 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Found, floor: f64) -> Result<
 
 /// Exchanges single circuits while the search over event orders, cut short, finds better schedules for them;
 /// returns whether a search was cut short.
-fn exchange(session: &mut Session<'_, '_>, best: &mut Found) -> Result<bool, MethodError> {
+fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, MethodError> {
     session.cx.phase("exchanges", "single circuits, judged by event orders");
     let evaluator = Arc::clone(&session.evaluator);
     let budget = &evaluator.network.budget;
@@ -181,8 +185,9 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Found) -> Result<bool, Met
             match order::improve(&evaluator, x, &starts, limits, &mut Fixed(session)) {
                 Ok(improved) => {
                     let ports = evaluator.network.budget.total(x);
-                    let found = Found { x: x.to_vec(), makespan: improved.makespan, ports };
-                    stopped = session.scheduled(&found, &improved.trace, "exchange");
+                    let found = Circuits { x: x.to_vec(), makespan: improved.makespan, ports };
+                    let schedule = Some(Arc::clone(&improved.trace));
+                    stopped = session.found(Proposal { circuits: found.clone(), schedule }, "exchange");
                     stopped.as_ref().ok()?;
                     cut_short |= improved.cut_short;
                     known = known.min(improved.makespan);
@@ -194,7 +199,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Found) -> Result<bool, Met
                 }
             }
         });
-    *best = Found { ports: budget.total(&x), makespan, x };
+    *best = Circuits { ports: budget.total(&x), makespan, x };
     stopped.map(|()| cut_short)
 }
 
@@ -205,20 +210,19 @@ struct Given<'s, 'c, 'a> {
     x: &'s [u32],
 }
 
-impl Watch for Given<'_, '_, '_> {
+impl Watch<Proposal> for Given<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.session.checkpoint()
     }
 
-    fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
-        let trace = self.session.evaluator.trace(&found.x, Rates::Best, &mut Scratch::default());
-        self.scheduled(found, &Arc::new(trace), source)
-    }
-
-    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {
-        let ports = self.session.evaluator.network.budget.total(self.x);
-        let found = Found { x: self.x.to_vec(), makespan: found.makespan, ports };
-        self.session.scheduled(&found, trace, source)
+    fn found(&mut self, proposal: Proposal, source: &str) -> Result<(), MethodError> {
+        let Proposal { circuits, schedule } = proposal;
+        let evaluator = &self.session.evaluator;
+        let schedule = schedule
+            .unwrap_or_else(|| Arc::new(evaluator.trace(&circuits.x, Rates::Best, &mut Scratch::default())));
+        let ports = evaluator.network.budget.total(self.x);
+        let circuits = Circuits { x: self.x.to_vec(), makespan: circuits.makespan, ports };
+        self.session.found(Proposal { circuits, schedule: Some(schedule) }, source)
     }
 
     fn bound(&mut self, makespan: f64) {
@@ -233,28 +237,22 @@ impl Watch for Given<'_, '_, '_> {
         self.session.count(evaluations);
     }
 
-    fn closing(&self, settings: general::Settings) -> general::Settings {
-        self.session.closing(settings)
+    fn live(&self, parameter: &str) -> Option<i64> {
+        self.session.live(parameter)
     }
 }
 
 /// A session whose limits are not those of the parameters.
 struct Fixed<'s, 'c, 'a>(&'s mut Session<'c, 'a>);
 
-impl Watch for Fixed<'_, '_, '_> {
+impl Watch<Proposal> for Fixed<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.0.checkpoint()
     }
 
-    fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
-        self.0.found(found, source)
+    fn found(&mut self, proposal: Proposal, source: &str) -> Result<(), MethodError> {
+        self.0.found(proposal, source)
     }
-
-    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {
-        self.0.scheduled(found, trace, source)
-    }
-
-    fn bound(&mut self, _makespan: f64) {}
 
     fn report(&mut self, body: EventBody) {
         self.0.report(body);

@@ -6,7 +6,6 @@ use crate::Training;
 use crate::scenario::TrainingScenario;
 use crate::scenario::shared::SharedPods;
 use crate::search::reallocate::{Effort, Team, Trade, best_trade};
-use crate::search::watch::Watch;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
@@ -124,13 +123,13 @@ impl Run<'_, '_> {
             &mut Team,
             Effort,
             &dyn Fn(u64) -> Stream,
-            &mut Aloof<'_, '_>,
+            &mut Context<'_, Training>,
         ) -> Result<T, MethodError>,
     ) -> Result<T, MethodError> {
         // Streams follow from the seed, so that they can be made before the context is lent out.
         let seeded: Vec<Stream> = (0..ISLANDS).map(|number| self.cx.stream(number)).collect();
         let streams = |number: u64| seeded[(number % ISLANDS) as usize].clone();
-        question(&mut self.team, self.effort, &streams, &mut Aloof(self.cx))
+        question(&mut self.team, self.effort, &streams, self.cx)
     }
 
     /// Hands the plan of all jobs over if it is better than the best.
@@ -246,39 +245,3 @@ impl Run<'_, '_> {
 
 /// Random streams of the genetic search: one for each of its islands.
 const ISLANDS: u64 = 4;
-
-/// The context, for searches whose plans are none of the whole scenario.
-struct Aloof<'c, 'a>(&'c mut Context<'a, Training>);
-
-impl Watch for Aloof<'_, '_> {
-    fn checkpoint(&mut self) -> Result<(), MethodError> {
-        self.0.checkpoint()
-    }
-
-    fn found(&mut self, _found: &crate::search::watch::Found, _source: &str) -> Result<(), MethodError> {
-        Ok(())
-    }
-
-    fn bound(&mut self, _makespan: f64) {}
-
-    fn report(&mut self, body: EventBody) {
-        self.0.report(body);
-    }
-
-    fn count(&mut self, evaluations: u64) {
-        self.0.count_work(evaluations);
-    }
-
-    fn threads(&self) -> usize {
-        self.0.threads()
-    }
-
-    fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-        let control = std::sync::Arc::clone(self.0.control());
-        Box::new(move || control.stopping().is_some())
-    }
-
-    fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.0.parallel(work)
-    }
-}

@@ -8,7 +8,7 @@ use super::{knobs, solver, start, topo};
 use crate::Training;
 use crate::programs::selection::{Ask, Goal, Selection, Writing};
 use crate::search::carry;
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -84,7 +84,7 @@ impl Proven {
 pub(super) fn prove(
     session: &mut Session<'_, '_>,
     params: &Params,
-    best: &mut Found,
+    best: &mut Circuits,
     caps: &[u32],
 ) -> Result<Proven, MethodError> {
     let detail = format!("numbers of circuits by an integer program, from {:.6} s", best.makespan);
@@ -127,7 +127,7 @@ pub(super) fn prove(
 /// Only where the method has the solver's knobs and the program is exact.
 pub(super) fn fewest_ports(
     session: &mut Session<'_, '_>,
-    best: &mut Found,
+    best: &mut Circuits,
     caps: &[u32],
     limit_s: f64,
 ) -> Result<bool, MethodError> {
@@ -157,7 +157,7 @@ fn run(
     params: &Params,
     selection: &Selection,
     (goal, limit_s): (Goal, f64),
-    best: &mut Found,
+    best: &mut Circuits,
 ) -> Result<Ending, MethodError> {
     let mut reading = Reading {
         evaluator: Arc::clone(&session.evaluator),
@@ -198,7 +198,7 @@ struct Reading<'s> {
     goal: Goal,
     /// Makespan that ports may cost.
     limit_s: f64,
-    best: &'s mut Found,
+    best: &'s mut Circuits,
     scratch: Scratch,
 }
 
@@ -212,7 +212,7 @@ impl Reading<'_> {
     ) -> Result<(f64, bool), MethodError> {
         let makespan = self.evaluator.makespan(&x, self.rates, &mut self.scratch);
         cx.count_work(1);
-        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
         let better = match self.goal {
             Goal::Makespan => found.makespan < self.best.makespan,
             Goal::Ports => found.ports < self.best.ports && found.makespan <= self.limit_s,

@@ -6,13 +6,10 @@ use crate::model::build::Built;
 use crate::plan::{FAIR_ONLY, RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
 use crate::search::carry;
-use crate::search::ga::Settings;
-use crate::search::general;
-use crate::search::order;
+use crate::search::circuits::{Circuits, Proposal, rank};
 use crate::search::outer;
 use crate::search::ports;
 use crate::search::repair::{Limits, REPAIR_STREAM, RepairScratch};
-use crate::search::watch::{Found, Watch, rank};
 use crate::search::worst::Configurations;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
@@ -24,6 +21,7 @@ use lightbay_core::kind::Candidate;
 use lightbay_core::method::{MethodError, Outcome};
 use lightbay_core::plan::Status;
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::watch::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -109,16 +107,16 @@ impl<'c, 'a> Session<'c, 'a> {
     }
 
     /// Evaluates a vector under the rates of the method and hands it over.
-    pub fn evaluate(&mut self, x: Vec<u32>, source: &str) -> Result<Found, MethodError> {
+    pub fn evaluate(&mut self, x: Vec<u32>, source: &str) -> Result<Circuits, MethodError> {
         let makespan = self.evaluator.makespan(&x, self.rates, &mut Scratch::default());
-        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
         self.cx.count_work(1);
-        self.found(&found, source)?;
+        self.found(found.clone().into(), source)?;
         Ok(found)
     }
 
     /// The second phase: the same makespan with fewer ports, if that was asked for.
-    pub fn fewest_ports(&mut self, best: &mut Found, caps: &[u32]) -> Result<(), MethodError> {
+    pub fn fewest_ports(&mut self, best: &mut Circuits, caps: &[u32]) -> Result<(), MethodError> {
         if !self.cx.params().bool("min_ports") {
             return Ok(());
         }
@@ -158,7 +156,7 @@ pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut 
 /// Hands a plan over if it is better than the best.
 pub(super) fn hand_over(
     cx: &mut Context<'_, Training>,
-    found: &Found,
+    found: &Circuits,
     source: &str,
     build: impl FnOnce() -> Candidate<TrainingResult> + Send + 'static,
 ) -> Result<(), MethodError> {
@@ -236,7 +234,7 @@ fn metrics(evaluator: &Evaluator, result: &TrainingResult) -> BTreeMap<String, f
     metrics
 }
 
-impl Watch for Session<'_, '_> {
+impl Watch<Proposal> for Session<'_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         if let Some(since_s) = self.evolving_since_s {
             let limit_s = self.cx.params().float("wall_limit_s").unwrap_or(0.0);
@@ -254,21 +252,23 @@ impl Watch for Session<'_, '_> {
         Ok(())
     }
 
-    fn found(&mut self, found: &Found, source: &str) -> Result<(), MethodError> {
-        let (evaluator, x, rates) = (Arc::clone(&self.evaluator), found.x.clone(), self.rates);
+    fn found(&mut self, proposal: Proposal, source: &str) -> Result<(), MethodError> {
+        let (evaluator, rates) = (Arc::clone(&self.evaluator), self.rates);
+        let Proposal { circuits, schedule } = proposal;
+        let x = circuits.x.clone();
+        if let Some(trace) = schedule {
+            return hand_over(self.cx, &circuits, source, move || {
+                planned(&evaluator, &x, RateControl::Joint, &trace)
+            });
+        }
         let configurations = self.configurations.clone();
-        hand_over(self.cx, found, source, move || {
+        hand_over(self.cx, &circuits, source, move || {
             let candidate = candidate(&evaluator, &x, rates);
             match &configurations {
                 Some(all) => robust::with_worst(candidate, all),
                 None => candidate,
             }
         })
-    }
-
-    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, source: &str) -> Result<(), MethodError> {
-        let (evaluator, x, trace) = (Arc::clone(&self.evaluator), found.x.clone(), Arc::clone(trace));
-        hand_over(self.cx, found, source, move || planned(&evaluator, &x, RateControl::Joint, &trace))
     }
 
     fn bound(&mut self, makespan: f64) {
@@ -283,12 +283,13 @@ impl Watch for Session<'_, '_> {
         self.cx.count_work(evaluations);
     }
 
-    fn offered(&mut self) -> Option<Vec<u32>> {
+    fn offered(&mut self) -> Option<Proposal> {
         let plan = self.cx.offered()?;
         let mut x = carry::listed(&plan.plan().result, self.evaluator.network.links())?;
         self.repair(&mut x);
+        let (makespan, ports) = (plan.plan().objective.value, self.evaluator.network.budget.total(&x));
         self.offer = Some(plan);
-        Some(x)
+        Some(Circuits { x, makespan, ports }.into())
     }
 
     fn judged(&mut self, makespan: f64, taken: bool) {
@@ -297,26 +298,26 @@ impl Watch for Session<'_, '_> {
         }
     }
 
-    fn revise(&self, settings: &mut Settings) {
-        super::knobs::revise(settings, self.cx.params());
-    }
-
-    fn closing(&self, mut settings: general::Settings) -> general::Settings {
+    fn live(&self, parameter: &str) -> Option<i64> {
         let params = self.cx.params();
-        if let Some(nodes) = params.int("orders") {
-            settings.nodes = nodes.max(0) as u64;
-        }
-        if let Some(since_s) = self.ordering_since_s {
+        // The search over orders has a limit of its own.
+        if parameter == "orders"
+            && let Some(since_s) = self.ordering_since_s
+        {
             let limit_s = params.float("orders_limit_s").unwrap_or(0.0);
             if limit_s > 0.0 && self.cx.elapsed_s() - since_s >= limit_s {
-                settings.nodes = 0;
+                return Some(0);
             }
         }
-        settings
+        params.int(parameter)
     }
 
-    fn revise_order(&self, limits: &mut order::Limits) {
-        super::knobs::revise_order(limits, self.cx.params());
+    fn elapsed_s(&self) -> f64 {
+        self.cx.elapsed_s()
+    }
+
+    fn is_paused(&self) -> bool {
+        self.cx.control().is_paused()
     }
 
     fn threads(&self) -> usize {
@@ -324,8 +325,7 @@ impl Watch for Session<'_, '_> {
     }
 
     fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-        let control = Arc::clone(self.cx.control());
-        Box::new(move || control.stopping().is_some())
+        Watch::<Proposal>::stop_test(self.cx)
     }
 
     fn parallel<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
@@ -336,16 +336,10 @@ impl Watch for Session<'_, '_> {
 /// A search of the relaxation: what it finds are no plans, only its end matters.
 pub(super) struct Relaxed<'s, 'c, 'a>(pub &'s mut Session<'c, 'a>);
 
-impl Watch for Relaxed<'_, '_, '_> {
+impl Watch<Proposal> for Relaxed<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.0.checkpoint()
     }
-
-    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
-        Ok(())
-    }
-
-    fn bound(&mut self, _makespan: f64) {}
 
     fn report(&mut self, body: EventBody) {
         self.0.report(body);

@@ -4,7 +4,7 @@ use super::session::Session;
 use crate::programs::circuit_bounds::useful_within;
 use crate::search::baselines::Baseline;
 use crate::search::carry;
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint};
 use lightbay_core::method::MethodError;
@@ -12,7 +12,7 @@ use lightbay_core::method::MethodError;
 /// The beginning of a search.
 pub(super) struct Start {
     /// The best plan known.
-    pub best: Found,
+    pub best: Circuits,
     /// Most circuits of every link that a plan at least as good can use.
     pub caps: Vec<u32>,
     /// Plans to begin from, within the caps.
@@ -56,7 +56,7 @@ pub(super) fn admit(caps: &mut [u32], x: &[u32]) {
 }
 
 /// The plan the run was started from, on this scenario.
-fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Found>, MethodError> {
+fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Circuits>, MethodError> {
     let Some(hot) = session.cx.hot_start() else { return Ok(None) };
     session.cx.phase("hot start", format!("plan of {}", hot.plan.plan().method));
     let plan = hot.plan.plan();
@@ -97,7 +97,7 @@ fn hot_start(session: &mut Session<'_, '_>) -> Result<Option<Found>, MethodError
 }
 
 /// The three baselines under the rates of the method, and the best makespan among them under fair rates.
-fn baselines(session: &mut Session<'_, '_>) -> Result<(Vec<Found>, f64), MethodError> {
+fn baselines(session: &mut Session<'_, '_>) -> Result<(Vec<Circuits>, f64), MethodError> {
     session.cx.phase("baselines", "proportional, square root, iterative halving");
     let mut scratch = Scratch::default();
     let mut limit = f64::INFINITY;

@@ -4,15 +4,16 @@ use super::approach::Approach;
 use super::session::Session;
 use super::{evolve, idle, knobs, start};
 use crate::scenario::TrainingScenario;
+use crate::search::circuits::Circuits;
 use crate::search::outer;
 use crate::search::polish::polish;
 use crate::search::repair::Limits;
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::Problem;
+use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
 /// The search with proof at fair rates.
@@ -112,7 +113,7 @@ pub(super) fn prove(
 pub(super) fn climb(
     session: &mut Session<'_, '_>,
     caps: &[u32],
-    best: &mut Found,
+    best: &mut Circuits,
 ) -> Result<(), MethodError> {
     session.cx.phase("local search", "exchanges of single circuits");
     let evaluator = Arc::clone(&session.evaluator);
@@ -128,9 +129,9 @@ pub(super) fn climb(
             evaluator.makespan(x, rates, &mut scratch)
         })
     });
-    let found = Found { ports: evaluator.network.budget.total(&x), makespan, x };
+    let found = Circuits { ports: evaluator.network.budget.total(&x), makespan, x };
     if found.better_than(best) {
-        session.found(&found, "local search")?;
+        session.found(found.clone().into(), "local search")?;
         *best = found;
     }
     stopped

@@ -1,11 +1,12 @@
 //! Searches of sections that end with the time given for them.
 
-use crate::search::watch::{Found, Watch};
+use crate::search::circuits::Proposal;
 use lightbay_core::clock::Deadline;
 use lightbay_core::context::Stop;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
 use lightbay_core::report::Unavailable;
+use lightbay_core::watch::Watch;
 
 /// Stops a search at a deadline and keeps nothing of what it says.
 #[derive(Clone, Copy, Debug)]
@@ -21,16 +22,10 @@ impl Limited {
     }
 }
 
-impl Watch for Limited {
+impl Watch<Proposal> for Limited {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         if self.0.is_over() { Err(Stop::Time.into()) } else { Ok(()) }
     }
-
-    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
-        Ok(())
-    }
-
-    fn bound(&mut self, _makespan: f64) {}
 
     fn report(&mut self, _body: EventBody) {}
 

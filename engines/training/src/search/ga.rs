@@ -7,14 +7,15 @@
 
 mod island;
 
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::repair::Limits;
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates};
 use island::{Cache, Island, Record};
 use lightbay_core::event::{EventBody, GenerationStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::plan::Limit;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 /// How the search works.
@@ -89,7 +90,7 @@ impl<'a> Task<'a> {
 #[derive(Clone, Debug)]
 pub struct Evolved {
     /// The best individual.
-    pub best: Found,
+    pub best: Circuits,
     /// Generations bred.
     pub generations: u64,
     /// Vectors evaluated.
@@ -105,7 +106,7 @@ const CHUNK_NS: u64 = 3_000_000;
 ///
 /// # Errors
 /// The reason to stop; the best until then has been handed to `watch`.
-pub fn evolve<W: Watch>(
+pub fn evolve<W: Watch<Proposal>>(
     task: Task<'_>,
     settings: &Settings,
     seeds: &[Vec<u32>],
@@ -134,7 +135,7 @@ pub fn evolve<W: Watch>(
     loop {
         watch.checkpoint()?;
         state.take_offer(watch)?;
-        watch.revise(&mut state.settings);
+        state.settings.revise(|name| watch.live(name));
         let reached = |target: f64| state.best.as_ref().is_some_and(|best| best.makespan <= target);
         if task.target.is_some_and(reached) {
             return Ok(state.end(None));
@@ -156,12 +157,25 @@ pub fn evolve<W: Watch>(
     }
 }
 
+impl Settings {
+    /// Takes over the limits that may change while the search runs, by the names of their parameters.
+    pub(crate) fn revise(&mut self, live: impl Fn(&str) -> Option<i64>) {
+        let limit = |name: &str| live(name).and_then(|value| u32::try_from(value).ok());
+        if let Some(generations) = limit("generations") {
+            self.generations = generations;
+        }
+        if let Some(stall) = limit("stall_generations") {
+            self.stall_generations = if self.hot { stall.div_ceil(2) } else { stall };
+        }
+    }
+}
+
 struct Evolution<'a> {
     task: Task<'a>,
     settings: Settings,
     islands: Vec<Island<'a>>,
     cache: Cache,
-    best: Option<Found>,
+    best: Option<Circuits>,
     /// Generations bred so far; the first population is generation 0.
     generation: u64,
     stall: u64,
@@ -183,7 +197,7 @@ impl<'a> Evolution<'a> {
             .max(1)
     }
 
-    fn each<W: Watch>(&mut self, watch: &W, work: impl Fn(usize, &mut Island<'a>, &Cache) + Sync) {
+    fn each<W: Watch<Proposal>>(&mut self, watch: &W, work: impl Fn(usize, &mut Island<'a>, &Cache) + Sync) {
         let cache = &self.cache;
         let mut numbered: Vec<(usize, &mut Island<'a>)> = self.islands.iter_mut().enumerate().collect();
         if watch.threads() > 1 && numbered.len() > 1 {
@@ -197,7 +211,7 @@ impl<'a> Evolution<'a> {
     }
 
     /// Collects what the islands found in the last `count` generations.
-    fn conclude<W: Watch>(&mut self, count: u64, watch: &mut W) -> Result<(), MethodError> {
+    fn conclude<W: Watch<Proposal>>(&mut self, count: u64, watch: &mut W) -> Result<(), MethodError> {
         for island in &mut self.islands {
             self.cache.extend(island.learned.drain());
         }
@@ -229,7 +243,7 @@ impl<'a> Evolution<'a> {
             watch.count(evaluated);
             self.best = better;
             if improved && let Some(best) = &self.best {
-                watch.found(best, source)?;
+                watch.found(best.clone().into(), source)?;
             }
             watch.report(EventBody::Generation(stats));
         }
@@ -238,7 +252,7 @@ impl<'a> Evolution<'a> {
             if let Some(best) = island.best()
                 && self.best.as_ref().is_none_or(|known| best.better_than(known))
             {
-                watch.found(best, "population")?;
+                watch.found(best.clone().into(), "population")?;
                 self.best = Some(best.clone());
             }
             island.records.clear();
@@ -246,7 +260,7 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    fn stats(&self, records: &[&Record], best: Option<&Found>) -> GenerationStats {
+    fn stats(&self, records: &[&Record], best: Option<&Circuits>) -> GenerationStats {
         let population: u64 = records.iter().map(|record| record.size).sum();
         let sum = |value: fn(&Record) -> f64| records.iter().map(|record| value(record)).sum::<f64>();
         let mean = sum(|record| record.sum) / population as f64;
@@ -273,7 +287,7 @@ impl<'a> Evolution<'a> {
 
     /// The best of every island takes the place of the worst of the next.
     fn migrate(&mut self) {
-        let bests: Vec<Option<Found>> = self.islands.iter().map(|island| island.best().cloned()).collect();
+        let bests: Vec<Option<Circuits>> = self.islands.iter().map(|island| island.best().cloned()).collect();
         let islands = self.islands.len();
         if islands < 2 {
             return;
@@ -285,8 +299,9 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    fn take_offer<W: Watch>(&mut self, watch: &mut W) -> Result<(), MethodError> {
-        let Some(mut x) = watch.offered() else { return Ok(()) };
+    fn take_offer<W: Watch<Proposal>>(&mut self, watch: &mut W) -> Result<(), MethodError> {
+        let Some(offer) = watch.offered() else { return Ok(()) };
+        let mut x = offer.circuits.x;
         for (circuits, &cap) in x.iter_mut().zip(self.task.caps) {
             *circuits = (*circuits).clamp(1, cap.max(1));
         }
@@ -296,7 +311,7 @@ impl<'a> Evolution<'a> {
         watch.judged(found.makespan, taken);
         self.islands[0].welcome(&found);
         if taken {
-            watch.found(&found, "offer")?;
+            watch.found(found.clone().into(), "offer")?;
             self.stall = 0;
             self.best = Some(found);
         }
@@ -304,7 +319,7 @@ impl<'a> Evolution<'a> {
     }
 
     fn end(self, limit: Option<Limit>) -> Evolved {
-        let best = self.best.unwrap_or(Found { x: Vec::new(), makespan: f64::INFINITY, ports: 0 });
+        let best = self.best.unwrap_or(Circuits { x: Vec::new(), makespan: f64::INFINITY, ports: 0 });
         Evolved { best, generations: self.generation, evaluations: self.evaluations, limit }
     }
 }

@@ -1,6 +1,6 @@
 //! The best circuits for given ports, from a plan that is known.
 
-use super::watch::{Found, Quiet, Watch};
+use super::circuits::{Circuits, Proposal};
 use crate::programs::circuit_bounds::circuit_bounds;
 use crate::search::outer;
 use crate::search::polish::polish;
@@ -8,6 +8,7 @@ use crate::search::repair::Limits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::{StopOnly, Watch};
 
 /// Circuit vectors that one price may list.
 const LISTED: u64 = 20_000;
@@ -24,21 +25,21 @@ const NONE: f64 = 1e-12;
 /// The best plan found.
 #[derive(Clone, Debug)]
 pub(crate) struct Best {
-    pub found: Found,
+    pub found: Circuits,
     /// Whether nothing is better.
     pub proven: bool,
 }
 
 /// The best circuits, of one link at most so many where `most` says so. `known` must keep to that.
-pub(crate) fn best<W: Watch>(
+pub(crate) fn best<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
     most: Option<(usize, u32)>,
-    known: Found,
-    watch: &mut Quiet<'_, W>,
+    known: Circuits,
+    watch: &mut StopOnly<'_, W>,
 ) -> Result<Best, MethodError> {
     let network = &evaluator.network;
-    let enough = |known: &Found, bound: f64| known.makespan <= bound * (1.0 + NONE);
+    let enough = |known: &Circuits, bound: f64| known.makespan <= bound * (1.0 + NONE);
     if enough(&known, evaluator.ideal.makespan()) {
         return Ok(Best { found: known, proven: true });
     }
@@ -77,24 +78,24 @@ pub(crate) fn best<W: Watch>(
 }
 
 /// The best circuits, and whether nothing is better.
-pub(crate) fn best_known<W: Watch>(
+pub(crate) fn best_known<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
-    known: Found,
-    watch: &mut Quiet<'_, W>,
-) -> Result<(Found, bool), MethodError> {
+    known: Circuits,
+    watch: &mut StopOnly<'_, W>,
+) -> Result<(Circuits, bool), MethodError> {
     let best = best(evaluator, rates, None, known, watch)?;
     Ok((best.found, best.proven))
 }
 
 /// Exchanges single circuits while that helps.
-fn exchange<W: Watch>(
+fn exchange<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
     caps: &[u32],
-    best: &mut Found,
+    best: &mut Circuits,
     scratch: &mut Scratch,
-    watch: &mut Quiet<'_, W>,
+    watch: &mut StopOnly<'_, W>,
 ) -> Result<(), MethodError> {
     let budget = &evaluator.network.budget;
     let mut x = best.x.clone();
@@ -107,7 +108,7 @@ fn exchange<W: Watch>(
     stopped?;
     // Within a nanosecond fewer ports may have been preferred to a shorter iteration.
     if makespan < best.makespan {
-        *best = Found { ports: budget.total(&x), makespan, x };
+        *best = Circuits { ports: budget.total(&x), makespan, x };
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ mod program;
 mod realise;
 mod solver;
 
-use crate::search::watch::{Found, Watch};
+use crate::search::circuits::{Circuits, Proposal};
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use crate::simulate::iteration::Trace;
 use competition::Competition;
@@ -22,6 +22,7 @@ use events::Order;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::{Stream, Streams};
+use lightbay_core::watch::{StopTest, Watch};
 use moves::Pricing;
 use rand::RngExt;
 use rustc_hash::FxHashSet;
@@ -52,6 +53,17 @@ pub struct Limits {
     pub stream: Stream,
 }
 
+impl Limits {
+    /// Takes over the limits that may change while the search runs, by the names of their parameters.
+    pub(crate) fn revise(&mut self, live: impl Fn(&str) -> Option<i64>) {
+        let limit = |name: &str, default: u64| {
+            live(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
+        };
+        self.lps = limit("lps", self.lps);
+        self.restarts = limit("restarts", self.restarts);
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self { lps: 1000, swaps: 40, restarts: 24, target: 0.0, stream: Streams::new(0).stream(STREAM) }
@@ -80,7 +92,7 @@ pub struct Improved {
 /// # Errors
 /// The reason to stop, a failure of the solver, or no schedule to begin with; what was found until then has been
 /// handed to `watch`.
-pub fn improve<W: Watch>(
+pub fn improve<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
     starts: &[Trace],
@@ -101,7 +113,7 @@ pub fn improve<W: Watch>(
         target,
         best,
         limits,
-        solver: Solver::new(watch.stop_test()),
+        solver: Solver::new(StopTest::from(watch.stop_test())),
         pricing: Pricing::default(),
         seen: FxHashSet::default(),
         reported: 0,
@@ -119,7 +131,7 @@ pub fn improve<W: Watch>(
     })
 }
 
-struct Search<'a, W: Watch> {
+struct Search<'a, W: Watch<Proposal>> {
     evaluator: &'a Evaluator,
     x: &'a [u32],
     competition: Competition,
@@ -133,7 +145,7 @@ struct Search<'a, W: Watch> {
     watch: &'a mut W,
 }
 
-impl<W: Watch> Search<'_, W> {
+impl<W: Watch<Proposal>> Search<'_, W> {
     /// Searches; returns whether programs ran out.
     fn run(&mut self, starts: &[Trace]) -> Result<bool, MethodError> {
         let mut base: Option<Point> = None;
@@ -174,7 +186,7 @@ impl<W: Watch> Search<'_, W> {
     /// Whether the search is over: target reached or programs spent.
     fn over(&mut self) -> Result<bool, MethodError> {
         self.watch.checkpoint()?;
-        self.watch.revise_order(&mut self.limits);
+        self.limits.revise(|name| self.watch.live(name));
         Ok(self.best.makespan <= self.target * (1.0 + SAME) || self.spent())
     }
 
@@ -201,12 +213,12 @@ impl<W: Watch> Search<'_, W> {
         if point.makespan * self.competition.unit_s < self.best.makespan * (1.0 - SAME) {
             let trace = Arc::new(realise::trace(self.evaluator, self.x, &self.competition, &point));
             if trace.makespan < self.best.makespan {
-                let found = Found {
+                let found = Circuits {
                     x: self.x.to_vec(),
                     makespan: trace.makespan,
                     ports: self.evaluator.network.budget.total(self.x),
                 };
-                self.watch.scheduled(&found, &trace, source)?;
+                self.watch.found(Proposal { circuits: found, schedule: Some(Arc::clone(&trace)) }, source)?;
                 self.best = trace;
             }
         }

@@ -11,11 +11,12 @@ mod boxes;
 mod leaves;
 mod vectors;
 
-use crate::search::watch::{Found, Watch};
+use crate::search::circuits::{Circuits, Proposal};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 pub(crate) use leaves::Split;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 pub(crate) use vectors::{Odometer, Vectors};
 
 /// Most vectors that are listed and sorted; beyond, boxes of vectors are searched.
@@ -58,7 +59,7 @@ impl<'a> Task<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     /// The best vector, unless the one given was not beaten.
-    pub best: Option<Found>,
+    pub best: Option<Circuits>,
     /// No vector is better than this, seconds; the makespan of the best plan if the search was complete.
     pub bound: f64,
     /// Whether the most boxes were looked at before the search was complete.
@@ -73,7 +74,11 @@ pub struct Proof {
 ///
 /// # Errors
 /// The reason to stop; what was found until then has been handed to `watch`.
-pub fn search<W: Watch>(task: Task<'_>, known: Option<&Found>, watch: &mut W) -> Result<Proof, MethodError> {
+pub fn search<W: Watch<Proposal>>(
+    task: Task<'_>,
+    known: Option<&Circuits>,
+    watch: &mut W,
+) -> Result<Proof, MethodError> {
     let split = Split::new(task);
     let mut state = State { best: known.cloned(), improved: false, evaluated: 0, task, watch };
     let vectors = Vectors::list(&split, task, state.watch)?;
@@ -92,7 +97,7 @@ pub fn search<W: Watch>(task: Task<'_>, known: Option<&Found>, watch: &mut W) ->
 ///
 /// # Errors
 /// The reason to stop.
-pub fn can_list<W: Watch>(task: Task<'_>, watch: &mut W) -> Result<bool, MethodError> {
+pub fn can_list<W: Watch<Proposal>>(task: Task<'_>, watch: &mut W) -> Result<bool, MethodError> {
     let split = Split::new(task);
     Ok(Vectors::odometer(&split, task.listed, watch)?.is_some())
 }
@@ -103,15 +108,15 @@ fn cautious(bound: f64) -> f64 {
 }
 
 /// What both ways of searching share.
-struct State<'a, W: Watch> {
-    best: Option<Found>,
+struct State<'a, W: Watch<Proposal>> {
+    best: Option<Circuits>,
     improved: bool,
     evaluated: u64,
     task: Task<'a>,
     watch: &'a mut W,
 }
 
-impl<W: Watch> State<'_, W> {
+impl<W: Watch<Proposal>> State<'_, W> {
     /// The makespan to beat.
     fn target(&self) -> f64 {
         self.best.as_ref().map_or(f64::INFINITY, |best| best.makespan)
@@ -128,8 +133,8 @@ impl<W: Watch> State<'_, W> {
         if makespan >= self.target() {
             return Ok(false);
         }
-        let found = Found { x: x.to_vec(), makespan, ports: self.task.evaluator.network.budget.total(x) };
-        self.watch.found(&found, &source())?;
+        let found = Circuits { x: x.to_vec(), makespan, ports: self.task.evaluator.network.budget.total(x) };
+        self.watch.found(found.clone().into(), &source())?;
         self.best = Some(found);
         self.improved = true;
         Ok(true)
@@ -140,7 +145,8 @@ impl<W: Watch> State<'_, W> {
         if self.task.relaxed {
             return Ok(());
         }
-        if let Some(x) = self.watch.offered() {
+        if let Some(offer) = self.watch.offered() {
+            let x = offer.circuits.x;
             let makespan = self.task.evaluator.makespan(&x, self.task.rates, scratch);
             let taken = self.offer(&x, makespan, || "offer".to_owned())?;
             self.watch.judged(makespan, taken);

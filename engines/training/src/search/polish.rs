@@ -1,7 +1,7 @@
 //! Coordinate search around one circuit vector: fill free ports, exchange single circuits, drop useless ones.
 
+use crate::search::circuits::rank;
 use crate::search::repair::Limits;
-use crate::search::watch::rank;
 
 /// What a vector is worth: makespan in seconds.
 pub trait Worth {

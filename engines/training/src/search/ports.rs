@@ -4,11 +4,12 @@
 //! vector that can keep the makespan each sink link is independent of the others, and bisection gives its
 //! fewest circuits. Elsewhere circuits are dropped one at a time while the makespan holds.
 
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::outer::{Split, Task, Vectors};
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::Scratch;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Relative loss of makespan that counts as none.
 pub const TOLERANCE: f64 = 1e-7;
@@ -17,7 +18,7 @@ pub const TOLERANCE: f64 = 1e-7;
 #[derive(Clone, Debug)]
 pub struct Fewest {
     /// The plan, never with more ports than the one given.
-    pub found: Found,
+    pub found: Circuits,
     /// Whether no plan with fewer ports keeps the makespan.
     pub proven: bool,
 }
@@ -26,7 +27,11 @@ pub struct Fewest {
 ///
 /// # Errors
 /// The reason to stop.
-pub fn fewest<W: Watch>(task: Task<'_>, from: &Found, watch: &mut W) -> Result<Fewest, MethodError> {
+pub fn fewest<W: Watch<Proposal>>(
+    task: Task<'_>,
+    from: &Circuits,
+    watch: &mut W,
+) -> Result<Fewest, MethodError> {
     let split = Split::new(task);
     let limit = from.makespan * (1.0 + TOLERANCE);
     if split.modelled
@@ -53,7 +58,7 @@ pub fn fewest<W: Watch>(task: Task<'_>, from: &Found, watch: &mut W) -> Result<F
                 if makespan > limit {
                     break;
                 }
-                best = Found { ports: budget.total(&x), makespan, x: x.clone() };
+                best = Circuits { ports: budget.total(&x), makespan, x: x.clone() };
                 dropped = true;
             }
         }
@@ -63,13 +68,13 @@ pub fn fewest<W: Watch>(task: Task<'_>, from: &Found, watch: &mut W) -> Result<F
     }
 }
 
-fn listed<W: Watch>(
+fn listed<W: Watch<Proposal>>(
     split: &Split<'_>,
     mut odometer: crate::search::outer::Odometer<'_>,
-    from: &Found,
+    from: &Circuits,
     limit: f64,
     watch: &mut W,
-) -> Result<Found, MethodError> {
+) -> Result<Circuits, MethodError> {
     let task = split.task;
     let (budget, model) = (&task.evaluator.network.budget, &task.evaluator.model);
     let rates = split.rates();
@@ -93,7 +98,7 @@ fn listed<W: Watch>(
                 && let Some(leaves) = split.fewest(&mut x, limit, &mut scratch)
                 && budget.fits(&x)
             {
-                let found = Found { ports: budget.total(&x), makespan: end.max(leaves), x };
+                let found = Circuits { ports: budget.total(&x), makespan: end.max(leaves), x };
                 if (found.ports, found.makespan) < (best.ports, best.makespan) {
                     best = found;
                 }

@@ -18,14 +18,15 @@ use crate::programs::circuit_bounds::useful_within;
 use crate::scenario::instance::Instance;
 use crate::scenario::shared::SharedPods;
 use crate::search::baselines::Baseline;
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::ports::TOLERANCE;
-use crate::search::watch::{Found, Unwatched, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::schedule;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Stream;
+use lightbay_core::watch::{Unwatched, Watch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -157,7 +158,7 @@ impl Team {
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn plan_alone<W: Watch>(
+    pub fn plan_alone<W: Watch<Proposal>>(
         &mut self,
         member: usize,
         effort: Effort,
@@ -191,7 +192,7 @@ impl Team {
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn bound<W: Watch>(
+    pub fn bound<W: Watch<Proposal>>(
         &self,
         member: usize,
         effort: Effort,
@@ -209,7 +210,7 @@ impl Team {
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn trade<W: Watch>(
+    pub fn trade<W: Watch<Proposal>>(
         &self,
         member: usize,
         ports: &[u32],
@@ -345,7 +346,7 @@ pub fn best_trade(trades: Vec<Trade>) -> Option<Trade> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surplus {
     /// The plan with the fewest ports found.
-    pub fewest: Found,
+    pub fewest: Circuits,
     /// Ports of the real pods, in their order.
     pub ports: Vec<u32>,
     /// Those that the plan uses which was asked about.
@@ -366,7 +367,7 @@ pub fn surplus(
 ) -> Result<Surplus, MethodError> {
     let mut watch = Unwatched::default();
     let budget = &evaluator.network.budget;
-    let plan = Found { x: x.to_vec(), makespan, ports: budget.total(x) };
+    let plan = Circuits { x: x.to_vec(), makespan, ports: budget.total(x) };
     // Circuits beyond those useful within this makespan are never needed for it.
     let mut caps = useful_within(&evaluator.network, makespan);
     for (cap, circuits) in caps.iter_mut().zip(x) {
@@ -383,15 +384,15 @@ pub fn surplus(
 }
 
 /// The best baseline under some rates.
-fn baseline(evaluator: &Evaluator, rates: Rates) -> Found {
+fn baseline(evaluator: &Evaluator, rates: Rates) -> Circuits {
     let mut scratch = Scratch::default();
     let judge = |baseline: Baseline| {
         let x = baseline.allocate(&evaluator.network);
         let makespan = evaluator.makespan(&x, rates, &mut scratch);
-        Found { ports: evaluator.network.budget.total(&x), makespan, x }
+        Circuits { ports: evaluator.network.budget.total(&x), makespan, x }
     };
     let [first, second, third] = Baseline::ALL.map(judge);
-    let better = |a: Found, b: Found| if b.better_than(&a) { b } else { a };
+    let better = |a: Circuits, b: Circuits| if b.better_than(&a) { b } else { a };
     better(better(first, second), third)
 }
 

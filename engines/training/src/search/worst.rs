@@ -6,8 +6,8 @@
 //! every sink link ends no later the more circuits it has, in every configuration and so in the worst, and the link
 //! that is worst must get the next circuit. Elsewhere circuits are exchanged one at a time.
 
+use super::circuits::{Circuits, Proposal};
 use super::known::best_known;
-use super::watch::{Found, Quiet, Watch};
 use crate::programs::circuit_bounds::circuit_bounds;
 use crate::scenario::instance::Instance;
 use crate::scenario::variants::Variant;
@@ -18,6 +18,7 @@ use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::watch::{StopOnly, Watch};
 
 /// Room above the best known makespan in which circuits count as useful.
 const ROOM: f64 = 1e-4;
@@ -93,7 +94,7 @@ impl Configurations {
     ///
     /// # Errors
     /// The reason to stop, also from `improved`.
-    pub fn search<W: Watch>(
+    pub fn search<W: Watch<Proposal>>(
         &self,
         seeds: &[Vec<u32>],
         listed: u64,
@@ -117,12 +118,12 @@ impl Configurations {
         let mut scratch = Scratch::default();
         for (at, evaluator) in self.evaluators.iter().enumerate() {
             let budget = &evaluator.network.budget;
-            let known = Found {
+            let known = Circuits {
                 makespan: evaluator.makespan(&served.x, Rates::Best, &mut scratch),
                 ports: budget.total(&served.x),
                 x: served.x.clone(),
             };
-            let (alone, proven) = best_known(evaluator, Rates::Best, known, &mut Quiet(watch))?;
+            let (alone, proven) = best_known(evaluator, Rates::Best, known, &mut StopOnly(watch))?;
             if proven {
                 served.bound = served.bound.max(self.nct(at, alone.makespan));
             }
@@ -176,7 +177,7 @@ impl Configurations {
     }
 
     /// Looks at the vectors of through links from the most promising on.
-    fn listed<W: Watch>(
+    fn listed<W: Watch<Proposal>>(
         &self,
         splits: &[Split<'_>],
         mut served: Served,
@@ -260,7 +261,12 @@ impl Configurations {
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn fewest<W: Watch>(&self, x: &mut [u32], limit: f64, watch: &mut W) -> Result<(), MethodError> {
+    pub fn fewest<W: Watch<Proposal>>(
+        &self,
+        x: &mut [u32],
+        limit: f64,
+        watch: &mut W,
+    ) -> Result<(), MethodError> {
         let budget = &self.evaluators[0].network.budget;
         let mut links: Vec<usize> = (0..x.len()).collect();
         links.sort_by_key(|&link| std::cmp::Reverse(budget.cost(link)));

@@ -5,9 +5,10 @@
 mod parts;
 
 use lightbay_core::random::{Stream, Streams};
+use lightbay_core::watch::Unwatched;
 use lightbay_training::scenario::instance::{GpuSet, Instance, LinkKind, Task};
+use lightbay_training::search::circuits::Circuits;
 use lightbay_training::search::general::{Closed, Search, Settings};
-use lightbay_training::search::watch::{Found, Unwatched};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
@@ -121,7 +122,7 @@ pub fn solve(instance: &Instance, x: &[u32], caps: &[u32], nodes: u64) -> Solved
     let plain = evaluator.bound(caps, &mut scratch);
     let rules = evaluator.makespan(x, Rates::Best, &mut scratch);
     let ports = evaluator.network.budget.total(x);
-    let known = Found { x: x.to_vec(), makespan: rules, ports };
+    let known = Circuits { x: x.to_vec(), makespan: rules, ports };
     let settings = Settings { nodes, ..Settings::default() };
     let closed =
         Search::new(&evaluator, caps, known, plain * (1.0 - 1e-12), settings, &mut Unwatched::default())

@@ -2,10 +2,10 @@
 
 use crate::support::{Asked, circuits};
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use lightbay_training::TrainingScenario;
 use lightbay_training::analysis::prices::Prices;
 use lightbay_training::scenario::job::{Job, ModelChoice, PortsPerPod, RunConfig};
-use lightbay_training::search::watch::Unwatched;
 use lightbay_training::simulate::evaluate::{Evaluator, Rates};
 use rand::RngExt;
 

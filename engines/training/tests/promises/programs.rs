@@ -5,7 +5,7 @@ use lightbay_core::event::{EndStatus, EventBody, HotStartFate};
 use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;
 use lightbay_core::scenario::Scenario;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -130,7 +130,7 @@ fn models_can_be_solved_elsewhere_and_read_back() {
         let model = modelled.model(&scenario, &params).unwrap();
         assert_eq!(model, modelled.model(&scenario, &params).unwrap(), "{name} is written the same twice");
         let solution =
-            solve_here(&model, &Options::new().time_limit_s(60.0), &Start::None, &mut Unwatched).unwrap();
+            solve_here(&model, &Options::new().time_limit_s(60.0), &Start::None, &mut NoListener).unwrap();
         let mut values = solution.values.unwrap();
         let plan = modelled.plan(&scenario, &params, &values).unwrap();
         assert!(near(Some(plan.value), 0.450_424_228), "{name}: {}", plan.value);

@@ -9,7 +9,7 @@ use crate::scenario::presets;
 use crate::scenario::{CrossconnectScenario, Family, Pinned, Port, Side};
 use lightbay_core::checked::BoundTrust;
 use lightbay_core::kind::Depth;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -24,7 +24,7 @@ fn best(
     let orientation = cells.as_deref().map_or(Orientation::Joint, Orientation::Fixed);
     let program = Program::new(&task, orientation);
     let options = Options::new().set("mip_abs_gap", 0.0).set("mip_rel_gap", 0.0);
-    let found = solve_here(program.model(), &options, &Start::None, &mut Unwatched).unwrap();
+    let found = solve_here(program.model(), &options, &Start::None, &mut NoListener).unwrap();
     let plan = program.assignment(&found.values.unwrap());
     let candidate = assemble::candidate(&scenario, &task.assignment(&plan));
     Case {

@@ -19,7 +19,7 @@ fn column_generation_ends_at_the_value_of_the_whole_relaxation() {
         task.installed = shuffled(8, 4, seed + 50).0.installed;
         let relaxed = Program::new(&task, Orientation::Joint).relaxed();
         let whole_model =
-            solve_here(&relaxed, &Options::new(), &Start::None, &mut lightbay_highs::event::Unwatched);
+            solve_here(&relaxed, &Options::new(), &Start::None, &mut lightbay_highs::event::NoListener);
         let expected = whole(whole_model.unwrap().objective.unwrap());
         let mut said = Vec::new();
         let bound = relaxation(&task, &start, &mut Unwatched::default(), &mut |_, bound| {

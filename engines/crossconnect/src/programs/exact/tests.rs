@@ -1,14 +1,14 @@
 use super::*;
 use crate::scenario::presets;
 use crate::scenario::{CrossconnectScenario, Family, Wiring};
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Start, Status};
 
 fn solved(program: &Program) -> (Status, Option<(u64, Assignment)>) {
     let options = Options::new().set("mip_rel_gap", 0.0);
-    let solution = solve_here(program.model(), &options, &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(program.model(), &options, &Start::None, &mut NoListener).unwrap();
     let found = solution.values.map(|point| {
         assert_eq!(solution.objective.unwrap().fract().abs(), 0.0);
         (solution.objective.unwrap() as u64, program.assignment(&point))
@@ -89,7 +89,7 @@ fn the_relaxation_has_no_whole_columns() {
     let program = Program::new(&task, Orientation::Joint);
     let relaxed = program.relaxed();
     assert!(program.model().is_mip() && !relaxed.is_mip());
-    let solution = solve_here(&relaxed, &Options::new(), &Start::None, &mut Unwatched).unwrap();
+    let solution = solve_here(&relaxed, &Options::new(), &Start::None, &mut NoListener).unwrap();
     let (_, found) = solved(&program);
     let optimum = found.unwrap().0 as f64;
     assert!(solution.objective.unwrap() <= optimum + 1e-6);

@@ -10,7 +10,7 @@ use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 use crate::programs::exact::{Orientation, Program};
 use crate::search::orient::count;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -74,7 +74,7 @@ fn most(task: &Task) -> Assignment {
         .set("random_seed", 1);
     let start = program.point(&first).map_or(Start::None, Start::Full);
     let found =
-        solve_here(program.model(), &options, &start, &mut Unwatched).ok().and_then(|found| found.values);
+        solve_here(program.model(), &options, &start, &mut NoListener).ok().and_then(|found| found.values);
     let found = found.map(|point| program.assignment(&point));
     found.filter(|found| found.circuits() > first.circuits()).unwrap_or(first)
 }

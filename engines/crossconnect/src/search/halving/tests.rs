@@ -78,19 +78,19 @@ fn threads_and_seeds_decide_nothing_they_should_not() {
     struct Threads(Unwatched, rayon::ThreadPool);
     impl Watch for Threads {
         fn checkpoint(&mut self) -> Result<(), MethodError> {
-            self.0.checkpoint()
+            Watch::<()>::checkpoint(&mut self.0)
         }
         fn report(&mut self, body: lightbay_core::event::EventBody) {
-            self.0.report(body);
+            Watch::<()>::report(&mut self.0, body);
         }
         fn count(&mut self, units: u64) {
-            self.0.count(units);
+            Watch::<()>::count(&mut self.0, units);
         }
         fn elapsed_s(&self) -> f64 {
             0.0
         }
         fn stop_test(&self) -> Box<dyn Fn() -> bool + Send + Sync> {
-            self.0.stop_test()
+            Watch::<()>::stop_test(&self.0)
         }
         fn threads(&self) -> usize {
             3
@@ -213,7 +213,7 @@ fn on_few_switches_halving_is_nearly_optimal() {
 /// Lets a solver work.
 struct Deaf;
 
-impl lightbay_highs::event::Watch for Deaf {
+impl lightbay_highs::event::SolverListener for Deaf {
     fn event(&mut self, _: &lightbay_highs::event::SolverEvent) -> lightbay_highs::event::Flow {
         lightbay_highs::event::Flow::Continue
     }

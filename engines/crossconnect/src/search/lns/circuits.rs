@@ -5,7 +5,6 @@
 //! it reaches over all switches and both orientations. The share grows while tries are solved to the end without a gain,
 //! and shrinks when one is not.
 
-use super::Ear;
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 use crate::programs::exact::{Orientation, Program};
@@ -13,6 +12,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
 use lightbay_highs::instance::solve_here;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 use rand::RngExt;
@@ -162,11 +162,9 @@ fn solve<W: Watch>(
         .set("mip_abs_gap", 1.0 - 1e-4)
         .set("random_seed", stream.random_range(0..i32::MAX));
     let start = program.point(free).map_or(Start::None, Start::Full);
-    let mut ear = Ear { watch, failed: None };
-    let solution = solve_here(program.model(), &options, &start, &mut ear);
-    if let Some(failed) = ear.failed {
-        return Err(failed);
-    }
+    let mut listener = RunListener::new(watch);
+    let solution = solve_here(program.model(), &options, &start, &mut listener);
+    listener.finish()?;
     let solution = solution.map_err(|error| MethodError::Failed(error.to_string()))?;
     watch.count(solution.nodes.max(1));
     Ok(solution)

@@ -46,7 +46,7 @@ fn all_switches_together_are_solved_exactly() {
     .unwrap();
     let program = Program::new(&task, Orientation::Joint);
     let options = Options::new().set("mip_rel_gap", 0.0);
-    let mut nobody = lightbay_highs::event::Unwatched;
+    let mut nobody = lightbay_highs::event::NoListener;
     let exact = solve_here(program.model(), &options, &Start::None, &mut nobody).unwrap();
     assert_eq!(task.removed(&best) as f64, exact.objective.unwrap().round());
     assert_eq!(values.last(), Some(&task.removed(&best)));
@@ -112,7 +112,7 @@ fn freeing_everything_finds_the_optimum() {
     let (task, start) = other(6, 3, 4);
     let program = Program::new(&task, Orientation::Joint);
     let options = Options::new().set("mip_rel_gap", 0.0);
-    let mut nobody = lightbay_highs::event::Unwatched;
+    let mut nobody = lightbay_highs::event::NoListener;
     let exact = solve_here(program.model(), &options, &Start::None, &mut nobody).unwrap();
     for share in [1.0, 0.5] {
         let settings = circuits::Settings { share, patience: 40, nodes: 10_000 };

@@ -8,7 +8,7 @@ use crate::model::pairs::Pairs;
 use crate::model::pod::{CHIPS, LINK_CLASSES, LINK_OF_ARC, PORTS};
 use crate::model::topology::Topology;
 use lightbay_core::method::MethodError;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::model::{Column, Model};
 use lightbay_highs::options::Options;
@@ -72,7 +72,7 @@ pub fn of_network(network: &Network) -> Model {
 /// If the solver fails.
 pub fn solve(model: &Model) -> Result<f64, MethodError> {
     let options = Options::new().set("solver", "ipx").set("run_crossover", "off");
-    let solution = solve_here(model, &options, &Start::None, &mut Unwatched)
+    let solution = solve_here(model, &options, &Start::None, &mut NoListener)
         .map_err(|error| MethodError::Failed(error.to_string()))?;
     match (solution.status, solution.objective) {
         (Status::Optimal, Some(value)) => Ok(value),

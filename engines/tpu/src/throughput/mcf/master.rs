@@ -4,8 +4,8 @@ use super::network::Network;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::error::Error;
-use lightbay_highs::event::{Flow, SolverEvent, Watch as Hearing};
 use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::model::{Column, Model, Row};
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{BasisStatus, Status};
@@ -66,27 +66,6 @@ impl From<Error> for Trouble {
     }
 }
 
-/// Asks the run whether to go on.
-pub(crate) struct Patience<'w, W> {
-    /// The run.
-    pub(crate) watch: &'w mut W,
-    /// Why it does not go on.
-    pub(crate) stopped: Option<MethodError>,
-}
-
-impl<W: Watch> Hearing for Patience<'_, W> {
-    fn event(&mut self, _: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if self.stopped.is_none() {
-            self.stopped = self.watch.checkpoint().err();
-        }
-        if self.stopped.is_some() { Flow::Stop } else { Flow::Continue }
-    }
-}
-
 impl Master {
     /// The program without columns. `unit` is about what the fullest class carries for each unit of capacity.
     ///
@@ -134,11 +113,9 @@ impl Master {
     /// # Errors
     /// A stop, or a failure of the solver.
     pub fn solve<W: Watch>(&mut self, watch: &mut W) -> Result<Prices, Trouble> {
-        let mut patience = Patience { watch, stopped: None };
-        let solution = self.instance.run(&mut patience)?;
-        if let Some(stopped) = patience.stopped {
-            return Err(Trouble::Run(stopped));
-        }
+        let mut listener = RunListener::new(watch);
+        let solution = self.instance.run(&mut listener)?;
+        listener.finish().map_err(Trouble::Run)?;
         let Some(values) = solution.values.filter(|_| solution.status == Status::Optimal) else {
             return Err(Trouble::Solver(format!("the flow program ended as {:?}", solution.status)));
         };

@@ -3,8 +3,8 @@
 use super::*;
 use crate::model::samples::{link, pod, random_dag, random_tail_exact, task, tiny4};
 use crate::scenario::instance::{Instance, LinkKind};
-use crate::search::watch::Unwatched;
 use lightbay_core::context::Stop;
+use lightbay_core::watch::Unwatched;
 
 fn priced(instance: &Instance, x: &[u32], rates: Rates) -> Prices {
     Prices::new(&Evaluator::new(instance).unwrap(), x, rates, &mut Unwatched::default()).unwrap()
@@ -134,15 +134,14 @@ fn estimates_are_never_negative_and_say_what_they_are() {
 #[test]
 fn prices_can_be_stopped() {
     struct Impatient(u32);
-    impl Watch for Impatient {
+    impl Watch<Proposal> for Impatient {
         fn checkpoint(&mut self) -> Result<(), MethodError> {
             self.0 += 1;
             if self.0 > 3 { Err(Stop::Requested.into()) } else { Ok(()) }
         }
-        fn found(&mut self, _: &Found, _: &str) -> Result<(), MethodError> {
+        fn found(&mut self, _: Proposal, _: &str) -> Result<(), MethodError> {
             panic!("what prices find is nobody's plan")
         }
-        fn bound(&mut self, _: f64) {}
         fn report(&mut self, _: lightbay_core::event::EventBody) {}
         fn count(&mut self, _: u64) {}
     }

@@ -1,9 +1,10 @@
 //! Circuits and ports that fail.
 
 use super::Ends;
-use crate::search::watch::{Quiet, Watch};
+use crate::search::circuits::Proposal;
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::{StopOnly, Watch};
 
 /// Choices of circuits that fail together that are looked at.
 const CHOICES: usize = 5_000;
@@ -57,11 +58,11 @@ pub struct Together {
 }
 
 /// One failure at a time: by link, and by real pod.
-pub(super) fn single<W: Watch>(
+pub(super) fn single<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
     planned: Ends,
-    watch: &mut Quiet<'_, W>,
+    watch: &mut StopOnly<'_, W>,
 ) -> Result<(Vec<CircuitFailure>, Vec<PortFailure>), MethodError> {
     let mut scratch = Scratch::default();
     let mut circuits = Vec::with_capacity(x.len());
@@ -103,11 +104,11 @@ pub(super) fn single<W: Watch>(
 }
 
 /// All choices of so many circuits; `None` if there are too many to look at.
-pub(super) fn together<W: Watch>(
+pub(super) fn together<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
     count: u32,
-    watch: &mut Quiet<'_, W>,
+    watch: &mut StopOnly<'_, W>,
 ) -> Result<Option<Together>, MethodError> {
     let links = x.len();
     // Choices with repetition: (links + count - 1) over count.

@@ -14,10 +14,11 @@ use crate::model::network::Network;
 use crate::model::reduced_dag::{Dominance, reduce};
 use crate::scenario::TrainingScenario;
 use crate::scenario::instance::{Edge, Instance, TaskKind};
-use crate::search::watch::{Quiet, Watch};
+use crate::search::circuits::Proposal;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::tail::{self, Sink, TailScratch};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::{StopOnly, Watch};
 
 /// Factor of the next compute at a place: a stage of a job, a pod of an instance.
 pub(super) type Factor<'a> = &'a mut dyn FnMut(u32) -> f64;
@@ -89,11 +90,11 @@ impl<'a> Shaker<'a> {
 
     /// Makespans with other computes; every replica asks for its own factors if `apart` says so, else all have the
     /// same.
-    pub fn ends<W: Watch>(
+    pub fn ends<W: Watch<Proposal>>(
         &mut self,
         apart: bool,
         factor: Factor<'_>,
-        watch: &mut Quiet<'_, W>,
+        watch: &mut StopOnly<'_, W>,
     ) -> Result<Ends, MethodError> {
         match &self.how {
             How::Walk(walk) => {
@@ -136,10 +137,10 @@ impl<'a> Shaker<'a> {
     }
 
     /// Simulates replicas that wait for each other before they exchange gradients.
-    fn meet<W: Watch>(
+    fn meet<W: Watch<Proposal>>(
         &self,
         laid: &[(Instance, f64)],
-        watch: &mut Quiet<'_, W>,
+        watch: &mut StopOnly<'_, W>,
     ) -> Result<Ends, MethodError> {
         let mut ends = Ends::default();
         for rates in [Rates::Best, Rates::Fair] {
@@ -200,13 +201,13 @@ fn delayed(instance: &Instance, factor: Factor<'_>) -> Instance {
 }
 
 impl Walk {
-    fn ends<W: Watch>(
+    fn ends<W: Watch<Proposal>>(
         &self,
         network: &Network,
         x: &[u32],
         replicas: u32,
         factor: Factor<'_>,
-        watch: &mut Quiet<'_, W>,
+        watch: &mut StopOnly<'_, W>,
     ) -> Result<Ends, MethodError> {
         let nodes = self.full.nodes();
         let mut finish = vec![0.0_f64; nodes.len()];

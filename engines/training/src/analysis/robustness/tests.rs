@@ -5,7 +5,7 @@ use crate::model::collapse::expanded;
 use crate::model::samples::{edge, link, pod, task};
 use crate::scenario::instance::{Instance, LinkKind};
 use crate::scenario::presets;
-use crate::search::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 fn tried(scenario: &TrainingScenario, x: &[u32], trials: Trials) -> Robustness {
     let setting = Setting::new(scenario).unwrap();
@@ -95,7 +95,7 @@ fn replicas_wait_for_the_slowest() {
             let mut random = Streams::new(3).stream(draw);
             move |_place: u32| 1.0 + 0.3 * (2.0 * random.random::<f64>() - 1.0)
         };
-        let ends = shaker.ends(true, &mut factors(), &mut Quiet(&mut Unwatched::default())).unwrap();
+        let ends = shaker.ends(true, &mut factors(), &mut StopOnly(&mut Unwatched::default())).unwrap();
         let mut full = laid.full.clone();
         let mut factor = factors();
         full.scale(|node| factor(node.stage));

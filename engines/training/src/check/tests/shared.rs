@@ -7,12 +7,12 @@ use crate::scenario::job::PortsPerPod;
 use crate::scenario::presets;
 use crate::scenario::shared::SharedPods;
 use crate::search::reallocate::{Effort, Team};
-use crate::search::watch::Unwatched;
 use crate::simulate::evaluate::Rates;
 use lightbay_core::checked::{BoundTrust, Verdict};
 use lightbay_core::kind::Depth;
 use lightbay_core::random::Streams;
 use lightbay_core::units::LinkId;
+use lightbay_core::watch::Unwatched;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 

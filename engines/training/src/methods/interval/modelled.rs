@@ -7,12 +7,12 @@ use crate::methods::{given, start};
 use crate::plan::TrainingResult;
 use crate::programs::interval::{Names, Scope, Shaped, Subject};
 use crate::search::ga;
-use crate::search::watch::Unwatched;
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Model;
 
 /// The model of `delta-interval`, around the run that a genetic search from the same random numbers every time

@@ -4,7 +4,7 @@ use crate::Training;
 use crate::methods::{session, solver};
 use crate::programs::interval::Shaped;
 use crate::search::carry;
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use lightbay_core::context::Context;
@@ -29,7 +29,7 @@ pub(super) struct Reading<'s> {
     pub goal: Goal,
     /// Which plans the bound covers, if not all.
     pub covers: Option<&'static str>,
-    pub best: &'s mut Found,
+    pub best: &'s mut Circuits,
     trace: &'s mut Arc<Trace>,
     scratch: Scratch,
 }
@@ -39,7 +39,7 @@ impl<'s> Reading<'s> {
         evaluator: &'s Arc<Evaluator>,
         rates: Rates,
         shaped: &'s Shaped,
-        best: &'s mut Found,
+        best: &'s mut Circuits,
         trace: &'s mut Arc<Trace>,
     ) -> Self {
         let scratch = Scratch::default();
@@ -55,7 +55,7 @@ impl<'s> Reading<'s> {
         source: &str,
     ) -> Result<(f64, bool), MethodError> {
         let makespan = trace.makespan;
-        let found = Found { ports: self.evaluator.network.budget.total(&x), makespan, x };
+        let found = Circuits { ports: self.evaluator.network.budget.total(&x), makespan, x };
         cx.count_work(1);
         let better = match self.goal {
             Goal::Makespan => found.better_than(self.best),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::model::samples::{random_dag, tiny4, toy_b};
 use crate::scenario::instance::Instance;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
@@ -22,7 +22,7 @@ fn written(instance: &Instance, x: &[u32], slot_s: f64) -> (FixedStep, Vec<f64>)
 
 fn solved(model: &FixedStep, point: &[f64]) -> Solution {
     let options = Options::new().relative_gap(1e-6).time_limit_s(60.0);
-    solve_here(&model.model, &options, &Start::Full(point.to_vec()), &mut Unwatched).unwrap()
+    solve_here(&model.model, &options, &Start::Full(point.to_vec()), &mut NoListener).unwrap()
 }
 
 #[test]

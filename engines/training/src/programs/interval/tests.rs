@@ -6,7 +6,7 @@ use crate::scenario::instance::Instance;
 use crate::simulate::evaluate::{Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use lightbay_core::context::Stop;
-use lightbay_highs::event::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
@@ -186,7 +186,7 @@ fn optimum(instance: &Instance, x: &[u32], rates: Rates, fixed: bool) -> f64 {
 
 fn solve(model: &IntervalModel, start: Start, limit_s: f64) -> Solution {
     let options = Options::new().relative_gap(1e-7).time_limit_s(limit_s);
-    solve_here(&model.model, &options, &start, &mut Unwatched).unwrap()
+    solve_here(&model.model, &options, &start, &mut NoListener).unwrap()
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! One population.
 
 use super::{Settings, Task};
+use crate::search::circuits::{Circuits, rank};
 use crate::search::polish::polish;
 use crate::search::repair::RepairScratch;
-use crate::search::watch::{Found, rank};
 use crate::simulate::evaluate::Scratch;
 use lightbay_core::random::Stream;
 use rand::RngExt;
@@ -16,7 +16,7 @@ pub(super) type Cache = FxHashMap<Box<[u32]>, f64>;
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     /// Best ever.
-    pub best: Found,
+    pub best: Circuits,
     /// What led to it.
     pub source: &'static str,
     pub size: u64,
@@ -47,7 +47,7 @@ pub(super) struct Island<'a> {
     genes: Vec<u32>,
     worth: Vec<Worth>,
     spare: Vec<u32>,
-    best: Option<Found>,
+    best: Option<Circuits>,
     source: &'static str,
     /// Whether the best is still to be polished, or polished further.
     rough: bool,
@@ -111,7 +111,7 @@ impl<'a> Island<'a> {
     }
 
     /// The best individual ever.
-    pub fn best(&self) -> Option<&Found> {
+    pub fn best(&self) -> Option<&Circuits> {
         self.best.as_ref()
     }
 
@@ -239,7 +239,7 @@ impl<'a> Island<'a> {
         }
     }
 
-    fn adopt(&mut self, found: Found, source: &'static str) -> bool {
+    fn adopt(&mut self, found: Circuits, source: &'static str) -> bool {
         let better = self.best.as_ref().is_none_or(|best| found.better_than(best));
         if better {
             (self.best, self.source) = (Some(found), source);
@@ -247,9 +247,9 @@ impl<'a> Island<'a> {
         better
     }
 
-    fn first(&self) -> Found {
+    fn first(&self) -> Circuits {
         let x = self.genes[..self.width].to_vec();
-        Found { ports: self.worth[0].rank.1, makespan: self.worth[0].makespan, x }
+        Circuits { ports: self.worth[0].rank.1, makespan: self.worth[0].makespan, x }
     }
 
     fn sort(&mut self) {
@@ -273,7 +273,7 @@ impl<'a> Island<'a> {
     }
 
     /// Takes an individual in, in place of the worst.
-    pub fn welcome(&mut self, found: &Found) {
+    pub fn welcome(&mut self, found: &Circuits) {
         let last = self.worth.len().saturating_sub(1);
         if let Some(worst) = self.worth.get_mut(last) {
             *worst = Worth { rank: rank(found.makespan, found.ports), makespan: found.makespan };
@@ -284,8 +284,8 @@ impl<'a> Island<'a> {
     }
 
     /// Evaluates a vector from elsewhere.
-    pub fn judge(&mut self, x: Vec<u32>) -> Found {
+    pub fn judge(&mut self, x: Vec<u32>) -> Circuits {
         let makespan = self.task.evaluator.makespan(&x, self.task.rates, &mut self.evaluator.scratch);
-        Found { makespan, ports: self.task.evaluator.network.budget.total(&x), x }
+        Circuits { makespan, ports: self.task.evaluator.network.budget.total(&x), x }
     }
 }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::model::samples::{random_dag, random_tail_exact};
 use crate::search::outer;
-use crate::search::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 
 /// Runs on a pool of its own.
 struct Pooled {
@@ -20,15 +20,14 @@ impl Pooled {
     }
 }
 
-impl Watch for Pooled {
+impl Watch<Proposal> for Pooled {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         Ok(())
     }
-    fn found(&mut self, found: &Found, _source: &str) -> Result<(), MethodError> {
-        self.best.push(found.makespan);
+    fn found(&mut self, found: Proposal, _source: &str) -> Result<(), MethodError> {
+        self.best.push(found.circuits.makespan);
         Ok(())
     }
-    fn bound(&mut self, _makespan: f64) {}
     fn report(&mut self, body: EventBody) {
         if let EventBody::Generation(stats) = body {
             self.generations.push(stats);

@@ -3,8 +3,9 @@
 
 use super::distances::Distances;
 use super::problem::{Point, Problem};
-use crate::search::watch::Watch;
+use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Jobs of a resource with which a pass takes long enough to ask whether to go on.
 const MANY: usize = 30;
@@ -21,7 +22,7 @@ impl Distances {
 
 /// Demands of every resource that the work which cannot be done outside fits between the start of one of its
 /// jobs and the end of another, until nothing rises or `rounds` are over. False if there is no room.
-pub(super) fn propagate<W: Watch>(
+pub(super) fn propagate<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,
     rounds: usize,

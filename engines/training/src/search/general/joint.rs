@@ -5,8 +5,9 @@ use super::cuts::{Priced, Shortage, View};
 use super::problem::{Point, Resource};
 use super::rates::Service;
 use super::simplex::{Ended, Program, Row};
-use crate::search::watch::Watch;
+use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Most amounts of a program that is tried; beyond, the windows are left unproven.
 const MOST_AMOUNTS: usize = 1_500;
@@ -16,7 +17,7 @@ const PIVOTS: usize = 20_000;
 
 /// Serves all jobs of some resources within their windows. `None` if the program is too large. With the service
 /// comes what is missing if it does not fit.
-pub fn serve<W: Watch>(
+pub fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     resources: &[&Resource],
     watch: &mut W,

@@ -6,8 +6,9 @@ use super::problem::{END, ORIGIN, Problem};
 use super::rates::Service;
 use super::simplex::{Ended, Program, Row};
 use super::{energy, joint, rates};
-use crate::search::watch::Watch;
+use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Shortages below this are rounding, in units of time of a resource.
 pub const SHORT: f64 = 2e-11;
@@ -43,7 +44,7 @@ pub enum Relaxed {
 
 /// Tightens `distances` and solves the linear program with `rows` and what it lacks; all plans of the node that end
 /// before `limit` units satisfy what is found.
-pub fn relax<W: Watch>(
+pub fn relax<W: Watch<Proposal>>(
     problem: &Problem,
     distances: &mut Distances,
     rows: Vec<Row>,
@@ -140,7 +141,7 @@ pub fn relax<W: Watch>(
 
 /// Rates for all resources within windows that single stretches suit; what is missing goes to `shortages`. `None`
 /// if some rates could not be found.
-fn serve<W: Watch>(
+fn serve<W: Watch<Proposal>>(
     view: View<'_>,
     watch: &mut W,
     shortages: &mut Vec<Shortage>,

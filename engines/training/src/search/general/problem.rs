@@ -8,8 +8,9 @@
 
 use super::distances::Distances;
 use crate::model::network::Network;
-use crate::search::watch::Watch;
+use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// The moment at which the iteration begins; all others are counted from it.
 pub const ORIGIN: u32 = 0;
@@ -71,7 +72,7 @@ impl Problem {
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn new<W: Watch>(network: &Network, x: &[u32], watch: &mut W) -> Result<Self, MethodError> {
+    pub fn new<W: Watch<Proposal>>(network: &Network, x: &[u32], watch: &mut W) -> Result<Self, MethodError> {
         let n = network.tasks();
         let top: Vec<f64> = (0..n)
             .map(|task| {
@@ -199,7 +200,7 @@ struct Contracted {
 }
 
 impl Contracted {
-    fn new<W: Watch>(
+    fn new<W: Watch<Proposal>>(
         network: &Network,
         seconds: &[f64],
         held: &[u32],
@@ -271,7 +272,7 @@ impl Contracted {
     }
 
     /// Removes arcs that a longer way through a third task implies.
-    fn drop_dominated<W: Watch>(&mut self, watch: &mut W) -> Result<(), MethodError> {
+    fn drop_dominated<W: Watch<Proposal>>(&mut self, watch: &mut W) -> Result<(), MethodError> {
         let count = self.work.len();
         let mut longest = vec![f64::NEG_INFINITY; count * count];
         let mut from: Vec<Vec<(u32, f64)>> = vec![Vec::new(); count];
@@ -353,7 +354,7 @@ impl Contracted {
         Points { windows, moments }
     }
 
-    fn demand<W: Watch>(
+    fn demand<W: Watch<Proposal>>(
         &self,
         unit: f64,
         points: &Points,

@@ -9,13 +9,14 @@ use super::node::{self, Relaxed};
 use super::problem::{END, ORIGIN, Point, Problem};
 use super::simplex::Row;
 use super::{Settings, distances::Distances, energy, schedule};
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::frontier::Open;
 use crate::search::general::cuts::{Question, View};
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ type Node = Open<Part>;
 #[derive(Clone, Debug, Default)]
 pub struct Closed {
     /// The best plan, if it is better than the one known before.
-    pub best: Option<Found>,
+    pub best: Option<Circuits>,
     /// No plan is shorter, seconds.
     pub bound: f64,
     /// Whether every node was settled, so that the bound is the best plan's makespan but for rounding.
@@ -96,12 +97,12 @@ pub struct Closed {
 }
 
 /// A search in progress.
-pub struct Search<'a, W: Watch> {
+pub struct Search<'a, W: Watch<Proposal>> {
     evaluator: &'a Evaluator,
     settings: Settings,
     watch: &'a mut W,
     open: BinaryHeap<Node>,
-    best: Found,
+    best: Circuits,
     improved: bool,
     /// Lowest bound of what was settled without a plan that reaches it.
     loose: f64,
@@ -114,13 +115,13 @@ pub struct Search<'a, W: Watch> {
     seen: Option<Arc<Placed>>,
 }
 
-impl<'a, W: Watch> Search<'a, W> {
+impl<'a, W: Watch<Proposal>> Search<'a, W> {
     /// A search for something better than `best` with at most `caps` circuits per link; nothing is better
     /// than `floor`.
     pub fn new(
         evaluator: &'a Evaluator,
         caps: &[u32],
-        best: Found,
+        best: Circuits,
         floor: f64,
         settings: Settings,
         watch: &'a mut W,
@@ -173,7 +174,8 @@ impl<'a, W: Watch> Search<'a, W> {
             while let Some(node) = next.take() {
                 self.watch.checkpoint()?;
                 self.take_offer()?;
-                let nodes = self.watch.closing(self.settings).nodes;
+                let nodes =
+                    self.watch.live("orders").map_or(self.settings.nodes, |nodes| nodes.max(0) as u64);
                 let least = self.open.peek().map_or(node.bound, |top| top.bound.min(node.bound));
                 self.tell(least);
                 if node.bound >= self.target() {
@@ -241,7 +243,8 @@ impl<'a, W: Watch> Search<'a, W> {
     }
 
     fn take_offer(&mut self) -> Result<(), MethodError> {
-        if let Some(x) = self.watch.offered() {
+        if let Some(offer) = self.watch.offered() {
+            let x = offer.circuits.x;
             let makespan = self.evaluator.makespan(&x, Rates::Best, &mut self.scratch);
             let taken = self.keep(x, makespan, None, "offer")?;
             self.watch.judged(makespan, taken);
@@ -260,12 +263,9 @@ impl<'a, W: Watch> Search<'a, W> {
             return Ok(false);
         }
         let ports = self.evaluator.network.budget.total(&x);
-        self.best = Found { x, makespan, ports };
+        self.best = Circuits { x, makespan, ports };
         self.improved = true;
-        match trace {
-            Some(trace) => self.watch.scheduled(&self.best, &Arc::new(trace), source)?,
-            None => self.watch.found(&self.best, source)?,
-        }
+        self.watch.found(Proposal { circuits: self.best.clone(), schedule: trace.map(Arc::new) }, source)?;
         Ok(true)
     }
 

@@ -4,8 +4,9 @@ use super::competition::Competition;
 use super::events::Order;
 use super::program::{Part, Program};
 use lightbay_core::method::MethodError;
-use lightbay_highs::event::{Flow, SolverEvent, Watch};
+use lightbay_core::watch::StopTest;
 use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Basis, BasisStatus, Solution, Status};
 use rustc_hash::FxHashMap;
@@ -45,30 +46,17 @@ pub(super) struct Effort {
     pub iterations: u64,
 }
 
-/// Leaves a program when its run is to stop; most are solved before that is ever asked.
-struct Stoppable<'a>(&'a dyn Fn() -> bool);
-
-impl Watch for Stoppable<'_> {
-    fn event(&mut self, _event: &SolverEvent) -> Flow {
-        self.tick()
-    }
-
-    fn tick(&mut self) -> Flow {
-        if (self.0)() { Flow::Stop } else { Flow::Continue }
-    }
-}
-
 /// Solves programs and counts.
 pub(super) struct Solver {
     /// What was solved so far.
     pub effort: Effort,
-    /// Whether to leave a program.
-    stop: Box<dyn Fn() -> bool + Send + Sync>,
+    /// The test of the run; most programs are solved before that is ever asked.
+    stop: StopTest,
 }
 
 impl Solver {
     /// A solver that leaves programs when `stop` says so.
-    pub fn new(stop: Box<dyn Fn() -> bool + Send + Sync>) -> Self {
+    pub fn new(stop: StopTest) -> Self {
         Self { effort: Effort::default(), stop }
     }
 
@@ -102,7 +90,7 @@ impl Solver {
         } else {
             instance.apply(&options).map_err(failed)?;
         }
-        let solution = instance.run(&mut Stoppable(&self.stop)).map_err(failed)?;
+        let solution = instance.run(&mut RunListener::new(&mut self.stop)).map_err(failed)?;
         self.effort.lps += 1;
         self.effort.iterations += solution.simplex_iterations;
         Ok(solution)

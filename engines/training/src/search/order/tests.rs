@@ -4,8 +4,9 @@ use super::program::{Part, Program};
 use super::*;
 use crate::model::samples::{edge, link, pod, random_dag, random_tail_exact, task, toy_a};
 use crate::scenario::instance::{Instance, LinkKind};
-use crate::search::watch::Unwatched;
 use crate::simulate::evaluate::Rates;
+use lightbay_core::watch::StopTest;
+use lightbay_core::watch::Unwatched;
 use lightbay_highs::model::Row;
 
 fn starts(evaluator: &Evaluator, x: &[u32]) -> [Trace; 2] {
@@ -78,7 +79,7 @@ fn the_program_of_two_tasks_on_one_link_is_as_written_by_hand() {
 #[test]
 fn the_solution_of_two_tasks_on_one_link_is_exact() {
     let (evaluator, competition, order) = two_tasks();
-    let point = Solver::new(Box::new(|| false)).solve(&competition, order, None).unwrap().unwrap();
+    let point = Solver::new(StopTest::new(|| false)).solve(&competition, order, None).unwrap().unwrap();
     let trace = realise::trace(&evaluator, &[3], &competition, &point);
     assert!((trace.makespan - 0.03).abs() < 1e-12, "{}", trace.makespan);
     let sent = |task: u32| trace.pieces.iter().filter(|p| p.task == task).map(|p| p.volume).sum::<f64>();
@@ -131,7 +132,8 @@ fn tail_exact_scenarios_have_the_known_optimum_from_either_start() {
         for start in [level, fair] {
             let competition = Competition::new(&evaluator, &x, start.makespan);
             let order = Order::of(&start, &competition);
-            let point = Solver::new(Box::new(|| false)).solve(&competition, order, None).unwrap().unwrap();
+            let point =
+                Solver::new(StopTest::new(|| false)).solve(&competition, order, None).unwrap().unwrap();
             let makespan = realise::trace(&evaluator, &x, &competition, &point).makespan;
             assert!((makespan - known).abs() <= 1e-9 * known, "seed {seed}: {makespan} {known}");
         }
@@ -156,7 +158,7 @@ fn neighbours_solved_warm_and_cold_agree() {
         let x = vec![2; evaluator.network.links()];
         let [level, _] = starts(&evaluator, &x);
         let competition = Competition::new(&evaluator, &x, level.makespan);
-        let mut solver = Solver::new(Box::new(|| false));
+        let mut solver = Solver::new(StopTest::new(|| false));
         let point = solver.solve(&competition, Order::of(&level, &competition), None).unwrap().unwrap();
         for at in 1..point.order.events.len() {
             let Some(order) = point.order.moved(at - 1, at, &competition, &evaluator) else { continue };
@@ -176,7 +178,7 @@ fn discarded_moves_would_not_have_helped() {
         let x = vec![2; evaluator.network.links()];
         let [level, _] = starts(&evaluator, &x);
         let competition = Competition::new(&evaluator, &x, level.makespan);
-        let mut solver = Solver::new(Box::new(|| false));
+        let mut solver = Solver::new(StopTest::new(|| false));
         let point = solver.solve(&competition, Order::of(&level, &competition), None).unwrap().unwrap();
         let mut pricing = Pricing::default();
         let kept: Vec<u64> = pricing

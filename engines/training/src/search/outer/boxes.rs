@@ -6,11 +6,12 @@
 //! links that are still open compete with nobody for ports: then their highest values serve all.
 
 use super::{Split, State, cautious};
+use crate::search::circuits::Proposal;
 use crate::search::frontier::Open;
-use crate::search::watch::Watch;
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 use std::collections::BinaryHeap;
 
 /// Most open boxes that are kept sorted; beyond, boxes are followed to their end one after the other.
@@ -99,7 +100,7 @@ impl Search<'_, '_> {
 }
 
 /// Searches all boxes; returns the bound at the end and whether boxes were left.
-pub(super) fn search<W: Watch>(
+pub(super) fn search<W: Watch<Proposal>>(
     split: &Split<'_>,
     state: &mut State<'_, W>,
 ) -> Result<(f64, bool), MethodError> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::samples::{random_tail_exact, tiny4, toy_b};
-use crate::search::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 
 fn evaluator(seed: u64) -> Evaluator {
     Evaluator::new(&random_tail_exact(seed)).unwrap()
@@ -102,12 +102,12 @@ struct Witness {
     found: Vec<f64>,
 }
 
-impl Watch for Witness {
+impl Watch<Proposal> for Witness {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         Ok(())
     }
-    fn found(&mut self, found: &Found, _source: &str) -> Result<(), MethodError> {
-        self.found.push(found.makespan);
+    fn found(&mut self, found: Proposal, _source: &str) -> Result<(), MethodError> {
+        self.found.push(found.circuits.makespan);
         Ok(())
     }
     fn bound(&mut self, makespan: f64) {
@@ -143,7 +143,7 @@ fn a_search_that_is_cut_short_claims_no_more_than_it_knows() {
         let evaluator = evaluator(seed);
         let caps = caps(&evaluator);
         let task = Task { listed: 1, boxes: 1, ..Task::new(&evaluator, Rates::Level, &caps) };
-        let known = Found { x: vec![0; caps.len()], makespan: 1e9, ports: 0 };
+        let known = Circuits { x: vec![0; caps.len()], makespan: 1e9, ports: 0 };
         let cut = search(task, Some(&known), &mut Unwatched::default()).unwrap();
         let full =
             search(Task::new(&evaluator, Rates::Level, &caps), None, &mut Unwatched::default()).unwrap();

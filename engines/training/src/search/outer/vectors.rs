@@ -1,9 +1,10 @@
 //! All feasible circuit vectors of the decided links, each with its lower bound.
 
 use super::{Split, Task};
-use crate::search::watch::Watch;
+use crate::search::circuits::Proposal;
 use crate::simulate::evaluate::Scratch;
 use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Counts through the feasible vectors in lexicographic order; every other link has one circuit.
 #[derive(Clone, Debug)]
@@ -49,7 +50,7 @@ pub(crate) struct Vectors {
 
 impl Vectors {
     /// Lists all vectors with their bounds, or `None` if there are more than the task allows.
-    pub fn list<W: Watch>(
+    pub fn list<W: Watch<Proposal>>(
         split: &Split<'_>,
         task: Task<'_>,
         watch: &mut W,
@@ -80,7 +81,7 @@ impl Vectors {
     }
 
     /// An odometer over all vectors, or `None` if there are more than `most` (or none that fits).
-    pub fn odometer<'s, W: Watch>(
+    pub fn odometer<'s, W: Watch<Proposal>>(
         split: &'s Split<'s>,
         most: u64,
         watch: &mut W,

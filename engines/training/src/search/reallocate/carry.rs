@@ -4,7 +4,7 @@ use super::{Kept, Team};
 use crate::plan::{JobPlan, RateControl, TrainingResult};
 use crate::scenario::shared::SharedPods;
 use crate::search::carry::{fit, listed, translated};
-use crate::search::watch::Found;
+use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Carried;
 
@@ -53,7 +53,7 @@ impl Team {
             let ports = self.available(index);
             let member = &mut self.members[index];
             let evaluator = member.evaluator.with_ports(&ports);
-            let had = member.used(&Kept::from(Found { x: x.clone(), makespan: 0.0, ports: 0 }));
+            let had = member.used(&Kept::from(Circuits { x: x.clone(), makespan: 0.0, ports: 0 }));
             let plan = worth(&evaluator, x, rates);
             let fits = evaluator.network.budget.fits(&plan.found.x);
             if fits && plan.found.makespan < member.alone.found.makespan {
@@ -86,5 +86,5 @@ pub fn carry(
 
 fn worth(evaluator: &Evaluator, x: Vec<u32>, rates: Rates) -> Kept {
     let makespan = evaluator.makespan(&x, rates, &mut Scratch::default());
-    Found { ports: evaluator.network.budget.total(&x), makespan, x }.into()
+    Circuits { ports: evaluator.network.budget.total(&x), makespan, x }.into()
 }

@@ -2,17 +2,17 @@
 
 use crate::programs::circuit_bounds::useful_within;
 use crate::search::baselines::Baseline;
+use crate::search::circuits::{Circuits, Proposal};
 use crate::search::ga;
 use crate::search::general;
 use crate::search::outer::{self, Task};
 use crate::search::ports;
-use crate::search::watch;
-use crate::search::watch::{Found, Watch};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use lightbay_core::event::EventBody;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
+use lightbay_core::watch::Watch;
 use std::sync::Arc;
 
 /// How much is looked at.
@@ -39,13 +39,13 @@ const STALL: u32 = 25;
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// The circuits and what they are worth.
-    pub found: Found,
+    pub found: Circuits,
     /// The schedule, if no simulation gives it.
     pub trace: Option<Arc<Trace>>,
 }
 
-impl From<Found> for Kept {
-    fn from(found: Found) -> Self {
+impl From<Circuits> for Kept {
+    fn from(found: Circuits) -> Self {
         Self { found, trace: None }
     }
 }
@@ -65,7 +65,7 @@ pub struct Solved {
 ///
 /// # Errors
 /// The reason to stop.
-pub fn best<W: Watch>(
+pub fn best<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
     seeds: &[Vec<u32>],
@@ -84,10 +84,10 @@ pub fn best<W: Watch>(
         tried.push(x);
     }
     tried.extend(seeds.iter().filter(|x| network.budget.fits(x)).cloned());
-    let mut first: Option<Found> = None;
+    let mut first: Option<Circuits> = None;
     for x in &tried {
         let makespan = evaluator.makespan(x, rates, &mut scratch);
-        let found = Found { ports: network.budget.total(x), makespan, x: x.clone() };
+        let found = Circuits { ports: network.budget.total(x), makespan, x: x.clone() };
         if first.as_ref().is_none_or(|first| found.better_than(first)) {
             first = Some(found);
         }
@@ -108,7 +108,7 @@ pub fn best<W: Watch>(
 ///
 /// # Errors
 /// The reason to stop.
-pub fn fewest<W: Watch>(
+pub fn fewest<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
     solved: Solved,
@@ -139,7 +139,11 @@ impl Search<'_> {
     }
 
     /// Where the search over vectors is exact, or rates are fair.
-    fn proving<W: Watch>(&mut self, mut best: Found, watch: &mut W) -> Result<(Kept, f64), MethodError> {
+    fn proving<W: Watch<Proposal>>(
+        &mut self,
+        mut best: Circuits,
+        watch: &mut W,
+    ) -> Result<(Kept, f64), MethodError> {
         if !outer::can_list(self.task(), &mut Aside::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
@@ -148,7 +152,11 @@ impl Search<'_> {
     }
 
     /// Where others than the last transfers compete and rates are free.
-    fn contended<W: Watch>(&mut self, mut best: Found, watch: &mut W) -> Result<(Kept, f64), MethodError> {
+    fn contended<W: Watch<Proposal>>(
+        &mut self,
+        mut best: Circuits,
+        watch: &mut W,
+    ) -> Result<(Kept, f64), MethodError> {
         let Effort { listed, boxes, orders } = self.effort;
         let relaxed = Task { listed, boxes, ..Task::relaxed(self.evaluator, self.caps) };
         let floor = outer::search(relaxed, None, &mut Aside::of(watch))?.bound * (1.0 - 1e-12);
@@ -164,9 +172,9 @@ impl Search<'_> {
         Ok((Kept { found, trace }, bound))
     }
 
-    fn evolve<W: Watch>(
+    fn evolve<W: Watch<Proposal>>(
         &self,
-        best: &mut Found,
+        best: &mut Circuits,
         target: Option<f64>,
         watch: &mut W,
     ) -> Result<(), MethodError> {
@@ -185,33 +193,29 @@ impl Search<'_> {
 }
 
 /// Listens to the search for one job: what it finds is no plan of all jobs, and its bounds are none of theirs.
-struct Aside<'w, W: Watch> {
+struct Aside<'w, W: Watch<Proposal>> {
     watch: &'w mut W,
     /// The last schedule that a plan decides.
-    scheduled: Option<(Found, Arc<Trace>)>,
+    scheduled: Option<(Circuits, Arc<Trace>)>,
 }
 
-impl<'w, W: Watch> Aside<'w, W> {
+impl<'w, W: Watch<Proposal>> Aside<'w, W> {
     fn of(watch: &'w mut W) -> Self {
         Self { watch, scheduled: None }
     }
 }
 
-impl<W: Watch> watch::Watch for Aside<'_, W> {
+impl<W: Watch<Proposal>> Watch<Proposal> for Aside<'_, W> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.watch.checkpoint()
     }
 
-    fn found(&mut self, _found: &Found, _source: &str) -> Result<(), MethodError> {
+    fn found(&mut self, proposal: Proposal, _source: &str) -> Result<(), MethodError> {
+        if let Some(trace) = proposal.schedule {
+            self.scheduled = Some((proposal.circuits, trace));
+        }
         Ok(())
     }
-
-    fn scheduled(&mut self, found: &Found, trace: &Arc<Trace>, _source: &str) -> Result<(), MethodError> {
-        self.scheduled = Some((found.clone(), Arc::clone(trace)));
-        Ok(())
-    }
-
-    fn bound(&mut self, _makespan: f64) {}
 
     fn report(&mut self, body: EventBody) {
         self.watch.report(body);
@@ -219,6 +223,10 @@ impl<W: Watch> watch::Watch for Aside<'_, W> {
 
     fn count(&mut self, evaluations: u64) {
         self.watch.count(evaluations);
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.watch.elapsed_s()
     }
 
     fn threads(&self) -> usize {

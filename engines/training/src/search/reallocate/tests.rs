@@ -3,8 +3,8 @@
 use super::*;
 use crate::scenario::TrainingScenario;
 use crate::scenario::presets;
-use crate::search::watch::Unwatched;
 use lightbay_core::random::Streams;
+use lightbay_core::watch::Unwatched;
 
 fn pair(name: &str) -> SharedPods {
     match presets::scenario(name) {

@@ -5,7 +5,7 @@ use crate::model::samples::{edge, random_dag, stream};
 use crate::scenario::TrainingScenario;
 use crate::scenario::presets;
 use crate::search::baselines::Baseline;
-use crate::search::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 use rand::RngExt;
 
 fn served(configurations: &Configurations, seed: &[u32]) -> Served {
@@ -79,12 +79,12 @@ fn circuits_for_all_are_never_worse_in_the_worst_case_than_those_for_one() {
     let (own, proven) = best_known(
         &evaluator,
         Rates::Best,
-        Found {
+        Circuits {
             x: seed.clone(),
             makespan: evaluator.makespan(&seed, Rates::Best, &mut Scratch::default()),
             ports: 0,
         },
-        &mut Quiet(&mut Unwatched::default()),
+        &mut StopOnly(&mut Unwatched::default()),
     )
     .unwrap();
     assert!(proven);

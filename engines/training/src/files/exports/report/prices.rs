@@ -4,8 +4,8 @@ use super::super::facts::{Explained, Facts};
 use super::ms;
 use crate::analysis::prices::{MORE_PORTS, Prices, quick};
 use crate::plan::RateControl;
-use crate::search::watch::Unwatched;
 use crate::simulate::evaluate::Rates;
+use lightbay_core::watch::Unwatched;
 use lightbay_formats::markdown::{Document, text as safe};
 
 /// Both tables, where their searches are short.

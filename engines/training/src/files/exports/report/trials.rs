@@ -3,7 +3,7 @@
 use super::super::facts::{Explained, Facts};
 use crate::TrainingScenario;
 use crate::analysis::robustness::{Ends, Robustness, Trials};
-use crate::search::watch::Unwatched;
+use lightbay_core::watch::Unwatched;
 use lightbay_formats::markdown::{Document, text as safe};
 
 /// Random draws: enough for a mean, few enough for large jobs.

@@ -1,17 +1,18 @@
 //! The models as HiGHS solves them.
 
 use super::*;
+use crate::search::circuits::Circuits;
 use crate::search::outer::{Task, search};
 use crate::search::ports;
-use crate::search::watch::{Found, Unwatched};
-use lightbay_highs::event::Unwatched as Silent;
+use lightbay_core::watch::Unwatched;
+use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Solution, Start, Status};
 
 fn solve(selection: &Selection, start: Start) -> Solution {
     let options = Options::new().relative_gap(1e-10).set("mip_abs_gap", 1e-9);
-    solve_here(selection.model(), &options, &start, &mut Silent).unwrap()
+    solve_here(selection.model(), &options, &start, &mut NoListener).unwrap()
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn fewest_ports_are_those_of_the_search() {
     for seed in 0..30 {
         let case = Case::new(samples::random_tail_exact(seed));
         let task = Task::new(&case.evaluator, Rates::Best, &case.caps);
-        let best: Found = search(task, None, &mut Unwatched::default()).unwrap().best.unwrap();
+        let best: Circuits = search(task, None, &mut Unwatched::default()).unwrap().best.unwrap();
         let fewest = ports::fewest(task, &best, &mut Unwatched::default()).unwrap();
         assert!(fewest.proven);
         let limit = best.makespan * (1.0 + ports::TOLERANCE);
