@@ -304,6 +304,27 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
+    /// What its checker had to say besides.
+    pub fn remarks(&self) -> &[String] {
+        each_kind!(self, Self, plan => plan.remarks())
+    }
+
+    /// The plans that reports for a review are written of; see [`Listed::reviewed`].
+    pub(crate) fn reviewed(&self) -> Result<Vec<Self>, Problems> {
+        fn of<K: Variants>(plan: &Arc<Checked<K>>) -> Result<Vec<AnyPlan>, Problems> {
+            Ok(K::reviewed(plan)?.into_iter().map(K::plan).collect())
+        }
+        each_kind!(self, Self, plan => of(plan))
+    }
+
+    /// What it reaches and what is proven of it, in sentences for the head of a report.
+    pub(crate) fn verdict(&self) -> Result<Vec<String>, Problems> {
+        fn of<K: Variants>(plan: &Checked<K>) -> Result<Vec<String>, Problems> {
+            K::verdict(plan)
+        }
+        each_kind!(self, Self, plan => of(plan))
+    }
+
     /// Names of those of its figures that its method claims and a usual check does not work out.
     pub fn claimed(&self) -> Vec<&'static str> {
         fn of<K: Variants>(plan: &Checked<K>) -> Vec<&'static str> {

@@ -104,7 +104,8 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
         (None, Some(Target::File(file)), [one]) => {
             let mut others = companions(arguments.output.as_deref(), &beside, arguments.force)?;
-            file.write(&one.bytes)?;
+            let name = arguments.output.as_deref().and_then(Path::file_name).unwrap_or_default();
+            file.write(&one.content_as(&name.to_string_lossy()))?;
             for (target, artifact) in &mut others {
                 target.write(&artifact.bytes)?;
             }

@@ -183,7 +183,7 @@ pub fn export(job: &ExportJob) -> Fact {
         Subject::Text(text) => {
             let name =
                 job.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            Ok(vec![formats::Artifact { name, bytes: text.clone().into_bytes(), beside: None }])
+            Ok(vec![formats::Artifact::new(name, text.clone())])
         }
         Subject::Scenario(scenario) => write(formats::Subject::Scenario(scenario)),
         Subject::Plan(plan) => write(formats::Subject::Plan(&plan.0)),
@@ -214,7 +214,8 @@ pub fn export(job: &ExportJob) -> Fact {
     for artifact in &artifacts {
         let path = target(artifact);
         let overwrite = if job.overwrite { Overwrite::Allow } else { Overwrite::Refuse };
-        match atomic_write(&path, &artifact.bytes, overwrite) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match atomic_write(&path, &artifact.content_as(&name), overwrite) {
             Ok(()) => bytes += artifact.bytes.len() as u64,
             Err(SessionError::Exists { .. }) => return Fact::InTheWay(job.clone()),
             Err(error) => return Fact::Failed(error.to_string()),

@@ -224,7 +224,7 @@ fn what_is_exported_can_be_read_back_as_installed() {
     assert_eq!(place.json("before.json")["installed"], plan["scenario"]["installed"]);
     read(&["plan.csv"]).exit(2).says(&["none of the files is a scenario"]);
     read(&["plan.json", "preset:crossconnect-example", "plan.csv"]).exit(2).says(&["is the second scenario"]);
-    read(&["preset:tiny4", "plan.csv"]).exit(2).says(&["preset:tiny4: kind: is of kind training"]);
+    read(&["preset:tiny4", "plan.csv"]).exit(2).says(&["preset:tiny4: kind: is 'training'"]);
     read(&["preset:crossconnect-3-1-25", "plan.csv"]).exit(2).says(&["plan.csv"]);
 
     place.run(&["export", "plan.json", "--to", "sonic_ocs"]).exit(2).says(&["name a folder with -o "]);

@@ -8,6 +8,7 @@ use crate::problem::{Problem, Problems, suggestion};
 use crate::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Name of the format that writes the explicit inputs which a scenario or plan stands for.
@@ -159,12 +160,29 @@ pub struct Artifact {
     pub bytes: Vec<u8>,
     /// For a file that only makes sense beside the first one: what stands behind the name of that one to name it.
     pub beside: Option<&'static str>,
+    /// The name by which the content speaks of the file beside this one; other names of both go with [`Self::content_as`].
+    pub speaks_of: Option<String>,
 }
 
 impl Artifact {
     /// A file that stands alone.
     pub fn new(name: String, content: impl Into<Vec<u8>>) -> Self {
-        Self { name, bytes: content.into(), beside: None }
+        Self { name, bytes: content.into(), beside: None, speaks_of: None }
+    }
+
+    /// A file beside another one, whose name is that of the other with `ending` behind it.
+    pub fn beside(name: String, content: impl Into<Vec<u8>>, ending: &'static str) -> Self {
+        Self { beside: Some(ending), ..Self::new(name, content) }
+    }
+
+    /// The content if the file is called `name`: it then speaks of the file beside it by that name.
+    pub fn content_as(&self, name: &str) -> Cow<'_, [u8]> {
+        let renamed = self.speaks_of.as_ref().and_then(|companion| {
+            let ending = companion.strip_prefix(self.name.as_str())?;
+            let text = std::str::from_utf8(&self.bytes).ok()?;
+            Some(text.replace(companion, &format!("{name}{ending}")).into_bytes())
+        });
+        renamed.map_or(Cow::Borrowed(&self.bytes), Cow::Owned)
     }
 
     /// A scenario as the only file of a format that writes scenarios.
@@ -238,6 +256,15 @@ mod tests {
         assert_eq!(file_stem("..hidden."), "hidden");
         assert_eq!(file_stem("…"), "_");
         assert_eq!(file_stem(".."), "lightbay");
+    }
+
+    #[test]
+    fn a_file_speaks_of_the_one_beside_it_by_its_name() {
+        let mut file = Artifact::new("plan.md".to_owned(), "![picture](<plan.md.svg>)\n");
+        assert_eq!(*file.content_as("review.md"), file.bytes);
+        file.speaks_of = Some("plan.md.svg".to_owned());
+        assert_eq!(*file.content_as("review.md"), *b"![picture](<review.md.svg>)\n");
+        assert_eq!(*file.content_as("plan.md"), file.bytes);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a kind brings to the catalogue beyond scenario, result and checker: methods, built-in scenarios, files of other
 //! tools, and scenarios made from plans of other kinds.
 
-use crate::checked::SharedPlan;
+use crate::checked::{Checked, SharedPlan};
 use crate::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
 use crate::kind::Kind;
 use crate::method::Method;
@@ -101,6 +101,23 @@ pub trait Listed: Kind {
         _params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
         Err(Problem::new("to", format!("'{format}' is not written"), "see the list of formats").into())
+    }
+
+    /// The plans that reports for a review are written of: the plan, or what it has to be taken apart into, each with what
+    /// its checker can repeat of the proof.
+    ///
+    /// # Errors
+    /// A plan that cannot be taken apart.
+    fn reviewed(plan: &Arc<Checked<Self>>) -> Result<Vec<Arc<Checked<Self>>>, Problems> {
+        Ok(vec![Arc::clone(plan)])
+    }
+
+    /// What a plan reaches and what is proven of it, in sentences for the head of a report.
+    ///
+    /// # Errors
+    /// A plan that cannot be explained.
+    fn verdict(_plan: &Checked<Self>) -> Result<Vec<String>, Problems> {
+        Ok(Vec::new())
     }
 
     /// The formats of other tools that it reads.

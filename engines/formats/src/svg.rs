@@ -1,6 +1,8 @@
 //! Pictures (SVG 1.1): self-contained, nothing is loaded from anywhere, and what colours tell hatching tells too, so
 //! that they can be printed in black and white.
 
+pub mod matrix;
+
 use crate::graph::xml;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,12 +1,14 @@
 //! Formats that every kind has by its sections: a report in Markdown, and tables as comma-separated values.
 
-use super::{Artifact, FormatInfo, Subject, SubjectSort};
+use super::{Artifact, FormatInfo, Subject, SubjectSort, export_own, own_exporters};
 use crate::catalogue::{figure, figure_label, figure_text, metrics, sections};
 use crate::files::bound_words;
+use crate::subject::{AnyPlan, AnyScenario};
 use lightbay_core::clock::Deadline;
 use lightbay_core::format::file_stem;
 use lightbay_core::param::{Domain, ParamInfo, Params, Setting};
-use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::plan::Header;
+use lightbay_core::problem::{Problem, Problems, counted};
 use lightbay_core::quantity;
 use lightbay_core::report::section::SectionOf;
 use lightbay_core::report::text::Extent;
@@ -19,6 +21,18 @@ use std::borrow::Cow;
 const MARKDOWN: &str = "markdown";
 /// Tables for spreadsheets and scripts.
 const CSV: &str = "csv";
+/// Picture of a plan, a format of its kind.
+const SVG: &str = "svg";
+/// Knob of [`MARKDOWN`].
+const PICTURE: &str = "picture";
+/// The picture is inside the report.
+const INLINE: &str = "inline";
+/// The picture is in a file beside the report.
+const BESIDE: &str = "beside";
+/// There is no picture.
+const NO_PICTURE: &str = "none";
+/// What is put behind the name of a report to name its picture.
+const PICTURE_ENDING: &str = ".svg";
 /// Every table.
 const ALL: &str = "all";
 /// Knob of [`CSV`].
@@ -32,16 +46,14 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
     }
     let names: Vec<&'static str> = infos.iter().map(|info| info.name).collect();
     if own.iter().all(|format| format.name != MARKDOWN) {
-        own.push(FormatInfo {
-            name: MARKDOWN,
-            help: "Report for a review: the figures of the plan, what is proven of it, and every section that explains it.",
-            of: SubjectSort::Either,
-            leaves_out: &["rows of long tables beyond the first ones"],
-            against: None,
-            extension: "md",
-            folder: false,
-            params: Vec::new(),
-        });
+        let info = FormatInfo::new(
+            MARKDOWN,
+            "Report for a review: what was asked, the figures of the plan and what is proven of it, its picture, and every section that explains it.",
+            SubjectSort::Either,
+            "md",
+        );
+        let info = info.leaving_out(&["rows of long tables beyond the first ones"]);
+        own.push(if own.iter().any(|format| format.name == SVG) { info.with(vec![picture()]) } else { info });
     }
     // Where a kind has tables of its own, those of the sections stand beside them.
     if let Some(format) = own.iter_mut().find(|format| format.name == CSV) {
@@ -65,6 +77,16 @@ pub(super) fn exporters(kind: &str, own: &mut Vec<FormatInfo>) {
             "Section to write; several tables go into a folder, one can go to standard output.",
         )],
     });
+}
+
+/// The knob of reports of kinds that draw pictures.
+fn picture() -> ParamInfo {
+    ParamInfo::choice(
+        PICTURE,
+        &[INLINE, BESIDE, NO_PICTURE],
+        INLINE,
+        "Place of the picture, which is that of format svg: inside the report, in a file beside it, or nowhere.",
+    )
 }
 
 /// Adds sections to the tables that a format of a kind can write.
@@ -100,7 +122,9 @@ pub(super) fn export(
     }
     let is_own = own.iter().any(|known| known.name == format);
     match format {
-        MARKDOWN if !is_own => Some(markdown(subject)),
+        MARKDOWN if !is_own => {
+            Some(markdown(subject, params, settings.iter().any(|setting| setting.name == PICTURE)))
+        }
         CSV => {
             let table = params.text(TABLE).unwrap_or(ALL);
             let is_section = sections(subject.kind()).iter().any(|info| info.name == table);
@@ -173,12 +197,26 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
     Ok(files)
 }
 
-fn markdown(subject: Subject<'_>) -> Result<Vec<Artifact>, Problems> {
+/// The reports of a subject: one, and one more for each part of a plan that has to be taken apart.
+fn markdown(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
+    let Subject::Plan(plan) = subject else { return review(subject, params, asked) };
+    let mut files = Vec::new();
+    for part in plan.reviewed()? {
+        files.extend(review(Subject::Plan(&part), params, asked)?);
+    }
+    Ok(files)
+}
+
+/// One report, and its picture if that is beside it. `asked` says that the place of the picture is asked for.
+fn review(subject: Subject<'_>, params: &Params, asked: bool) -> Result<Vec<Artifact>, Problems> {
     let report = report(&subject)?;
+    let name = format!("{}.md", stem(subject));
+    let beside = format!("{name}{PICTURE_ENDING}");
     let mut document = Document::new();
-    match subject {
+    let about = match subject {
         Subject::Scenario(scenario) => {
             document.heading(1, &format!("{}: {} scenario", safe(scenario.name()), scenario.kind()));
+            scenario.name().to_owned()
         }
         Subject::Plan(plan) => {
             let header = plan.header();
@@ -186,18 +224,93 @@ fn markdown(subject: Subject<'_>) -> Result<Vec<Artifact>, Problems> {
             if let Some(caveat) = plan.caveat() {
                 document.paragraph(&format!("**Warning:** {}.", safe(&caveat)));
             }
-            figures(&mut document, plan);
+            let verdict: Vec<String> = plan.verdict()?.iter().map(|sentence| safe(sentence)).collect();
+            if !verdict.is_empty() {
+                document.paragraph(&verdict.join("\n"));
+            }
+            header.name
         }
+    };
+    let place = params.text(PICTURE).filter(|place| *place != NO_PICTURE);
+    let drawn = match place.map(|_| drawn(subject)) {
+        Some(Err(problems)) if asked => return Err(problems),
+        Some(Ok(drawn)) => drawn,
+        Some(Err(_)) | None => None,
+    };
+    let mut pictures = Vec::new();
+    if let Some(drawn) = drawn {
+        let about = format!("picture of {about}");
+        if place == Some(BESIDE) {
+            document.picture(&about, &beside);
+            pictures.push(Artifact::beside(beside.clone(), drawn, PICTURE_ENDING));
+        } else {
+            document.embedded_picture(&about, "image/svg+xml", &drawn);
+        }
+    }
+    if let Subject::Plan(plan) = subject {
+        figures(&mut document, plan);
+    }
+    match subject {
+        Subject::Scenario(scenario) => question(&mut document, scenario, None),
+        Subject::Plan(plan) => question(&mut document, &plan.scenario(), Some(&plan.header())),
     }
     for (_, section) in all(subject, &*report)? {
         written::markdown(&mut document, &section, Extent::Overview);
     }
-    let name = format!("{}.md", stem(subject));
-    Ok(vec![Artifact::new(name, document.into_text())])
+    let mut file = Artifact::new(name, document.into_text());
+    file.speaks_of = (!pictures.is_empty()).then_some(beside);
+    Ok(std::iter::once(file).chain(pictures).collect())
+}
+
+/// The picture of a subject; `None` for one that is drawn as several, whose parts have theirs.
+fn drawn(subject: Subject<'_>) -> Result<Option<Vec<u8>>, Problems> {
+    let own = own_exporters(subject.kind());
+    let Some(info) = own.iter().find(|format| format.name == SVG) else { return Ok(None) };
+    if info.of == SubjectSort::Plan && matches!(subject, Subject::Scenario(_)) {
+        let problem =
+            Problem::new(PICTURE, "has no effect: only plans are drawn", "leave it out, or report a plan");
+        return Err(problem.into());
+    }
+    let files = export_own(subject, None, SVG, &info.values(&[])?)?;
+    Ok(<[Artifact; 1]>::try_from(files).ok().map(|[file]| file.bytes))
+}
+
+/// Characters of a value that are shown.
+const MOST_VALUE: usize = 80;
+
+/// The knobs of a scenario with their values, and the parameters of the method.
+fn question(document: &mut Document, scenario: &AnyScenario, plan: Option<&Header>) {
+    document.heading(2, "What was asked");
+    let shown = |text: String| {
+        let cut = text.chars().count() > MOST_VALUE;
+        let kept: String = text.chars().take(MOST_VALUE).collect();
+        safe(&if cut { format!("{kept}…") } else { kept })
+    };
+    let rows: Vec<Vec<String>> = scenario
+        .knobs()
+        .iter()
+        .filter_map(|info| {
+            let value = scenario.knob(&info.name)?;
+            let unit = if info.unit.is_empty() { String::new() } else { format!(" {}", info.unit) };
+            Some(vec![format!("`{}`", info.name), shown(format!("{value}{unit}")), safe(&info.help)])
+        })
+        .collect();
+    if !rows.is_empty() {
+        document.table(&["parameter", ">value", "what it is"], &rows);
+    }
+    let Some(header) = plan else { return };
+    let given: Vec<String> =
+        header.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let method = format!("Method `{}`", safe(&header.method));
+    document.paragraph(&if given.is_empty() {
+        format!("{method}, without parameters.")
+    } else {
+        format!("{method} with {}.", safe(&given.join(", ")))
+    });
 }
 
 /// Objective, bound and metrics of a plan, and how it was found.
-fn figures(document: &mut Document, plan: &crate::subject::AnyPlan) {
+fn figures(document: &mut Document, plan: &AnyPlan) {
     let header = plan.header();
     let claimed = plan.claimed();
     let checked = plan.shared();
@@ -222,15 +335,19 @@ fn figures(document: &mut Document, plan: &crate::subject::AnyPlan) {
         format!("Status: {}.", header.status.word().replace('_', " ")),
         format!("{}.", safe(&bound_words(&header, plan.bound_trust(), checked.verified_bound(), false))),
     ];
+    points.extend(plan.remarks().iter().map(|remark| safe(remark)));
     points.push(format!(
-        "Found by `{}` with seed {} after {}.",
+        "Found by `{}` with seed {} on {} after {}, lightbay {}.",
         safe(&header.method),
         header.seed,
-        quantity::elapsed(header.provenance.elapsed_s)
+        counted(header.threads as u64, "thread", "threads"),
+        quantity::elapsed(header.provenance.elapsed_s),
+        safe(&header.provenance.lightbay_version)
     ));
-    if let Some(why) = &header.provenance.not_reproducible_because {
-        points.push(format!("The same inputs need not give the same plan: {}.", safe(why)));
-    }
+    points.push(match &header.provenance.not_reproducible_because {
+        None => "The same inputs give the same plan again.".to_owned(),
+        Some(why) => format!("The same inputs need not give the same plan: {}.", safe(why)),
+    });
     points.push(
         "`lightbay check PLAN --exact` verifies the plan again, with code that shares nothing with the search.".to_owned(),
     );

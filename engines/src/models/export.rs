@@ -92,7 +92,7 @@ fn write(
     let name = format!("{}.{}.{extension}", file_stem(question.scenario.name()), question.method);
     let beside = json::to_pretty(&names.to_value(model.size())?)?;
     Ok(vec![
-        Artifact { name: name.clone(), bytes: written.text, beside: None },
-        Artifact { name: format!("{name}{NAMES_SUFFIX}"), bytes: beside, beside: Some(NAMES_SUFFIX) },
+        Artifact::new(name.clone(), written.text),
+        Artifact::beside(format!("{name}{NAMES_SUFFIX}"), beside, NAMES_SUFFIX),
     ])
 }

@@ -419,8 +419,14 @@ fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
 fn the_report_says_what_the_plan_and_the_baselines_are() {
     for plan in plans() {
         let name = plan.header().name;
-        let text = text(&plan, "markdown", "picture=beside.svg");
-        assert!(text.contains("](<beside.svg>)") && !text.contains("base64"), "{name}");
+        let written = files(Subject::Plan(&plan), "markdown", "picture=beside");
+        let [report, picture] = &written[..] else { panic!("{name}: {} files", written.len()) };
+        assert_eq!((report.beside, picture.beside), (None, Some(".svg")), "{name}");
+        assert_eq!(picture.bytes, text(&plan, "svg", "").into_bytes(), "{name}");
+        let text = String::from_utf8(report.bytes.clone()).unwrap();
+        assert!(text.contains(&format!("](<{}>)", picture.name)) && !text.contains("base64"), "{name}");
+        let renamed = String::from_utf8(report.content_as("review.md").into_owned()).unwrap();
+        assert!(renamed.contains("](<review.md.svg>)"), "{name}");
         let value = plan.header().objective.value;
         assert!(text.contains(&format!("An iteration takes {value:.6} s")), "{name}");
         let tables = tables(&text);
@@ -428,30 +434,33 @@ fn the_report_says_what_the_plan_and_the_baselines_are() {
             assert!(table.len() > 2, "{name}: an empty table");
             assert!(table.iter().all(|row| row.len() == table[0].len()), "{name}: {table:?}");
         }
-        let headed = |head: &str| tables.iter().find(|table| table[0][0] == head);
+        // Tables by a heading that no other table has.
+        let headed = |head: &str| {
+            let has = |table: &&Vec<Vec<String>>| table[0].iter().any(|cell| cell == head);
+            tables.iter().find(has).unwrap_or_else(|| panic!("{name}: no table has '{head}': {text}"))
+        };
         let analysis = explained(&plan);
         if analysis.tasks.is_empty() {
             continue;
         }
-        let circuits = headed("pods").unwrap();
-        let written: Vec<u32> = circuits[2..].iter().map(|row| row[2].parse().unwrap()).collect();
+        let load = headed("holds up");
+        let written: Vec<u32> = load[2..].iter().map(|row| row[2].parse().unwrap()).collect();
         assert_eq!(written, analysis.circuits, "{name}");
         // Baselines are what the methods of that name find.
-        let compared = headed("circuits").unwrap();
+        let compared = headed("by link");
         for method in ["prop-alloc", "sqrt-alloc", "iter-halve"] {
             let alone = solve(&plan.scenario(), method, "").header();
             let row = compared.iter().find(|row| row[0].contains(method)).unwrap();
             assert_eq!(row[1], format!("{:.6}", alone.objective.value), "{name} {method}");
             assert_eq!(row[2], format!("{:.4}", alone.metrics["nct"]), "{name} {method}");
         }
-        let own = compared.iter().find(|row| row[0].contains("this plan")).unwrap();
-        assert_eq!((&own[1], own[3].as_str()), (&format!("{value:.6}"), "0"), "{name}");
+        let own = compared.iter().find(|row| row[0] == "this plan").unwrap();
+        assert_eq!((&own[1], own[3].as_str()), (&format!("{value:.6}"), "0.000"), "{name}");
         // What tasks lose is the difference of what they take and the least.
-        if let Some(losses) = headed("transfer") {
-            for row in &losses[2..] {
-                let number = |cell: usize| row[cell].parse::<f64>().unwrap();
-                assert!((number(3) - number(4) - number(5) - number(6)).abs() < 0.003, "{name}: {row:?}");
-            }
+        for row in &headed("adds to makespan ms")[2..] {
+            let number = |cell: usize| row[cell].parse::<f64>().unwrap();
+            let lost: f64 = (6..=8).map(number).sum();
+            assert!((number(4) - number(5) - lost).abs() < 0.003, "{name}: {row:?}");
         }
     }
 }
@@ -468,15 +477,63 @@ fn the_report_says_what_is_proven_and_what_is_not() {
     says("| 0.454125 | 1.0901 |");
     says("the independent checker confirms it");
     assert!(proven.contains("[picture-1]: data:image/svg+xml;base64,PD94bWwg"));
+    assert!(!text(&solve(&scenario, "delta-joint", ""), "markdown", "picture=none").contains("![picture"));
     // Circuits 1, 3, 3: what is lost with one of those between p0 and its neighbours.
     let analysis = explained(&solve(&scenario, "delta-joint", ""));
     assert_eq!(analysis.circuits, [1, 3, 3]);
     let left = analysis.setting.evaluator.makespan(&[1, 2, 3], Rates::Best, &mut Scratch::default());
-    says(&format!("| one of 3 circuits p0 – peer0 fails | {:+.3} |", (left - analysis.makespan_s) * 1e3));
-    says("| the only circuit p0 – p1 fails | cut off | cut off |");
-    says("| p0 – p1 | 1 | needs this one | – |");
+    let later = format!("{:+.3}", (left - analysis.makespan_s) * 1e3);
+    let fails = tables(&proven).into_iter().flatten().find(|row| row[0].contains("one of 3 circuits p0"));
+    assert!(
+        fails.as_ref().is_some_and(|row| row.iter().any(|cell| cell.contains(&later))),
+        "{fails:?} {later}"
+    );
     let open = text(&solve(&scenario, "prop-alloc", ""), "markdown", "");
     assert!(open.contains("prop-alloc proves nothing") && !open.contains("Proven optimal"), "{open}");
+}
+
+#[test]
+fn reports_of_every_kind_have_a_picture_that_is_sound_and_stands_alone() {
+    for (name, method) in [
+        ("tpu-random-256", "evaluate"),
+        ("pt-8x8x16", "pt"),
+        ("crossconnect-example", "lumos-halving"),
+        ("crossconnect-64-16-25", "lumos-halving"),
+    ] {
+        let set = if method == "evaluate" || method == "pt" { "routing=none" } else { "" };
+        let plan = solve(&preset(name).unwrap(), method, set);
+        let written = files(Subject::Plan(&plan), "markdown", "picture=beside");
+        assert_eq!(written.len(), 2, "{name}");
+        let text = String::from_utf8(written[1].bytes.clone()).unwrap();
+        let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let root = document.root_element();
+        let size = |side: &str| root.attribute(side).unwrap().parse::<f64>().unwrap();
+        let (width, height) = (size("width"), size("height"));
+        for node in document.descendants().filter(|node| node.has_attribute("x")) {
+            let number = |side: &str| node.attribute(side).map_or(0.0, |text| text.parse::<f64>().unwrap());
+            // Text is wider than it says: half of the size of its letters, each.
+            let letters = node.text().unwrap_or_default().chars().count() as f64;
+            let words =
+                if node.has_attribute("text-anchor") { 0.0 } else { letters * number("font-size") * 0.5 };
+            let right = number("x") + number("width").max(words);
+            assert!(number("x") >= 0.0 && right <= width + 0.02, "{name}: {node:?}");
+            assert!(
+                number("y") >= 0.0 && number("y") + number("height") <= height + 0.02,
+                "{name}: {node:?}"
+            );
+        }
+        assert!(text.len() < 1 << 20, "{name}: {} bytes", text.len());
+    }
+    // An order of phases changes no circuit: there is nothing to draw, and a report without a picture.
+    let order = solve(&preset("crossconnect-example").unwrap(), "all-to-all-order", "");
+    assert!(!text(&order, "markdown", "").contains("![picture"));
+    let refused = export(Subject::Plan(&order), "markdown", &settings("picture=inline")).unwrap_err();
+    assert!(refused.to_string().contains("order of phases"), "{refused}");
+    // A scenario that is wired is drawn, one to be designed is not.
+    let wired = preset("pt-4x4x8").unwrap();
+    assert_eq!(files(Subject::Scenario(&wired), "markdown", "picture=beside").len(), 2);
+    let open = preset("tpu-256").unwrap();
+    assert_eq!(files(Subject::Scenario(&open), "markdown", "").len(), 1);
 }
 
 #[test]

@@ -227,6 +227,7 @@ const FORMATS: &[(&str, &str, &str, &str)] = &[
     ("sonic_ocs", "ports_per_slot", "port_template={slot}/{port}{side}", "3"),
     ("csv", "full", "", "true"),
     ("csv", "table", "", "switches"),
+    ("markdown", "picture", "", "beside"),
 ];
 
 #[test]

@@ -3,16 +3,20 @@
 //! | room | what |
 //! |---|---|
 //! | [`limited`] | searches that end at a deadline |
+//! | [`alternatives`] | the plan beside simpler circuits |
 //! | [`job`] | sizes, placement, contention and the ideal network |
 //! | [`network`] | pods with their ports, links with their circuits |
+//! | [`load`] | how full the circuits of links are |
 //! | [`schedule`] | start, end and mean rate of every task |
 //! | [`path`] | why the plan is not ideal |
 //! | [`sensitivity`] | what one port more and one circuit less change |
 //! | [`trials`] | what becomes of the plan if something fails |
 //! | [`several`] | several jobs on the same pods |
 
+pub(crate) mod alternatives;
 mod job;
 mod limited;
+mod load;
 mod network;
 mod path;
 mod schedule;
@@ -57,7 +61,17 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Schedule",
         "When does each task start and end, and at which mean rate?",
     ),
+    SectionInfo::of_plan(
+        "load",
+        "Load of links",
+        "How full are the circuits of each link, and how long can its transfers wait?",
+    ),
     SectionInfo::of_plan("path", "Critical path", "Why is the plan not ideal, and which tasks cost most?"),
+    SectionInfo::of_plan(
+        "alternatives",
+        "Other circuits",
+        "What would an ideal network and simpler circuits reach?",
+    ),
     SectionInfo::of_plan(
         "sensitivity",
         "Sensitivity",
@@ -203,7 +217,9 @@ impl Report for TrainingReport<'_> {
             "pods" => Ok(network::pods(instance, self.setting()?, self.result)),
             "links" => Ok(network::links(instance, self.setting()?, self.result)),
             "schedule" => Ok(schedule::section(instance, self.setting()?, self.result()?)),
+            "load" => Ok(load::section(self.analysis()?)),
             "path" => Ok(path::section(self.analysis()?)),
+            "alternatives" => Ok(alternatives::section(self.analysis()?)),
             "sensitivity" => {
                 let (circuits, rates) = self.circuits()?;
                 sensitivity::section(instance, self.setting()?, &circuits, rates, Limited(deadline))

@@ -389,9 +389,11 @@ fn a_job_that_never_crosses_pods_takes_its_compute_time() {
     let mut job = preset("tiny4");
     job.run.gpus = 8;
     job.run.gpus_per_pod_per_replica = 8;
+    let compute_s = TrainingScenario::Job(job.clone()).build().unwrap().compute_s().unwrap();
+    assert!(compute_s > 0.1, "{compute_s}");
     for method in ["delta-joint", "delta-fast", "prop-alloc"] {
         let (done, _) = Asked::new(&job, method).solve();
-        assert!(done.value.unwrap() > 0.0);
+        assert!((done.value.unwrap() / compute_s - 1.0).abs() < 1e-12, "{method}: {:?}", done.value);
         assert_eq!(topology(&done), Vec::<i64>::new());
         assert!(!done.plan.unwrap().header().metrics.contains_key("nct"));
     }

@@ -48,7 +48,7 @@ impl TabLine {
 
     fn fill_tabs(&mut self, app: &App) {
         let extra = match app.focus.pane {
-            PaneId::Kind(number) if number > 9 => Some(number),
+            PaneId::Kind(number) => Some(number),
             _ => None,
         };
         let panes = app.kind_panes();
@@ -57,7 +57,9 @@ impl TabLine {
         }
         (self.panes, self.extra) = (panes, extra);
         self.tabs.clear();
-        let shown = panes.iter().filter(|info| info.number <= 9 || Some(info.number) == extra);
+        // Those without a place on the screen are in the list of panes; here only the one with the focus is.
+        let shown =
+            panes.iter().filter(|info| (info.number <= 9 && info.home <= 9) || Some(info.number) == extra);
         self.tabs.extend(shown.map(|info| {
             let tab = Tab::new(u32::from(info.number), info.number.to_string(), info.name);
             if info.name.len() <= SHORT {

@@ -8,6 +8,7 @@
 //! | `ocp_ocs` | gNMI, model of the Open Compute Project: a request file |
 //! | `sonic_ocs` | the shell of SONiC |
 //! | `csv` | people, spreadsheets |
+//! | `svg` | people in a review |
 //!
 //! Beside the files of every format but `csv` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as comments.
 //! All but `csv` make one file for every switch that changes, removals first, ending with the command that reads the state back,
@@ -29,6 +30,7 @@ pub mod csv;
 mod entry;
 mod jobs;
 pub mod ocp_ocs;
+mod picture;
 pub mod polatis_netconf;
 pub mod polatis_restconf;
 pub mod polatis_tl1;
@@ -201,9 +203,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         )
         .into());
     };
-    let changes = subject.result.changes().ok_or_else(|| {
-        Problem::new("result", "is an order of phases, which changes no switch", "export it as json")
-    })?;
+    let changes = changed(subject.result)?;
     let full = params.bool("full");
     if !full && changes.batches.is_empty() {
         return Err(Problem::new(
@@ -240,6 +240,13 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
         adds: 0,
     });
     Ok(files)
+}
+
+/// The changes of a plan.
+fn changed(result: &CrossconnectResult) -> Result<&Changes, Problem> {
+    result.changes().ok_or_else(|| {
+        Problem::new("result", "is an order of phases, which changes no switch", "export it as json")
+    })
 }
 
 /// How the ports of a format are called if nothing is set.

@@ -5,6 +5,7 @@
 //! | `routes` | switch configuration, spreadsheets: every hop of every route with its virtual channel |
 //! | `anynet` | BookSim: the network, and the routes beside it |
 //! | `circuits`, `changes` | controllers of the switches, technicians |
+//! | `svg` | people in a review |
 //! | `graphml`, `dot` | networkx, Gephi, Graphviz |
 //! | `msccl` | MSCCL and RCCL executors: collectives on the links of the pod |
 //! | `curve` | plots: what the flit simulator found |
@@ -22,6 +23,7 @@ pub mod circuits;
 mod entry;
 pub mod graph;
 pub mod msccl;
+mod picture;
 pub mod routes;
 
 pub(crate) use entry::{export, exporters};
@@ -127,6 +129,13 @@ pub fn formats() -> Vec<FormatInfo> {
                 ],
             )
         },
+        format(
+            "svg",
+            "Picture for a review: circuits between cubes by dimension, and the rings of cubes that every switch makes; it prints in black and white.",
+            false,
+            "svg",
+            Vec::new(),
+        ),
         format("graphml", "The links as GraphML, for networkx and Gephi.", false, "graphml", vec![level()]),
         format("dot", "The links as DOT, for Graphviz.", false, "dot", vec![level()]),
         format(
@@ -189,6 +198,7 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
         "circuits" | "changes" => {
             &[ROUTES, RATES, FAULTS, SIMULATED, "the electrical links, which no switch carries"]
         }
+        "svg" => &["the ports on the switches", ROUTES, FAULTS, SIMULATED],
         "graphml" | "dot" => &["the ports on the switches", ROUTES, RATES, FAULTS, SIMULATED],
         "msccl" => &["the circuits", "the virtual channels", RATES, FAULTS, SIMULATED],
         _ => &[WIRING, ROUTES, RATES, FAULTS],
@@ -253,6 +263,7 @@ pub fn write(format: &str, subject: &Subject<'_>, params: &Params) -> Result<Vec
                 _ => lightbay_formats::graph::dot(&graph),
             })
         }
+        "svg" => alone(picture::svg(subject)),
         "msccl" => alone(msccl::text(subject, params)?),
         "curve" => alone(curve(subject)?),
         _ => {

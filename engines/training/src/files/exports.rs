@@ -5,9 +5,10 @@
 //! | `instance`, `expanded` | this program: the explicit inputs, all replicas |
 //! | `csv` | spreadsheets, other optimizers |
 //! | `dot`, `graphml` | Graphviz, networkx, Gephi |
-//! | `svg`, `markdown` | people in a review |
+//! | `svg` | people in a review |
 //! | `trace` | ui.perfetto.dev, chrome://tracing |
 
+use crate::report::alternatives;
 use crate::{Training, TrainingScenario};
 use facts::Facts;
 use lightbay_core::checked::{BoundTrust, Checked};
@@ -25,15 +26,14 @@ mod facts;
 mod graph;
 mod jobs;
 mod picture;
-mod report;
 mod tables;
 mod trace;
+mod verdict;
 
 const CSV: &str = "csv";
 const DOT: &str = "dot";
 const GRAPHML: &str = "graphml";
 const SVG: &str = "svg";
-const MARKDOWN: &str = "markdown";
 const TRACE: &str = "trace";
 
 /// All formats.
@@ -73,16 +73,6 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
             Vec::new(),
         ),
         format(
-            MARKDOWN,
-            "Report of a plan for a review: what was asked, found and proven, why, and what simpler plans would cost.",
-            SubjectSort::Plan,
-            "md",
-            vec![ParamInfo::text(
-                "picture",
-                "File of the picture that the report refers to, such as one written with --to svg. Default: the picture is inside the report.",
-            )],
-        ),
-        format(
             TRACE,
             "Timeline for ui.perfetto.dev and chrome://tracing: a slice for every segment of every task, and compute.",
             SubjectSort::Plan,
@@ -101,7 +91,6 @@ fn leaves_out(format: &str) -> &'static [&'static str] {
         CSV => &[BOUND, PARAMETERS, "the edges between tasks"],
         DOT | GRAPHML => &["the times and rates of the flows", BOUND, PARAMETERS],
         SVG => &["the volumes of the tasks", PARAMETERS],
-        MARKDOWN => &["the tasks one by one", "the rates of the flows"],
         _ => &["the circuits", BOUND, PARAMETERS],
     }
 }
@@ -156,10 +145,6 @@ fn export_plan(
     let stem = file_stem(&facts.name);
     match format {
         SVG => Ok(vec![one(format!("{stem}.svg"), picture::svg(&*confirmed(plan)?, &facts))]),
-        MARKDOWN => {
-            let text = report::text(&*confirmed(plan)?, &facts, params.text("picture"));
-            Ok(vec![one(format!("{stem}.md"), text)])
-        }
         TRACE => Ok(vec![one(format!("{stem}.trace.json"), trace::text(plan.plan(), &facts)?)]),
         _ => write(&facts, format, params),
     }
@@ -172,6 +157,35 @@ fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Pr
         return Ok(Arc::clone(plan));
     }
     again::verified(plan.plan().clone(), Depth::Exact(Deadline::after(EXACT_LIMIT)), "the plan").map(Arc::new)
+}
+
+/// The plans that reports are written of: the plan, and of several jobs also the plan of each.
+///
+/// # Errors
+/// A plan that the checker refuses.
+pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<Training>>>, Problems> {
+    let TrainingScenario::Shared(_) = &plan.plan().scenario.body else { return Ok(vec![confirmed(plan)?]) };
+    let mut all = vec![Arc::clone(plan)];
+    for part in jobs::single(plan.plan())? {
+        all.push(confirmed(&Arc::new(part))?);
+    }
+    Ok(all)
+}
+
+/// What a plan reaches, what is proven of it, and how it stands to simple allocations. Nothing for several jobs, whose plans
+/// are judged one by one.
+///
+/// # Errors
+/// A plan that cannot be explained.
+pub(crate) fn verdict(plan: &Checked<Training>) -> Result<Vec<String>, Problems> {
+    if matches!(plan.plan().scenario.body, TrainingScenario::Shared(_)) {
+        return Ok(Vec::new());
+    }
+    let facts = Facts::of_plan(plan.plan(), false)?;
+    let mut lines = verdict::lines(plan, &facts);
+    let lead = facts.explained().and_then(|explained| alternatives::lead(&explained.analysis));
+    lines.extend(lead);
+    Ok(lines)
 }
 
 fn all(params: &Params) -> bool {

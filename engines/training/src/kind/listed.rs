@@ -3,6 +3,7 @@
 use crate::files::{exports, import};
 use crate::scenario::{TrainingScenario, presets};
 use crate::{Training, methods};
+use lightbay_core::checked::Checked;
 use lightbay_core::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
 use lightbay_core::listed::{Listed, Preset};
 use lightbay_core::method::Method;
@@ -39,6 +40,14 @@ impl Listed for Training {
         params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
         exports::export(subject, format, params)
+    }
+
+    fn reviewed(plan: &Arc<Checked<Self>>) -> Result<Vec<Arc<Checked<Self>>>, Problems> {
+        exports::reviewed(plan)
+    }
+
+    fn verdict(plan: &Checked<Self>) -> Result<Vec<String>, Problems> {
+        exports::verdict(plan)
     }
 
     fn importers() -> Vec<FormatInfo> {

@@ -4,6 +4,7 @@ use crate::analysis::Setting;
 use crate::model::build::Built;
 use crate::plan::{RateControl, TrainingResult};
 use crate::scenario::TrainingScenario;
+use crate::scenario::job::ModelChoice;
 use lightbay_core::problem::counted;
 use lightbay_core::report::{Cell, Facts, Section, Tone, Unit};
 
@@ -24,6 +25,13 @@ pub(super) fn section(
             Some(_) => "with measured times and volumes".to_owned(),
             None => format!("of {} x {} tokens", run.micro_batch_size, run.seq),
         };
+        if let Some(model) = &job.model {
+            let name = match model {
+                ModelChoice::Preset(name) => name.as_str(),
+                ModelChoice::Inline(_) => "given in figures",
+            };
+            facts.add("model", "model", name);
+        }
         facts.add("gpus", "GPUs", run.gpus);
         facts.add("parallelism", "parallelism", format!("tp {}, pp {}, ep {}", run.tp, run.pp, run.ep));
         facts.add("micro_batches", "micro-batches", Cell::new(format!("{batches} {of}")));

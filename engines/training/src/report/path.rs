@@ -1,12 +1,14 @@
 //! Causes of the loss of a plan: its critical path with what each cause adds, the chain that comes next, and the links that
 //! have circuits to spare.
 
-use super::link_name;
+use super::{link_name, pod_name};
 use crate::analysis::{Analysis, ChainTask, LinkFacts};
 use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone, Unit};
 
 /// Tasks of the path that an overview shows.
 const OVERVIEW: usize = 8;
+/// Tasks of the path that are named at either end.
+const ENDS: usize = 4;
 
 pub(super) fn section(analysis: &Analysis) -> Section {
     let chain = &analysis.chain;
@@ -23,10 +25,24 @@ fn name(analysis: &Analysis, task: u32) -> String {
     tasks.get(task as usize).map_or_else(|| task.to_string(), |task| task.name.clone())
 }
 
+/// Names of the first and last tasks of the path, in order.
+fn runs_through(analysis: &Analysis) -> String {
+    let path = &analysis.path;
+    let named = |task: &u32| name(analysis, *task);
+    if path.len() <= 2 * ENDS + 1 {
+        return path.iter().map(named).collect::<Vec<_>>().join(", ");
+    }
+    let between = format!("{} more", path.len() - 2 * ENDS);
+    let (first, last) = (&path[..ENDS], &path[path.len() - ENDS..]);
+    let all = first.iter().map(named).chain(std::iter::once(between)).chain(last.iter().map(named));
+    all.collect::<Vec<_>>().join(", ")
+}
+
 fn summary(analysis: &Analysis) -> Facts {
     let chain = &analysis.chain;
     let mut facts = Facts::new();
     facts.add("tasks", "tasks on the path", chain.tasks.len());
+    facts.add("runs_through", "runs through", runs_through(analysis));
     facts.number("communication_s", "transfers", Unit::SECONDS, chain.comm_s);
     facts.number("rigid_s", "between transfers", Unit::SECONDS, chain.rigid_s);
     facts.sentence("compute and fixed delays");
@@ -72,6 +88,8 @@ fn tasks(analysis: &Analysis, dear: &[&ChainTask]) -> Table {
     let ms = |name: &str, label: &str| Column::numbers(name, label, Unit::MILLISECONDS);
     let columns = vec![
         Column::words("task", "task"),
+        Column::words("pods", "pods"),
+        Column::words("flows_on_circuits", "flows on circuits"),
         Column::numbers("start_s", "start", Unit::SECONDS),
         ms("takes_s", "takes"),
         ms("ideal_takes_s", "minimum"),
@@ -83,8 +101,14 @@ fn tasks(analysis: &Analysis, dear: &[&ChainTask]) -> Table {
     ];
     let mut table = Table::new(["task", "tasks"], columns).overview(OVERVIEW);
     for task in dear {
+        let instance = &analysis.setting.instance;
+        let known = &instance.tasks[task.task as usize];
+        let [from, to] = [known.src_pod, known.dst_pod].map(|pod| pod_name(instance, pod.index()));
+        let link = analysis.setting.evaluator.network.link_of(task.task);
         let row = table.row(vec![
             Cell::new(name(analysis, task.task)),
+            Cell::new(format!("{from} to {to}")),
+            Cell::new(format!("{} on {}", known.flows, analysis.circuits[link])),
             Cell::new(task.start_s),
             Cell::new(task.takes_s),
             Cell::new(task.ideal_s),

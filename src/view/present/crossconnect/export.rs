@@ -1,6 +1,6 @@
 //! Pane 6: what would be sent to the switches, in the format that is chosen: the files as the exporter writes them.
 
-use super::{Explained, chosen_switch, other_plan, step_through_switches};
+use super::{Explained, SCREENS, chosen_switch, other_plan, step_through_switches};
 use crate::app::drawn::{Item, PaneDrawn};
 use crate::view::present::rows::{ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
@@ -59,7 +59,7 @@ pub fn write(plan: &AnyPlan, format_at: usize) -> Result<Files, String> {
     if plan.plan().result.changes().is_none() {
         return Err("this plan touches no switch".to_owned());
     }
-    let format = exports::formats()
+    let format = lightbay_engines::exporters(SCREENS.kind)
         .into_iter()
         .find(|info| info.name == name)
         .ok_or_else(|| format!("there is no format '{name}'"))?;

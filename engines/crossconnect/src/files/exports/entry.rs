@@ -1,6 +1,6 @@
 //! Formats by name: what is the scenario again, and what controllers of switches and people read.
 
-use super::{File, Subject, formats, write};
+use super::{File, Subject, changed, formats, picture, write};
 use crate::Crossconnect;
 use lightbay_core::checked::Checked;
 use lightbay_core::format::{Artifact, FormatInfo, INSTANCE, SubjectOf, SubjectSort, file_stem, needs_plan};
@@ -17,6 +17,10 @@ pub(crate) fn exporters() -> Vec<FormatInfo> {
         "json",
     );
     let mut all = vec![instance.leaving_out(&["the plan", "the random family that it was drawn from"])];
+    all.push(
+        FormatInfo::new(picture::NAME, picture::HELP, SubjectSort::Plan, "svg")
+            .leaving_out(picture::LEAVES_OUT),
+    );
     all.extend(formats());
     all
 }
@@ -33,11 +37,13 @@ pub(crate) fn export(
         return Ok(vec![Artifact::of_scenario(&explicit, format)?]);
     }
     let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
-    let artifact = |file: File| Artifact {
-        name: file.name,
-        bytes: file.script.into_text().into_bytes(),
-        beside: file.beside,
-    };
+    if format == picture::NAME {
+        let plan = plan.plan();
+        let text = picture::svg(&plan.name, &plan.scenario.body, changed(&plan.result)?);
+        return Ok(vec![Artifact::new(format!("{}.svg", file_stem(&plan.name)), text)]);
+    }
+    let artifact =
+        |file: File| Artifact { beside: file.beside, ..Artifact::new(file.name, file.script.into_text()) };
     Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
 }
 

@@ -40,6 +40,20 @@ fn no_pair_gains_anything_afterwards() {
 #[test]
 fn polishing_to_the_bound_ends() {
     let task = Task::of(&presets::random(8, 4, Family { changed_percent: 0, instance_seed: 1 }));
-    let polished = polish(&task, &task.installed, true, &mut Unwatched::default(), |_, _, _| Ok(())).unwrap();
-    assert_eq!(task.removed(&polished), 0);
+    // What is wanted is installed, but two pairs of switches hold each other's circuits.
+    let mut start = task.installed.clone();
+    start.ocs.swap(0, 1);
+    start.ocs.swap(2, 3);
+    assert_eq!(task.misfit(&start), None);
+    assert!(task.removed(&start) > 20, "{}", task.removed(&start));
+    for reorient in [false, true] {
+        let mut told = Vec::new();
+        let polished = polish(&task, &start, reorient, &mut Unwatched::default(), |_, removed, _| {
+            told.push(removed);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(task.removed(&polished), 0);
+        assert_eq!(told.last(), Some(&0));
+    }
 }

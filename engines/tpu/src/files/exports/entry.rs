@@ -136,8 +136,8 @@ fn artifacts(subject: &Subject<'_>, format: &str, params: &Params) -> Result<Vec
         if extension == format { format!("{stem}.{format}") } else { format!("{stem}.{format}.{extension}") };
     let artifact = |file: File| Artifact {
         name: file.beside.map_or_else(|| first.clone(), |ending| format!("{stem}{ending}")),
-        bytes: file.text.into_bytes(),
         beside: file.beside,
+        ..Artifact::new(String::new(), file.text)
     };
     Ok(write(format, subject, params)?.into_iter().map(artifact).collect())
 }

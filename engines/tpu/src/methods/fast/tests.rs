@@ -143,7 +143,11 @@ fn a_scenario_that_names_a_torus_is_refused() {
     let mut scenario = TpuScenario::design(2);
     scenario.topology = TopologyChoice::Pt;
     let (done, _) = run(scenario, &quick(10, 0), 1, None);
-    assert!(done.plan.is_none() && done.message.contains("pt"), "{done:?}");
+    assert!(done.plan.is_none() && done.status == EndStatus::Invalid, "{done:?}");
+    assert_eq!(
+        done.message,
+        "topology: is 'pt', which 'tons-fast' does not make; use 'pt-baseline' or 'evaluate', or set topology=design"
+    );
 }
 
 /// States a bound and finds no plan.

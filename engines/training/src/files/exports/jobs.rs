@@ -29,9 +29,18 @@ pub(super) fn scenarios(
     Ok(files)
 }
 
-/// Every job with its plan on the ports that it was left with. A bound on the mean of all is none on one of them.
+/// Every job with its plan on the ports that it was left with.
 pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Result<Vec<Artifact>, Problems> {
     let mut files = Vec::new();
+    for single in single(plan)? {
+        files.extend(export_plan(&Arc::new(single), format, params)?);
+    }
+    Ok(files)
+}
+
+/// The plan of every job by itself. A bound on the mean of all is none on one of them.
+pub(super) fn single(plan: &Plan<Training>) -> Result<Vec<Checked<Training>>, Problems> {
+    let mut plans = Vec::new();
     for part in parts(&plan.scenario.body, &plan.result, plan.objective.value) {
         let name = format!("{} {}", plan.name, part.name);
         let metrics = figures(&part.scenario, &part.result)?;
@@ -52,7 +61,7 @@ pub(super) fn plans(plan: &Plan<Training>, format: &str, params: &Params) -> Res
             }
             problems
         })?;
-        files.extend(export_plan(&Arc::new(checked), format, params)?);
+        plans.push(checked);
     }
-    Ok(files)
+    Ok(plans)
 }

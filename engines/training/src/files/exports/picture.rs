@@ -1,7 +1,7 @@
 //! The picture of a plan for a review: topology, circuits and ports, and the timeline with its tail enlarged.
 
 use super::facts::Facts;
-use super::report::verdict;
+use super::verdict;
 use crate::Training;
 use crate::analysis::full_steps;
 use crate::scenario::instance::TaskKind;

@@ -1,14 +1,18 @@
-//! What a plan reaches and what is proven of it, in sentences that report and picture share.
+//! What a plan reaches and what is proven of it, in sentences that reports and pictures share.
 
-use super::super::facts::Facts;
-use super::s;
+use super::facts::Facts;
 use crate::Training;
 use lightbay_core::checked::{BoundTrust, Checked};
 use lightbay_core::plan::OPTIMAL_GAP;
 use lightbay_core::quantity;
 
+/// Seconds with six decimals.
+fn s(seconds: f64) -> String {
+    format!("{seconds:.6}")
+}
+
 /// What it reaches, then what is proven.
-pub(in super::super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
+pub(super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<String> {
     let envelope = plan.plan();
     let budget = &facts.network().budget;
     let nct = envelope.result.nct.map_or_else(String::new, |nct| format!(", NCT {nct:.4}"));
@@ -29,7 +33,7 @@ pub(in super::super) fn lines(plan: &Checked<Training>, facts: &Facts) -> Vec<St
 }
 
 /// What is proven, by whom, and what is left to gain in per cent and in NCT.
-pub(super) fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
+fn proof(plan: &Checked<Training>, facts: &Facts) -> String {
     let envelope = plan.plan();
     let value = envelope.objective.value;
     let left = |bound: f64| {
