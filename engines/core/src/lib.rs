@@ -15,6 +15,7 @@
 //! | [`report`] | scenarios and plans explained as sections |
 //! | [`quantity`], [`cells`] | figures and names for people, and in tables of other programs |
 //! | [`term`] | words of the field, for the glossary |
+//! | `testing` | whole runs for the tests of engines |
 //! | [`random`], [`clock`], [`worker`] | seeded streams, time, helper processes |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
@@ -42,6 +43,8 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod term;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod units;
 pub mod watch;
 pub mod worker;

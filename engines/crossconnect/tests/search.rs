@@ -1,11 +1,11 @@
 //! The searching methods through the contract of the core: what they find, prove and say.
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{Done, EndStatus, EventBody, Recorder, RunId};
+use lightbay_core::event::{Done, EndStatus, EventBody, RunId};
 use lightbay_core::param::{ParamValue, Params};
-use lightbay_core::run::{Request, Runs, TypedJob};
+use lightbay_core::run::TypedJob;
 use lightbay_core::scenario::Scenario;
+use lightbay_core::testing::{Ask, Ran, board, run};
 use lightbay_crossconnect::scenario::presets;
 use lightbay_crossconnect::scenario::{Family, Wiring};
 use lightbay_crossconnect::{Crossconnect, CrossconnectScenario, methods};
@@ -13,7 +13,6 @@ use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
-use std::sync::Arc;
 use std::time::Duration;
 
 struct Asked<'a> {
@@ -35,35 +34,16 @@ impl<'a> Asked<'a> {
 
     /// A job for the run board.
     fn job(&self, name: &str) -> Box<TypedJob<Crossconnect>> {
-        let method = methods::all().into_iter().find(|method| method.info().name == name).unwrap();
-        let info = method.info();
-        let values: Vec<(&str, ParamValue)> = self
-            .params
-            .iter()
-            .filter_map(|(key, text)| {
-                let knob = info.params.iter().find(|knob| knob.name == *key)?;
-                Some((*key, knob.parse(text).unwrap()))
-            })
-            .collect();
-        let request = Request {
-            scenario: Arc::new(Scenario { name: "test".to_owned(), body: self.body.clone() }),
-            params: Params::resolve(&info.params, values.iter().map(|(name, value)| (*name, value))).unwrap(),
-            seed: 1,
-            time_limit_s: None,
-            gap: None,
-            hot_start: self.from.and_then(|done| done.plan.clone()),
-            proves: info.proves,
-        };
-        Box::new(TypedJob::new(method, request).unwrap())
+        Ask::of(&methods::all(), name, self.body.clone())
+            .typed(self.params)
+            .from(self.from.and_then(|done| done.plan.clone()))
+            .job()
     }
 
     /// Runs a method and checks what holds for all: bounds never exceed plans, plans only get better.
     fn solve(&self, name: &str) -> (Done, Vec<EventBody>) {
-        let (runs, recorder) = board(self.threads);
-        runs.submit(self.job(name));
-        assert!(runs.wait_idle(Duration::from_mins(5)));
-        let said: Vec<EventBody> = recorder.events().into_iter().map(|event| event.body).collect();
-        let Some(EventBody::Done(done)) = said.last().cloned() else { panic!("the last event is not done") };
+        let Ran { done, events } = run(self.job(name), self.threads);
+        let said: Vec<EventBody> = events.into_iter().map(|event| event.body).collect();
         assert_ne!(done.status, EndStatus::Failed, "{name}: {} {:?}", done.message, done.violations);
         assert_ne!(done.status, EndStatus::Panicked, "{name}: {}", done.message);
         let mut last = f64::INFINITY;
@@ -81,12 +61,6 @@ impl<'a> Asked<'a> {
         }
         (done, said)
     }
-}
-
-fn board(threads: usize) -> (Runs, Arc<Recorder>) {
-    let recorder = Arc::new(Recorder::default());
-    let clock = Arc::new(SystemClock::start());
-    (Runs::new(threads, RunId(1), recorder.clone(), clock, None).unwrap(), recorder)
 }
 
 fn random(pods: usize, ocs_count: usize, percent: u32, seed: u64) -> CrossconnectScenario {

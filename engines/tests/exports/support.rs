@@ -1,13 +1,9 @@
 //! Plans to write.
 
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{EventBody, Recorder, RunId};
 use lightbay_core::param::Setting;
-use lightbay_core::run::Runs;
+use lightbay_core::testing::run;
 use lightbay_engines::{AnyPlan, AnyScenario, Artifact, Input, Request, apply, import, job};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 pub fn settings(text: &str) -> Vec<Setting> {
     text.split_whitespace().map(|setting| setting.parse().unwrap()).collect()
@@ -15,13 +11,7 @@ pub fn settings(text: &str) -> Vec<Setting> {
 
 pub fn solve(scenario: &AnyScenario, method: &str, text: &str) -> AnyPlan {
     let (scenario, given) = apply(scenario, method, &settings(text)).unwrap();
-    let recorder = Arc::new(Recorder::default());
-    let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(job(&scenario, &Request::of(method).with(given)).unwrap());
-    assert!(runs.wait_idle(Duration::from_mins(2)));
-    let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
-        panic!("the last event is not done")
-    };
+    let done = run(job(&scenario, &Request::of(method).with(given)).unwrap(), 2).done;
     AnyPlan::of(&done.plan.unwrap_or_else(|| panic!("{method}: {}", done.message))).unwrap()
 }
 

@@ -1,16 +1,12 @@
 //! Plans to forge: every family of methods, with and without optional parts.
 
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{EventBody, Recorder, RunId};
 use lightbay_core::kind::Depth;
 use lightbay_core::param::Setting;
 use lightbay_core::plan::not_reproducible;
-use lightbay_core::run::Runs;
+use lightbay_core::testing::run;
 use lightbay_engines::files::{read_file, read_value};
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Request, Subject, apply, export, job, preset};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::time::Duration;
 
 /// Hardly any search.
 const SHORT: &str = "generations=5 islands=1 population=4 elites=1 tournament=2";
@@ -86,13 +82,7 @@ fn solve(name: &str, method: &str, text: &str) -> AnyPlan {
     let settings: Vec<Setting> = text.split_whitespace().map(|setting| setting.parse().unwrap()).collect();
     let (scenario, given) = apply(&scenario(name), method, &settings)
         .unwrap_or_else(|problems| panic!("{name} {method}: {problems}"));
-    let recorder = Arc::new(Recorder::default());
-    let runs = Runs::new(2, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(job(&scenario, &Request::of(method).with(given)).unwrap());
-    assert!(runs.wait_idle(Duration::from_mins(2)), "{name} {method} ends");
-    let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
-        panic!("the last event is not done")
-    };
+    let done = run(job(&scenario, &Request::of(method).with(given)).unwrap(), 2).done;
     let plan = done.plan.unwrap_or_else(|| panic!("{name} {method}: {} {:?}", done.message, done.violations));
     with_few_faults(AnyPlan::of(&plan).unwrap())
 }

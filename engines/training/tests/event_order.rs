@@ -5,12 +5,10 @@
 mod contended;
 
 use contended::{CIRCUITS, contended, contended_of};
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{Done, EndStatus, Event, EventBody, Recorder, RunId};
+use lightbay_core::event::{Done, EndStatus, Event, EventBody};
 use lightbay_core::kind::{Candidate, Depth};
-use lightbay_core::param::{ParamValue, Params};
-use lightbay_core::run::{Request, Runs, TypedJob};
-use lightbay_core::scenario::Scenario;
+use lightbay_core::param::ParamValue;
+use lightbay_core::testing::{Ask, Ran};
 use lightbay_core::watch::Unwatched;
 use lightbay_training::TrainingScenario;
 use lightbay_training::check::{Claims, check_instance};
@@ -21,8 +19,6 @@ use lightbay_training::scenario::presets;
 use lightbay_training::search::order::{Improved, Limits, improve};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::iteration::Trace;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// Scenarios on which neither simulated schedule is the best.
 const SEEDS: [u64; 10] = [11, 13, 14, 29, 42, 47, 56, 90, 93, 145];
@@ -188,25 +184,8 @@ fn the_checker_forgives_rounding_and_nothing_else() {
 
 /// Runs `delta-order`; returns how it ended and what it said.
 fn solve(body: TrainingScenario, params: &[(&str, ParamValue)], from: Option<&Done>) -> (Done, Vec<Event>) {
-    let method = methods::all().into_iter().find(|method| method.info().name == "delta-order").unwrap();
-    let request = Request {
-        scenario: Arc::new(Scenario { name: "test".to_owned(), body }),
-        params: Params::resolve(&method.info().params, params.iter().map(|(name, value)| (*name, value)))
-            .unwrap(),
-        seed: 1,
-        time_limit_s: None,
-        gap: None,
-        hot_start: from.and_then(|done| done.plan.clone()),
-        proves: false,
-    };
-    let recorder = Arc::new(Recorder::default());
-    let runs = Runs::new(1, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(Box::new(TypedJob::new(method, request).unwrap()));
-    assert!(runs.wait_idle(Duration::from_mins(5)));
-    let events = recorder.events();
-    let Some(EventBody::Done(done)) = events.last().map(|event| event.body.clone()) else {
-        panic!("the last event is not done")
-    };
+    let ask = Ask::of(&methods::all(), "delta-order", body).with(params);
+    let Ran { done, events } = ask.from(from.and_then(|done| done.plan.clone())).run();
     assert_eq!(done.status, EndStatus::Heuristic, "{} {:?}", done.message, done.violations);
     (done, events)
 }

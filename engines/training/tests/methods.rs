@@ -5,27 +5,20 @@
 mod parts;
 
 use lightbay_core::checked::SharedPlan;
-use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
-use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartFate, Recorder, RunId};
-use lightbay_core::method::Method;
-use lightbay_core::param::{ParamValue, Params};
-use lightbay_core::run::{Request, Runs, TypedJob};
-use lightbay_core::scenario::Scenario;
+use lightbay_core::event::{Done, EndStatus, Event, EventBody, HotStartFate};
+use lightbay_core::param::ParamValue;
+use lightbay_core::run::TypedJob;
+use lightbay_core::testing::{Ask, Ran, board, run};
 use lightbay_training::scenario::instance::LinkKind;
 use lightbay_training::scenario::job::Job;
 use lightbay_training::scenario::presets;
 use lightbay_training::{Training, TrainingScenario, methods};
 use parts::{edge, instance, link, pod, transfer};
-use std::sync::Arc;
 use std::time::Duration;
 
 fn preset(name: &str) -> Job {
     presets::job(name).unwrap().job()
-}
-
-fn method(name: &str) -> Arc<dyn Method<Training>> {
-    methods::all().into_iter().find(|method| method.info().name == name).unwrap()
 }
 
 struct Asked<'a> {
@@ -57,32 +50,15 @@ impl<'a> Asked<'a> {
     }
 
     fn job(&self) -> Box<TypedJob<Training>> {
-        let method = method(self.method);
-        let info = method.info();
-        let params = Params::resolve(&info.params, self.params.iter().map(|(n, v)| (*n, v))).unwrap();
-        let scenario = Arc::new(Scenario { name: "test".to_owned(), body: self.body.clone() });
-        let request = Request {
-            scenario,
-            params,
-            seed: self.seed,
-            time_limit_s: None,
-            gap: None,
-            hot_start: self.hot_start.clone(),
-            proves: info.proves,
-        };
-        Box::new(TypedJob::new(method, request).unwrap())
+        Ask::of(&methods::all(), self.method, self.body.clone())
+            .with(self.params)
+            .seed(self.seed)
+            .from(self.hot_start.clone())
+            .job()
     }
 
     fn solve(&self) -> (Done, Vec<Event>) {
-        let recorder = Arc::new(Recorder::default());
-        let clock = Arc::new(SystemClock::start());
-        let runs = Runs::new(self.threads, RunId(1), recorder.clone(), clock, None).unwrap();
-        runs.submit(self.job());
-        assert!(runs.wait_idle(Duration::from_mins(5)));
-        let events = recorder.events();
-        let Some(EventBody::Done(done)) = events.last().map(|event| event.body.clone()) else {
-            panic!("the last event is not done")
-        };
+        let Ran { done, events } = run(self.job(), self.threads);
         assert_ne!(done.status, EndStatus::Failed, "{}: {} {:?}", self.method, done.message, done.violations);
         assert_ne!(done.status, EndStatus::Panicked, "{}: {}", self.method, done.message);
         (done, events)
@@ -345,14 +321,7 @@ fn wrong_circuits_are_refused_with_the_remedy() {
         let list = ParamValue::List(circuits.into_iter().map(ParamValue::Int).collect());
         let params = [("topology", list)];
         let asked = Asked::new(&job, "simulate").with(&params);
-        let recorder = Arc::new(Recorder::default());
-        let clock = Arc::new(SystemClock::start());
-        let runs = Runs::new(1, RunId(1), recorder.clone(), clock, None).unwrap();
-        runs.submit(asked.job());
-        assert!(runs.wait_idle(Duration::from_mins(1)));
-        let Some(EventBody::Done(done)) = recorder.events().last().map(|event| event.body.clone()) else {
-            panic!("the last event is not done")
-        };
+        let done = run(asked.job(), 1).done;
         assert_eq!(done.status, EndStatus::Invalid);
         assert!(done.message.contains(words), "{}", done.message);
     }
@@ -363,9 +332,7 @@ fn stopping_keeps_a_valid_plan() {
     for name in ["delta-fast", "delta-joint", "delta-topo"] {
         for delay_us in [0, 300, 1_000, 3_000, 10_000, 30_000] {
             let asked = Asked::new(&preset("deepseek_671b"), name);
-            let recorder = Arc::new(Recorder::default());
-            let clock = Arc::new(SystemClock::start());
-            let runs = Runs::new(2, RunId(1), recorder.clone(), clock, None).unwrap();
+            let (runs, recorder) = board(2);
             let ticket = runs.submit(asked.job());
             std::thread::sleep(Duration::from_micros(delay_us));
             runs.stop(ticket.run, Stop::Requested);

@@ -4,12 +4,9 @@
 //! and finds the end of the last transfers of a link from the cut condition of the flow that serves them.
 #![allow(clippy::unwrap_used, clippy::panic)] // a failed unwrap is a failed test
 
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{EndStatus, EventBody, Recorder, RunId};
-use lightbay_core::param::Params;
+use lightbay_core::event::{EndStatus, EventBody};
 use lightbay_core::random::{Stream, Streams};
-use lightbay_core::run::{Request, Runs, TypedJob};
-use lightbay_core::scenario::Scenario;
+use lightbay_core::testing::Ask;
 use lightbay_training::model::collapse::expanded;
 use lightbay_training::scenario::instance::Instance;
 use lightbay_training::scenario::job::{Job, ModelChoice, PortsPerPod, RunConfig};
@@ -17,8 +14,6 @@ use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::replicas::expand_plan;
 use lightbay_training::{TrainingScenario, methods};
 use rand::RngExt;
-use std::sync::Arc;
-use std::time::Duration;
 
 fn random_job(random: &mut Stream) -> Job {
     let (tp, pp) = (random.random_range(1..=4), random.random_range(4..=8));
@@ -149,31 +144,15 @@ fn feasible_vectors(instance: &Instance) -> Vec<Vec<u32>> {
 
 #[test]
 fn the_proven_optimum_is_that_of_brute_force() {
-    let joint = methods::all().into_iter().find(|method| method.info().name == "delta-joint").unwrap();
     let mut several = 0;
     for (index, (job, instance)) in jobs(7, 200).into_iter().enumerate() {
         let vectors = feasible_vectors(&instance);
         several += usize::from(vectors.len() > 1);
         let optimum = vectors.iter().map(|x| joint_makespan(&instance, x)).fold(f64::INFINITY, f64::min);
-        let request = Request {
-            scenario: Arc::new(Scenario {
-                name: "random".to_owned(),
-                body: TrainingScenario::Job(job.clone()),
-            }),
-            params: Params::resolve(&joint.info().params, []).unwrap(),
-            seed: 1,
-            time_limit_s: None,
-            gap: None,
-            hot_start: None,
-            proves: true,
-        };
-        let recorder = Arc::new(Recorder::default());
-        let runs = Runs::new(1, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-        runs.submit(Box::new(TypedJob::new(Arc::clone(&joint), request).unwrap()));
-        assert!(runs.wait_idle(Duration::from_mins(1)));
+        let ask = Ask::of(&methods::all(), "delta-joint", TrainingScenario::Job(job.clone()));
         let near = 1e-9 * optimum;
         let (mut bound, mut incumbent, mut ended) = (0.0, f64::INFINITY, false);
-        for event in recorder.events() {
+        for event in ask.run().events {
             match event.body {
                 EventBody::Bound(stated) => bound = stated.value,
                 EventBody::Incumbent(found) => incumbent = found.value,

@@ -1,21 +1,17 @@
 //! `delta-select`, `auto` and the choice of a proof, through the contract of the core.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{Done, EndStatus, EventBody, HotStartFate, Recorder, RunId};
-use lightbay_core::method::Method;
+use lightbay_core::event::{Done, EndStatus, EventBody, HotStartFate};
 use lightbay_core::param::{ParamValue, Params};
-use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
+use lightbay_core::testing::Ask;
 use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
 use lightbay_training::scenario::job::{Job, PortsPerPod};
 use lightbay_training::scenario::presets;
-use lightbay_training::{Training, TrainingScenario, methods};
-use std::sync::Arc;
-use std::time::Duration;
+use lightbay_training::{TrainingScenario, methods};
 
 /// Makespans of the built-in jobs at joint rates, and the fewest ports that keep them where they are known.
 const JOBS: [(&str, f64, Option<u64>); 9] = [
@@ -44,22 +40,10 @@ fn solve(
     settings: &[(&str, ParamValue)],
     from: Option<&Done>,
 ) -> (Done, Vec<EventBody>) {
-    let method = methods::all().into_iter().find(|method| method.info().name == name).unwrap();
-    let info = method.info();
-    let request = Request {
-        scenario: Arc::new(Scenario { name: "test".to_owned(), body: TrainingScenario::Job(job.clone()) }),
-        params: Params::resolve(&info.params, settings.iter().map(|(n, v)| (*n, v))).unwrap(),
-        seed: 1,
-        time_limit_s: None,
-        gap: None,
-        hot_start: from.and_then(|done| done.plan.clone()),
-        proves: info.proves,
-    };
-    let recorder = Arc::new(Recorder::default());
-    let runs = Runs::new(1, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(Box::new(TypedJob::<Training>::new(method as Arc<dyn Method<Training>>, request).unwrap()));
-    assert!(runs.wait_idle(Duration::from_mins(5)));
-    let said: Vec<EventBody> = recorder.events().into_iter().map(|event| event.body).collect();
+    let body = TrainingScenario::Job(job.clone());
+    let ask = Ask::of(&methods::all(), name, body).with(settings);
+    let ran = ask.from(from.and_then(|done| done.plan.clone())).run();
+    let said: Vec<EventBody> = ran.events.into_iter().map(|event| event.body).collect();
     let Some(EventBody::Done(done)) = said.last().cloned() else { panic!("the last event is not done") };
     assert_ne!(done.status, EndStatus::Failed, "{name}: {} {:?}", done.message, done.violations);
     assert_ne!(done.status, EndStatus::Panicked, "{name}: {}", done.message);

@@ -6,26 +6,13 @@ use crate::plan::CrossconnectResult;
 use crate::scenario::presets;
 use crate::scenario::{CrossconnectScenario, Family};
 use lightbay_core::checked::SharedPlan;
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{Done, EndStatus, Event, EventBody, EventSink, RunId};
+use lightbay_core::event::{Done, EndStatus, EventBody};
 use lightbay_core::param::ParamValue;
 use lightbay_core::random::Streams;
-use lightbay_core::run::{Request, Runs, TypedJob};
+use lightbay_core::testing::Ask;
 use rand::RngExt;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-/// Keeps what was said.
-#[derive(Default)]
-struct Heard(Mutex<Vec<Event>>);
-
-impl EventSink for Heard {
-    fn report(&self, event: Event) {
-        self.0.lock().unwrap().push(event);
-    }
-}
-
-/// A whole run: its end and everything it said.
+/// A whole run: its end and everything it said before.
 fn run(
     body: &CrossconnectScenario,
     method: &str,
@@ -34,28 +21,7 @@ fn run(
     hot_start: Option<SharedPlan>,
 ) -> (Done, Vec<EventBody>) {
     body.validate().unwrap();
-    let method = all().into_iter().find(|known| known.info().name == method).unwrap();
-    let info = method.info();
-    let request = Request {
-        scenario: Arc::new(Scenario { name: "switches".to_owned(), body: body.clone() }),
-        params: Params::resolve(&info.params, set.iter().map(|(name, value)| (*name, value))).unwrap(),
-        seed: 1,
-        time_limit_s: None,
-        gap: None,
-        hot_start,
-        proves: info.proves,
-    };
-    let heard = Arc::new(Heard::default());
-    let sink: Arc<dyn EventSink> = heard.clone();
-    let runs = Runs::new(threads, RunId(1), sink, Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(Box::new(TypedJob::new(method, request).unwrap()));
-    assert!(runs.wait_idle(Duration::from_mins(10)));
-    drop(runs);
-    let mut bodies: Vec<EventBody> = heard.0.lock().unwrap().drain(..).map(|event| event.body).collect();
-    match bodies.pop() {
-        Some(EventBody::Done(done)) => (done, bodies),
-        other => panic!("the run ended with {other:?}"),
-    }
+    Ask::of(&all(), method, body.clone()).with(set).threads(threads).from(hot_start).run().told()
 }
 
 fn text(value: &str) -> ParamValue {

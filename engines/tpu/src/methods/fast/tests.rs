@@ -1,64 +1,24 @@
 use super::*;
 use crate::plan::TpuResult;
 use lightbay_core::checked::SharedPlan;
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{Done, EndStatus, Event, EventSink, RunId};
+use lightbay_core::event::{Done, EndStatus};
 use lightbay_core::param::ParamValue;
-use lightbay_core::run::{Request, Runs, TypedJob};
-use std::sync::{Arc, Mutex};
+use lightbay_core::testing::{Ask, board};
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Keeps what was said.
-#[derive(Default)]
-struct Heard(Mutex<Vec<Event>>);
-
-impl EventSink for Heard {
-    fn report(&self, event: Event) {
-        self.0.lock().unwrap().push(event);
-    }
+fn ask(body: TpuScenario, set: &[(&str, ParamValue)]) -> Ask<Tpu> {
+    Ask::of(&crate::methods::all(), "tons-fast", body).with(set)
 }
 
-fn board(threads: usize) -> (Runs, Arc<Heard>) {
-    let heard = Arc::new(Heard::default());
-    let sink: Arc<dyn EventSink> = heard.clone();
-    (Runs::new(threads, RunId(1), sink, Arc::new(SystemClock::start()), None).unwrap(), heard)
-}
-
-fn job(
-    method: Arc<dyn Method<Tpu>>,
-    body: TpuScenario,
-    set: &[(&str, ParamValue)],
-    hot: Option<SharedPlan>,
-) -> Box<TypedJob<Tpu>> {
-    let info = method.info();
-    let request = Request {
-        scenario: Arc::new(Scenario { name: "pod".to_owned(), body }),
-        params: Params::resolve(&info.params, set.iter().map(|(name, value)| (*name, value))).unwrap(),
-        seed: 1,
-        time_limit_s: None,
-        gap: None,
-        hot_start: hot,
-        proves: info.proves,
-    };
-    Box::new(TypedJob::new(method, request).unwrap())
-}
-
-/// A whole run: its end and everything it said.
+/// A whole run: its end and everything it said before.
 fn run(
     body: TpuScenario,
     set: &[(&str, ParamValue)],
     threads: usize,
     hot: Option<SharedPlan>,
 ) -> (Done, Vec<EventBody>) {
-    let (runs, heard) = board(threads);
-    runs.submit(job(Arc::new(Fast), body, set, hot));
-    assert!(runs.wait_idle(Duration::from_mins(10)));
-    drop(runs);
-    let mut bodies: Vec<EventBody> = heard.0.lock().unwrap().drain(..).map(|event| event.body).collect();
-    match bodies.pop() {
-        Some(EventBody::Done(done)) => (done, bodies),
-        other => panic!("the run ended with {other:?}"),
-    }
+    ask(body, set).threads(threads).from(hot).run().told()
 }
 
 /// Little work, no routes.
@@ -185,15 +145,16 @@ fn a_bound_of_another_run_ends_the_search_and_the_pod_is_finished_all_the_same()
         _ => None,
     });
     let (runs, heard) = board(1);
-    runs.submit(job(Arc::new(Oracle(known.unwrap())), pod(), &[], None));
+    let oracle: Arc<dyn Method<Tpu>> = Arc::new(Oracle(known.unwrap()));
+    runs.submit(Ask::of(&[oracle], "oracle", pod()).job());
     assert!(runs.wait_idle(Duration::from_mins(1)));
     // So many evaluations take days.
     let mut set = quick(1_000_000_000, 1000);
     set.retain(|(name, _)| *name != "routing");
     set.push(("routing", ParamValue::Text("at".to_owned())));
-    runs.submit(job(Arc::new(Fast), pod(), &set, first.plan));
+    runs.submit(ask(pod(), &set).from(first.plan).job());
     assert!(runs.wait_idle(Duration::from_mins(5)), "it goes on");
-    let mut bodies: Vec<EventBody> = heard.0.lock().unwrap().drain(..).map(|event| event.body).collect();
+    let mut bodies: Vec<EventBody> = heard.events().into_iter().map(|event| event.body).collect();
     let Some(EventBody::Done(done)) = bodies.pop() else { panic!("the last event is not done") };
     assert_eq!((done.status, done.value, done.bound), (EndStatus::Optimal, known, known));
     assert!(bodies.iter().any(|body| matches!(body, EventBody::Note(note)

@@ -3,37 +3,14 @@
 use super::*;
 use crate::methods::{all, models};
 use lightbay_core::checked::downcast;
-use lightbay_core::clock::SystemClock;
-use lightbay_core::event::{Done, EndStatus, Recorder, RunId};
+use lightbay_core::event::{Done, EndStatus};
 use lightbay_core::param::ParamValue;
-use lightbay_core::run::{Request, Runs, TypedJob};
 use lightbay_core::scenario::Scenario;
-use std::sync::Arc;
-use std::time::Duration;
+use lightbay_core::testing::Ask;
 
 fn run(name: &str, body: TpuScenario, set: &[(&str, ParamValue)]) -> Done {
-    let method = all().into_iter().find(|method| method.info().name == name).unwrap();
-    let info = method.info();
-    let mut given = vec![("routing", ParamValue::Text("none".to_owned()))];
-    given.extend(set.iter().cloned());
-    let request = Request {
-        scenario: Arc::new(Scenario { name: "pod".to_owned(), body }),
-        params: Params::resolve(&info.params, given.iter().map(|(name, value)| (*name, value))).unwrap(),
-        seed: 1,
-        time_limit_s: None,
-        gap: None,
-        hot_start: None,
-        proves: info.proves,
-    };
-    let heard = Arc::new(Recorder::default());
-    let runs = Runs::new(1, RunId(1), heard.clone(), Arc::new(SystemClock::start()), None).unwrap();
-    runs.submit(Box::new(TypedJob::new(method, request).unwrap()));
-    assert!(runs.wait_idle(Duration::from_mins(10)));
-    drop(runs);
-    match heard.events().pop().map(|event| event.body) {
-        Some(EventBody::Done(done)) => done,
-        other => panic!("the run ended with {other:?}"),
-    }
+    let with_few = [("routing", ParamValue::Text("none".to_owned()))];
+    Ask::of(&all(), name, body).with(&with_few).with(set).run().done
 }
 
 fn throughput(done: &Done) -> f64 {

@@ -1,0 +1,166 @@
+//! Whole runs for the tests of engines: a method on a scenario, its end, and all that it said before.
+//!
+//! Here only with the feature `testing`, which tests alone ask for.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+use crate::checked::SharedPlan;
+use crate::clock::SystemClock;
+use crate::event::{Done, EndStatus, Event, EventBody, Recorder, RunId};
+use crate::kind::Kind;
+use crate::method::Method;
+use crate::param::{ParamValue, Params};
+use crate::run::{Job, Request, Runs, TypedJob};
+use crate::scenario::Scenario;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Time that a run may take at most.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A method asked to work on a scenario.
+#[derive(Clone)]
+pub struct Ask<K: Kind> {
+    method: Arc<dyn Method<K>>,
+    body: K::Scenario,
+    params: Vec<(String, ParamValue)>,
+    seed: u64,
+    threads: usize,
+    hot_start: Option<SharedPlan>,
+}
+
+impl<K: Kind> Ask<K> {
+    /// The method called `name` of `methods`, with its defaults, seed 1 and one thread.
+    ///
+    /// # Panics
+    /// If there is no such method.
+    pub fn of(methods: &[Arc<dyn Method<K>>], name: &str, body: K::Scenario) -> Self {
+        let method = methods.iter().find(|method| method.info().name == name);
+        let method = method.unwrap_or_else(|| panic!("there is no method '{name}'"));
+        Self { method: Arc::clone(method), body, params: Vec::new(), seed: 1, threads: 1, hot_start: None }
+    }
+
+    /// The same with values of parameters.
+    #[must_use]
+    pub fn with(mut self, params: &[(&str, ParamValue)]) -> Self {
+        self.params.extend(params.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        self
+    }
+
+    /// The same with values of parameters as they are typed.
+    ///
+    /// # Panics
+    /// If the method has no such parameter, or a value is not valid for it.
+    #[must_use]
+    pub fn typed(mut self, params: &[(&str, &str)]) -> Self {
+        let infos = self.method.info().params;
+        for (name, text) in params {
+            let info = infos.iter().find(|info| info.name == *name);
+            let info = info.unwrap_or_else(|| panic!("there is no parameter '{name}'"));
+            self.params.push(((*name).to_owned(), info.parse(text).unwrap()));
+        }
+        self
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub const fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The same with another number of threads.
+    #[must_use]
+    pub const fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The same from a plan, if there is one.
+    #[must_use]
+    pub fn from(mut self, plan: Option<SharedPlan>) -> Self {
+        self.hot_start = plan;
+        self
+    }
+
+    /// A job for the run board.
+    ///
+    /// # Panics
+    /// If a value is not valid, or the scenario cannot be written.
+    pub fn job(&self) -> Box<TypedJob<K>> {
+        let info = self.method.info();
+        let given = self.params.iter().map(|(name, value)| (name.as_str(), value));
+        let request = Request {
+            scenario: Arc::new(Scenario { name: "test".to_owned(), body: self.body.clone() }),
+            params: Params::resolve(&info.params, given).unwrap(),
+            seed: self.seed,
+            time_limit_s: None,
+            gap: None,
+            hot_start: self.hot_start.clone(),
+            proves: info.proves,
+        };
+        Box::new(TypedJob::new(Arc::clone(&self.method), request).unwrap())
+    }
+
+    /// Runs the method to its end.
+    ///
+    /// # Panics
+    /// As [`run`].
+    pub fn run(&self) -> Ran {
+        run(self.job(), self.threads)
+    }
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its end.
+    pub done: Done,
+    /// All that it said, the end included.
+    pub events: Vec<Event>,
+}
+
+impl Ran {
+    /// The same if the method worked as it should.
+    ///
+    /// # Panics
+    /// If it failed or panicked.
+    #[must_use]
+    pub fn sound(self) -> Self {
+        let Done { status, message, violations, .. } = &self.done;
+        assert!(!matches!(status, EndStatus::Failed | EndStatus::Panicked), "{message} {violations:?}");
+        self
+    }
+
+    /// The end, and what was said before it.
+    pub fn told(self) -> (Done, Vec<EventBody>) {
+        let mut said: Vec<EventBody> = self.events.into_iter().map(|event| event.body).collect();
+        said.pop();
+        (self.done, said)
+    }
+}
+
+/// A board of runs with what keeps all they say.
+///
+/// # Panics
+/// If the threads cannot be made.
+pub fn board(threads: usize) -> (Runs, Arc<Recorder>) {
+    let recorder = Arc::new(Recorder::default());
+    let runs = Runs::new(threads, RunId(1), recorder.clone(), Arc::new(SystemClock::start()), None).unwrap();
+    (runs, recorder)
+}
+
+/// Runs a job to its end.
+///
+/// # Panics
+/// If that takes more than ten minutes, or something is said after the end.
+pub fn run(job: Box<dyn Job>, threads: usize) -> Ran {
+    let (runs, recorder) = board(threads);
+    runs.submit(job);
+    assert!(runs.wait_idle(PATIENCE), "the run takes too long");
+    drop(runs);
+    let events = recorder.events();
+    match events.last().map(|event| event.body.clone()) {
+        Some(EventBody::Done(done)) => Ran { done, events },
+        other => panic!("the run ended with {other:?}"),
+    }
+}
