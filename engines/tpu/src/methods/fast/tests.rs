@@ -106,7 +106,7 @@ fn a_scenario_that_names_a_torus_is_refused() {
     assert!(done.plan.is_none() && done.status == EndStatus::Invalid, "{done:?}");
     assert_eq!(
         done.message,
-        "topology: is 'pt', which 'tons-fast' does not make; use 'pt-baseline' or 'evaluate', or set topology=design"
+        "topology: is 'pt', which 'tons-fast' does not make; use 'pt' or 'evaluate', or set topology=design"
     );
 }
 
