@@ -1,7 +1,8 @@
 //! Delivered load and latency of simulated routes.
 
 use crate::plan::Simulation;
-use lightbay_core::report::{Cell, Curve, Curves, Facts, Point, Section, Tone, Unit};
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Curve, Curves, Facts, Phrase, Point, Section, Tone, Unit};
 
 pub(super) fn section(simulation: &Simulation) -> Section {
     let mut facts = Facts::new();
@@ -33,7 +34,11 @@ pub(super) fn section(simulation: &Simulation) -> Section {
             curve("latency_cycles", "latency", cycles, Tone::Text, |point| point.2),
         ],
     };
+    let saturation = number(simulation.saturation_flits_per_cycle_per_node, Unit::FLITS);
+    let answer = Phrase::new().answer(saturation).muted(format!(" {} at saturation", Unit::FLITS.symbol));
     Section::empty("Simulation")
+        .context(Phrase::new().muted("claimed until checked with --exact"))
+        .answer(answer)
         .remark("Claimed; `lightbay check --exact` simulates again.")
         .block("figures", "Simulation", facts)
         .block("curve", "Load and latency", curves)

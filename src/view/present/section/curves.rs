@@ -11,14 +11,23 @@ use ratatui::widgets::Widget;
 /// Room above and below the curves, as a share of their range.
 const ROOM: f64 = 0.05;
 
-/// Curves on the screen.
+/// Least rows of one of several charts.
+const ROWS: u16 = 6;
+
+/// Curves on the screen: a chart for every unit, one below the other.
 #[derive(Debug)]
 pub struct CurvesView {
-    series: Vec<Series>,
+    charts: Vec<UnitChart>,
     axis_unit: String,
-    unit: String,
     axis_is_log: bool,
     values_are_log: bool,
+}
+
+/// The curves of one unit.
+#[derive(Debug)]
+struct UnitChart {
+    unit: Unit,
+    series: Vec<Series>,
 }
 
 impl CurvesView {
@@ -38,24 +47,48 @@ impl CurvesView {
             let series = if curve.steps { series.step() } else { series };
             if curve.tone == Meaning::Answer { series.bold() } else { series }
         };
-        let unit = curves.curves.first().map_or(Unit::NUMBER, |curve| curve.unit);
+        let mut charts: Vec<UnitChart> = Vec::new();
+        for (at, curve) in curves.curves.iter().enumerate() {
+            let drawn = series((at, curve));
+            match charts.iter_mut().find(|chart| chart.unit.symbol == curve.unit.symbol) {
+                Some(chart) => chart.series.push(drawn),
+                None => charts.push(UnitChart { unit: curve.unit, series: vec![drawn] }),
+            }
+        }
         let axis_unit = match (curves.axis_label, curves.axis_unit.symbol) {
             (label, "") => label.to_owned(),
             (_, symbol) => symbol.to_owned(),
         };
-        Self {
-            series: curves.curves.iter().enumerate().map(series).collect(),
-            axis_unit,
-            unit: unit.symbol.to_owned(),
-            axis_is_log: curves.axis_is_log,
-            values_are_log: curves.values_are_log,
-        }
+        Self { charts, axis_unit, axis_is_log: curves.axis_is_log, values_are_log: curves.values_are_log }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.series.iter().all(|series| series.points.is_empty())
+        self.charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.is_empty())
     }
 
+    /// Draws as many charts as have room, the first ones first.
+    pub fn draw(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+        let shown = usize::from(area.height / ROWS).clamp(1, self.charts.len().max(1));
+        let height = area.height / shown as u16;
+        for (at, chart) in self.charts.iter().take(shown).enumerate() {
+            let first = at as u16 * height;
+            // The last one takes what is left over; a blank row keeps the others apart.
+            let last = at + 1 == shown;
+            let height = if last { area.height - first } else { height - 1 };
+            let x = if self.axis_is_log { Axis::log(&self.axis_unit) } else { Axis::linear(&self.axis_unit) };
+            let unit = chart.unit.symbol;
+            let y = if self.values_are_log { Axis::log(unit) } else { Axis::linear(unit) };
+            let y = match chart.values().filter(|_| !self.values_are_log) {
+                Some((low, high)) => y.bounds(low, high),
+                None => y,
+            };
+            let place = Rect { y: area.y + first, height, ..area };
+            (&Chart::new(&input.app.look.theme, &chart.series, x, y)).render(place, buf);
+        }
+    }
+}
+
+impl UnitChart {
     /// Values with room above and below, so that no curve runs on the edge.
     fn values(&self) -> Option<(f64, f64)> {
         let values = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
@@ -64,15 +97,5 @@ impl CurvesView {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let room = ROOM * (high - low).max(high.abs() * 1e-3);
         (room.is_finite() && room > 0.0).then_some((low - room, high + room))
-    }
-
-    pub fn draw(&self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
-        let x = if self.axis_is_log { Axis::log(&self.axis_unit) } else { Axis::linear(&self.axis_unit) };
-        let y = if self.values_are_log { Axis::log(&self.unit) } else { Axis::linear(&self.unit) };
-        let y = match self.values().filter(|_| !self.values_are_log) {
-            Some((low, high)) => y.bounds(low, high),
-            None => y,
-        };
-        (&Chart::new(&input.app.look.theme, &self.series, x, y)).render(area, buf);
     }
 }
