@@ -1,5 +1,10 @@
 //! Figures of plans and sizes for people: yardsticks to compare with, and the loads behind a routing.
 
+pub mod explained;
+pub mod loads;
+pub mod sides;
+pub mod tori;
+
 use crate::model::baselines;
 use crate::model::pod::{ARC_CLASSES, CHIPS, PORTS};
 use crate::model::topology::Topology;

@@ -5,7 +5,6 @@
 mod changes;
 mod compare;
 mod export;
-mod facts;
 mod logical;
 mod matrix;
 mod phases;
@@ -23,6 +22,7 @@ use crate::app::state::App;
 use lightbay_engines::AnyPlan;
 use lightbay_engines::crossconnect::plan::{Changes, CrossconnectResult};
 use lightbay_engines::crossconnect::rollout::caveat;
+use lightbay_engines::crossconnect::rollout::explained::ChangeFacts;
 use lightbay_engines::crossconnect::scenario::CrossconnectScenario;
 use lightbay_widgets::PaneState as Shown;
 use ratatui::buffer::Buffer;
@@ -102,7 +102,7 @@ struct Explained {
     /// The plan.
     plan: AnyPlan,
     /// What panes need of it.
-    facts: facts::Facts,
+    facts: ChangeFacts,
     /// What has to be told of the change beside its figures: wanted circuits that are not set, pairs that a batch cuts off.
     warnings: Vec<Warning>,
     /// How wanted circuits are edited; nothing where there are too many pods.
@@ -171,7 +171,7 @@ impl Explain for Explained {
         const WRONG: &str = "this plan touches no switch";
         let changes = changes_of(&plan).ok_or(WRONG)?;
         let scenario = scenario_of(&plan).ok_or(WRONG)?;
-        let facts = facts::Facts::of(scenario, changes);
+        let facts = ChangeFacts::of(scenario, changes);
         let warnings = Warning::all(scenario, changes);
         let editing = logical::cell_editing(scenario, &facts).map(Arc::new);
         Ok(Self { key, plan, facts, warnings, editing })
@@ -279,13 +279,13 @@ impl Crossconnects {
 }
 
 /// The switch that panes show: the one chosen in pane 1, else the one with most changes.
-fn chosen_switch(app: &App, facts: &facts::Facts) -> usize {
+fn chosen_switch(app: &App, facts: &ChangeFacts) -> usize {
     let chosen = app.pane(SWITCHES).selected.map(|id| id as usize);
     chosen.filter(|switch| *switch < facts.switches.len()).unwrap_or_else(|| facts.usual_switch())
 }
 
 /// Lets the brackets go through the switches.
-fn step_through_switches(drawn: &mut PaneDrawn, facts: &facts::Facts, switch: usize) {
+fn step_through_switches(drawn: &mut PaneDrawn, facts: &ChangeFacts, switch: usize) {
     drawn.steps = facts.switches.len() as u32;
     drawn.steps_through = Some((SWITCHES, switch as u32));
 }

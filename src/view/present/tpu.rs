@@ -4,15 +4,12 @@ mod case_routes;
 mod channels;
 mod compare;
 mod crossings;
-mod facts;
 mod faults;
 mod live;
-mod loads;
 mod sizes;
 mod throughput;
 mod vc_load;
 mod words;
-mod yardsticks;
 
 use super::desk::Desk;
 use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
@@ -21,6 +18,7 @@ use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::plan::Status;
+use lightbay_engines::tpu::analysis::{explained, loads, tori};
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
 use lightbay_engines::tpu::series;
@@ -79,7 +77,7 @@ const LIVE: u64 = 4;
 const CASE: u64 = 5;
 
 /// What pods of the size are measured against.
-type Yard = yardsticks::Yardsticks;
+type Yard = tori::Tori;
 
 /// A plan explained.
 #[derive(Debug)]
@@ -89,7 +87,7 @@ struct Explained {
     /// The plan.
     plan: AnyPlan,
     /// What panes need of it.
-    facts: facts::Facts,
+    facts: explained::PodFacts,
     /// Whether its routes go dimension by dimension.
     by_dimension: bool,
     /// Whether its switches may be set otherwise: those of a torus or a given topology may not.
@@ -108,7 +106,7 @@ fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
 impl Explain for Explained {
     fn explain(key: u64, plan: AnyPlan) -> Result<Self, String> {
         let result = result_of(&plan).ok_or("this is no plan of a pod")?;
-        let facts = facts::Facts::of(result)?;
+        let facts = explained::PodFacts::of(result)?;
         let header = plan.header();
         let routing = header.parameters.iter().find(|(name, _)| *name == "routing");
         let by_dimension = match routing {
@@ -187,7 +185,7 @@ fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buff
 struct Tpu {
     explained: Explanations<Explained>,
     yard: Desk<usize, Yard>,
-    sizes: Desk<usize, Vec<yardsticks::SizeRow>>,
+    sizes: Desk<usize, Vec<tori::SizeRow>>,
     flows: Desk<(u64, u32), Vec<loads::Flow>>,
     live: Desk<(u64, Vec<i64>), live::Live>,
     case_routes: Desk<(u64, usize), case_routes::CaseRoutes>,
@@ -238,10 +236,10 @@ impl Tpu {
     }
 
     /// Throughput per chip of all sizes.
-    fn sizes(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Vec<yardsticks::SizeRow>>> {
+    fn sizes(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Vec<tori::SizeRow>>> {
         let cubes = cubes_of(app)?;
         let job = JobKey { pane: PaneId::Kind(6), plan: cubes as u64, size: (0, 0), variant: SIZES };
-        self.sizes.look(&cubes, job, jobs, move || Ok(yardsticks::sizes(cubes)))?.ok()
+        self.sizes.look(&cubes, job, jobs, move || Ok(tori::sizes(cubes)))?.ok()
     }
 
     /// The flows on the arc that a person chose.
@@ -261,7 +259,7 @@ impl Tpu {
         let made = self.flows.look(&(plan.key, wanted), job, jobs, move || {
             let result = result_of(&of).ok_or("this is no plan of a pod")?;
             let routing = result.routing.as_ref().ok_or("the plan has no routes")?;
-            let (pod, _) = facts::pod_of(&result.topology)?;
+            let (pod, _) = explained::pod_of(&result.topology)?;
             Ok(loads::flows(&pod, routing, wanted as usize))
         });
         made?.ok()
@@ -281,7 +279,7 @@ impl Tpu {
         let of = plan.plan.clone();
         let made = self.case_routes.look(&(plan.key, switch), job, jobs, move || {
             let result = result_of(&of).ok_or("this is no plan of a pod")?;
-            let (pod, _) = facts::pod_of(&result.topology)?;
+            let (pod, _) = explained::pod_of(&result.topology)?;
             let case = result.faults.iter().find(|case| usize::from(case.failed_ocs) == switch);
             let routing = case.and_then(|case| case.routing.as_ref()).ok_or("the plan has no routes")?;
             case_routes::CaseRoutes::of(&pod, routing).ok_or_else(|| "there are no channels".to_owned())

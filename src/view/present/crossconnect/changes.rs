@@ -1,13 +1,13 @@
 //! Pane 5: the changes in batches that are safe one after the other, and what the chosen batch does port by port, removals
 //! first.
 
-use super::facts::{self, BatchFacts};
 use super::{Explained, other_plan, words};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::view::present::rows::{columns, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::crossconnect::plan::{Action as Deed, Entry, EntryRef};
+use lightbay_engines::crossconnect::rollout::explained::{self, BatchFacts};
 use lightbay_engines::crossconnect::scenario::CrossconnectScenario;
 use lightbay_widgets::{Column, PaneState as Shown, Piece, Table, TableRow, TableState, Tone, number};
 use ratatui::buffer::Buffer;
@@ -158,7 +158,7 @@ impl ChangesPane {
         if self.lines_key != Some((plan.key, chosen, places)) {
             self.lines_key = Some((plan.key, chosen, places));
             let room = if batch.changes.len() > places { places.saturating_sub(1) } else { places };
-            let entries = batch.changes.iter().filter_map(|at| Some((*at, facts::entry(changes, *at)?)));
+            let entries = batch.changes.iter().filter_map(|at| Some((*at, explained::entry(changes, *at)?)));
             self.lines.clear();
             self.lines.extend(entries.take(room).map(|(at, entry)| change(scenario, at, entry)));
             let more = batch.changes.len().saturating_sub(self.lines.len());
@@ -255,7 +255,7 @@ fn details(plan: &Explained, chosen: usize) -> Vec<String> {
     let first = batch.changes.first().map_or(0, |at| at.ocs_id);
     lines.push(format!("Ports, as on OCS {first}:"));
     lines.extend(words::port_legend(scenario, first));
-    let entries = batch.changes.iter().filter_map(|at| Some((at, facts::entry(changes, *at)?)));
+    let entries = batch.changes.iter().filter_map(|at| Some((at, explained::entry(changes, *at)?)));
     lines.extend(
         entries
             .take(MOST_LINES)

@@ -1,7 +1,6 @@
 //! Pane 4: circuits between pods before, wanted, and what changes; ports in use per pod. The wish for a pair can be
 //! edited: the bound by counting follows at once, the plan as soon as it is found.
 
-use super::facts::{Degree, Facts};
 use super::{Explained, other_plan, words};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
@@ -10,6 +9,7 @@ use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
+use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Degree};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
     Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Table,
@@ -65,7 +65,7 @@ const fn pair_index(pods: usize, a: usize, b: usize) -> usize {
 }
 
 /// How wanted circuits are edited, the pair that changes most first. Nothing where there are too many pods.
-pub fn cell_editing(scenario: &CrossconnectScenario, facts: &Facts) -> Option<CellEditing> {
+pub fn cell_editing(scenario: &CrossconnectScenario, facts: &ChangeFacts) -> Option<CellEditing> {
     let pods = scenario.pods as usize;
     // Circuits that are given port by port are no numbers to be changed.
     if !(2..=EDITED_PODS).contains(&pods) || scenario.is_placed() {
@@ -197,7 +197,7 @@ impl LogicalPane {
         chosen.or_else(|| self.differences.first().map(|&(a, b, _)| (a, b)))
     }
 
-    fn fill(&mut self, facts: &Facts, edit: Option<&CellEdit>) {
+    fn fill(&mut self, facts: &ChangeFacts, edit: Option<&CellEdit>) {
         let pods = facts.pods;
         let wanted = |a: usize, b: usize| match edit {
             // The digits follow the keys at once.
@@ -318,7 +318,7 @@ impl LogicalPane {
     fn draw_sides(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &ChangeFacts,
         selected: Option<(usize, usize)>,
         editing: bool,
         area: Rect,
@@ -447,7 +447,7 @@ fn sentence(
 }
 
 /// The edit in words: the wish, the bound by counting before and now, and what was found.
-fn edited(input: &PaneInput<'_>, facts: &Facts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
+fn edited(input: &PaneInput<'_>, facts: &ChangeFacts, (a, b): (usize, usize), edit: &CellEdit) -> Vec<Piece> {
     if !edit.problem.is_empty() {
         return vec![Piece::new(format!("! {}", edit.problem), Tone::Bad)];
     }

@@ -1,7 +1,6 @@
 //! Panes 1 and 2: the switches, and what the chosen one keeps, adds and removes, pod by pod or port by port. With room
 //! both stand side by side, and the pane says which of them the keys move in.
 
-use super::facts::{Cell, Facts, Switch};
 use super::switches::SwitchList;
 use super::{Explained, chosen_switch, other_plan, step_through_switches, words};
 use crate::app::action::{Action, Command};
@@ -10,6 +9,7 @@ use crate::app::pane::PaneId;
 use crate::view::present::rows::{beside, ends, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::crossconnect::plan::{Action as Deed, Entry};
+use lightbay_engines::crossconnect::rollout::explained::{Cell, ChangeFacts, Switch};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
     Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Table,
@@ -201,7 +201,7 @@ impl MatrixPane {
     }
 
     /// The cell or row of ports that is chosen: what was chosen on another switch leads to the nearest in its row.
-    fn selected(&self, input: &PaneInput<'_>, facts: &Facts, choosing: bool) -> Option<(usize, usize)> {
+    fn selected(&self, input: &PaneInput<'_>, facts: &ChangeFacts, choosing: bool) -> Option<(usize, usize)> {
         if choosing {
             return None;
         }
@@ -219,7 +219,7 @@ impl MatrixPane {
     fn draw_pods(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &ChangeFacts,
         selected: Option<(usize, usize)>,
         choosing: bool,
         area: Rect,

@@ -1,11 +1,11 @@
 //! The list of switches: what each keeps, adds and removes, with bars.
 
-use super::facts::Facts;
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item};
 use crate::app::pane::PaneId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::line;
+use lightbay_engines::crossconnect::rollout::explained::ChangeFacts;
 use lightbay_widgets::{Column, Piece, Table, TableRow, TableState, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -28,7 +28,7 @@ pub struct SwitchList {
 
 impl SwitchList {
     /// Columns that it takes at least, and that it makes use of.
-    pub fn widths(facts: &Facts) -> (u16, u16) {
+    pub fn widths(facts: &ChangeFacts) -> (u16, u16) {
         let numbers = numbers(facts);
         (numbers + BARS.0, numbers + BARS.1)
     }
@@ -37,7 +37,7 @@ impl SwitchList {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        (plan, facts): (u64, &Facts),
+        (plan, facts): (u64, &ChangeFacts),
         chosen: usize,
         area: Rect,
         buf: &mut Buffer,
@@ -80,7 +80,7 @@ impl SwitchList {
         (self.state.visible.start, self.state.visible.end - self.state.visible.start)
     }
 
-    fn fill(&mut self, facts: &Facts, width: u16) {
+    fn fill(&mut self, facts: &ChangeFacts, width: u16) {
         let forced = facts.switches.iter().any(|switch| switch.forced > 0);
         let number = |title: &'static str, width| Column::right(title, width).gap(1);
         let [add, remove] = signed_widths(facts);
@@ -115,7 +115,7 @@ impl SwitchList {
             cells.push(Piece::new("■".repeat(squares(switch.remove) as usize), Tone::Bad));
             TableRow::item(id, cells)
         }));
-        let sum = |of: fn(&super::facts::Switch) -> u32| {
+        let sum = |of: fn(&lightbay_engines::crossconnect::rollout::explained::Switch) -> u32| {
             facts.switches.iter().map(|switch| u64::from(of(switch))).sum::<u64>()
         };
         self.sum = vec![
@@ -134,8 +134,8 @@ impl SwitchList {
 }
 
 /// Columns of signed numbers of additions and of removals.
-fn signed_widths(facts: &Facts) -> [u16; 2] {
-    let widest = |of: fn(&super::facts::Switch) -> u32| {
+fn signed_widths(facts: &ChangeFacts) -> [u16; 2] {
+    let widest = |of: fn(&lightbay_engines::crossconnect::rollout::explained::Switch) -> u32| {
         let most = facts.switches.iter().map(of).max().unwrap_or(0);
         (most.checked_ilog10().unwrap_or(0) as u16 + 2).max(3)
     };
@@ -143,7 +143,7 @@ fn signed_widths(facts: &Facts) -> [u16; 2] {
 }
 
 /// Columns of the list without bars: marks, number of the switch, counts with a blank before each.
-fn numbers(facts: &Facts) -> u16 {
+fn numbers(facts: &ChangeFacts) -> u16 {
     let forced = facts.switches.iter().any(|switch| switch.forced > 0);
     3 + 3 + 5 + signed_widths(facts).iter().sum::<u16>() + 2 + if forced { 5 } else { 0 } + 1
 }

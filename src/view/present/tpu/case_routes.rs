@@ -1,9 +1,9 @@
 //! The routes of a case with a failed switch: those over its fullest channel, for the pop-up of the fault pane.
 
 use super::channels::{arc_name, flow_pieces};
-use super::loads::{Flow, Loads, flows};
 use super::words;
 use crate::view::present::plain;
+use lightbay_engines::tpu::analysis::loads::{Flow, Loads, flows};
 use lightbay_engines::tpu::model::pod::ARC_CLASSES;
 use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::Routing;

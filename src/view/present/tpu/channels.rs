@@ -1,12 +1,12 @@
 //! Pane 2: how full the channels are, level by level, and the fullest of them with the flows on them.
 
-use super::loads::{Flow, Level, is_optical, levels};
 use super::{Explained, Yard, no_routes, words};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::tpu::analysis::loads::{Flow, Level, is_optical, levels};
 use lightbay_widgets::{
     Column, Meter, PaneState as Shown, Part, Piece, Table, TableRow, TableState, Tone, number,
 };

@@ -1,10 +1,10 @@
 //! What two pods differ in beyond their figures: how many circuits of each dimension, and of which switches.
 
-use super::facts::pod_of;
 use super::words;
 use crate::app::plans::PlanEntry;
 use crate::view::present::{CompareBlocks, CompareRow};
 use lightbay_engines::AnyPlan;
+use lightbay_engines::tpu::analysis::explained::pod_of;
 use lightbay_engines::tpu::model::pod::SWITCHES;
 use lightbay_engines::tpu::model::topology::Topology;
 

@@ -1,7 +1,6 @@
 //! Pane 4: what every switch is set to, cube by cube or face by face, and how many circuits join the cubes. The
 //! voltages of a symmetric pod can be edited.
 
-use super::facts::Facts;
 use super::live::Live;
 use super::throughput::mcf;
 use super::{Explained, Yard, words};
@@ -11,6 +10,7 @@ use crate::app::layer::CellEdit;
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::tpu::analysis::explained::PodFacts;
 use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
 use lightbay_widgets::{
     Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
@@ -156,7 +156,7 @@ impl CrossingsPane {
     }
 
     /// The chosen form, or the faces where the columns of all switches have no room.
-    fn form(input: &PaneInput<'_>, facts: &Facts, width: u16) -> Form {
+    fn form(input: &PaneInput<'_>, facts: &PodFacts, width: u16) -> Form {
         let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
         let needed = digits * SWITCHES as u16 + 2 + digits + 1;
         match input.mode() {
@@ -175,7 +175,7 @@ impl CrossingsPane {
         .filter(|switch| *switch < SWITCHES)
     }
 
-    fn title(facts: &Facts, against: Option<&Against<'_>>, width: u16) -> Title {
+    fn title(facts: &PodFacts, against: Option<&Against<'_>>, width: u16) -> Title {
         let circuits = SWITCHES * facts.pod.cubes();
         let differ =
             against.and_then(|against| Some((facts.circuits_that_differ(against.pod)?, &against.name)));
@@ -199,7 +199,7 @@ impl CrossingsPane {
         Title { context: vec![Piece::muted(group)], value }
     }
 
-    fn fill(&mut self, facts: &Facts, against: Option<&Against<'_>>, form: Form, edit: Option<&CellEdit>) {
+    fn fill(&mut self, facts: &PodFacts, against: Option<&Against<'_>>, form: Form, edit: Option<&CellEdit>) {
         let cubes = facts.pod.cubes();
         let against = against.filter(|against| against.pod.cubes() == cubes);
         let last = cubes.saturating_sub(1).max(1) as f64;
@@ -339,7 +339,7 @@ impl CrossingsPane {
     fn draw_pairs(
         &mut self,
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &PodFacts,
         yard: Option<&Yard>,
         area: Rect,
         buf: &mut Buffer,
@@ -379,7 +379,7 @@ impl CrossingsPane {
 
     fn sentence(
         input: &PaneInput<'_>,
-        facts: &Facts,
+        facts: &PodFacts,
         selected: Option<usize>,
         edit: Option<&CellEdit>,
         live: Option<&Live>,
@@ -420,7 +420,7 @@ impl CrossingsPane {
 }
 
 /// Hop bound and certified throughput of the plan that is edited: the pane may show the edit already.
-fn base_of(input: &PaneInput<'_>, facts: &Facts) -> (f64, f64) {
+fn base_of(input: &PaneInput<'_>, facts: &PodFacts) -> (f64, f64) {
     let entry = input.app.plans.shown();
     let hops = entry.and_then(|entry| entry.metrics.get("avg_hops").copied());
     let bound = 6.0 / ((facts.chips() as f64 - 1.0) * hops.unwrap_or(facts.claims.avg_hops));
@@ -451,7 +451,7 @@ fn torus_pairs(pod: &lightbay_engines::tpu::model::topology::Topology) -> (u32, 
 }
 
 /// How the voltages of a symmetric pod are edited: by evaluating the pod that results.
-fn cell_editing(facts: &Facts) -> Option<CellEditing> {
+fn cell_editing(facts: &PodFacts) -> Option<CellEditing> {
     let symmetry = facts.pod.symmetry()?;
     Some(CellEditing {
         method: "evaluate",
@@ -465,7 +465,7 @@ fn cell_editing(facts: &Facts) -> Option<CellEditing> {
     })
 }
 
-fn details(facts: &Facts, selected: Option<usize>) -> Vec<String> {
+fn details(facts: &PodFacts, selected: Option<usize>) -> Vec<String> {
     let Some(switch) = selected else { return Vec::new() };
     let mut lines = vec![format!(
         "OCS {switch}: dimension {}, face position {}",

@@ -1,7 +1,6 @@
 //! Pane 5: what remains if one switch fails, face by face, and how the cases are spread.
 
 use super::case_routes::CaseRoutes;
-use super::loads::{Level, levels};
 use super::{Explained, awaited, words};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
@@ -9,6 +8,7 @@ use crate::app::runs::Run;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
+use lightbay_engines::tpu::analysis::loads::{Level, levels};
 use lightbay_engines::tpu::model::pod::SWITCHES;
 use lightbay_engines::tpu::series;
 use lightbay_widgets::{

@@ -1,12 +1,12 @@
 //! Pane 6: throughput per chip over sizes: what was designed in this session, the tori, and what any pod could reach.
 
-use super::yardsticks::SizeRow;
 use crate::app::drawn::{Item, PaneDrawn};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use crate::view::figures::bound_for;
 use crate::view::present::rows::{from, line};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::tpu::analysis::tori::SizeRow;
 use lightbay_widgets::{
     Axis, Baseline, Chart, Column, Meter, PaneState as Shown, Part, Piece, Series, Table, TableRow,
     TableState, Tone, number, scroll,

@@ -1,7 +1,518 @@
-//! Pane 1: hops on each virtual channel, before and after balancing, beside routes by dimension on the tori of the
-//! same size; and how evenly the channels of each are filled.
+//! Bars of hops, and the channels of each set of routes by load.
 
-mod data;
-mod draw;
+use crate::app::action::{Action, Command};
+use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
+use crate::app::pane::ItemId;
+use crate::view::present::rows::{beside, columns, ends, from, line, row};
+use crate::view::present::tpu::{Explained, Yard, no_routes};
+use crate::view::present::{PaneInput, Title, below, body, frame, plain};
+use lightbay_engines::tpu::analysis::sides::{Side, sides};
+use lightbay_engines::tpu::analysis::tori::ROUTED_CUBES;
+use lightbay_engines::tpu::model::pod::CHIPS;
+use lightbay_widgets::{
+    Column, Columns, Label, Meter, PaneState as Shown, Part, Piece, Spread, Table, TableRow, TableState,
+    Tone, number,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{StatefulWidget, Widget};
+use std::sync::Arc;
 
-pub use draw::VcPane;
+/// Columns that bars with their numbers take beside the distributions.
+const BARS: u16 = 36;
+
+/// From this width on distributions stand beside the bars.
+const BOTH: u16 = 66;
+
+/// From this size on the figures of all channels stand below.
+const WHOLE: (u16, u16) = (100, 28);
+
+/// Two digits of the id of an item are the virtual channel.
+const STRIDE: ItemId = 100;
+
+/// Data of the pane, refilled when the plan changes or a torus is known.
+#[derive(Debug, Default)]
+pub struct VcPane {
+    of: Option<(u64, usize)>,
+    sides: Vec<Side>,
+    items: Arc<[Item]>,
+    spreads: Vec<Vec<Spread>>,
+    spread_of: Option<(u64, usize, u16, usize)>,
+    table: TableState,
+}
+
+/// The meaning of a virtual channel, in full and for routes that are compared with.
+const fn tone(vc: usize, present: bool) -> Tone {
+    let series = (vc % 5) as u8 + 1;
+    if present { Tone::Series(series) } else { Tone::SeriesDim(series) }
+}
+
+const fn letter(vc: usize) -> char {
+    ['#', '=', 'o', '+', '%'][vc % 5]
+}
+
+fn ratio_pieces(side: &Side) -> Vec<Piece> {
+    let value = side.ratio().map_or(f64::NAN, |ratio| ratio);
+    let number = Piece::new(number::fixed(value, 2), if side.present { Tone::Answer } else { Tone::Muted });
+    let mut pieces = vec![Piece::muted("ratio "), number];
+    pieces.push(if side.uneven() { Piece::new(" !", Tone::Bad).bold() } else { Piece::text("  ") });
+    pieces
+}
+
+fn name_piece(side: &Side, short: bool) -> Piece {
+    let name = if short { &side.short } else { &side.name };
+    if side.present { Piece::answer(name.clone()) } else { Piece::muted(name.clone()) }
+}
+
+impl VcPane {
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        plan: &Explained,
+        yard: Option<&Yard>,
+        area: Rect,
+        buf: &mut Buffer,
+        drawn: &mut PaneDrawn,
+        out: &mut Drawn,
+    ) {
+        let Some(routes) = &plan.facts.routes else { return no_routes(input, plan, area, buf) };
+        let tori = yard.map_or(0, |yard| yard.tori.len() + 1);
+        if self.of != Some((plan.key, tori)) {
+            self.of = Some((plan.key, tori));
+            self.sides = sides(routes, plan.by_dimension, yard);
+            self.items = self.items();
+        }
+        let mut value = vec![Piece::muted("min/max ")];
+        if let Some(before) = routes.ratio_before() {
+            let arrow = format!(" {} ", input.app.look.theme.glyphs.arrow);
+            value.extend([Piece::muted(number::fixed(before, 2)), Piece::muted(arrow)]);
+        }
+        value.push(Piece::answer(number::fixed(routes.ratio().unwrap_or(f64::NAN), 2)));
+        let unrouted = yard.is_some_and(|yard| yard.cubes > ROUTED_CUBES);
+        let context = if unrouted {
+            format!("hops per VC, whole pod; tori above {} chips are not routed here", ROUTED_CUBES * CHIPS)
+        } else {
+            "hops per VC, whole pod".to_owned()
+        };
+        let title = Title { context: vec![Piece::muted(context)], value };
+        frame(input, &title, Shown::Ready, area, buf);
+        let inner = body(area, 1);
+        if inner.is_empty() {
+            return;
+        }
+        let selected = self.selected(input);
+        match input.mode() {
+            "figures" => self.figures(input, selected, inner, buf),
+            "hops" => self.bars(input, selected, inner, buf, out),
+            _ if inner.width >= WHOLE.0 && inner.height >= WHOLE.1 => {
+                self.whole(input, selected, inner, buf, out);
+            }
+            _ if inner.width >= BOTH && inner.height >= 8 => {
+                let width = BARS.max(inner.width * 2 / 5).min(46);
+                let (left, right) = beside(inner, width, 3);
+                self.bars(input, selected, left, buf, out);
+                let shown = self.own();
+                self.spread(input, &shown, None, right, buf);
+            }
+            _ => self.bars(input, selected, inner, buf, out),
+        }
+        let sentence = self.sentence(selected);
+        line(&input.app.look.theme, &sentence, below(inner), buf);
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(inner.height);
+        drawn.sentence = plain(&sentence);
+        drawn.details = self.details();
+    }
+
+    fn items(&self) -> Arc<[Item]> {
+        let mut items = Vec::new();
+        for (at, side) in self.sides.iter().enumerate() {
+            for vc in 0..side.hops.len() {
+                let id = at as ItemId * STRIDE + vc as ItemId;
+                items.push(Item { id, row: items.len() as u32, place: 0.0 });
+            }
+        }
+        items.into()
+    }
+
+    /// The chosen channel, or the fullest one of the plan.
+    fn selected(&self, input: &PaneInput<'_>) -> Option<(usize, usize)> {
+        let chosen = input.state.selected.map(|id| ((id / STRIDE) as usize, (id % STRIDE) as usize));
+        let exists =
+            |(side, vc): &(usize, usize)| self.sides.get(*side).is_some_and(|side| *vc < side.hops.len());
+        chosen.filter(exists).or_else(|| {
+            let side = self.sides.iter().position(|side| side.present)?;
+            let most = |vc: &usize| self.sides[side].figures(*vc).most;
+            Some((side, (0..self.sides[side].hops.len()).rev().max_by_key(most)?))
+        })
+    }
+
+    /// The plan's own sides: before and after.
+    fn own(&self) -> Vec<usize> {
+        let present = self.sides.iter().position(|side| side.present).unwrap_or(0);
+        (0..=present).collect()
+    }
+
+    fn bars(
+        &self,
+        input: &PaneInput<'_>,
+        selected: Option<(usize, usize)>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let theme = &input.app.look.theme;
+        let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
+        let rows_of = |side: &Side| side.hops.len() as u16 + 1;
+        // The plan comes first; tori that have no room go from the end on.
+        let mut shown: Vec<&Side> = self.sides.iter().collect();
+        while shown.iter().map(|side| rows_of(side)).sum::<u16>() > area.height && shown.len() > 1 {
+            shown.pop();
+        }
+        let used: u16 = shown.iter().map(|side| rows_of(side)).sum();
+        let gap = u16::from(used + shown.len() as u16 <= area.height + 1);
+        let digits = number::count(full as u64).len() as u16;
+        let mut y = 0;
+        for (index, side) in shown.iter().enumerate() {
+            ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(area, y), buf);
+            for (vc, hops) in side.hops.iter().enumerate() {
+                let place = row(area, y + 1 + vc as u16);
+                if place.is_empty() {
+                    break;
+                }
+                let chosen = input.focused && selected == Some((index, vc));
+                let mark = if chosen { ">" } else { " " };
+                let label = [Piece::answer(mark), Piece::new(format!("vc{vc}"), tone(vc, true))];
+                line(theme, &label, place, buf);
+                let (bar, value) =
+                    beside(from_column(place, 5), place.width.saturating_sub(5 + digits + 3), 1);
+                let part = [Part::new(*hops as f64, tone(vc, side.present), letter(vc))];
+                (&Meter::new(theme, &part, full).track(true)).render(bar, buf);
+                let text = number::count(*hops);
+                let number = if side.present { Piece::answer(text) } else { Piece::text(text) };
+                // Two columns stay for the `!` of the heading.
+                let value = Rect { width: value.width.saturating_sub(2), ..value };
+                ends(theme, &[], &[number], value, buf);
+                let id = index as ItemId * STRIDE + vc as ItemId;
+                out.hits.push(Hit {
+                    rect: place,
+                    click: Action::Select { pane: input.pane, item: Some(id) },
+                    open: Some(Action::Do(Command::Inspect)),
+                });
+            }
+            y += rows_of(side) + gap;
+        }
+        if let Some(text) = self.same_hops()
+            && y < area.height
+        {
+            line(theme, &[Piece::muted(text)], row(area, y), buf);
+        }
+    }
+
+    /// Balancing moves hops, it makes none.
+    fn same_hops(&self) -> Option<String> {
+        let own = self.own();
+        let [before, after] = own.as_slice() else { return None };
+        let sum = |at: usize| self.sides[at].hops.iter().sum::<u64>();
+        let (old, new) = (sum(*before), sum(*after));
+        (old == new).then(|| format!("same {} hops before and after", number::count(new)))
+    }
+
+    /// Distributions of some sides, one column each, one row of plots per virtual channel. `share` counts channels in
+    /// per cent, for sets of different sizes.
+    fn spread(
+        &mut self,
+        input: &PaneInput<'_>,
+        shown: &[usize],
+        share: Option<()>,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let theme = &input.app.look.theme;
+        let channels = shown.iter().map(|at| self.sides[*at].hops.len()).max().unwrap_or(0) as u16;
+        if channels == 0 || area.height < 3 * channels + 1 || area.width < 16 {
+            return;
+        }
+        let gap = 3;
+        let places: Vec<Rect> = columns(area, shown.len() as u16, gap).collect();
+        let width = places.first().map_or(0, |place| place.width);
+        self.fill_spreads(shown, width);
+        let most = shown.iter().map(|at| self.sides[*at].loads.most()).max().unwrap_or(0);
+        // The scale is made for the plan; a column of a torus beyond it says how much it is.
+        let own = self.own();
+        let top = shown
+            .iter()
+            .zip(&self.spreads)
+            .filter(|(at, _)| share.is_none() || own.contains(at))
+            .flat_map(|(at, spreads)| spreads.iter().map(|spread| self.scaled(*at, spread, share).tallest()))
+            .fold(0.0, f64::max);
+        let end = self.spreads.first().and_then(|spreads| spreads.first()).map_or(1.0, |spread| spread.end);
+        let ticks = ticks(f64::from(most), end, width);
+        let heading = u16::from(share.is_none());
+        let plot = (area.height - heading) / channels;
+        for ((place, &at), spreads) in places.iter().zip(shown).zip(&self.spreads) {
+            let side = &self.sides[at];
+            if share.is_none() {
+                let channels = side.loads.channels();
+                let roomy = usize::from(place.width) > side.short.len() + 14;
+                let count = if roomy { format!("{channels} channels") } else { channels.to_string() };
+                ends(theme, &[name_piece(side, true)], &[Piece::muted(count)], row(*place, 0), buf);
+            }
+            for (vc, spread) in spreads.iter().enumerate() {
+                let part = from(*place, heading + vc as u16 * plot);
+                let part = Rect { height: plot.min(part.height), ..part };
+                let figures = side.figures(vc);
+                let tone = tone(vc, side.present);
+                let mut head = vec![Piece::new(format!("vc{vc}"), self::tone(vc, true))];
+                if part.width >= 19 {
+                    head.push(Piece::muted("  mean "));
+                    head.push(Piece::text(number::fixed(figures.mean, 0)));
+                }
+                head.push(Piece::muted("  max "));
+                let most = figures.most.to_string();
+                head.push(if side.present { Piece::answer(most) } else { Piece::text(most) });
+                if figures.idle > 0 {
+                    let idle = figures.idle as f64 / figures.channels.max(1) as f64;
+                    if part.width >= 32 {
+                        head.push(Piece::muted("  idle "));
+                        head.push(Piece::text(format!("{} %", number::percent(idle, 0))));
+                    }
+                    head.push(Piece::new(" !", Tone::Bad).bold());
+                }
+                line(theme, &head, row(part, 0), buf);
+                let scaled = self.scaled(at, spread, share);
+                let plot = from(part, 1);
+                (&Columns::new(theme, &scaled, top, tone, letter(vc))
+                    .ticks(&ticks)
+                    .unit(if share.is_some() { "%" } else { "" }))
+                    .render(plot, buf);
+            }
+        }
+    }
+
+    fn fill_spreads(&mut self, shown: &[usize], width: u16) {
+        let of = (self.of.map_or(0, |of| of.0), self.of.map_or(0, |of| of.1), width, shown.len());
+        if self.spread_of == Some(of) {
+            return;
+        }
+        self.spread_of = Some(of);
+        let most = shown.iter().map(|at| self.sides[*at].loads.most()).max().unwrap_or(0);
+        let bins = u32::from(width.max(1));
+        // Whole loads per bin, or empty bins would appear where there are none.
+        let step = (most + 1).div_ceil(bins).max(1);
+        let bins = (most + 1).div_ceil(step).max(1);
+        let pitch = u32::from(width) / bins;
+        let bins = if pitch > 1 { bins } else { u32::from(width) };
+        let end = f64::from(bins * step);
+        self.spreads = shown
+            .iter()
+            .map(|at| {
+                let spread = |loads: &Vec<u32>| {
+                    Spread::of(loads.iter().map(|load| f64::from(*load)), end, bins as usize)
+                };
+                self.sides[*at].loads.vc.iter().map(spread).collect()
+            })
+            .collect();
+    }
+
+    /// A distribution as it is, or in per cent of the channels.
+    fn scaled(&self, at: usize, spread: &Spread, share: Option<()>) -> Spread {
+        let mut scaled = spread.clone();
+        if share.is_some() {
+            let all = self.sides[at].loads.channels().max(1) as f64;
+            for amount in &mut scaled.amounts {
+                *amount *= 100.0 / all;
+            }
+        }
+        scaled
+    }
+
+    /// Everything: one column per set of routes, and the figures below.
+    fn whole(
+        &mut self,
+        input: &PaneInput<'_>,
+        selected: Option<(usize, usize)>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let theme = &input.app.look.theme;
+        let shown: Vec<usize> = (0..self.sides.len().min(if area.width >= 160 { 4 } else { 3 })).collect();
+        let rows = self.sides.iter().map(|side| side.hops.len() as u16).sum::<u16>() + 1;
+        let rows = rows.min(area.height.saturating_sub(19));
+        let places: Vec<Rect> = columns(area, shown.len() as u16, 3).collect();
+        let full = self.sides.iter().flat_map(|side| &side.hops).copied().max().unwrap_or(0) as f64;
+        let channels = shown.iter().map(|at| self.sides[*at].hops.len() as u16).max().unwrap_or(0);
+        for (place, &at) in places.iter().zip(&shown) {
+            let side = &self.sides[at];
+            ends(theme, &[name_piece(side, false)], &ratio_pieces(side), row(*place, 0), buf);
+            line(theme, &[Piece::muted(side.note)], row(*place, 1), buf);
+            for (vc, hops) in side.hops.iter().enumerate() {
+                let strip = row(*place, 2 + vc as u16);
+                let chosen = input.focused && selected == Some((at, vc));
+                let label = [
+                    Piece::answer(if chosen { ">" } else { " " }),
+                    Piece::new(format!("vc{vc}"), tone(vc, true)),
+                ];
+                line(theme, &label, strip, buf);
+                let text = number::count(*hops);
+                let (bar, value) = beside(from_column(strip, 5), strip.width.saturating_sub(18), 1);
+                let part = [Part::new(*hops as f64, tone(vc, side.present), letter(vc))];
+                (&Meter::new(theme, &part, full).track(true)).render(bar, buf);
+                let piece = if side.present { Piece::answer(text) } else { Piece::text(text) };
+                ends(theme, &[], &[piece], Rect { width: value.width.saturating_sub(2), ..value }, buf);
+                let id = at as ItemId * STRIDE + vc as ItemId;
+                out.hits.push(Hit {
+                    rect: strip,
+                    click: Action::Select { pane: input.pane, item: Some(id) },
+                    open: Some(Action::Do(Command::Inspect)),
+                });
+            }
+        }
+        let top = 2 + channels;
+        let glyphs = theme.glyphs;
+        let legend = [
+            Piece::muted("channels in per cent by load, one scale; "),
+            Piece::text(glyphs.mean),
+            Piece::muted(" mean  "),
+            Piece::text(glyphs.most),
+            Piece::muted(" max  "),
+            Piece::new("!", Tone::Bad).bold(),
+            Piece::muted(" idle or uneven"),
+        ];
+        line(theme, &legend, row(area, top), buf);
+        let middle = from(area, top + 1);
+        let middle = Rect { height: middle.height.saturating_sub(rows + 1), ..middle };
+        self.spread(input, &shown, Some(()), middle, buf);
+        let lower = from(area, area.height - rows);
+        self.figures(input, selected, lower, buf);
+    }
+
+    /// All channels in figures.
+    fn figures(
+        &mut self,
+        input: &PaneInput<'_>,
+        selected: Option<(usize, usize)>,
+        area: Rect,
+        buf: &mut Buffer,
+    ) {
+        let head = [
+            Column::left("load per channel", 17).grow(),
+            Column::left("", 4),
+            Column::right("channels", 8).priority(5),
+            Column::right("idle", 6),
+            Column::right("p10", 6).priority(4),
+            Column::right("p50", 6),
+            Column::right("p90", 6).priority(3),
+            Column::right("p99", 6).priority(2),
+            Column::right("max", 6),
+            Column::right("max/mean", 8).priority(6),
+            Column::right("hops", 11),
+        ];
+        let mut rows = Vec::new();
+        for (at, side) in self.sides.iter().enumerate() {
+            for (vc, hops) in side.hops.iter().enumerate() {
+                let figures = side.figures(vc);
+                let cell = |text: String| {
+                    if side.present { Piece::answer(text) } else { Piece::text(text) }
+                };
+                let name = if vc == 0 { name_piece(side, false) } else { Piece::text("") };
+                let mut cells = vec![
+                    name,
+                    Piece::new(format!("vc{vc}"), tone(vc, true)),
+                    Piece::muted(figures.channels.to_string()),
+                    cell(figures.idle.to_string()),
+                ];
+                cells.extend(figures.percentiles.iter().map(|load| cell(load.to_string())));
+                cells.push(cell(figures.most.to_string()));
+                cells.push(cell(number::fixed(figures.crest().unwrap_or(f64::NAN), 2).into()));
+                cells.push(cell(number::count(*hops).into()));
+                rows.push(TableRow::item(at as ItemId * STRIDE + vc as ItemId, cells));
+            }
+        }
+        self.table.selected =
+            selected.filter(|_| input.focused).map(|(side, vc)| side as ItemId * STRIDE + vc as ItemId);
+        (&Table::new(&input.app.look.theme, &head, &rows)).render(area, buf, &mut self.table);
+    }
+
+    fn sentence(&self, selected: Option<(usize, usize)>) -> Vec<Piece> {
+        let Some((at, vc)) = selected else { return vec![Piece::muted("no virtual channels")] };
+        let side = &self.sides[at];
+        let figures = side.figures(vc);
+        let mut line = vec![
+            Piece::answer(format!("> {} vc{vc}", side.name)),
+            Piece::text(format!("  {} hops", number::count(side.hops[vc]))),
+            Piece::muted("  fullest channel "),
+            Piece::answer(figures.most.to_string()),
+            Piece::muted("  mean "),
+            Piece::text(number::fixed(figures.mean, 1)),
+            Piece::muted("  p99 "),
+            Piece::text(figures.percentiles[3].to_string()),
+        ];
+        let idle = format!("  {} of {} idle", figures.idle, figures.channels);
+        line.push(if figures.idle > 0 { Piece::new(idle, Tone::Bad) } else { Piece::muted(idle) });
+        line
+    }
+
+    fn details(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for side in &self.sides {
+            let ratio = number::fixed(side.ratio().unwrap_or(f64::NAN), 4);
+            lines.push(format!("{} ({}): min/max {ratio}", side.name, side.note));
+            for (vc, hops) in side.hops.iter().enumerate() {
+                let f = side.figures(vc);
+                let [p10, p50, p90, p99] = f.percentiles;
+                lines.push(format!(
+                    "  vc{vc}  {} hops; load p10 {p10}, p50 {p50}, p90 {p90}, p99 {p99}, max {}; {} of {} channels idle",
+                    number::count(*hops),
+                    f.most,
+                    f.idle,
+                    f.channels
+                ));
+            }
+        }
+        lines
+    }
+}
+
+fn from_column(area: Rect, at: u16) -> Rect {
+    let at = at.min(area.width);
+    Rect { x: area.x + at, width: area.width - at, ..area }
+}
+
+/// Zero, a value in the middle and the largest load.
+fn ticks(most: f64, end: f64, width: u16) -> Vec<(f64, Label)> {
+    let mut ticks = vec![(0.0, Label::from("0"))];
+    let middle = nice(most / 2.0);
+    if width >= 16 && middle > 0.0 {
+        ticks.push((middle, number::fixed(middle, 0).into()));
+    }
+    ticks.push((most.min(end), number::fixed(most, 0).into()));
+    ticks
+}
+
+/// A round number not far from a value.
+fn nice(value: f64) -> f64 {
+    if value < 1.0 {
+        return 0.0;
+    }
+    let power = 10f64.powf(value.log10().floor());
+    let step = if power >= 10.0 { power / 2.0 } else { power };
+    (value / step).round() * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(nice(81.0), 80.0);
+        assert_eq!(nice(130.0), 150.0);
+        assert_eq!((nice(7.4), nice(0.4)), (7.0, 0.0));
+        let labels: Vec<String> =
+            ticks(162.0, 176.0, 22).into_iter().map(|(_, label)| label.into_owned()).collect();
+        assert_eq!(labels, ["0", "80", "162"]);
+    }
+}

@@ -65,11 +65,6 @@ pub fn carrier(class: usize) -> String {
     }
 }
 
-/// `4x8x8`: the shape of a job.
-pub fn shape(shape: [u16; 3]) -> String {
-    format!("{}x{}x{}", shape[0], shape[1], shape[2])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 use super::*;
-use lightbay_engines::tpu::model::group::Group;
-use lightbay_engines::tpu::model::pod::SWITCHES;
-use lightbay_engines::tpu::plan::{RoutingClaims, Unbalanced};
+use crate::model::group::Group;
+use crate::model::pod::SWITCHES;
+use crate::plan::{RoutingClaims, Unbalanced};
 
 /// Two cubes with every switch crossed.
 fn crossed() -> Topology {

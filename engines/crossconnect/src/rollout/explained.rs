@@ -1,7 +1,7 @@
-//! What panes need of a plan: circuits per switch and pair of pods, what every batch takes down and for whom.
+//! A plan of cross-connects explained: circuits per switch and pair of pods, what every batch takes down and for whom.
 
-use lightbay_engines::crossconnect::plan::{Action, Batch, Changes, Entry, EntryRef};
-use lightbay_engines::crossconnect::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
+use crate::plan::{Action, Batch, Changes, Entry, EntryRef};
+use crate::scenario::{Circuit, CrossconnectScenario, Side, Wiring};
 use std::collections::{BTreeMap, HashSet};
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ pub struct Cell {
     pub remove: u32,
 }
 
-/// What happens to one switch.
+/// Changes of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switch {
     /// Circuits that stay.
@@ -46,7 +46,7 @@ impl Switch {
     }
 }
 
-/// What a batch does.
+/// Changes of one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchFacts {
     /// Switches it touches, in order.
@@ -72,7 +72,7 @@ pub struct Degree {
 
 /// A plan in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct ChangeFacts {
     /// Pods.
     pub pods: usize,
     /// Its switches, in order of id.
@@ -93,7 +93,7 @@ pub struct Facts {
     pub green_field: bool,
 }
 
-impl Facts {
+impl ChangeFacts {
     /// Counts everything that panes show. Linear in entries and in pods squared.
     pub fn of(scenario: &CrossconnectScenario, changes: &Changes) -> Self {
         let pods = scenario.pods as usize;

@@ -6,7 +6,7 @@ fn close(a: f64, b: f64, digits: i32) -> bool {
 
 #[test]
 fn tori_of_256_chips_are_those_of_the_published_table() {
-    let yard = Yardsticks::of(4, true);
+    let yard = Tori::of(4, true);
     let (pdtt, pt) = (yard.torus(true).unwrap(), yard.torus(false).unwrap());
     assert_eq!((pdtt.name.as_str(), pt.name.as_str()), ("PDTT 4x8x8", "PT 4x8x8"));
     assert!(close(pdtt.mcf, 0.005_434_8, 7) && close(pt.mcf, 0.003_906_3, 7));

@@ -1,6 +1,6 @@
 use super::*;
-use lightbay_engines::tpu::model::pod;
-use lightbay_engines::tpu::plan::{Certificates, Dimension, OcsState, SymmetryRecord};
+use crate::model::pod;
+use crate::plan::{Certificates, Dimension, OcsState, SymmetryRecord};
 
 fn record(pod: &Topology, symmetric: bool) -> TopologyRecord {
     let ocs = (0..SWITCHES)
@@ -32,21 +32,21 @@ fn quad() -> Topology {
 
 #[test]
 fn a_symmetric_pod_is_known_by_its_group_and_a_general_one_by_its_states() {
-    let facts = Facts::of(&result(record(&quad(), true))).unwrap();
+    let facts = PodFacts::of(&result(record(&quad(), true))).unwrap();
     assert!((0..SWITCHES).all(|switch| facts.pod.state(switch) == quad().state(switch)));
     assert_eq!(facts.group.as_deref(), Some("Z2 x Z2"));
     assert_eq!((facts.voltage(0), facts.voltage(40), facts.chips()), (Some(1), Some(0), 256));
-    let general = Facts::of(&result(record(&quad(), false))).unwrap();
+    let general = PodFacts::of(&result(record(&quad(), false))).unwrap();
     assert_eq!((general.group.clone(), general.voltage(0)), (None, None));
     assert_eq!(general.pod.state(17), quad().state(17));
     let mut wrong = record(&quad(), true);
     wrong.symmetry.as_mut().unwrap().voltage[5] = 4;
-    assert!(Facts::of(&result(wrong)).unwrap_err().contains("voltage 4"));
+    assert!(PodFacts::of(&result(wrong)).unwrap_err().contains("voltage 4"));
 }
 
 #[test]
 fn circuits_are_counted_between_cubes() {
-    let facts = Facts::of(&result(record(&quad(), true))).unwrap();
+    let facts = PodFacts::of(&result(record(&quad(), true))).unwrap();
     let between = facts.between();
     // X links 0-1 and 2-3 both ways, Y 0-2 and 1-3, Z wraps inside each cube.
     assert_eq!(between[0], [16, 32, 32, 0]);
@@ -60,7 +60,7 @@ fn circuits_are_counted_between_cubes() {
 
 #[test]
 fn circuits_that_differ_are_counted_switch_by_switch() {
-    let facts = Facts::of(&result(record(&quad(), true))).unwrap();
+    let facts = PodFacts::of(&result(record(&quad(), true))).unwrap();
     assert_eq!(facts.circuits_that_differ(&quad()), Some(0));
     let mut voltage = quad().symmetry().unwrap().voltage;
     voltage[7] = 3;
@@ -76,12 +76,12 @@ fn routes_that_the_plan_leaves_out_are_only_stated() {
     let mut plan = result(record(&quad(), true));
     plan.routing = Some(Routing {
         vc_count: 2,
-        expand: lightbay_engines::tpu::plan::Expansion::Translation,
+        expand: crate::plan::Expansion::Translation,
         claims: RoutingClaims { max_channel_load: 190, vc_hops: vec![7, 8], route_hop_sum: 15 },
         routes: Vec::new(),
         unbalanced: None,
     });
-    let facts = Facts::of(&plan).unwrap();
+    let facts = PodFacts::of(&plan).unwrap();
     assert!(facts.routes.is_none(), "no channel is shown as empty");
     assert_eq!(facts.most_routes(), Some(190));
     assert_eq!(facts.stated.map(|stated| stated.vc_hops), Some(vec![7, 8]));

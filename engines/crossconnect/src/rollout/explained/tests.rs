@@ -1,9 +1,9 @@
 use super::*;
-use lightbay_engines::crossconnect::model::assignment::Assignment;
-use lightbay_engines::crossconnect::plan::CrossconnectResult;
-use lightbay_engines::crossconnect::rollout::assemble::candidate;
-use lightbay_engines::crossconnect::scenario::Port;
-use lightbay_engines::crossconnect::scenario::presets;
+use crate::model::assignment::Assignment;
+use crate::plan::CrossconnectResult;
+use crate::rollout::assemble::candidate;
+use crate::scenario::Port;
+use crate::scenario::presets;
 
 /// The worked example with a solution of two removals.
 fn example() -> (CrossconnectScenario, Changes) {
@@ -24,7 +24,7 @@ fn changes_to(scenario: CrossconnectScenario, target: &Assignment) -> (Crossconn
 #[test]
 fn the_worked_example_is_counted_by_switch_pair_and_pod() {
     let (scenario, changes) = example();
-    let facts = Facts::of(&scenario, &changes);
+    let facts = ChangeFacts::of(&scenario, &changes);
     assert_eq!((facts.removed(), facts.touched(), facts.usual_switch()), (2, 1, 1));
     let of = |at: usize| (facts.switches[at].keep, facts.switches[at].add, facts.switches[at].remove);
     assert_eq!((of(0), of(1)), ((4, 0, 0), (2, 2, 2)));
@@ -43,7 +43,7 @@ fn the_worked_example_is_counted_by_switch_pair_and_pod() {
 #[test]
 fn a_batch_knows_the_pod_that_misses_most() {
     let (scenario, changes) = example();
-    let facts = Facts::of(&scenario, &changes);
+    let facts = ChangeFacts::of(&scenario, &changes);
     let [batch] = &facts.batches[..] else { panic!("{:?}", facts.batches) };
     assert_eq!((batch.switches.as_slice(), batch.removals, batch.additions), (&[1][..], 2, 2));
     // 2 to 0 and 3 to 1 are down: each of the four pods misses one of its four circuits.
@@ -57,7 +57,7 @@ fn circuits_at_failed_ports_are_counted_apart() {
     scenario.failed_ports.push(Port { ocs_id: 0, pod: 0, side: Side::A, port_index: 0 });
     let target = Assignment::of(2, [(0, 1, 2), (0, 2, 3), (0, 3, 0), (1, 0, 2), (1, 1, 3)]);
     let (scenario, changes) = changes_to(scenario, &target);
-    let facts = Facts::of(&scenario, &changes);
+    let facts = ChangeFacts::of(&scenario, &changes);
     assert_eq!((facts.switches[0].forced, facts.switches[0].remove), (1, 0));
     assert_eq!(facts.removed(), changes.totals.removed_circuits);
     assert_eq!(facts.ports[0], Degree { out: 1, into: 2 });
@@ -70,7 +70,7 @@ fn nothing_installed_is_a_green_field() {
     scenario.installed.ocs.clear();
     let target = Assignment::of(2, [(0, 0, 1), (1, 1, 0)]);
     let (scenario, changes) = changes_to(scenario, &target);
-    let facts = Facts::of(&scenario, &changes);
+    let facts = ChangeFacts::of(&scenario, &changes);
     assert!(facts.green_field);
     assert_eq!((facts.removed(), facts.touched()), (0, 2));
     assert!(facts.batches.iter().all(|batch| batch.worst.is_none()), "what was never there is not missed");

@@ -1,8 +1,8 @@
-//! How full the channels are: routes counted by arc and virtual channel.
+//! Loads of channels: routes counted by arc and virtual channel.
 
-use lightbay_engines::tpu::model::pod::{self, ARC_CLASSES, CHIPS, PORTS};
-use lightbay_engines::tpu::model::topology::Topology;
-use lightbay_engines::tpu::plan::{Expansion, Route, Routing};
+use crate::model::pod::{self, ARC_CLASSES, CHIPS, PORTS};
+use crate::model::topology::Topology;
+use crate::plan::{Expansion, Route, Routing};
 
 /// Routes over every channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Figures {
         }
     }
 
-    /// How far the fullest channel is above the mean.
+    /// Load of the fullest channel over the mean.
     pub fn crest(&self) -> Option<f64> {
         (self.mean > 0.0).then(|| f64::from(self.most) / self.mean)
     }
@@ -112,7 +112,7 @@ impl Loads {
     }
 }
 
-/// How even the virtual channels are: the least used over the most used one. 1 is even, 0 is one-sided.
+/// Evenness of virtual channels: the least used over the most used one. 1 is even, 0 is one-sided.
 pub fn ratio(hops: &[u64]) -> Option<f64> {
     let (least, most) = (hops.iter().min()?, hops.iter().max()?);
     (*most > 0).then(|| *least as f64 / *most as f64)
@@ -163,7 +163,7 @@ pub fn levels(totals: &[u32], most: usize) -> Vec<Level> {
     levels
 }
 
-/// Whether an arc (by class or by number) runs over a switch.
+/// Returns `true` for an arc (by class or by number) that runs over a switch.
 pub fn is_optical(arc: usize) -> bool {
     pod::is_optical(usize::from(pod::LINK_OF_ARC[arc % ARC_CLASSES]))
 }

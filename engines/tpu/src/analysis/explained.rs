@@ -1,10 +1,10 @@
 //! A plan of a pod explained: its links, how full its channels are, and what its claims amount to.
 
 use super::loads::{Loads, ratio};
-use lightbay_engines::tpu::model::group::Group;
-use lightbay_engines::tpu::model::pod::{CHIPS, SWITCHES};
-use lightbay_engines::tpu::model::topology::Topology;
-use lightbay_engines::tpu::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, TpuResult};
+use crate::model::group::Group;
+use crate::model::pod::{CHIPS, SWITCHES};
+use crate::model::topology::Topology;
+use crate::plan::{Claims, FaultCase, Routing, RoutingClaims, TopologyRecord, TpuResult};
 
 /// The routes of a plan in figures.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Routes {
         }
     }
 
-    /// How even the virtual channels are.
+    /// Evenness of the virtual channels.
     pub fn ratio(&self) -> Option<f64> {
         ratio(&self.hops)
     }
@@ -65,24 +65,24 @@ impl Routes {
     }
 }
 
-/// What panes need of a result.
+/// A result in figures.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct PodFacts {
     /// The links.
     pub pod: Topology,
     /// Name of the group of a symmetric pod.
     pub group: Option<String>,
-    /// What it claims to reach.
+    /// Its claims.
     pub claims: Claims,
     /// Its routes, if it lists any.
     pub routes: Option<Routes>,
     /// Statement on routes that it does not list: figures of its method that nobody can count again.
     pub stated: Option<RoutingClaims>,
-    /// What remains if a switch fails, without routes; empty if no sweep was asked for.
+    /// Figures without each switch, routes left out; empty if no sweep was asked for.
     pub faults: Vec<FaultCase>,
 }
 
-impl Facts {
+impl PodFacts {
     /// Explains a result.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Facts {
 /// The pod that a plan describes, with the name of its group.
 ///
 /// # Errors
-/// What keeps it from being one.
+/// A record that is none.
 pub fn pod_of(record: &TopologyRecord) -> Result<(Topology, Option<String>), String> {
     let Some(symmetry) = &record.symmetry else {
         let states: Vec<Vec<u16>> = record.ocs.iter().map(|switch| switch.to.clone()).collect();

@@ -1,17 +1,17 @@
-//! What is set side by side: sets of routes with their hops and loads.
+//! Sets of routes side by side: sets of routes with their hops and loads.
 
-use super::super::facts::Routes;
-use super::super::loads::{Figures, Loads, UNEVEN, ratio};
-use super::super::yardsticks::Yardsticks;
+use super::explained::Routes;
+use super::loads::{Figures, Loads, UNEVEN, ratio};
+use super::tori::Tori;
 
 /// One set of routes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// What it is: `after balancing`.
+    /// Name: `after balancing`.
     pub name: String,
-    /// How it is called where there is little room: `after`.
+    /// Name where there is little room: `after`.
     pub short: String,
-    /// How the routes were made.
+    /// The rule by which the routes were made.
     pub note: &'static str,
     /// Hops of each virtual channel over the whole pod.
     pub hops: Vec<u64>,
@@ -19,17 +19,17 @@ pub struct Side {
     pub loads: Loads,
     /// The channels of each virtual channel in figures.
     pub figures: Vec<Figures>,
-    /// Whether it is the plan on the screen as it stands.
+    /// Set for the plan itself.
     pub present: bool,
 }
 
 impl Side {
-    /// How even its virtual channels are.
+    /// Evenness of its virtual channels.
     pub fn ratio(&self) -> Option<f64> {
         ratio(&self.hops)
     }
 
-    /// Whether that is called uneven.
+    /// Returns `true` for virtual channels that are called uneven.
     pub fn uneven(&self) -> bool {
         self.ratio().is_some_and(|ratio| ratio < UNEVEN)
     }
@@ -46,7 +46,7 @@ fn figures(loads: &Loads) -> Vec<Figures> {
 
 /// The sets of routes that a plan is shown by: its own before and after balancing, then the tori. `dor` says that the
 /// plan's own routes go dimension by dimension.
-pub fn sides(routes: &Routes, dor: bool, tori: Option<&Yardsticks>) -> Vec<Side> {
+pub fn sides(routes: &Routes, dor: bool, tori: Option<&Tori>) -> Vec<Side> {
     let mut sides = Vec::new();
     if let (Some(before), Some(hops)) = (&routes.before, &routes.hops_before) {
         sides.push(Side {

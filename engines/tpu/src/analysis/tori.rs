@@ -1,13 +1,12 @@
-//! What pods of a size are measured against: the tori, what any pod could reach, and the sizes beside it.
+//! Measures for pods of a size: the tori, what any pod could reach, and the sizes beside it.
 
-use super::facts::{Routes, per_chip};
-use super::words;
+use super::explained::{Routes, per_chip};
+use crate::model::baselines;
+use crate::model::pod::CHIPS;
+use crate::model::topology::Topology;
+use crate::routing::dor;
+use crate::throughput::metrics;
 use lightbay_core::watch::Unwatched;
-use lightbay_engines::tpu::model::baselines;
-use lightbay_engines::tpu::model::pod::CHIPS;
-use lightbay_engines::tpu::model::topology::Topology;
-use lightbay_engines::tpu::routing::dor;
-use lightbay_engines::tpu::throughput::metrics;
 
 /// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
 pub const ROUTED_CUBES: usize = 32;
@@ -17,7 +16,7 @@ pub const ROUTED_CUBES: usize = 32;
 pub struct Torus {
     /// `PDTT 4x8x8`.
     pub name: String,
-    /// Whether it is doubly twisted.
+    /// Set for a doubly twisted torus.
     pub twisted: bool,
     /// Its throughput: in closed form, or the hop bound, which doubly twisted tori reach.
     pub mcf: f64,
@@ -40,7 +39,7 @@ impl Torus {
 
 /// The measures of one size.
 #[derive(Clone, Debug)]
-pub struct Yardsticks {
+pub struct Tori {
     /// Cubes.
     pub cubes: usize,
     /// No legal pod of this size has a larger throughput.
@@ -51,7 +50,7 @@ pub struct Yardsticks {
     pub tori: Vec<Torus>,
 }
 
-impl Yardsticks {
+impl Tori {
     /// The measures of a size, with routes if asked for. Takes milliseconds to seconds.
     pub fn of(cubes: usize, routed: bool) -> Self {
         let nodes = cubes * CHIPS;
@@ -74,6 +73,11 @@ impl Yardsticks {
     }
 }
 
+/// `4x8x8`.
+fn sizes_of(shape: [u16; 3]) -> String {
+    format!("{}x{}x{}", shape[0], shape[1], shape[2])
+}
+
 fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
     let pod = if twisted { baselines::pdtt(shape) } else { baselines::pt(shape) }.ok()?;
     let hops = metrics::hops(&pod)?;
@@ -85,7 +89,7 @@ fn torus(shape: [u16; 3], twisted: bool, routed: bool) -> Option<Torus> {
         .map(|(claims, loads)| Routes::counted(&pod, &claims, loads));
     let family = if twisted { "PDTT" } else { "PT" };
     Some(Torus {
-        name: format!("{family} {}", words::shape(shape)),
+        name: format!("{family} {}", sizes_of(shape)),
         twisted,
         mcf,
         avg_hops: hops.hop_sum as f64 / (nodes as f64 * (nodes as f64 - 1.0)),
@@ -107,7 +111,7 @@ pub struct SizeRow {
     pub pdtt: Option<f64>,
     /// Plain torus.
     pub pt: f64,
-    /// What any pod could reach.
+    /// Bound for any pod.
     pub bound: f64,
 }
 
@@ -121,7 +125,7 @@ pub fn sizes(also: usize) -> Vec<SizeRow> {
     sizes
         .into_iter()
         .map(|cubes| {
-            let yard = Yardsticks::of(cubes, false);
+            let yard = Tori::of(cubes, false);
             let rate = |twisted| yard.torus(twisted).map(|torus| per_chip(cubes, torus.mcf));
             SizeRow {
                 chips: cubes * CHIPS,
