@@ -373,6 +373,48 @@ fn rooms_of_an_engine_form_no_circle_of_imports() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
+/// Names of engine types that may stand in many modules: parts of data structures that are read with their module, and
+/// what every checker has for itself.
+const COMMON_NAMES: [&str; 16] = [
+    "Builder", "End", "Entry", "Event", "Findings", "Line", "Move", "Node", "Part", "Piece", "Point", "Row",
+    "Slot", "State", "Step", "Tree",
+];
+
+/// The type that a line defines.
+fn defined(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
+        Some(rest) => rest.split_once(')').map_or(rest, |(_, rest)| rest),
+        None => rest,
+    });
+    let mut words = line.split_whitespace();
+    let definition = ["struct", "enum", "trait", "type"].contains(&words.next()?);
+    let name = words.next().filter(|_| definition)?;
+    Some(&name[..name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len())])
+}
+
+#[test]
+fn a_type_name_of_the_engines_means_one_thing() {
+    let crates =
+        ["core", "highs", "training", "tpu", "crossconnect"].map(|name| Path::new("engines").join(name));
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, content) in sources().iter().filter(|(path, _)| !is_test(path)) {
+        if !crates.iter().any(|folder| path.starts_with(folder.join("src"))) {
+            continue;
+        }
+        // Indented definitions are associated types, or local to a function or a test.
+        for name in content.lines().filter_map(defined) {
+            places.entry(name.to_owned()).or_default().push(path.display().to_string());
+        }
+    }
+    assert!(places.len() > 500, "the types were not found");
+    let many = |name: &str| places.get(name).is_some_and(|places| places.len() > 2);
+    let wrong: Vec<_> =
+        places.iter().filter(|(name, _)| many(name) && !COMMON_NAMES.contains(&name.as_str())).collect();
+    assert!(wrong.is_empty(), "one name in three modules or more: {wrong:#?}");
+    let unused: Vec<_> = COMMON_NAMES.iter().filter(|name| !many(name)).collect();
+    assert!(unused.is_empty(), "no longer common: {unused:?}");
+}
+
 #[test]
 fn only_sessions_write_files() {
     let mut wrong = Vec::new();

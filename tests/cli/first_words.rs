@@ -2,7 +2,7 @@
 
 use crate::models;
 use crate::support::Place;
-use lightbay_highs::file::Format;
+use lightbay_highs::file::ModelFormat;
 use std::path::Path;
 
 #[test]
@@ -103,7 +103,7 @@ fn strict_imports_take_nothing_for_granted_in_any_format() {
     std::fs::copy(bad, place.path("workload.txt")).unwrap();
     // SCIP leaves out the columns that are zero.
     models::export(&place, "mps");
-    let (objective, values) = models::solution(&place, Format::Mps);
+    let (objective, values) = models::solution(&place, ModelFormat::Mps);
     let values = values.iter().filter(|(_, value)| *value != 0.0);
     let values: Vec<String> = values.map(|(name, value)| format!("{name} {value} (obj:0)\n")).collect();
     let values = values.concat();

@@ -2,7 +2,7 @@
 
 use super::support::Place;
 use lightbay_highs::event::NoListener;
-use lightbay_highs::file::{Format, read};
+use lightbay_highs::file::{ModelFormat, read};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::Start;
@@ -17,7 +17,7 @@ pub(super) fn export(place: &Place, format: &str) {
 }
 
 /// Solves a model file, and writes the point as Gurobi would, with another name for some column.
-pub(super) fn solution(place: &Place, format: Format) -> (f64, Vec<(String, f64)>) {
+pub(super) fn solution(place: &Place, format: ModelFormat) -> (f64, Vec<(String, f64)>) {
     let text = place.read(&format!("tiny4.{}", format.extension()));
     let model = read(text.as_bytes(), format).unwrap();
     let solved = solve_here(&model, &Options::new(), &Start::None, &mut NoListener).unwrap();
@@ -45,8 +45,8 @@ fn a_model_goes_out_and_its_solution_comes_back_as_a_plan() {
         (Some("lightbay.names/1"), Some("delta-select"))
     );
     assert_eq!(names["scenario"]["schema"], "lightbay.scenario/1");
-    let (objective, values) = solution(&place, Format::Mps);
-    let (in_lp, _) = solution(&place, Format::Lp);
+    let (objective, values) = solution(&place, ModelFormat::Mps);
+    let (in_lp, _) = solution(&place, ModelFormat::Lp);
     assert!((objective - in_lp).abs() <= 1e-6 * objective.abs().max(1.0), "{objective} {in_lp}");
     place.write("tiny4.sol", gurobi(objective, &values));
 
@@ -125,7 +125,7 @@ fn what_no_model_can_be_made_of_is_said_with_what_is_possible() {
 fn solutions_that_do_not_fit_are_refused_with_file_line_and_value() {
     let place = Place::new();
     export(&place, "mps");
-    let (objective, values) = solution(&place, Format::Mps);
+    let (objective, values) = solution(&place, ModelFormat::Mps);
     let import = |text: &str| {
         place.write("bad.sol", text);
         place.run(&["import", "sol", "bad.sol", "tiny4.mps.names.json", "-o", "plan.json"])

@@ -8,7 +8,6 @@ mod exact;
 mod finish;
 mod first;
 mod given;
-mod ground;
 mod halving;
 mod idle;
 mod knobs;
@@ -16,6 +15,7 @@ mod lns;
 mod polish;
 mod proof;
 mod repair;
+mod session;
 
 pub use all_to_all::NAME as ORDER;
 
@@ -35,13 +35,13 @@ pub fn all() -> Vec<Arc<dyn Method<Crossconnect>>> {
         Arc::new(UnlessGiven(halving::Halving)),
         Arc::new(UnlessGiven(polish::Polish)),
         Arc::new(UnlessGiven(repair::Repair)),
-        Arc::new(UnlessGiven(baselines::Baseline { renamed: false })),
-        Arc::new(UnlessGiven(baselines::Baseline { renamed: true })),
+        Arc::new(UnlessGiven(baselines::BaselineMethod { renamed: false })),
+        Arc::new(UnlessGiven(baselines::BaselineMethod { renamed: true })),
         Arc::new(all_to_all::AllToAll),
     ]
 }
 
 /// The methods whose model can be written.
 pub fn models() -> Vec<Arc<dyn Modelled<Crossconnect>>> {
-    vec![Arc::new(exact::Written)]
+    vec![Arc::new(exact::ExactModel)]
 }

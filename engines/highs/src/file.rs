@@ -15,14 +15,14 @@ use std::io::Write as _;
 
 /// A format of model files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Format {
+pub enum ModelFormat {
     /// MPS, free format: read by every solver.
     Mps,
     /// The LP format: reads like algebra.
     Lp,
 }
 
-impl Format {
+impl ModelFormat {
     /// End of the name of such a file.
     pub const fn extension(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ pub struct ModelFile {
 /// # Errors
 /// If the model is not sound, or the format cannot say what it says: crossed bounds, and in the LP format
 /// columns that are zero or whole.
-pub fn write(model: &Model, format: Format) -> Result<ModelFile, Error> {
+pub fn write(model: &Model, format: ModelFormat) -> Result<ModelFile, Error> {
     model.check()?;
     let crossed = |lower: &[f64], upper: &[f64]| lower.iter().zip(upper).position(|(low, up)| low > up);
     if let Some(column) = crossed(&model.lower, &model.upper) {
@@ -76,7 +76,7 @@ pub fn write(model: &Model, format: Format) -> Result<ModelFile, Error> {
         return Err(Error::File(format!("the bounds of '{name}' cross, which no format can say")));
     }
     let semi = model.domains.iter().position(|domain| *domain == Domain::SemiInteger);
-    if let (Format::Lp, Some(column)) = (format, semi) {
+    if let (ModelFormat::Lp, Some(column)) = (format, semi) {
         let name = &model.column_names[column];
         return Err(Error::File(format!(
             "'{name}' is zero or whole, which the LP format cannot say\nuse MPS"
@@ -85,7 +85,7 @@ pub fn write(model: &Model, format: Format) -> Result<ModelFile, Error> {
     let names = NameMap { columns: spell(&model.column_names, 'c'), rows: spell(&model.row_names, 'r') };
     let mut model = model.clone();
     let idle = idle(&model);
-    if format == Format::Mps && !idle.is_empty() {
+    if format == ModelFormat::Mps && !idle.is_empty() {
         // Such columns would lose or gain wholeness from their neighbours; a row without bounds keeps them
         // apart and is dropped by readers.
         let columns = idle.iter().map(|column| (crate::model::Column(*column), 1.0));
@@ -114,7 +114,7 @@ pub fn write(model: &Model, format: Format) -> Result<ModelFile, Error> {
         return Err(Error::File("the solver would not write these names".to_owned()));
     }
     let mut text = std::fs::read(file.path()).map_err(|error| Error::File(error.to_string()))?;
-    if format == Format::Lp && !idle.is_empty() {
+    if format == ModelFormat::Lp && !idle.is_empty() {
         // Without a cost of zero a column that occurs in no row would not be in the file at all.
         let mut terms = String::new();
         for column in &idle {
@@ -134,7 +134,7 @@ pub fn write(model: &Model, format: Format) -> Result<ModelFile, Error> {
 ///
 /// # Errors
 /// If the text is no model of that format, or one without columns.
-pub fn read(text: &[u8], format: Format) -> Result<Model, Error> {
+pub fn read(text: &[u8], format: ModelFormat) -> Result<Model, Error> {
     let mut file = temporary(format)?;
     file.write_all(text).and_then(|()| file.flush()).map_err(|error| Error::File(error.to_string()))?;
     let path = file
@@ -160,7 +160,7 @@ pub fn read(text: &[u8], format: Format) -> Result<Model, Error> {
     Ok(model)
 }
 
-fn temporary(format: Format) -> Result<tempfile::NamedTempFile, Error> {
+fn temporary(format: ModelFormat) -> Result<tempfile::NamedTempFile, Error> {
     tempfile::Builder::new()
         .prefix("lightbay-")
         .suffix(&format!(".{}", format.extension()))

@@ -6,13 +6,13 @@
 
 use crate::error::Error;
 use crate::event::{Flow, SolverEvent, SolverListener, StartFate};
-use crate::hearing::Hearing;
 use crate::model::Model;
 use crate::options::Options;
 use crate::raw::{Highs, OptionInfo};
 use crate::settings::Settings;
 use crate::solution::{Basis, BasisStatus, Solution, Start, Status};
 use crate::start::{self, Given};
+use crate::translator::EventTranslator;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -136,25 +136,25 @@ impl Instance {
             Some(OptionInfo::Int { value, .. }) => value,
             _ => 1,
         };
-        let mut hearing = Hearing::new(watch, &self.model, &flag, limit);
+        let mut translator = EventTranslator::new(watch, &self.model, &flag, limit);
         if given.is_some() && mip {
-            hearing.expect_start(broken);
+            translator.expect_start(broken);
         }
         if let Some(fate) = known {
-            hearing.tell(&SolverEvent::Start(fate));
+            translator.tell(&SolverEvent::Start(fate));
         }
-        if hearing.stopped() {
+        if translator.stopped() {
             return Ok(Solution::empty(Status::Interrupted, began.elapsed().as_secs_f64()));
         }
-        let returned = self.highs.run(threads, mip, &mut hearing)?;
+        let returned = self.highs.run(threads, mip, &mut translator)?;
         if let Some(words) = returned.panic {
             return Err(Error::SolverListener(words));
         }
-        hearing.finish(returned.elsewhere);
+        translator.finish(returned.elsewhere);
         if returned.status == highs_sys::STATUS_ERROR {
-            return Err(Error::solver("run", hearing.complaint()));
+            return Err(Error::solver("run", translator.complaint()));
         }
-        let (timed_out, progress) = (hearing.timed_out() && !hearing.stopped(), hearing.progress());
+        let (timed_out, progress) = (translator.timed_out() && !translator.stopped(), translator.progress());
         let mut solution = self.read(began)?;
         if solution.status == Status::Interrupted && timed_out {
             solution.status = Status::TimeLimit;

@@ -26,7 +26,7 @@ mod listen;
 mod options;
 
 pub use file::Subsystem;
-pub use listen::{Figures, Heard, Listener};
+pub use listen::{Callback, Figures, Listener};
 use listen::{Hook, Slot, trampoline};
 pub use options::OptionInfo;
 

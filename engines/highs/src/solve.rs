@@ -25,7 +25,7 @@ const EXPLAIN_S: f64 = 10.0;
 
 /// What is to be solved, and how.
 #[derive(Clone, Debug)]
-pub struct Ask<'m> {
+pub struct SolveRequest<'m> {
     /// The model.
     pub model: &'m Model,
     /// Options of the solver, see [`crate::knobs::options_of`].
@@ -88,7 +88,7 @@ pub fn solver_name() -> String {
 /// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::CutShort`] if the helper process
 /// was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. A model without a point is no error, see [`Solution::status`].
 pub fn run<K: Kind>(
-    ask: Ask<'_>,
+    ask: SolveRequest<'_>,
     reader: &mut dyn Reader<K>,
     cx: &mut Context<'_, K>,
 ) -> Result<Solution, MethodError> {

@@ -9,7 +9,7 @@
 mod models;
 
 use lightbay_highs::event::NoListener;
-use lightbay_highs::file::{Format, read, write};
+use lightbay_highs::file::{ModelFormat, read, write};
 use lightbay_highs::instance::{Instance, solve_here};
 use lightbay_highs::model::Model;
 use lightbay_highs::options::{Options, has_hipo};
@@ -82,7 +82,7 @@ fn run(case: &str) {
             assert!(instance.conflict().unwrap().is_some());
         }
         "files" => {
-            for format in [Format::Mps, Format::Lp] {
+            for format in [ModelFormat::Mps, ModelFormat::Lp] {
                 let file = write(&models::sites(3, 4), format).unwrap();
                 read(&file.text, format).unwrap();
                 assert!(read(b"nonsense", format).is_err());

@@ -7,18 +7,18 @@ use lightbay_core::format::file_stem;
 use lightbay_core::json;
 use lightbay_core::param::{ParamInfo, Setting};
 use lightbay_core::problem::{Problem, Problems};
-use lightbay_highs::file::{self, Format};
+use lightbay_highs::file::{self, ModelFormat};
 
 /// The formats of models with their names.
-const FORMATS: [(&str, Format, &str); 2] = [
+const FORMATS: [(&str, ModelFormat, &str); 2] = [
     (
         "mps",
-        Format::Mps,
+        ModelFormat::Mps,
         "The integer program of a method for any solver, as a free MPS file, with its names beside it.",
     ),
     (
         "lp",
-        Format::Lp,
+        ModelFormat::Lp,
         "The integer program of a method in the LP format, which people can read, with its names beside it.",
     ),
 ];
@@ -32,7 +32,7 @@ pub fn is_model(format: &str) -> bool {
 }
 
 /// The format of model files that a name stands for.
-fn format_of(name: &str) -> Option<Format> {
+fn format_of(name: &str) -> Option<ModelFormat> {
     FORMATS.iter().find(|(known, _, _)| *known == name).map(|(_, format, _)| *format)
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn export(
 fn write(
     subject: Subject<'_>,
     extension: &str,
-    format: Format,
+    format: ModelFormat,
     settings: &[Setting],
 ) -> Result<Vec<Artifact>, Problems> {
     let question = Question::of(subject, settings)?;

@@ -185,7 +185,7 @@ fn in_file(asked: &Asked, model: &Model) -> Result<(Vec<String>, Vec<String>), P
         let only = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect();
         return Ok((only(&names.columns), only(&names.rows)));
     }
-    let written = file::write(model, file::Format::Mps)
+    let written = file::write(model, file::ModelFormat::Mps)
         .map_err(|error| Problem::new("", error.to_string(), "give the file of names"))?;
     let only = |names: Vec<file::Name>| names.into_iter().map(|name| name.file).collect();
     Ok((only(written.names.columns), only(written.names.rows)))

@@ -28,33 +28,33 @@ pub enum Walked {
 #[derive(Debug)]
 pub struct Walker {
     runs: Runs,
-    ear: Arc<Ear>,
+    sink: Arc<CellSink>,
 }
 
-/// Hears what the run of the present cell says, and passes it on.
-struct Ear {
-    heard: Mutex<Heard>,
+/// Sink of the events of the present cell: keeps how its run ended, and passes events on.
+struct CellSink {
+    heard: Mutex<CellReport>,
     news: Condvar,
     also: Option<Arc<dyn EventSink>>,
 }
 
 #[derive(Default)]
-struct Heard {
+struct CellReport {
     cell: usize,
     hot_start: Option<HotStartFate>,
     done: Option<(Done, f64)>,
     stop: Option<Stop>,
 }
 
-impl Ear {
-    fn lock(&self) -> MutexGuard<'_, Heard> {
+impl CellSink {
+    fn lock(&self) -> MutexGuard<'_, CellReport> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets the last cell. A stop is for all of them.
     fn begin(&self, cell: usize) {
         let mut heard = self.lock();
-        *heard = Heard { cell, stop: heard.stop, ..Heard::default() };
+        *heard = CellReport { cell, stop: heard.stop, ..CellReport::default() };
     }
 
     /// Waits until the present run ended, and takes what it left.
@@ -69,7 +69,7 @@ impl Ear {
     }
 }
 
-impl EventSink for Ear {
+impl EventSink for CellSink {
     fn report(&self, mut event: Event) {
         let mut heard = self.lock();
         // Whoever listens knows cells, not the runs that a board has counted.
@@ -90,9 +90,9 @@ impl EventSink for Ear {
     }
 }
 
-impl std::fmt::Debug for Ear {
+impl std::fmt::Debug for CellSink {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ear").field("cell", &self.lock().cell).finish_non_exhaustive()
+        f.debug_struct("CellSink").field("cell", &self.lock().cell).finish_non_exhaustive()
     }
 }
 
@@ -107,19 +107,19 @@ impl Walker {
         clock: Arc<dyn Clock>,
         launcher: Option<Arc<dyn Launcher>>,
     ) -> std::io::Result<Self> {
-        let ear = Arc::new(Ear { heard: Mutex::default(), news: Condvar::new(), also });
-        let sink: Arc<dyn EventSink> = Arc::clone(&ear) as _;
-        Ok(Self { runs: Runs::new(threads, RunId(1), sink, clock, launcher)?, ear })
+        let cell_sink = Arc::new(CellSink { heard: Mutex::default(), news: Condvar::new(), also });
+        let sink: Arc<dyn EventSink> = Arc::clone(&cell_sink) as _;
+        Ok(Self { runs: Runs::new(threads, RunId(1), sink, clock, launcher)?, sink: cell_sink })
     }
 
     /// Ends the walk: the cell that is being solved is given up.
     pub fn stop(&self, why: Stop) {
-        self.ear.lock().stop.get_or_insert(why);
+        self.sink.lock().stop.get_or_insert(why);
         self.runs.stop_all(why);
     }
 
     fn stopping(&self) -> Option<Stop> {
-        self.ear.lock().stop
+        self.sink.lock().stop
     }
 
     /// Solves the cells of these numbers in order. Every row goes to `each` with its checked plan, if there is one;
@@ -142,13 +142,13 @@ impl Walker {
                 Err(problems) => (Row::refused(sweep, &cell, &unnamed(problems)), None),
                 Ok(job) => {
                     let scenario_sha256 = job.scenario_sha256().to_owned();
-                    self.ear.begin(number);
+                    self.sink.begin(number);
                     self.runs.submit(job);
                     // A stop that came before the board knew of the run would be lost.
                     if let Some(why) = self.stopping() {
                         self.runs.stop_all(why);
                     }
-                    let (done, elapsed_s) = self.ear.wait();
+                    let (done, elapsed_s) = self.sink.wait();
                     let given_up = matches!(done.status, EndStatus::Stopped | EndStatus::NoPlan);
                     if given_up && self.stopping().is_some() {
                         return Walked::Stopped;
@@ -156,7 +156,7 @@ impl Walker {
                     let row = Row {
                         scenario_sha256,
                         started_from: start.map(|(from, _)| from),
-                        hot_start: self.ear.lock().hot_start,
+                        hot_start: self.sink.lock().hot_start,
                         ..Row::ended(sweep, &cell, &done, elapsed_s)
                     };
                     (row, done.plan)

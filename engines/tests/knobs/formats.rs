@@ -92,7 +92,8 @@ fn every_knob_of_every_importer_changes_the_scenario() {
 fn the_method_says_whose_solution_is_imported() {
     let scenario = preset("tiny4").unwrap();
     let written = export(Subject::Scenario(&scenario), "mps", &settings("method=delta-select")).unwrap();
-    let model = lightbay_highs::file::read(&written[0].bytes, lightbay_highs::file::Format::Mps).unwrap();
+    let model =
+        lightbay_highs::file::read(&written[0].bytes, lightbay_highs::file::ModelFormat::Mps).unwrap();
     let solved = lightbay_highs::instance::solve_here(
         &model,
         &lightbay_highs::options::Options::new(),

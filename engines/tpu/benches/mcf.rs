@@ -5,7 +5,7 @@ use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
 use lightbay_tpu::model::group::Group;
 use lightbay_tpu::model::topology::Topology;
-use lightbay_tpu::throughput::mcf::{Settings, certify};
+use lightbay_tpu::throughput::mcf::{FlowSettings, certify};
 use rand::RngExt;
 use std::time::Instant;
 
@@ -37,7 +37,7 @@ fn main() {
         }
         let pod = random(cubes);
         let (began, cpu) = (Instant::now(), cpu_s());
-        let settings = Settings { gap, ..Settings::default() };
+        let settings = FlowSettings { gap, ..FlowSettings::default() };
         let found = certify(&pod, &settings, None, &mut Unwatched::default()).unwrap();
         let seconds = began.elapsed().as_secs_f64();
         let cpu = cpu_s() - cpu;

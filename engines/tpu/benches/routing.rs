@@ -12,7 +12,7 @@ use lightbay_core::watch::Watch;
 use lightbay_tpu::model::group::Group;
 use lightbay_tpu::model::topology::Topology;
 use lightbay_tpu::routing::faults;
-use lightbay_tpu::routing::{Settings, route};
+use lightbay_tpu::routing::{RoutingSettings, route};
 use std::time::Instant;
 
 /// Works on as many threads as there are.
@@ -43,7 +43,8 @@ impl Watch for Pooled {
 fn figures(design: &Design) {
     let pod = Topology::symmetric(Group::abelian(design.factors).unwrap(), design.voltage);
     let nodes = pod.nodes();
-    let settings = Settings { slack_hops: Settings::usual_slack(nodes), ..Settings::default() };
+    let settings =
+        RoutingSettings { slack_hops: RoutingSettings::usual_slack(nodes), ..RoutingSettings::default() };
     let began = Instant::now();
     let routed = route(&pod, &settings, &mut Pooled).unwrap();
     let seconds = began.elapsed().as_secs_f64();
@@ -58,7 +59,7 @@ fn figures(design: &Design) {
         println!("figure: {name}, hops before balancing: {:?}", unbalanced.vc_hops);
     }
     if nodes == 256 {
-        let settings = faults::Settings { routing: settings, ..faults::Settings::default() };
+        let settings = faults::FaultSettings { routing: settings, ..faults::FaultSettings::default() };
         let began = Instant::now();
         let cases = faults::sweep_from(&pod, &routed.found, &settings, None, &mut Pooled, |_| {}).unwrap();
         let mut loads: Vec<u64> = cases.iter().filter_map(|case| case.max_channel_load).collect();

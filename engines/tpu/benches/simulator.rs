@@ -5,7 +5,7 @@ use lightbay_core::watch::Unwatched;
 use lightbay_tpu::model::baselines;
 use lightbay_tpu::routing::dor;
 use lightbay_tpu::scenario::SimulationSettings;
-use lightbay_tpu::simulate::{Network, Simulator};
+use lightbay_tpu::simulate::{SimulatedPod, Simulator};
 use std::time::Instant;
 
 /// Seconds that this thread has computed, so that other work on the machine does not count; else of the clock.
@@ -21,14 +21,14 @@ fn main() {
     for shape in [[4, 4, 8], [4, 8, 8], [8, 8, 8]] {
         let pod = baselines::pt(shape).unwrap();
         let routing =
-            dor::route(&pod, shape, false, &dor::Settings::default(), &mut Unwatched::default()).unwrap();
+            dor::route(&pod, shape, false, &dor::DorSettings::default(), &mut Unwatched::default()).unwrap();
         let mut slowest = f64::INFINITY;
         for (lanes, packet, load) in
             [(4, 1, 0.3), (4, 1, 0.5), (4, 1, 0.7), (4, 1, 0.9), (2, 1, 0.7), (4, 4, 0.7), (4, 1, 1.2)]
         {
             let settings =
                 SimulationSettings { vc_count: lanes, packet_flits: packet, ..SimulationSettings::default() };
-            let net = Network::new(&pod, &routing, &settings).unwrap();
+            let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
             let mut simulator = Simulator::new(&net, load * net.ideal_rate(), 1, 0);
             simulator.run(2000);
             simulator.reset_counts();

@@ -90,7 +90,7 @@ pub struct Envelope<'a> {
 ///
 /// # Errors
 /// Why there are no figures.
-pub type Simulator<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
+pub type SimulateAgain<'a> = &'a dyn Fn(&Routing, Depth) -> Result<Simulation, String>;
 
 /// The router of the methods with the settings and the seed of the plan, as long as the depth gives it time.
 ///
@@ -151,7 +151,7 @@ pub fn check(
     scenario: &TpuScenario,
     result: &TpuResult,
     envelope: &Envelope<'_>,
-    simulator: Simulator<'_>,
+    simulator: SimulateAgain<'_>,
     router: Router<'_>,
     depth: Depth,
 ) -> Verdict {

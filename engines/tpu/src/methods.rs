@@ -13,7 +13,7 @@ mod milp;
 mod random;
 
 use crate::Tpu;
-use approach::By;
+use approach::OnModel;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
 use std::sync::Arc;
@@ -22,17 +22,17 @@ use std::sync::Arc;
 pub fn all() -> Vec<Arc<dyn Method<Tpu>>> {
     vec![
         Arc::new(fast::Fast),
-        Arc::new(By(greedy::Greedy)),
-        Arc::new(By(lp::Relaxation)),
-        Arc::new(By(milp::Milp)),
+        Arc::new(OnModel(greedy::Greedy)),
+        Arc::new(OnModel(lp::Relaxation)),
+        Arc::new(OnModel(milp::Milp)),
         Arc::new(random::Random),
-        Arc::new(baseline::Baseline { twisted: false }),
-        Arc::new(baseline::Baseline { twisted: true }),
+        Arc::new(baseline::BaselineMethod { twisted: false }),
+        Arc::new(baseline::BaselineMethod { twisted: true }),
         Arc::new(evaluate::Evaluate),
     ]
 }
 
 /// The methods whose model can be written.
 pub fn models() -> Vec<Arc<dyn Modelled<Tpu>>> {
-    vec![Arc::new(milp::Written)]
+    vec![Arc::new(milp::PodModel)]
 }

@@ -25,7 +25,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Watch;
-use select::{Effort, Selection, Ways};
+use select::{Selection, SelectionEffort, Ways};
 use steps::Steps;
 use turns::{Builder, Turns};
 
@@ -67,7 +67,7 @@ pub enum RouteSelection {
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct RoutingSettings {
     /// Virtual channels that routes may use, 1 to 8.
     pub vc_count: u8,
     /// Order in which turns are tried.
@@ -92,7 +92,7 @@ pub struct Settings {
     pub memory_limit_bytes: u64,
 }
 
-impl Default for Settings {
+impl Default for RoutingSettings {
     fn default() -> Self {
         Self {
             vc_count: 2,
@@ -110,7 +110,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl RoutingSettings {
     /// What a scenario asks for.
     pub fn of(scenario: &TpuScenario, seed: u64) -> Self {
         let nodes = crate::model::pod::CHIPS * usize::from(scenario.cubes);
@@ -203,7 +203,7 @@ impl From<RouteError> for MethodError {
 
 /// Turns and selected routes of a pod, before they are written down.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundRoutes {
     /// The pod as it was routed.
     pub frame: Frame,
     /// What the routes may do.
@@ -224,7 +224,7 @@ pub struct Routed {
     /// The routes with claims, for a plan.
     pub routing: Routing,
     /// Turns and loads by class.
-    pub found: Found,
+    pub found: FoundRoutes,
 }
 
 impl Routed {
@@ -240,7 +240,11 @@ impl Routed {
 ///
 /// # Errors
 /// [`RouteError`].
-pub fn route(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Result<Routed, RouteError> {
+pub fn route(
+    pod: &Topology,
+    settings: &RoutingSettings,
+    watch: &mut impl Watch,
+) -> Result<Routed, RouteError> {
     let found = find(pod, settings, watch)?;
     let routing = write(&found, settings.balance)?;
     Ok(Routed { routing, found })
@@ -250,7 +254,11 @@ pub fn route(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Res
 ///
 /// # Errors
 /// [`RouteError`].
-pub fn find(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Result<Found, RouteError> {
+pub fn find(
+    pod: &Topology,
+    settings: &RoutingSettings,
+    watch: &mut impl Watch,
+) -> Result<FoundRoutes, RouteError> {
     settings.check().map_err(RouteError::Invalid)?;
     let frame = Frame::new(pod, &settings.failed, false);
     memory::check(&frame, settings).map_err(RouteError::Invalid)?;
@@ -260,7 +268,7 @@ pub fn find(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Resu
         TurnPriority::Cpl => &[TurnPriority::Cpl],
         TurnPriority::Random => &[TurnPriority::Random],
     };
-    let mut best: Option<Found> = None;
+    let mut best: Option<FoundRoutes> = None;
     let mut missing = Missing::default();
     for &priority in priorities {
         let turns = allowed_turns(&frame, priority, settings, watch)?;
@@ -286,7 +294,7 @@ pub fn find(pod: &Topology, settings: &Settings, watch: &mut impl Watch) -> Resu
 pub fn allowed_turns(
     frame: &Frame,
     priority: TurnPriority,
-    settings: &Settings,
+    settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Turns, MethodError> {
     let order = turn_order(frame, priority, settings, watch)?;
@@ -296,7 +304,7 @@ pub fn allowed_turns(
 fn turn_order(
     frame: &Frame,
     priority: TurnPriority,
-    settings: &Settings,
+    settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Vec<(usize, u8)>, MethodError> {
     let mut stream = Streams::new(settings.seed).stream(TURN_STREAM);
@@ -308,8 +316,8 @@ fn turn_order(
     Ok(priority::ordered(frame, &worths, &mut stream))
 }
 
-fn effort(settings: &Settings) -> Effort {
-    Effort {
+fn effort(settings: &RoutingSettings) -> SelectionEffort {
+    SelectionEffort {
         slack: u16::from(settings.slack_hops),
         passes: settings.passes,
         stream: settings.seed,
@@ -325,9 +333,9 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn found(self, frame: Frame, priority: TurnPriority, seeded: bool) -> Found {
+    fn found(self, frame: Frame, priority: TurnPriority, seeded: bool) -> FoundRoutes {
         let Self { turns, selection, load_floor } = self;
-        Found { frame, turns, selection, priority, seeded, load_floor }
+        FoundRoutes { frame, turns, selection, priority, seeded, load_floor }
     }
 }
 
@@ -335,7 +343,7 @@ impl Chosen {
 fn select_under(
     frame: &Frame,
     turns: Turns,
-    settings: &Settings,
+    settings: &RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Result<Chosen, Missing>, MethodError> {
     let steps = Steps::new(frame, &turns);
@@ -378,16 +386,16 @@ pub(crate) fn unrouted(selection: &Selection, frame: &Frame) -> Missing {
 fn rescue(
     pod: &Topology,
     frame: Frame,
-    settings: &Settings,
+    settings: &RoutingSettings,
     missing: Missing,
     watch: &mut impl Watch,
-) -> Result<Found, RouteError> {
+) -> Result<FoundRoutes, RouteError> {
     if trees::breadth_first(&frame, 0).is_none() {
         return Err(RouteError::Unreachable(missing));
     }
     if frame.is_symmetric() {
         for attempt in 1..=RESCUES {
-            let other = Settings { seed: settings.seed ^ attempt << 48, ..settings.clone() };
+            let other = RoutingSettings { seed: settings.seed ^ attempt << 48, ..settings.clone() };
             let turns = allowed_turns(&frame, TurnPriority::Random, &other, watch)?;
             if let Ok(chosen) = select_under(&frame, turns, settings, watch)? {
                 return Ok(chosen.found(frame, TurnPriority::Random, false));
@@ -433,8 +441,8 @@ fn rescue(
 ///
 /// # Errors
 /// A route that the turns do not allow, which would be a defect.
-pub fn write(found: &Found, balance: bool) -> Result<Routing, MethodError> {
-    let Found { frame, turns, selection, .. } = found;
+pub fn write(found: &FoundRoutes, balance: bool) -> Result<Routing, MethodError> {
+    let FoundRoutes { frame, turns, selection, .. } = found;
     let refused = || MethodError::Failed("a selected route is not allowed by the turns".to_owned());
     let mut labeller = Labeller::new(turns, balance);
     let mut routes = Vec::with_capacity(frame.sources() * (frame.nodes() - 1));

@@ -3,7 +3,7 @@
 //!
 //! | part | what |
 //! |---|---|
-//! | [`Network`] | a pod with routes and settings, prepared once and shared by all runs |
+//! | [`SimulatedPod`] | a pod with routes and settings, prepared once and shared by all runs |
 //! | [`Simulator`] | the state of one run, cycle by cycle |
 //! | [`measure`] | one run at one offered rate: warm-up, window, figures |
 //! | [`simulate`] | the saturation point and the curve from many runs, in parallel |
@@ -28,8 +28,8 @@ mod search;
 mod wheel;
 
 pub use engine::{Counts, Simulator};
-pub use network::Network;
-pub use search::{Point, Search, measure, simulate};
+pub use network::SimulatedPod;
+pub use search::{Point, SaturationSearch, measure, simulate};
 
 #[cfg(test)]
 mod tests;

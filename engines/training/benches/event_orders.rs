@@ -10,8 +10,8 @@ use contended::{CIRCUITS, contended};
 use criterion::{Criterion, criterion_group, criterion_main};
 use lightbay_core::watch::Unwatched;
 use lightbay_training::search::circuits::Circuits;
-use lightbay_training::search::general::{Search, Settings};
-use lightbay_training::search::order::{Improved, Limits, improve};
+use lightbay_training::search::general::{ProofLimits, TreeSearch};
+use lightbay_training::search::order::{Improved, OrderLimits, improve};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::iteration::Trace;
 use std::hint::black_box;
@@ -27,7 +27,7 @@ fn starts(evaluator: &Evaluator) -> [Trace; 2] {
     [Rates::Level, Rates::Fair].map(|rates| evaluator.trace(&CIRCUITS, rates, &mut Scratch::default()))
 }
 
-fn search(evaluator: &Evaluator, limits: Limits) -> Improved {
+fn search(evaluator: &Evaluator, limits: OrderLimits) -> Improved {
     improve(evaluator, &CIRCUITS, &starts(evaluator), limits, &mut Unwatched::default()).unwrap()
 }
 
@@ -35,9 +35,9 @@ fn search(evaluator: &Evaluator, limits: Limits) -> Improved {
 fn optimum(evaluator: &Evaluator, known: f64) -> Option<f64> {
     let best = Circuits { x: CIRCUITS.to_vec(), makespan: known, ports: 0 };
     let floor = evaluator.bound(&CIRCUITS, &mut Scratch::default());
-    let settings = Settings { nodes: 2000, ..Settings::default() };
+    let settings = ProofLimits { nodes: 2000, ..ProofLimits::default() };
     let mut watch = Unwatched::default();
-    let closed = Search::new(evaluator, &CIRCUITS, best, floor, settings, &mut watch).run().unwrap();
+    let closed = TreeSearch::new(evaluator, &CIRCUITS, best, floor, settings, &mut watch).run().unwrap();
     closed.complete.then(|| closed.best.map_or(known, |found| found.makespan))
 }
 
@@ -51,7 +51,7 @@ fn gains() {
             let evaluator = Evaluator::new(&contended(seed)).unwrap();
             let best = starts(&evaluator).iter().map(|trace| trace.makespan).fold(f64::INFINITY, f64::min);
             let began = Instant::now();
-            let found = search(&evaluator, Limits { restarts, ..Limits::default() });
+            let found = search(&evaluator, OrderLimits { restarts, ..OrderLimits::default() });
             wall_s += began.elapsed().as_secs_f64();
             let gain = 1.0 - found.makespan / best;
             shorter += u32::from(gain > COUNTS);
@@ -81,7 +81,7 @@ fn times(c: &mut Criterion) {
     group.sample_size(10);
     for restarts in [0, 24] {
         group.bench_function(format!("13_tasks_{restarts}_restarts"), |b| {
-            b.iter(|| search(black_box(&evaluator), Limits { restarts, ..Limits::default() }));
+            b.iter(|| search(black_box(&evaluator), OrderLimits { restarts, ..OrderLimits::default() }));
         });
     }
     group.finish();

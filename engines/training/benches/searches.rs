@@ -135,7 +135,7 @@ fn selections(c: &mut Criterion) {
             .into_iter()
             .fold(f64::INFINITY, f64::min);
         for writing in [Writing::Full, Writing::Reduced] {
-            let ask = selection::Ask {
+            let ask = selection::SelectionRequest {
                 evaluator: &evaluator,
                 instance: &instance,
                 caps: &caps,
@@ -153,7 +153,7 @@ fn selections(c: &mut Criterion) {
 fn threads(c: &mut Criterion) {
     let evaluator = evaluator(&preset("deepseek_671b"));
     let caps = caps(&evaluator);
-    let task = ga::Task { evaluator: &evaluator, rates: Rates::Fair, caps: &caps, target: None };
+    let task = ga::GaTask { evaluator: &evaluator, rates: Rates::Fair, caps: &caps, target: None };
     let mut group = c.benchmark_group("ga_deepseek_671b");
     group.sample_size(20);
     for threads in [1, 2] {
@@ -162,7 +162,7 @@ fn threads(c: &mut Criterion) {
         group.bench_function(format!("{threads}_threads"), |b| {
             b.iter(|| {
                 let streams = |island| Streams::new(1).stream(island);
-                ga::evolve(task, &ga::Settings::default(), &[], streams, &mut watch).unwrap()
+                ga::evolve(task, &ga::GaSettings::default(), &[], streams, &mut watch).unwrap()
             });
         });
     }

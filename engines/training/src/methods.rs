@@ -26,10 +26,10 @@ mod topo;
 use crate::Training;
 use crate::search::baselines::Baseline;
 use crate::simulate::evaluate::Rates;
-use approach::By;
+use approach::InSession;
 use lightbay_core::method::Method;
 use lightbay_highs::modelled::Modelled;
-use modelled::Of;
+use modelled::ProgramOf;
 use std::sync::Arc;
 
 pub use carry::carry;
@@ -39,23 +39,27 @@ pub use session::{candidate, figures, planned};
 pub fn all() -> Vec<Arc<dyn Method<Training>>> {
     let mut methods: Vec<Arc<dyn Method<Training>>> = Vec::new();
     for baseline in Baseline::ALL {
-        methods.push(Arc::new(By(allocate::Allocate(baseline))));
+        methods.push(Arc::new(InSession(allocate::Allocate(baseline))));
     }
-    methods.push(Arc::new(By(evolve::Evolve { name: "delta-fast", rates: Rates::Fair })));
-    methods.push(Arc::new(By(evolve::Evolve { name: "delta-level", rates: Rates::Level })));
-    methods.push(Arc::new(By(topo::Topo)));
-    methods.push(Arc::new(By(joint::Joint)));
-    methods.push(Arc::new(By(order::Ordered)));
-    methods.push(Arc::new(By(select::Select)));
-    methods.push(Arc::new(By(interval::Interval)));
-    methods.push(Arc::new(By(fixed_step::FixedSteps)));
-    methods.push(Arc::new(By(auto::Auto)));
-    methods.push(Arc::new(By(simulate::Simulate)));
+    methods.push(Arc::new(InSession(evolve::Evolve { name: "delta-fast", rates: Rates::Fair })));
+    methods.push(Arc::new(InSession(evolve::Evolve { name: "delta-level", rates: Rates::Level })));
+    methods.push(Arc::new(InSession(topo::Topo)));
+    methods.push(Arc::new(InSession(joint::Joint)));
+    methods.push(Arc::new(InSession(order::Ordered)));
+    methods.push(Arc::new(InSession(select::Select)));
+    methods.push(Arc::new(InSession(interval::IntervalMethod)));
+    methods.push(Arc::new(InSession(fixed_step::FixedSteps)));
+    methods.push(Arc::new(InSession(auto::Auto)));
+    methods.push(Arc::new(InSession(simulate::Simulate)));
     methods.push(Arc::new(reallocate::Reallocate));
     methods
 }
 
 /// The methods whose question is one model, for other solvers.
 pub fn models() -> Vec<Arc<dyn Modelled<Training>>> {
-    vec![Arc::new(Of(select::Written)), Arc::new(Of(interval::Written)), Arc::new(Of(fixed_step::Written))]
+    vec![
+        Arc::new(ProgramOf(select::SelectionProgram)),
+        Arc::new(ProgramOf(interval::IntervalProgram)),
+        Arc::new(ProgramOf(fixed_step::FixedStepModel)),
+    ]
 }

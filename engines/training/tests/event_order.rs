@@ -16,7 +16,7 @@ use lightbay_training::methods::{self, planned};
 use lightbay_training::plan::{RateControl, TrainingResult};
 use lightbay_training::scenario::instance::Instance;
 use lightbay_training::scenario::presets;
-use lightbay_training::search::order::{Improved, Limits, improve};
+use lightbay_training::search::order::{Improved, OrderLimits, improve};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::iteration::Trace;
 
@@ -27,7 +27,7 @@ fn starts(evaluator: &Evaluator) -> [Trace; 2] {
     [Rates::Level, Rates::Fair].map(|rates| evaluator.trace(&CIRCUITS, rates, &mut Scratch::default()))
 }
 
-fn improved(evaluator: &Evaluator, limits: Limits) -> Improved {
+fn improved(evaluator: &Evaluator, limits: OrderLimits) -> Improved {
     improve(evaluator, &CIRCUITS, &starts(evaluator), limits, &mut Unwatched::default()).unwrap()
 }
 
@@ -52,7 +52,7 @@ fn results_are_never_worse_than_both_starts_and_pass_the_check() {
         let instance = contended(seed);
         let evaluator = Evaluator::new(&instance).unwrap();
         let best = starts(&evaluator).iter().map(|trace| trace.makespan).fold(f64::INFINITY, f64::min);
-        let improved = improved(&evaluator, Limits { lps: 100, ..Limits::default() });
+        let improved = improved(&evaluator, OrderLimits { lps: 100, ..OrderLimits::default() });
         assert!(improved.makespan <= best, "seed {seed}: {} after {best}", improved.makespan);
         assert!(improved.makespan >= evaluator.bound(&CIRCUITS, &mut Scratch::default()) * (1.0 - 1e-9));
         better += u32::from(improved.makespan < best * (1.0 - 1e-6));
@@ -68,7 +68,7 @@ fn small_scenarios_on_which_level_first_is_beaten() {
     for (seed, known) in [(17, 0.007_959), (44, 0.014_256), (91, 0.008_881)] {
         let evaluator = Evaluator::new(&contended_of(seed, 8)).unwrap();
         let [level, fair] = starts(&evaluator);
-        let makespan = improved(&evaluator, Limits::default()).makespan;
+        let makespan = improved(&evaluator, OrderLimits::default()).makespan;
         assert!(makespan < 0.95 * level.makespan.min(fair.makespan), "seed {seed}: {makespan}");
         assert!(makespan < known + 1e-6, "seed {seed}: {makespan}, reached {known} before");
     }
@@ -77,7 +77,7 @@ fn small_scenarios_on_which_level_first_is_beaten() {
 #[test]
 fn the_same_seed_gives_the_same_schedule() {
     let evaluator = Evaluator::new(&contended(63)).unwrap();
-    let [first, second] = [0, 1].map(|_| improved(&evaluator, Limits::default()));
+    let [first, second] = [0, 1].map(|_| improved(&evaluator, OrderLimits::default()));
     assert_eq!((first.lps, first.iterations, first.pruned), (second.lps, second.iterations, second.pruned));
     assert_eq!(*first.trace, *second.trace);
 }
@@ -85,9 +85,9 @@ fn the_same_seed_gives_the_same_schedule() {
 #[test]
 fn programs_are_counted_and_limited() {
     let evaluator = Evaluator::new(&contended(63)).unwrap();
-    let short = improved(&evaluator, Limits { lps: 5, ..Limits::default() });
+    let short = improved(&evaluator, OrderLimits { lps: 5, ..OrderLimits::default() });
     assert!(short.lps >= 5 && short.lps <= 6 && short.cut_short, "{} programs", short.lps);
-    let none = improved(&evaluator, Limits { lps: 0, ..Limits::default() });
+    let none = improved(&evaluator, OrderLimits { lps: 0, ..OrderLimits::default() });
     assert!(none.lps == 0 && none.cut_short);
     assert_eq!(none.makespan, starts(&evaluator)[0].makespan);
 }
@@ -98,7 +98,7 @@ fn schedules_are_exact_to_rounding() {
     for seed in SEEDS {
         let evaluator = Evaluator::new(&contended(seed)).unwrap();
         let network = &evaluator.network;
-        let trace = improved(&evaluator, Limits { restarts: 0, ..Limits::default() }).trace;
+        let trace = improved(&evaluator, OrderLimits { restarts: 0, ..OrderLimits::default() }).trace;
         for task in 0..network.tasks() {
             let pieces: Vec<_> = trace.pieces.iter().filter(|piece| piece.task as usize == task).collect();
             let sent: f64 = pieces.iter().map(|piece| piece.volume).sum();
@@ -127,7 +127,7 @@ fn schedules_are_exact_to_rounding() {
 fn the_checker_forgives_rounding_and_nothing_else() {
     let instance = contended(145);
     let evaluator = Evaluator::new(&instance).unwrap();
-    let trace = improved(&evaluator, Limits::default()).trace;
+    let trace = improved(&evaluator, OrderLimits::default()).trace;
     let plan = planned(&evaluator, &CIRCUITS, RateControl::Joint, &trace);
     let changed = |change: &dyn Fn(&mut Candidate<TrainingResult>)| {
         let mut other =

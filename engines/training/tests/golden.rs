@@ -8,7 +8,7 @@ use lightbay_training::scenario::job::{Job, PortsPerPod};
 use lightbay_training::scenario::presets;
 use lightbay_training::search::baselines::Baseline;
 use lightbay_training::search::circuits::Circuits;
-use lightbay_training::search::outer::{self, Task};
+use lightbay_training::search::outer::{self, VectorTask};
 use lightbay_training::search::ports;
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_training::simulate::windows::Windows;
@@ -46,8 +46,8 @@ impl Case {
         found
     }
 
-    fn task(&self, rates: Rates) -> Task<'_> {
-        Task::new(&self.evaluator, rates, &self.caps)
+    fn task(&self, rates: Rates) -> VectorTask<'_> {
+        VectorTask::new(&self.evaluator, rates, &self.caps)
     }
 
     fn nct(&self, makespan: f64) -> f64 {

@@ -211,7 +211,7 @@ fn all_replicas_together_take_as_long_as_one() {
 fn the_search_over_all_replicas_proves_the_same_optimum() {
     use lightbay_core::watch::Unwatched;
     use lightbay_training::programs::circuit_bounds::circuit_bounds;
-    use lightbay_training::search::outer::{Task, search};
+    use lightbay_training::search::outer::{VectorTask, search};
     use lightbay_training::simulate::windows::Windows;
     for (job, instance) in jobs(10, 25) {
         let best = |instance: &Instance| {
@@ -219,7 +219,8 @@ fn the_search_over_all_replicas_proves_the_same_optimum() {
             let x = vec![1; evaluator.network.links()];
             let limit = evaluator.makespan(&x, Rates::Fair, &mut Scratch::default()) * (1.0 + 1e-4);
             let caps = circuit_bounds(&evaluator.network, &Windows::new(&evaluator.network, limit));
-            let proof = search(Task::new(&evaluator, Rates::Level, &caps), None, &mut Unwatched::default());
+            let proof =
+                search(VectorTask::new(&evaluator, Rates::Level, &caps), None, &mut Unwatched::default());
             let proof = proof.unwrap();
             assert!(!proof.cut_short, "{} links", x.len());
             proof.best.unwrap().makespan

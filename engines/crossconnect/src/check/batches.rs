@@ -1,7 +1,7 @@
 //! The batches, walked through one by one: which ports are live, and what is missing meanwhile.
 
 use super::entries::{End, Judged};
-use super::states::Pairs;
+use super::states::PairCounts;
 use super::{EXACT, Findings, code};
 use crate::plan::{Action, Changes, EntryRef};
 use crate::scenario::{CrossconnectScenario, Rollout};
@@ -48,7 +48,7 @@ struct Live {
 }
 
 impl Live {
-    fn of(scenario: &CrossconnectScenario, pairs: &Pairs) -> Self {
+    fn of(scenario: &CrossconnectScenario, pairs: &PairCounts) -> Self {
         let mut sums = vec![(0, 0); scenario.pods as usize];
         let all = pairs.values().fold((0, 0), |(old, new), pair| (old + pair.old, new + pair.new));
         for (&(i, j), pair) in pairs {
@@ -90,7 +90,7 @@ pub(super) fn check(
     scenario: &CrossconnectScenario,
     changes: &Changes,
     switches: &[Vec<Judged>],
-    pairs: &Pairs,
+    pairs: &PairCounts,
     found: &mut Findings,
 ) -> Option<Dark> {
     if !each_once(changes, switches, found) {

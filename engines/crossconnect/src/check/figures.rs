@@ -3,7 +3,7 @@
 use super::batches::{self, Dark};
 use super::entries::Judged;
 use super::program::{Covers, Proof};
-use super::states::Pairs;
+use super::states::PairCounts;
 use super::{EXACT, Envelope, Findings, code};
 use crate::plan::{Action, Changes, Totals};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
@@ -32,7 +32,7 @@ pub(super) fn finite(envelope: &Envelope<'_>, found: &mut Findings) {
 pub(super) fn demand(
     scenario: &CrossconnectScenario,
     switches: &[Vec<Judged>],
-    pairs: &Pairs,
+    pairs: &PairCounts,
     found: &mut Findings,
 ) {
     let free = Free::of(scenario, switches);
@@ -115,7 +115,7 @@ impl Free {
 }
 
 /// Most wanted circuits for which there are ports in order, counted pod by pod and switch by switch.
-fn most_by_ports(scenario: &CrossconnectScenario, pairs: &Pairs) -> u64 {
+fn most_by_ports(scenario: &CrossconnectScenario, pairs: &PairCounts) -> u64 {
     let empty: Vec<Vec<Judged>> = vec![Vec::new(); scenario.ocs_count as usize];
     let free = Free::of(scenario, &empty);
     let sides = |rows: &mut dyn Iterator<Item = &[i64; 2]>| -> [u64; 2] {
@@ -143,7 +143,11 @@ fn most_by_ports(scenario: &CrossconnectScenario, pairs: &Pairs) -> u64 {
 }
 
 /// The sums that the entries give.
-pub(super) fn totals(scenario: &CrossconnectScenario, switches: &[Vec<Judged>], pairs: &Pairs) -> Totals {
+pub(super) fn totals(
+    scenario: &CrossconnectScenario,
+    switches: &[Vec<Judged>],
+    pairs: &PairCounts,
+) -> Totals {
     let count = |test: &dyn Fn(&Judged) -> bool| {
         switches.iter().flatten().filter(|judged| test(judged)).count() as u64
     };
@@ -218,7 +222,7 @@ pub(super) fn compare_totals(
 }
 
 /// What has to be said of wanted circuits that are not set.
-pub(super) fn unmet(exact: &Totals, pairs: &Pairs, remarks: &mut Vec<String>) {
+pub(super) fn unmet(exact: &Totals, pairs: &PairCounts, remarks: &mut Vec<String>) {
     if let (Some(unmet), Some(least)) = (exact.unmet_circuits, exact.lower_bound_unmet_circuits) {
         let wanted: u64 = pairs.values().map(|pair| pair.wanted).sum();
         let word = if unmet == least {

@@ -15,7 +15,7 @@ pub(super) struct Pair {
 }
 
 /// All pairs, smaller pod first.
-pub(super) type Pairs = BTreeMap<(u32, u32), Pair>;
+pub(super) type PairCounts = BTreeMap<(u32, u32), Pair>;
 
 /// Both ends of an installed circuit, in an order of their own where ports have no sides.
 fn ends_of(circuit: Circuit, wiring: Wiring) -> [End; 2] {
@@ -163,8 +163,8 @@ fn moved(scenario: &CrossconnectScenario, ocs: usize, switch: &[Judged], found: 
 }
 
 /// Counts of all pairs. Circuits at failed ports carry nothing, so they do not count as old ones.
-pub(super) fn pairs(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> Pairs {
-    let mut pairs = Pairs::new();
+pub(super) fn pairs(scenario: &CrossconnectScenario, switches: &[Vec<Judged>]) -> PairCounts {
+    let mut pairs = PairCounts::new();
     for judged in switches.iter().flatten() {
         let pair = pairs.entry(judged.pair()).or_default();
         pair.old += u64::from(judged.was() && !judged.at_failed_port);

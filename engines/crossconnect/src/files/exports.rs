@@ -20,7 +20,7 @@ use crate::files::devices::{Device, devices};
 use crate::plan::{Changes, CrossconnectResult};
 use crate::rollout::caveat;
 use crate::scenario::CrossconnectScenario;
-use jobs::{Job, Told, Whole};
+use jobs::{BoxJob, Told, Whole};
 use lightbay_core::format::{FormatInfo, SubjectSort};
 use lightbay_core::param::{ParamInfo, Params};
 use lightbay_core::problem::{Problem, Problems, suggestion};
@@ -257,7 +257,7 @@ fn usual_naming(format: &str) -> Option<Naming> {
 }
 
 /// Turns one job into the text of a file.
-type Writer<'a> = dyn Fn(&Job) -> Script + 'a;
+type Writer<'a> = dyn Fn(&BoxJob) -> Script + 'a;
 
 fn writer<'a>(format: &str, naming: &'a Naming, params: &'a Params) -> Result<Box<Writer<'a>>, Problem> {
     let ctag = params.int("ctag").and_then(|ctag| u64::try_from(ctag).ok()).unwrap_or(1);
@@ -303,7 +303,7 @@ fn files(
 ) -> Vec<File> {
     let last = devices.iter().map(|device| device.id).max().unwrap_or(0).to_string().len();
     let jobs = jobs::of(told, changes, devices, full);
-    let file = |job: &Job| {
+    let file = |job: &BoxJob| {
         let batch = match (job.rollback, job.batches) {
             (false, 1) => String::new(),
             (true, 1) => "rollback.".to_owned(),

@@ -19,14 +19,14 @@ const USUAL_OCS: u32 = 16;
 
 /// The switches that circuits are to be laid on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hall {
+pub struct SwitchHall {
     /// Number of switches, K.
     pub ocs_count: u32,
     /// What ports may meet on them.
     pub wiring: Wiring,
 }
 
-impl Hall {
+impl SwitchHall {
     /// A hall for pods with so many ports: as many two-sided switches, up to 16, as give every pod the same ports on each.
     pub fn suited(matrix: &CircuitMatrix) -> Self {
         let divisor = matrix.ports_per_pod.iter().copied().filter(|&ports| ports > 0).fold(0, gcd);
@@ -65,7 +65,7 @@ pub struct Handed {
 /// # Errors
 /// Everything that does not fit: too many pods, switches or ports, circuits of a pod to itself, pods with more circuits than
 /// ports.
-pub fn scenario(matrix: &CircuitMatrix, hall: Hall) -> Result<Handed, Problems> {
+pub fn scenario(matrix: &CircuitMatrix, hall: SwitchHall) -> Result<Handed, Problems> {
     let pods = matrix.pods.len();
     let mut problems = Problems::new();
     if pods == 0 || pods > MAX_PODS {
@@ -137,7 +137,7 @@ pub fn scenario(matrix: &CircuitMatrix, hall: Hall) -> Result<Handed, Problems> 
 ///
 /// # Errors
 /// Everything that does not fit.
-pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: Hall) -> Result<Handed, Problems> {
+pub fn placed(matrix: &CircuitMatrix, places: &CircuitPlaces, hall: SwitchHall) -> Result<Handed, Problems> {
     let pods = matrix.pods.len();
     let ocs_count = places.ports_a.first().map_or(0, Vec::len);
     let mut problems = Problems::new();
@@ -233,7 +233,7 @@ fn dead_circuits(scenario: &CrossconnectScenario) -> u64 {
 }
 
 /// A and B ports of a pod on every switch.
-fn spread(ports: u32, pod: usize, hall: Hall) -> (Vec<u32>, Vec<u32>) {
+fn spread(ports: u32, pod: usize, hall: SwitchHall) -> (Vec<u32>, Vec<u32>) {
     let ocs = hall.ocs_count;
     if hall.wiring == Wiring::SingleSided {
         let row = (0..ocs).map(|k| ports / ocs + u32::from(k < ports % ocs)).collect();

@@ -59,7 +59,7 @@ pub struct Imported {
 
 /// A connection that a file lists, by the names of its ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
+struct Connection {
     /// Line or key in the file.
     place: String,
     ingress: String,
@@ -71,7 +71,7 @@ struct Found {
 /// All connections of a file, and lines for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Listing {
-    found: Vec<Found>,
+    found: Vec<Connection>,
     /// What is taken from the file that it does not say as clearly as that.
     notes: Vec<String>,
 }
@@ -233,7 +233,7 @@ fn listing(format: &str, text: &str) -> Result<Listing, Problems> {
 fn circuit(
     device: &Device,
     naming: &Naming,
-    found: &Found,
+    found: &Connection,
 ) -> Result<(crate::files::devices::Ends, crate::files::devices::Way), Problem> {
     if let Some(both_ways) = found.both_ways.filter(|both| *both != naming.numbers.bidirectional) {
         let (is, remedy) = if both_ways { ("both ways", "true") } else { ("one way", "false") };

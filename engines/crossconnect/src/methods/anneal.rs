@@ -1,11 +1,11 @@
 //! `lumos-anneal`: all switches and orientations at once, by small random steps.
 
-use super::ground::{Ground, Start, best_bound, outcome};
+use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use super::{idle, knobs};
 use crate::Crossconnect;
 use crate::programs::bound;
 use crate::scenario::CrossconnectScenario;
-use crate::search::anneal::{self, Settings};
+use crate::search::anneal::{self, AnnealSettings};
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
 use lightbay_core::param::{ParamInfo, Params};
@@ -52,14 +52,14 @@ impl Method<Crossconnect> for Anneal {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = Ground::open(scenario, cx);
+        let session = TaskSession::open(scenario, cx);
         let joint = knobs::joint(params);
-        let Some(mut best) = super::first::start(&ground, joint, cx)? else {
-            return Err(super::first::no_start("lumos-anneal", &ground));
+        let Some(mut best) = super::first::start(&session, joint, cx)? else {
+            return Err(super::first::no_start("lumos-anneal", &session));
         };
-        anneal(&ground, &mut best, &knobs::anneal_settings(params, joint), cx)?;
+        anneal(&session, &mut best, &knobs::anneal_settings(params, joint), cx)?;
         if params.bool("relaxation") {
-            relax(&ground, &best, cx)?;
+            relax(&session, &best, cx)?;
         }
         Ok(outcome(cx, Limit::Work))
     }
@@ -67,9 +67,9 @@ impl Method<Crossconnect> for Anneal {
 
 /// Anneals from a solution, which becomes the best.
 pub(super) fn anneal(
-    ground: &Arc<Ground>,
-    best: &mut Start,
-    settings: &Settings,
+    session: &Arc<TaskSession>,
+    best: &mut FirstPlan,
+    settings: &AnnealSettings,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
     let rounds = settings.rounds.saturating_sub(settings.first);
@@ -83,17 +83,17 @@ pub(super) fn anneal(
     let streams = Streams::new(cx.stream(STREAM).next_u64());
     let bound = best_bound(cx);
     best.plan =
-        anneal::anneal(&ground.task, &best.plan, bound, settings, streams, cx, &mut |cx, removed, plan| {
-            ground.offer(cx, removed, plan, "annealing")
+        anneal::anneal(&session.task, &best.plan, bound, settings, streams, cx, &mut |cx, removed, plan| {
+            session.offer(cx, removed, plan, "annealing")
         })?;
-    best.removed = ground.task.removed(&best.plan);
+    best.removed = session.task.removed(&best.plan);
     Ok(())
 }
 
 /// Bounds the removed circuits by the relaxation.
 pub(super) fn relax(
-    ground: &Arc<Ground>,
-    best: &Start,
+    session: &Arc<TaskSession>,
+    best: &FirstPlan,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
     if best.removed <= best_bound(cx) {
@@ -101,7 +101,7 @@ pub(super) fn relax(
     }
     cx.phase("bound", "linear relaxation of all orientations");
     cx.solver(lightbay_highs::solve::solver_name());
-    bound::relaxation(&ground.task, &best.plan, cx, &mut |cx, bound| {
+    bound::relaxation(&session.task, &best.plan, cx, &mut |cx, bound| {
         cx.bound(bound as f64);
         Ok(())
     })?;

@@ -3,8 +3,8 @@
 
 use super::anneal::{anneal, relax};
 use super::first::start;
-use super::ground::{Ground, Start, best_bound, outcome};
 use super::proof::prove;
+use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use super::{idle, knobs, lns};
 use crate::Crossconnect;
 use crate::scenario::CrossconnectScenario;
@@ -55,27 +55,27 @@ impl Method<Crossconnect> for Auto {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = Ground::open(scenario, cx);
-        let Some(mut best) = start(&ground, true, cx)? else {
+        let session = TaskSession::open(scenario, cx);
+        let Some(mut best) = start(&session, true, cx)? else {
             cx.note(Severity::Info, "the exact model decides, with all orientations open");
-            return prove(&ground, None, None, params, None, cx);
+            return prove(&session, None, None, params, None, cx);
         };
-        let settled = |best: &Start, cx: &Context<'_, Crossconnect>| best.removed <= best_bound(cx);
-        let exactly = ground.circuits() <= params.count("exact_circuits") as u64;
-        if !ground.task.single_sided {
+        let settled = |best: &FirstPlan, cx: &Context<'_, Crossconnect>| best.removed <= best_bound(cx);
+        let exactly = session.circuits() <= params.count("exact_circuits") as u64;
+        if !session.task.single_sided {
             let all = knobs::anneal_settings(params, true);
-            let first = if ground.circuits() <= SMALL { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
-            anneal(&ground, &mut best, &crate::search::anneal::Settings { rounds: first, ..all }, cx)?;
-            relax(&ground, &best, cx)?;
+            let first = if session.circuits() <= SMALL { all.rounds.min(FIRST_ROUNDS) } else { all.rounds };
+            anneal(&session, &mut best, &crate::search::anneal::AnnealSettings { rounds: first, ..all }, cx)?;
+            relax(&session, &best, cx)?;
             if !settled(&best, cx) {
-                anneal(&ground, &mut best, &crate::search::anneal::Settings { first, ..all }, cx)?;
+                anneal(&session, &mut best, &crate::search::anneal::AnnealSettings { first, ..all }, cx)?;
             }
         }
         if !settled(&best, cx) {
-            lns::free(&ground, &mut best, knobs::free_settings(params), STREAM, cx)?;
+            lns::free(&session, &mut best, knobs::free_settings(params), STREAM, cx)?;
         }
         if exactly && !settled(&best, cx) {
-            return prove(&ground, Some(&best), None, params, Some(params.count("exact_nodes")), cx);
+            return prove(&session, Some(&best), None, params, Some(params.count("exact_nodes")), cx);
         }
         Ok(outcome(cx, Limit::Work))
     }

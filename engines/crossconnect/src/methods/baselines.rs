@@ -13,12 +13,12 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// Halving that ignores what is installed.
-pub(super) struct Baseline {
+pub(super) struct BaselineMethod {
     /// Whether switches are renamed afterwards.
     pub(super) renamed: bool,
 }
 
-impl Method<Crossconnect> for Baseline {
+impl Method<Crossconnect> for BaselineMethod {
     fn info(&self) -> MethodInfo {
         let (name, help) = if self.renamed {
             (
@@ -46,10 +46,10 @@ impl Method<Crossconnect> for Baseline {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = finish::open(self.info().name, scenario, cx)?;
+        let session = finish::open(self.info().name, scenario, cx)?;
         cx.phase("halving", "as if nothing were installed");
         let streams = finish::streams(cx);
-        let found = match scratch(&ground.task, finish::tries(params), streams, cx) {
+        let found = match scratch(&session.task, finish::tries(params), streams, cx) {
             Ok(found) => found,
             Err(NoStart::Ended(error)) => return Err(error),
             Err(NoStart::Impossible(stuck)) => return Ok(finish::impossible(&stuck)),
@@ -58,11 +58,11 @@ impl Method<Crossconnect> for Baseline {
                 return Err(MethodError::Failed(format!("{why}; here {}: use 'auto'", stuck.words())));
             }
         };
-        ground.offer(cx, ground.task.removed(&found), &found, "scratch")?;
+        session.offer(cx, session.task.removed(&found), &found, "scratch")?;
         if self.renamed {
             cx.phase("rename", "the switches, at the fewest removals");
-            let renamed = relabel(&ground.task, &found, cx)?;
-            ground.offer(cx, ground.task.removed(&renamed), &renamed, "relabel")?;
+            let renamed = relabel(&session.task, &found, cx)?;
+            session.offer(cx, session.task.removed(&renamed), &renamed, "relabel")?;
         }
         Ok(Outcome::done(Status::Heuristic))
     }

@@ -2,15 +2,15 @@
 
 use super::anneal::anneal;
 use super::first::start;
-use super::ground::{Ground, Start};
 use super::proof::prove;
+use super::session::{FirstPlan, TaskSession};
 use super::{idle, knobs};
 use crate::Crossconnect;
 use crate::plan::CrossconnectResult;
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use crate::rollout::assemble;
 use crate::scenario::CrossconnectScenario;
-use crate::search::orient::{Failure, Taste, orient};
+use crate::search::orient::{Failure, Preference, orient};
 use lightbay_core::context::Context;
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -26,7 +26,7 @@ use lightbay_highs::solve;
 pub(super) struct Exact;
 
 /// The model for other solvers.
-pub(super) struct Written;
+pub(super) struct ExactModel;
 
 /// Rounds of annealing before the solver begins.
 const ROUNDS: i64 = 3;
@@ -58,38 +58,38 @@ impl Method<Crossconnect> for Exact {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = Ground::open(scenario, cx);
-        let joint = knobs::joint(params) || ground.task.single_sided;
+        let session = TaskSession::open(scenario, cx);
+        let joint = knobs::joint(params) || session.task.single_sided;
         if joint {
-            let mut best = start(&ground, true, cx)?;
+            let mut best = start(&session, true, cx)?;
             if let Some(best) = &mut best
-                && !ground.task.single_sided
+                && !session.task.single_sided
             {
-                anneal(&ground, best, &knobs::anneal_settings(params, true), cx)?;
+                anneal(&session, best, &knobs::anneal_settings(params, true), cx)?;
             }
-            return prove(&ground, best.as_ref(), None, params, None, cx);
+            return prove(&session, best.as_ref(), None, params, None, cx);
         }
-        let Some(oriented) = ground.oriented(cx)? else {
+        let Some(oriented) = session.oriented(cx)? else {
             let words = "no orientation of the circuits fits the ports: some pods together want more circuits than \
                          their A and B ports allow";
             return Ok(Outcome::Infeasible(words.to_owned()));
         };
-        let hot = ground.hot_start(cx)?;
-        let mut best = ground.starts(&oriented, cx)?.into_iter().next();
+        let hot = session.hot_start(cx)?;
+        let mut best = session.starts(&oriented, cx)?.into_iter().next();
         if let Some(best) = &mut best {
-            anneal(&ground, best, &knobs::anneal_settings(params, false), cx)?;
+            anneal(&session, best, &knobs::anneal_settings(params, false), cx)?;
         }
         // A hot start may have another orientation; the model then has no such point.
-        let fits = |start: &Start| {
+        let fits = |start: &FirstPlan| {
             let found = crate::model::task::merged(start.plan.ocs.iter().flatten().copied());
             found == oriented
         };
         let best = [hot.filter(fits), best].into_iter().flatten().min_by_key(|start| start.removed);
-        prove(&ground, best.as_ref(), Some(&oriented), params, None, cx)
+        prove(&session, best.as_ref(), Some(&oriented), params, None, cx)
     }
 }
 
-impl Modelled<Crossconnect> for Written {
+impl Modelled<Crossconnect> for ExactModel {
     fn name(&self) -> &'static str {
         "lumos-exact"
     }
@@ -99,7 +99,7 @@ impl Modelled<Crossconnect> for Written {
     }
 
     fn model(&self, scenario: &Scenario<Crossconnect>, params: &Params) -> Result<Model, MethodError> {
-        Ok(written(&Ground::of(scenario), params)?.model().clone())
+        Ok(written(&TaskSession::of(scenario), params)?.model().clone())
     }
 
     fn plan(
@@ -108,8 +108,8 @@ impl Modelled<Crossconnect> for Written {
         params: &Params,
         values: &[f64],
     ) -> Result<Candidate<CrossconnectResult>, MethodError> {
-        let ground = Ground::of(scenario);
-        let program = written(&ground, params)?;
+        let session = TaskSession::of(scenario);
+        let program = written(&session, params)?;
         let columns = program.model().columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(
@@ -121,25 +121,25 @@ impl Modelled<Crossconnect> for Written {
             return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
         }
         let plan = program.assignment(values);
-        Ok(assemble::candidate(&ground.scenario, &ground.task.assignment(&plan)))
+        Ok(assemble::candidate(&session.scenario, &session.task.assignment(&plan)))
     }
 }
 
-fn written(ground: &Ground, params: &Params) -> Result<Program, MethodError> {
-    if ground.scenario.is_placed() {
+fn written(session: &TaskSession, params: &Params) -> Result<ExactProgram, MethodError> {
+    if session.scenario.is_placed() {
         return Err(MethodError::Invalid(Problems::one(Problem::new(
             "placed",
             "gives the circuits port by port, so that there is no model to solve",
             "solve the scenario by any method, or make it with keep_ports=false",
         ))));
     }
-    let task = &ground.task;
+    let task = &session.task;
     if knobs::joint(params) || task.single_sided {
-        return Ok(Program::new(task, Orientation::Joint));
+        return Ok(ExactProgram::new(task, Orientation::Joint));
     }
     let switches: Vec<usize> = (0..task.ocs_count).collect();
-    match orient(task, &switches, &task.wanted, Taste::none(), &mut Unwatched::default()) {
-        Ok(oriented) => Ok(Program::new(task, Orientation::Fixed(&oriented))),
+    match orient(task, &switches, &task.wanted, Preference::none(), &mut Unwatched::default()) {
+        Ok(oriented) => Ok(ExactProgram::new(task, Orientation::Fixed(&oriented))),
         Err(Failure::Ended(error)) => Err(error),
         Err(Failure::Stuck(stuck)) => {
             Err(MethodError::Failed(format!("no orientation fits: {}; set orientation=joint", stuck.words())))

@@ -1,11 +1,11 @@
 //! How the methods of flows begin and end: their knobs, the first solution, and the exact model where flows cannot
 //! decide.
 
-use super::ground::{Ground, Start};
 use super::proof::prove;
+use super::session::{FirstPlan, TaskSession};
 use crate::Crossconnect;
 use crate::search::halving::Bipartition;
-use crate::search::orient::{Failure, Stuck, Taste, orient};
+use crate::search::orient::{Failure, Preference, Stuck, orient};
 use crate::search::repair::repair;
 use crate::search::start::{NoStart, Tries, anyhow, halved};
 use lightbay_core::context::Context;
@@ -63,28 +63,28 @@ pub(super) fn tries(params: &Params) -> Tries {
     Tries { bipartition: chosen.1, random_order: chosen.2, best_of: params.count("best_of").max(1) as u64 }
 }
 
-/// The ground of a method that only knows flows, which ports without sides rule out.
+/// The session of a method that only knows flows, which ports without sides rule out.
 pub(super) fn open(
     method: &str,
     scenario: &Scenario<Crossconnect>,
     cx: &mut Context<'_, Crossconnect>,
-) -> Result<Arc<Ground>, MethodError> {
-    let ground = Ground::open(scenario, cx);
-    if ground.task.single_sided {
+) -> Result<Arc<TaskSession>, MethodError> {
+    let session = TaskSession::open(scenario, cx);
+    if session.task.single_sided {
         return Err(MethodError::Invalid(Problems::one(Problem::new(
             "wiring",
             format!("is 'single_sided', where '{method}' cannot decide: ports without sides are no flow"),
             "use 'lumos-exact' or 'auto', or wire A and B ports and set wiring=two_sided",
         ))));
     }
-    Ok(ground)
+    Ok(session)
 }
 
 /// How a first solution was looked for.
 #[derive(Debug)]
 pub(super) enum First {
     /// With success; it was handed over.
-    Found(Start),
+    Found(FirstPlan),
     /// No solution exists: the end of the run.
     Impossible(Outcome),
     /// Without success, which was said: the exact model has to decide.
@@ -103,7 +103,7 @@ pub(super) fn impossible(stuck: &Stuck) -> Outcome {
 
 /// A first solution by halving.
 pub(super) fn by_halving(
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     tries: Tries,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<First, MethodError> {
@@ -111,57 +111,57 @@ pub(super) fn by_halving(
     let tried = if best_of == 1 { String::new() } else { format!(", best of {best_of}") };
     cx.phase(
         "halving",
-        format!("{} circuits on {} switches{tried}", ground.circuits(), ground.task.ocs_count),
+        format!("{} circuits on {} switches{tried}", session.circuits(), session.task.ocs_count),
     );
     let streams = streams(cx);
-    let found = halved(&ground.task, tries, streams, cx, |cx, removed, plan| {
-        ground.offer(cx, removed, plan, "halving")
+    let found = halved(&session.task, tries, streams, cx, |cx, removed, plan| {
+        session.offer(cx, removed, plan, "halving")
     });
     match found {
         Ok(plan) => {
-            let removed = ground.task.removed(&plan);
-            Ok(First::Found(Start { plan, removed, source: "halving" }))
+            let removed = session.task.removed(&plan);
+            Ok(First::Found(FirstPlan { plan, removed, source: "halving" }))
         }
         Err(NoStart::Ended(error)) => Err(error),
         Err(NoStart::Impossible(stuck)) => Ok(First::Impossible(impossible(&stuck))),
-        Err(NoStart::Stuck(stuck)) => elsewhere(ground, "halving", &stuck, cx),
+        Err(NoStart::Stuck(stuck)) => elsewhere(session, "halving", &stuck, cx),
     }
 }
 
 /// A first solution by repair of what is installed.
 pub(super) fn by_repair(
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<First, MethodError> {
     cx.phase("repair", "what is installed stays, missing circuits are inserted by chains");
-    let all: Vec<usize> = (0..ground.task.ocs_count).collect();
-    let oriented = orient(&ground.task, &all, &ground.task.wanted, Taste::none(), cx);
+    let all: Vec<usize> = (0..session.task.ocs_count).collect();
+    let oriented = orient(&session.task, &all, &session.task.wanted, Preference::none(), cx);
     let repaired = match oriented {
-        Ok(oriented) => repair(&ground.task, &oriented, &ground.task.installed, cx),
+        Ok(oriented) => repair(&session.task, &oriented, &session.task.installed, cx),
         Err(Failure::Stuck(stuck)) => return Ok(First::Impossible(impossible(&stuck))),
         Err(Failure::Ended(error)) => return Err(error),
     };
     match repaired {
         Ok(plan) => {
-            let removed = ground.task.removed(&plan);
-            ground.offer(cx, removed, &plan, "repair")?;
-            Ok(First::Found(Start { plan, removed, source: "repair" }))
+            let removed = session.task.removed(&plan);
+            session.offer(cx, removed, &plan, "repair")?;
+            Ok(First::Found(FirstPlan { plan, removed, source: "repair" }))
         }
-        Err(Failure::Stuck(stuck)) => elsewhere(ground, "repair", &stuck, cx),
+        Err(Failure::Stuck(stuck)) => elsewhere(session, "repair", &stuck, cx),
         Err(Failure::Ended(error)) => Err(error),
     }
 }
 
 /// Where ports differ between switches and a method is stuck: whatever else of halving and repair gets through.
 fn elsewhere(
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     method: &str,
     stuck: &Stuck,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<First, MethodError> {
     let why = "is stuck, as it may be where ports differ between switches";
     cx.note(Severity::Warning, format!("{method} {why}: {}", stuck.words()));
-    if let Some(start) = otherwise(ground, cx)? {
+    if let Some(start) = otherwise(session, cx)? {
         return Ok(First::Found(start));
     }
     cx.note(Severity::Warning, "the exact model decides, with all orientations open");
@@ -170,28 +170,28 @@ fn elsewhere(
 
 /// A solution by other orders, orientations and ties, where ports differ between switches.
 pub(super) fn otherwise(
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     cx: &mut Context<'_, Crossconnect>,
-) -> Result<Option<Start>, MethodError> {
+) -> Result<Option<FirstPlan>, MethodError> {
     cx.phase("start", "other orders and orientations of halving and repair");
     let streams = Streams::new(cx.stream(STUCK_STREAM).next_u64());
-    let Some(plan) = anyhow(&ground.task, streams, cx)? else { return Ok(None) };
+    let Some(plan) = anyhow(&session.task, streams, cx)? else { return Ok(None) };
     cx.note(Severity::Info, "another order or orientation found a solution");
-    let removed = ground.task.removed(&plan);
-    ground.offer(cx, removed, &plan, "other order")?;
-    Ok(Some(Start { plan, removed, source: "other order" }))
+    let removed = session.task.removed(&plan);
+    session.offer(cx, removed, &plan, "other order")?;
+    Ok(Some(FirstPlan { plan, removed, source: "other order" }))
 }
 
 /// How a method ends that only looks for a first solution.
 pub(super) fn end(
     first: First,
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     params: &Params,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<Outcome, MethodError> {
     match first {
         First::Found(_) => Ok(Outcome::done(Status::Feasible)),
         First::Impossible(outcome) => Ok(outcome),
-        First::Unknown => prove(ground, None, None, params, None, cx),
+        First::Unknown => prove(session, None, None, params, None, cx),
     }
 }

@@ -1,7 +1,7 @@
 //! First solutions of the searching methods.
 
 use super::finish;
-use super::ground::{Ground, Start};
+use super::session::{FirstPlan, TaskSession};
 use crate::Crossconnect;
 use lightbay_core::context::Context;
 use lightbay_core::event::Severity;
@@ -12,32 +12,32 @@ use std::sync::Arc;
 /// The first solution of a search: the hot start, or the better of halving and repair. None if ports have no sides, or if they
 /// differ between switches so much that neither found a solution, which is said.
 pub(super) fn start(
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     joint: bool,
     cx: &mut Context<'_, Crossconnect>,
-) -> Result<Option<Start>, MethodError> {
-    if let Some(hot) = ground.hot_start(cx)? {
+) -> Result<Option<FirstPlan>, MethodError> {
+    if let Some(hot) = session.hot_start(cx)? {
         return Ok(Some(hot));
     }
-    if ground.task.single_sided {
+    if session.task.single_sided {
         cx.note(Severity::Info, "ports have no sides, so that only the exact model can spread the circuits");
         return Ok(None);
     }
-    let Some(oriented) = ground.oriented(cx)? else { return Ok(None) };
-    let mut starts = ground.starts(&oriented, cx)?;
+    let Some(oriented) = session.oriented(cx)? else { return Ok(None) };
+    let mut starts = session.starts(&oriented, cx)?;
     if starts.is_empty() && joint {
         cx.note(
             Severity::Warning,
             "the pods have different ports on different switches, where halving may fail",
         );
-        starts.extend(finish::otherwise(ground, cx)?);
+        starts.extend(finish::otherwise(session, cx)?);
     }
     Ok(starts.into_iter().next())
 }
 
 /// The error of a method that needs a solution to begin with and has none.
-pub(super) fn no_start(method: &str, ground: &Ground) -> MethodError {
-    let why = if ground.task.single_sided {
+pub(super) fn no_start(method: &str, session: &TaskSession) -> MethodError {
+    let why = if session.task.single_sided {
         "cannot begin with single_sided wiring: no flow finds a first solution"
     } else {
         "found no first solution: the pods have different ports on different switches"

@@ -29,10 +29,10 @@ impl Method<Crossconnect> for Halving {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = finish::open(NAME, scenario, cx)?;
-        ground.hot_start(cx)?;
-        let first = finish::by_halving(&ground, finish::tries(params), cx)?;
-        finish::end(first, &ground, params, cx)
+        let session = finish::open(NAME, scenario, cx)?;
+        session.hot_start(cx)?;
+        let first = finish::by_halving(&session, finish::tries(params), cx)?;
+        finish::end(first, &session, params, cx)
     }
 }
 

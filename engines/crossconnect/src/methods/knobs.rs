@@ -24,7 +24,7 @@ pub(super) fn joint(params: &Params) -> bool {
 
 /// The knobs of annealing.
 pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
-    let usual = anneal::Settings::default();
+    let usual = anneal::AnnealSettings::default();
     vec![
         ParamInfo::int(
             "anneal_rounds",
@@ -70,9 +70,9 @@ pub(super) fn anneal(rounds: i64) -> Vec<ParamInfo> {
 }
 
 /// What the knobs of annealing say.
-pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::Settings {
-    let usual = anneal::Settings::default();
-    anneal::Settings {
+pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::AnnealSettings {
+    let usual = anneal::AnnealSettings::default();
+    anneal::AnnealSettings {
         joint,
         first: 0,
         rounds: params.count("anneal_rounds") as u32,
@@ -86,7 +86,7 @@ pub(super) fn anneal_settings(params: &Params, joint: bool) -> anneal::Settings 
 
 /// The knobs of large neighbourhoods.
 pub(super) fn lns() -> Vec<ParamInfo> {
-    let usual = lns::Settings::usual(1);
+    let usual = lns::LnsSettings::usual(1);
     vec![
         ParamInfo::int("lns_ocs", 2, 64, usual.ocs as i64, "Switches that are solved together in one try.")
             .unit("switches"),
@@ -111,9 +111,9 @@ pub(super) fn lns() -> Vec<ParamInfo> {
 }
 
 /// What the knobs of large neighbourhoods say.
-pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> lns::Settings {
-    let usual = lns::Settings::usual(ocs_count);
-    lns::Settings {
+pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> lns::LnsSettings {
+    let usual = lns::LnsSettings::usual(ocs_count);
+    lns::LnsSettings {
         ocs: params.count("lns_ocs").max(2),
         joint,
         patience: params
@@ -126,7 +126,7 @@ pub(super) fn lns_settings(params: &Params, ocs_count: usize, joint: bool) -> ln
 
 /// The knobs of neighbourhoods of circuits.
 pub(super) fn free() -> Vec<ParamInfo> {
-    let usual = circuits::Settings::default();
+    let usual = circuits::CircuitLnsSettings::default();
     vec![
         ParamInfo::float(
             "free_share",
@@ -155,9 +155,9 @@ pub(super) fn free() -> Vec<ParamInfo> {
 }
 
 /// What the knobs of neighbourhoods of circuits say.
-pub(super) fn free_settings(params: &Params) -> circuits::Settings {
-    let usual = circuits::Settings::default();
-    circuits::Settings {
+pub(super) fn free_settings(params: &Params) -> circuits::CircuitLnsSettings {
+    let usual = circuits::CircuitLnsSettings::default();
+    circuits::CircuitLnsSettings {
         share: params.float("free_share").unwrap_or(usual.share),
         patience: params.count("free_patience") as u64,
         nodes: params.count("free_nodes") as u32,

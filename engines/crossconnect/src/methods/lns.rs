@@ -1,9 +1,9 @@
 //! `lumos-lns`: a few switches at a time are solved again exactly.
 
-use super::ground::{Ground, Start, best_bound, outcome};
+use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use super::{finish, knobs};
 use crate::Crossconnect;
-use crate::search::lns::{self, Settings, circuits};
+use crate::search::lns::{self, LnsSettings, circuits};
 use crate::search::polish::polish;
 use lightbay_core::context::Context;
 use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
@@ -50,15 +50,15 @@ impl Method<Crossconnect> for Lns {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = Ground::open(scenario, cx);
+        let session = TaskSession::open(scenario, cx);
         let joint = params.text("lns_orientation") == Some("joint");
-        let settings = knobs::lns_settings(params, ground.task.ocs_count, joint);
-        let mut starts: Vec<Start> = ground.hot_start(cx)?.into_iter().collect();
-        if starts.is_empty() && !ground.task.single_sided {
-            if let Some(oriented) = ground.oriented(cx)? {
-                starts = ground.starts(&oriented, cx)?;
+        let settings = knobs::lns_settings(params, session.task.ocs_count, joint);
+        let mut starts: Vec<FirstPlan> = session.hot_start(cx)?.into_iter().collect();
+        if starts.is_empty() && !session.task.single_sided {
+            if let Some(oriented) = session.oriented(cx)? {
+                starts = session.starts(&oriented, cx)?;
                 if starts.is_empty() {
-                    starts.extend(finish::otherwise(&ground, cx)?);
+                    starts.extend(finish::otherwise(&session, cx)?);
                 }
             }
             let only = params.text("lns_start").unwrap_or("both");
@@ -67,18 +67,18 @@ impl Method<Crossconnect> for Lns {
             }
         }
         if starts.is_empty() {
-            return Err(super::first::no_start("lumos-lns", &ground));
+            return Err(super::first::no_start("lumos-lns", &session));
         }
         for (number, mut start) in starts.into_iter().enumerate() {
-            if !ground.task.single_sided {
+            if !session.task.single_sided {
                 cx.phase("polish", format!("every two switches, from {} removed", start.removed));
                 let source = start.source;
-                start.plan = polish(&ground.task, &start.plan, false, cx, |cx, removed, plan| {
-                    ground.offer(cx, removed, plan, &format!("{source} and polish"))
+                start.plan = polish(&session.task, &start.plan, false, cx, |cx, removed, plan| {
+                    session.offer(cx, removed, plan, &format!("{source} and polish"))
                 })?;
-                start.removed = ground.task.removed(&start.plan);
+                start.removed = session.task.removed(&start.plan);
             }
-            search(&ground, &mut start, settings, STREAM + number as u64, cx)?;
+            search(&session, &mut start, settings, STREAM + number as u64, cx)?;
         }
         Ok(outcome(cx, Limit::Stall))
     }
@@ -86,9 +86,9 @@ impl Method<Crossconnect> for Lns {
 
 /// Searches from a solution, which becomes the best.
 pub(super) fn search(
-    ground: &Arc<Ground>,
-    best: &mut Start,
-    settings: Settings,
+    session: &Arc<TaskSession>,
+    best: &mut FirstPlan,
+    settings: LnsSettings,
     stream: u64,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
@@ -97,18 +97,18 @@ pub(super) fn search(
     let mut stream = cx.stream(stream);
     let bound = best_bound(cx);
     best.plan =
-        lns::lns(&ground.task, &best.plan, bound, settings, &mut stream, cx, &mut |cx, removed, plan| {
-            ground.offer(cx, removed, plan, "large neighbourhood")
+        lns::lns(&session.task, &best.plan, bound, settings, &mut stream, cx, &mut |cx, removed, plan| {
+            session.offer(cx, removed, plan, "large neighbourhood")
         })?;
-    best.removed = ground.task.removed(&best.plan);
+    best.removed = session.task.removed(&best.plan);
     Ok(())
 }
 
 /// Frees circuits of a solution all over the switches, which becomes the best.
 pub(super) fn free(
-    ground: &Arc<Ground>,
-    best: &mut Start,
-    settings: circuits::Settings,
+    session: &Arc<TaskSession>,
+    best: &mut FirstPlan,
+    settings: circuits::CircuitLnsSettings,
     stream: u64,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
@@ -117,14 +117,14 @@ pub(super) fn free(
     let mut stream = cx.stream(stream);
     let bound = best_bound(cx);
     best.plan = circuits::search(
-        &ground.task,
+        &session.task,
         &best.plan,
         bound,
         settings,
         &mut stream,
         cx,
-        &mut |cx, removed, plan| ground.offer(cx, removed, plan, "large neighbourhood"),
+        &mut |cx, removed, plan| session.offer(cx, removed, plan, "large neighbourhood"),
     )?;
-    best.removed = ground.task.removed(&best.plan);
+    best.removed = session.task.removed(&best.plan);
     Ok(())
 }

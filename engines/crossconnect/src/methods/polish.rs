@@ -1,8 +1,8 @@
 //! `lumos-polish`: halving or repair, then pairs of switches split again until none gains.
 
 use super::finish::{self, First};
-use super::ground::{Ground, Start};
 use super::idle;
+use super::session::{FirstPlan, TaskSession};
 use crate::Crossconnect;
 use crate::model::assignment::Assignment;
 use crate::scenario::CrossconnectScenario;
@@ -53,45 +53,47 @@ impl Method<Crossconnect> for Polish {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = finish::open(NAME, scenario, cx)?;
-        let mut starts: Vec<Start> = ground.hot_start(cx)?.into_iter().collect();
+        let session = finish::open(NAME, scenario, cx)?;
+        let mut starts: Vec<FirstPlan> = session.hot_start(cx)?.into_iter().collect();
         let wanted = params.text("polish_start").unwrap_or("halving");
         for source in ["halving", "repair"] {
             if wanted != source && wanted != "both" {
                 continue;
             }
             let first = if source == "halving" {
-                finish::by_halving(&ground, finish::tries(params), cx)?
+                finish::by_halving(&session, finish::tries(params), cx)?
             } else {
-                finish::by_repair(&ground, cx)?
+                finish::by_repair(&session, cx)?
             };
             match first {
                 First::Found(start) => starts.push(start),
                 First::Unknown if !starts.is_empty() => {}
-                other => return finish::end(other, &ground, params, cx),
+                other => return finish::end(other, &session, params, cx),
             }
         }
         let reorient = params.bool("reorient");
         for start in starts {
-            polished(&ground, &start.plan, start.removed, reorient, cx)?;
+            polished(&session, &start.plan, start.removed, reorient, cx)?;
         }
-        while let Some(plan) = ground.offered(cx) {
-            let removed = ground.task.removed(&plan);
-            ground.offer(cx, removed, &plan, "offer")?;
-            polished(&ground, &plan, removed, reorient, cx)?;
+        while let Some(plan) = session.offered(cx) {
+            let removed = session.task.removed(&plan);
+            session.offer(cx, removed, &plan, "offer")?;
+            polished(&session, &plan, removed, reorient, cx)?;
         }
         Ok(Outcome::done(Status::Feasible))
     }
 }
 
 fn polished(
-    ground: &Arc<Ground>,
+    session: &Arc<TaskSession>,
     start: &Assignment,
     removed: u64,
     reorient: bool,
     cx: &mut Context<'_, Crossconnect>,
 ) -> Result<(), MethodError> {
     cx.phase("polish", format!("every two switches, from {removed} removed"));
-    polish(&ground.task, start, reorient, cx, |cx, removed, plan| ground.offer(cx, removed, plan, "polish"))?;
+    polish(&session.task, start, reorient, cx, |cx, removed, plan| {
+        session.offer(cx, removed, plan, "polish")
+    })?;
     Ok(())
 }

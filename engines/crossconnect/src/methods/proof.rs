@@ -1,10 +1,10 @@
 //! Proofs by the exact model.
 
-use super::ground::{Ground, Start, best_bound, outcome};
+use super::session::{FirstPlan, TaskSession, best_bound, outcome};
 use crate::Crossconnect;
 use crate::model::assignment::Cell;
 use crate::programs::bound::whole;
-use crate::programs::exact::{Orientation, Program, infeasible};
+use crate::programs::exact::{ExactProgram, Orientation, infeasible};
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, ModelSize};
 use lightbay_core::method::{MethodError, Outcome};
@@ -23,8 +23,8 @@ const COVERS: &str = "plans with the orientation that was chosen first";
 
 /// Solves the exact model from a solution, if there is one, with at most so many nodes.
 pub(super) fn prove(
-    ground: &Arc<Ground>,
-    start: Option<&Start>,
+    session: &Arc<TaskSession>,
+    start: Option<&FirstPlan>,
     oriented: Option<&[Cell]>,
     params: &Params,
     nodes: Option<usize>,
@@ -34,21 +34,21 @@ pub(super) fn prove(
         return Ok(Outcome::done(Status::Optimal));
     }
     let orientation = oriented.map_or(Orientation::Joint, Orientation::Fixed);
-    let program = Program::watched(&ground.task, orientation, cx)?;
+    let program = ExactProgram::watched(&session.task, orientation, cx)?;
     if program.model().columns() == 0 {
         // Nothing is wanted, or no circuit that is has two ports on one switch.
-        if ground.circuits() > 0 {
-            return Ok(Outcome::Infeasible(infeasible(&ground.task, orientation)));
+        if session.circuits() > 0 {
+            return Ok(Outcome::Infeasible(infeasible(&session.task, orientation)));
         }
         let nothing = program.assignment(&[]);
-        ground.offer(cx, ground.task.removed(&nothing), &nothing, "nothing is wanted")?;
+        session.offer(cx, session.task.removed(&nothing), &nothing, "nothing is wanted")?;
         return Ok(outcome(cx, Limit::Work));
     }
     let size = program.model().size();
     let which = if oriented.is_some() { "orientation fixed" } else { "all orientations" };
     cx.phase(
         "exact",
-        format!("{} circuits on {} switches, {which}", ground.circuits(), ground.task.ocs_count),
+        format!("{} circuits on {} switches, {which}", session.circuits(), session.task.ocs_count),
     );
     cx.report(EventBody::Model(ModelSize {
         after: "written in full".to_owned(),
@@ -65,14 +65,18 @@ pub(super) fn prove(
     }
     // Removed circuits are whole: what is less than one better is not better.
     options = options.set("mip_abs_gap", 1.0 - 1e-4);
-    let mut reading = Reading { ground: Arc::clone(ground), program, fixed: oriented.is_some() };
+    let mut reading = PlanReader { session: Arc::clone(session), program, fixed: oriented.is_some() };
     let program = reading.program.clone();
-    let asked =
-        solve::Ask { model: program.model(), options, start: point, isolated: solve::isolated(params) };
+    let asked = solve::SolveRequest {
+        model: program.model(),
+        options,
+        start: point,
+        isolated: solve::isolated(params),
+    };
     let solution = solve::run(asked, &mut reading, cx)?;
     Ok(match solution.status {
         Ending::Infeasible | Ending::InfeasibleOrUnbounded if cx.best().is_none() => {
-            Outcome::Infeasible(infeasible(&ground.task, orientation))
+            Outcome::Infeasible(infeasible(&session.task, orientation))
         }
         Ending::Optimal => match outcome(cx, Limit::Work) {
             // The solver stopped at the gap that was asked for.
@@ -85,14 +89,14 @@ pub(super) fn prove(
 }
 
 /// Makes plans of the solver's points.
-struct Reading {
-    ground: Arc<Ground>,
-    program: Program,
+struct PlanReader {
+    session: Arc<TaskSession>,
+    program: ExactProgram,
     /// Whether the model has one orientation only.
     fixed: bool,
 }
 
-impl Reader<Crossconnect> for Reading {
+impl Reader<Crossconnect> for PlanReader {
     fn incumbent(
         &mut self,
         cx: &mut Context<'_, Crossconnect>,
@@ -101,8 +105,8 @@ impl Reader<Crossconnect> for Reading {
         source: &str,
     ) -> Result<(), MethodError> {
         let plan = self.program.assignment(values);
-        let removed = self.ground.task.removed(&plan);
-        self.ground.offer(cx, removed, &plan, source)
+        let removed = self.session.task.removed(&plan);
+        self.session.offer(cx, removed, &plan, source)
     }
 
     fn bound(&mut self, cx: &mut Context<'_, Crossconnect>, bound: f64) -> Result<(), MethodError> {
@@ -116,7 +120,7 @@ impl Reader<Crossconnect> for Reading {
     }
 
     fn better(&mut self, cx: &mut Context<'_, Crossconnect>) -> Option<Vec<f64>> {
-        let plan = self.ground.offered(cx)?;
+        let plan = self.session.offered(cx)?;
         self.program.point(&plan)
     }
 }

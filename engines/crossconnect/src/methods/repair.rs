@@ -29,9 +29,9 @@ impl Method<Crossconnect> for Repair {
         params: &Params,
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Outcome, MethodError> {
-        let ground = finish::open(NAME, scenario, cx)?;
-        ground.hot_start(cx)?;
-        let first = finish::by_repair(&ground, cx)?;
-        finish::end(first, &ground, params, cx)
+        let session = finish::open(NAME, scenario, cx)?;
+        session.hot_start(cx)?;
+        let first = finish::by_repair(&session, cx)?;
+        finish::end(first, &session, params, cx)
     }
 }

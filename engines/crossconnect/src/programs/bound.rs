@@ -8,7 +8,7 @@
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 use lightbay_highs::instance::Instance;
@@ -46,13 +46,13 @@ pub fn relaxation<W: Watch>(
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64) -> Result<(), MethodError>,
 ) -> Result<u64, MethodError> {
-    let program = Program::watched(task, Orientation::Joint, watch)?;
+    let program = ExactProgram::watched(task, Orientation::Joint, watch)?;
     let Some(point) = program.point(plan) else {
         return Err(MethodError::Failed("the plan to bound is not a solution of the scenario".to_owned()));
     };
     let removed = task.removed(plan);
     let mut best = task.count_bound();
-    let mut master = Master::new(program.model(), &point, watch)?;
+    let mut master = RestrictedProgram::new(program.model(), &point, watch)?;
     while best < removed {
         let round = master.round(watch)?;
         if whole(round.bound) > best {
@@ -67,7 +67,7 @@ pub fn relaxation<W: Watch>(
 }
 
 /// The restricted program.
-struct Master<'m> {
+struct RestrictedProgram<'m> {
     model: &'m Model,
     instance: Instance,
     /// Rows of every column of the model.
@@ -90,7 +90,7 @@ fn failed(error: lightbay_highs::error::Error) -> MethodError {
     MethodError::Failed(error.to_string())
 }
 
-impl<'m> Master<'m> {
+impl<'m> RestrictedProgram<'m> {
     fn new(model: &'m Model, point: &[f64], watch: &mut impl Watch) -> Result<Self, MethodError> {
         let mut rows = vec![Vec::new(); model.columns()];
         for row in 0..model.rows() as u32 {

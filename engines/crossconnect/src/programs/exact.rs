@@ -47,7 +47,7 @@ pub(crate) struct Entry {
 
 /// The model of a task.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct ExactProgram {
     model: Model,
     ocs_count: usize,
     entries: Vec<Entry>,
@@ -68,7 +68,7 @@ const REPORTED: u64 = 1024;
 /// Columns between two questions whether to go on.
 const ASKED: usize = 1024;
 
-impl Program {
+impl ExactProgram {
     /// Writes the model of a few switches, which takes a moment.
     pub fn new(task: &Task, orientation: Orientation<'_>) -> Self {
         match Self::write(task, orientation, |_| Ok::<(), Infallible>(())) {

@@ -7,7 +7,7 @@
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
-use crate::search::walk::{Dice, Heat, Step, Walk};
+use crate::search::walk::{AssignmentWalk, Dice, Heat, Step};
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
@@ -20,7 +20,7 @@ pub(crate) mod tests;
 
 /// How to anneal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct AnnealSettings {
     /// Whether pairs of pods may change their orientation.
     pub joint: bool,
     /// The round to begin with, if those before it are done.
@@ -39,7 +39,7 @@ pub struct Settings {
     pub detour: f64,
 }
 
-impl Default for Settings {
+impl Default for AnnealSettings {
     fn default() -> Self {
         Self {
             joint: true,
@@ -61,8 +61,8 @@ pub const GROWTH: u64 = 3;
 const SLICE: u64 = 4096;
 
 /// One walk with what it has found.
-struct Chain {
-    walk: Walk,
+struct AnnealChain {
+    walk: AssignmentWalk,
     dice: Dice,
     /// Circuits kept by the best state of this round.
     kept: i64,
@@ -70,7 +70,7 @@ struct Chain {
     best: Option<Assignment>,
 }
 
-impl Chain {
+impl AnnealChain {
     fn run(&mut self, heat: &Heat, steps: u64) {
         for _ in 0..steps {
             let arrived = self.walk.step(heat, &mut self.dice) == Step::Arrived;
@@ -91,7 +91,7 @@ pub fn anneal<W: Watch>(
     task: &Task,
     start: &Assignment,
     bound: u64,
-    settings: &Settings,
+    settings: &AnnealSettings,
     streams: Streams,
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
@@ -108,18 +108,20 @@ pub fn anneal<W: Watch>(
         if removed <= bound {
             break;
         }
-        let mut chains: Vec<Chain> = (0..settings.chains)
+        // Every chain of every round has a stream of its own number, whichever thread runs it.
+        let mut chains: Vec<AnnealChain> = (0..settings.chains)
             .map(|chain| {
                 let number = u64::from(round) * u64::from(settings.chains) + u64::from(chain);
-                let walk = Walk::new(task, &best, settings.joint);
+                let walk = AssignmentWalk::new(task, &best, settings.joint);
                 let kept = walk.kept();
-                Chain { walk, dice: Dice::new(streams.stream(number).next_u64()), kept, best: None }
+                AnnealChain { walk, dice: Dice::new(streams.stream(number).next_u64()), kept, best: None }
             })
             .collect();
         let mut done = 0;
         while done < steps && removed > bound {
             watch.checkpoint()?;
             let share = done as f64 / steps as f64;
+            // Geometric cooling over the steps of the round.
             let temperature = settings.hot * (settings.cold / settings.hot).powf(share);
             let heat = Heat::new(temperature, settings.detour);
             let slice = SLICE.min(steps - done);
@@ -128,6 +130,7 @@ pub fn anneal<W: Watch>(
             });
             done += slice;
             watch.count(slice * u64::from(settings.chains));
+            // In order of chains, so that ties between them always end the same way.
             for chain in &mut chains {
                 let Some(better) = chain.best.take() else { continue };
                 let value = task.removed(&better);

@@ -2,9 +2,9 @@
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::Task;
-use crate::search::flow::{Arc, FlowError, Network};
+use crate::search::flow::{Arc, FlowError, FlowNetwork};
 use crate::search::halving;
-use crate::search::orient::{Failure, Taste, orient};
+use crate::search::orient::{Failure, Preference, orient};
 use crate::search::start::{NoStart, Tries};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
@@ -28,13 +28,13 @@ pub fn scratch(
     if tries.random_order {
         order.shuffle(&mut streams.stream(0));
     }
-    let demand = match orient(task, &order, &task.wanted, Taste::none(), watch) {
+    let demand = match orient(task, &order, &task.wanted, Preference::none(), watch) {
         Ok(demand) => demand,
         Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
         Err(Failure::Ended(error)) => return Err(error.into()),
     };
     let blind = Task { installed: Assignment { ocs: vec![Vec::new(); task.ocs_count] }, ..task.clone() };
-    let settings = halving::Settings { bipartition: tries.bipartition, taste: None };
+    let settings = halving::HalvingSettings { bipartition: tries.bipartition, preference: None };
     halving::halve(&blind, demand, order, settings, watch).map_err(|failure| match failure {
         Failure::Stuck(stuck) => NoStart::Stuck(stuck),
         Failure::Ended(error) => error.into(),
@@ -52,7 +52,7 @@ pub fn relabel(
     watch: &mut impl Watch,
 ) -> Result<Assignment, MethodError> {
     let ocs_count = task.ocs_count as u32;
-    let mut network = Network::new(2 * task.ocs_count);
+    let mut network = FlowNetwork::new(2 * task.ocs_count);
     let mut names = Vec::new();
     for from in 0..ocs_count {
         network.add_supply(from, 1);

@@ -8,9 +8,9 @@
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
-use crate::search::flow::{Arc, Network};
+use crate::search::flow::{Arc, FlowNetwork};
 use crate::search::halving::{self, Bipartition};
-use crate::search::orient::{Taste, count, orient, reach, together};
+use crate::search::orient::{Preference, count, orient, reach, together};
 use crate::search::polish::feasible;
 use crate::search::repair::repair_most;
 use lightbay_core::method::MethodError;
@@ -98,19 +98,19 @@ pub(crate) fn kept(task: &Task, sound: &Task) -> Option<Kept> {
 
 fn kept_by_flows(task: &Task, sound: &Task, watch: &mut impl Watch) -> Result<Option<Kept>, MethodError> {
     let all: Vec<usize> = (0..task.ocs_count).collect();
-    if feasible(orient(task, &all, &task.wanted, Taste::none(), watch))?.is_some() {
+    if feasible(orient(task, &all, &task.wanted, Preference::none(), watch))?.is_some() {
         return Ok(None);
     }
-    let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Taste::none(), watch))? else {
+    let Some(oriented) = feasible(orient(sound, &all, &task.wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
     let mut wanted = fair(task, &all, &oriented, watch);
     second_chances(task, &all, &mut wanted, watch)?;
     let reduced = Task { wanted: wanted.clone(), ..task.clone() };
-    let Some(demand) = feasible(orient(&reduced, &all, &wanted, Taste::none(), watch))? else {
+    let Some(demand) = feasible(orient(&reduced, &all, &wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
-    let settings = halving::Settings { bipartition: Bipartition::Best, taste: None };
+    let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
     if feasible(halving::halve(&reduced, demand.clone(), all, settings, watch))?.is_none() {
         let (placed, _) = repair_most(&reduced, &demand, &task.installed, watch)?;
         wanted = merged(placed.ocs.iter().flatten().map(unordered));
@@ -131,7 +131,7 @@ fn fair(task: &Task, switches: &[usize], oriented: &[Cell], watch: &mut impl Wat
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
     let pods = task.pods as u32;
     let hub = 2 * pods;
-    let mut network = Network::new(2 * task.pods + 1);
+    let mut network = FlowNetwork::new(2 * task.pods + 1);
     for pod in 0..pods {
         let (a, b) = (i64::from(sum_a[pod as usize]), i64::from(sum_b[pod as usize]));
         network.add_arc(Arc { from: hub, to: pod, lower: 0, upper: a, cost: 0 });
@@ -173,7 +173,7 @@ fn second_chances(
     short.sort_by(|one, other| share(wanted, one).total_cmp(&share(wanted, other)));
     for cell in short.into_iter().take(SECOND_CHANCES) {
         let more = merged(wanted.iter().copied().chain([Cell { count: 1, ..cell }]));
-        if feasible(orient(task, switches, &more, Taste::none(), watch))?.is_some() {
+        if feasible(orient(task, switches, &more, Preference::none(), watch))?.is_some() {
             *wanted = more;
         }
     }

@@ -27,14 +27,14 @@ pub struct Arc {
 
 /// A network: minimise Σ cost · flow so that every node sends out its supply more than it receives.
 #[derive(Clone, Debug, Default)]
-pub struct Network {
+pub struct FlowNetwork {
     supply: Vec<i64>,
     arcs: Vec<Arc>,
 }
 
 /// A flow of least cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct CheapestFlow {
     /// Flow of every arc.
     pub flow: Vec<i64>,
     /// Its cost.
@@ -50,7 +50,7 @@ pub enum FlowError {
     Ended(MethodError),
 }
 
-impl Network {
+impl FlowNetwork {
     /// A network of nodes without supply and without arcs.
     pub fn new(nodes: usize) -> Self {
         Self { supply: vec![0; nodes], arcs: Vec::new() }
@@ -83,7 +83,10 @@ impl Network {
     ///
     /// # Errors
     /// There is no flow, or `go_on` said to stop.
-    pub fn minimize(&self, go_on: &mut dyn FnMut() -> Result<(), MethodError>) -> Result<Flow, FlowError> {
+    pub fn minimize(
+        &self,
+        go_on: &mut dyn FnMut() -> Result<(), MethodError>,
+    ) -> Result<CheapestFlow, FlowError> {
         let contradiction = self.arcs.iter().find(|arc| arc.lower > arc.upper);
         if let Some(arc) = contradiction {
             return Err(FlowError::Infeasible(vec![arc.to]));

@@ -13,8 +13,8 @@
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
-use crate::search::flow::{Arc, Network};
-use crate::search::orient::{Choice, Failure, Stuck, Taste, chosen, count, reach, segments, together};
+use crate::search::flow::{Arc, FlowNetwork};
+use crate::search::orient::{Choice, Failure, Preference, Stuck, chosen, count, reach, segments, together};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Watch;
@@ -85,11 +85,11 @@ impl Bipartition {
 
 /// How halving goes about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct HalvingSettings {
     /// How switches are split in two.
     pub bipartition: Bipartition,
     /// Seed of random choices among splits of equal cost; none for the same ones every time.
-    pub taste: Option<u64>,
+    pub preference: Option<u64>,
 }
 
 /// Circuits above which the nodes of a level are worth several threads.
@@ -134,15 +134,15 @@ pub(crate) fn split(
     demand: &[Cell],
     first: &Part<'_>,
     second: &Part<'_>,
-    taste: Taste<'_>,
+    preference: Preference<'_>,
     go_on: &mut dyn FnMut() -> Result<(), MethodError>,
 ) -> Result<(Vec<Cell>, Vec<Cell>), Failure> {
     let pods = task.pods as u32;
     let hub = 2 * pods;
-    let mut network = Network::new(2 * task.pods + 1);
+    let mut network = FlowNetwork::new(2 * task.pods + 1);
     let (mut rows, mut columns) = (vec![0u32; task.pods], vec![0u32; task.pods]);
     let circuits = demand.iter().map(|cell| u64::from(cell.count)).sum();
-    let mut choice = Choice::new(&mut network, taste, circuits);
+    let mut choice = Choice::new(&mut network, preference, circuits);
     let stuck = |pods: Vec<u32>| {
         let switches = first.switches.iter().chain(second.switches).copied().collect();
         Failure::Stuck(Stuck { switches, pods })
@@ -150,6 +150,7 @@ pub(crate) fn split(
     for &Cell { a, b, count: wanted } in demand {
         rows[a as usize] += wanted;
         columns[b as usize] += wanted;
+        // Where ports differ between switches, each half can only take what its own ports reach.
         let (mut low, mut high) = (0, wanted);
         if !task.uniform {
             high = wanted.min(reach(task, first.switches, a, b));
@@ -158,6 +159,7 @@ pub(crate) fn split(
                 return Err(stuck(vec![a, b]));
             }
         }
+        // Convex cost as parallel arcs (section 3.3): first circuits that both halves keep for free, then those that cost one.
         let capacities = segments(count(&first.installed, a, b), count(&second.installed, a, b), wanted);
         choice.add(a, pods + b, capacities, low, high);
     }
@@ -168,6 +170,7 @@ pub(crate) fn split(
             (rows[at], first.ports_a[at], second.ports_a[at], hub, pod),
             (columns[at], first.ports_b[at], second.ports_b[at], pods + pod, hub),
         ] {
+            // Port bounds of this half, and of the other as its complement.
             let (lower, upper) = (i64::from(sum.saturating_sub(other)), i64::from(one.min(sum)));
             if lower > upper {
                 return Err(stuck(vec![pod]));
@@ -202,7 +205,7 @@ pub fn halve(
     task: &Task,
     demand: Vec<Cell>,
     switches: Vec<usize>,
-    settings: Settings,
+    settings: HalvingSettings,
     watch: &mut impl Watch,
 ) -> Result<Assignment, Failure> {
     let mut found = Assignment { ocs: vec![Vec::new(); task.ocs_count] };
@@ -226,7 +229,7 @@ pub fn halve(
 fn next_level(
     task: &Task,
     level: &[Node],
-    settings: Settings,
+    settings: HalvingSettings,
     watch: &mut impl Watch,
 ) -> Result<Vec<Node>, Failure> {
     let circuits: u64 = level.iter().flat_map(|node| &node.demand).map(|cell| u64::from(cell.count)).sum();
@@ -256,20 +259,21 @@ fn next_level(
 fn children(
     task: &Task,
     node: &Node,
-    settings: Settings,
+    settings: HalvingSettings,
     go_on: &mut dyn FnMut() -> Result<(), MethodError>,
 ) -> Result<[Node; 2], Failure> {
+    // Step H (section 3.2).
     // Numbered as a heap, so that no stream is used twice whatever the order of work.
-    let stream = settings.taste.map(|seed| Streams::new(seed).stream(node.number));
+    let stream = settings.preference.map(|seed| Streams::new(seed).stream(node.number));
     let candidates = settings.bipartition.candidates(task, &node.switches);
     let several = candidates.len() > 1;
     let mut best: Option<(u64, [Node; 2])> = None;
     let mut stuck = None;
     for (first, second) in candidates {
         let mut stream = stream.clone();
-        let taste = stream.as_mut().map_or(Taste::none(), Taste::random);
+        let preference = stream.as_mut().map_or(Preference::none(), Preference::random);
         let (one, other) = (Part::of(task, &first), Part::of(task, &second));
-        let (here, there) = match split(task, &node.demand, &one, &other, taste, go_on) {
+        let (here, there) = match split(task, &node.demand, &one, &other, preference, go_on) {
             Ok(halves) => halves,
             Err(Failure::Stuck(where_stuck)) => {
                 stuck = Some(where_stuck);
@@ -302,7 +306,7 @@ fn lost(
     for (part, demand) in halves {
         if let [a, b] = *part.switches {
             let (first, second) = (Part::of(task, &part.switches[..1]), Part::of(task, &part.switches[1..]));
-            match split(task, demand, &first, &second, Taste::none(), go_on) {
+            match split(task, demand, &first, &second, Preference::none(), go_on) {
                 Ok((here, there)) => {
                     removed += one(here).lacks(&one(task.installed.ocs[a].clone()));
                     removed += one(there).lacks(&one(task.installed.ocs[b].clone()));

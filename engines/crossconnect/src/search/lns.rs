@@ -8,7 +8,7 @@
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
@@ -26,7 +26,7 @@ mod tests;
 
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct LnsSettings {
     /// Switches solved together.
     pub ocs: usize,
     /// Whether pairs of pods may change their orientation among these switches.
@@ -37,7 +37,7 @@ pub struct Settings {
     pub nodes: u32,
 }
 
-impl Settings {
+impl LnsSettings {
     /// The usual ones for this many switches: 4 at a time, 3 K tries, the orientation kept.
     pub const fn usual(ocs_count: usize) -> Self {
         Self { ocs: 4, joint: false, patience: 3 * ocs_count as u64, nodes: 200 }
@@ -78,7 +78,7 @@ pub fn lns<W: Watch>(
     task: &Task,
     start: &Assignment,
     bound: u64,
-    settings: Settings,
+    settings: LnsSettings,
     stream: &mut Stream,
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
@@ -102,6 +102,7 @@ pub fn lns<W: Watch>(
         for (&ocs, cells) in switches.iter().zip(plan.ocs) {
             best.ocs[ocs] = cells;
         }
+        // Equal plans are taken too: they lead away from where the search is stuck.
         removals = task.removed_by_ocs(&best);
         if removed < before {
             idle = 0;
@@ -134,20 +135,21 @@ fn again<W: Watch>(
     sub: &Task,
     plan: &Assignment,
     switches: &[usize],
-    settings: Settings,
+    settings: LnsSettings,
     stream: &mut Stream,
     watch: &mut W,
 ) -> Result<Option<Assignment>, MethodError> {
+    // Section 3.5: the exact model of a few switches, where the others stay.
     let oriented = merged(switches.iter().flat_map(|&ocs| plan.ocs[ocs].iter().copied()));
     let joint = settings.joint || sub.single_sided;
     let orientation = if joint { Orientation::Joint } else { Orientation::Fixed(&oriented) };
-    let program = Program::new(sub, orientation);
+    let program = ExactProgram::new(sub, orientation);
     let mut model = program.model().clone();
     // All of them together weigh less than one half.
     let circuits: u64 = sub.wanted.iter().map(|cell| u64::from(cell.count)).sum();
-    let taste = 0.5 / (circuits.max(1) as f64);
+    let noise = 0.5 / (circuits.max(1) as f64);
     for cost in model.costs.iter_mut().filter(|cost| **cost == 0.0) {
-        *cost = taste * stream.random::<f64>();
+        *cost = noise * stream.random::<f64>();
     }
     let options = Options::new()
         .set("mip_max_nodes", i32::try_from(settings.nodes).unwrap_or(i32::MAX))

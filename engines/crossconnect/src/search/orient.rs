@@ -6,7 +6,7 @@
 
 use crate::model::assignment::Cell;
 use crate::model::task::{Task, merged};
-use crate::search::flow::{Arc, FlowError, Network};
+use crate::search::flow::{Arc, FlowError, FlowNetwork};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
@@ -79,12 +79,12 @@ pub fn segments(u0: u32, u1: u32, wanted: u32) -> [u32; 3] {
 
 /// Random preferences among solutions of equal cost.
 #[derive(Debug)]
-pub struct Taste<'s>(Option<&'s mut Stream>);
+pub struct Preference<'s>(Option<&'s mut Stream>);
 
 /// Number of different preferences.
 const TASTES: i64 = 64;
 
-impl<'s> Taste<'s> {
+impl<'s> Preference<'s> {
     /// No preference: the same solution every time.
     pub const fn none() -> Self {
         Self(None)
@@ -107,21 +107,21 @@ impl<'s> Taste<'s> {
 
 /// Adds the arcs of one convex choice between `low` and `high`; the first `low` units have to be sent beforehand.
 pub(crate) struct Choice<'n, 's> {
-    network: &'n mut Network,
-    taste: Taste<'s>,
+    network: &'n mut FlowNetwork,
+    preference: Preference<'s>,
     unit: i64,
     /// Per choice: units sent beforehand, and its first and last arc.
     made: Vec<(u32, usize, usize)>,
 }
 
 impl<'n, 's> Choice<'n, 's> {
-    pub(crate) fn new(network: &'n mut Network, taste: Taste<'s>, circuits: u64) -> Self {
-        let unit = taste.unit(circuits);
-        Self { network, taste, unit, made: Vec::new() }
+    pub(crate) fn new(network: &'n mut FlowNetwork, preference: Preference<'s>, circuits: u64) -> Self {
+        let unit = preference.unit(circuits);
+        Self { network, preference, unit, made: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, from: u32, to: u32, capacities: [u32; 3], low: u32, high: u32) {
-        let preference = self.taste.preference();
+        let preference = self.preference.preference();
         self.network.add_supply(from, -i64::from(low));
         self.network.add_supply(to, i64::from(low));
         let first = self.network.arcs().len();
@@ -179,16 +179,16 @@ pub fn orient(
     task: &Task,
     switches: &[usize],
     wanted: &[Cell],
-    taste: Taste<'_>,
+    preference: Preference<'_>,
     watch: &mut impl Watch,
 ) -> Result<Vec<Cell>, Failure> {
     let (sum_a, sum_b) = (together(&task.ports_a, switches), together(&task.ports_b, switches));
     let old = merged(switches.iter().flat_map(|&switch| task.installed.ocs[switch].iter().copied()));
     let hub = task.pods as u32;
-    let mut network = Network::new(task.pods + 1);
+    let mut network = FlowNetwork::new(task.pods + 1);
     let mut degree = vec![0u32; task.pods];
     let circuits = wanted.iter().map(|cell| u64::from(cell.count)).sum();
-    let mut choice = Choice::new(&mut network, taste, circuits);
+    let mut choice = Choice::new(&mut network, preference, circuits);
     for &Cell { a, b, count: wanted } in wanted {
         degree[a as usize] += wanted;
         degree[b as usize] += wanted;

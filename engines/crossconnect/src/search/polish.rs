@@ -6,7 +6,7 @@
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
 use crate::search::halving::{self, Bipartition, Part, split};
-use crate::search::orient::{Failure, Taste, orient};
+use crate::search::orient::{Failure, Preference, orient};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -81,7 +81,7 @@ fn resolved(
         let (first, second) = ([one], [other]);
         let (first, second) = (Part::of(task, &first), Part::of(task, &second));
         watch.count(1);
-        let halves = split(task, &carried, &first, &second, Taste::none(), &mut || watch.checkpoint());
+        let halves = split(task, &carried, &first, &second, Preference::none(), &mut || watch.checkpoint());
         if let Some((here, there)) = feasible(halves)? {
             let mut found = Assignment { ocs: vec![Vec::new(); task.ocs_count] };
             (found.ocs[one], found.ocs[other]) = (here, there);
@@ -98,13 +98,13 @@ fn resolved(
         b: cell.a.max(cell.b),
         count: cell.count,
     }));
-    let Some(demand) = feasible(orient(task, switches, &pairs, Taste::none(), watch))? else {
+    let Some(demand) = feasible(orient(task, switches, &pairs, Preference::none(), watch))? else {
         return Ok(None);
     };
     if demand == carried {
         return Ok(None);
     }
-    let settings = halving::Settings { bipartition: Bipartition::EvenOdd, taste: None };
+    let settings = halving::HalvingSettings { bipartition: Bipartition::EvenOdd, preference: None };
     let found = feasible(halving::halve(task, demand, switches.to_vec(), settings, watch))?;
     Ok(found.filter(|found| removed_on(task, found, switches) < before))
 }

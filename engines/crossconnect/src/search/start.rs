@@ -3,7 +3,7 @@
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
 use crate::search::halving::{self, Bipartition};
-use crate::search::orient::{Failure, Stuck, Taste, orient};
+use crate::search::orient::{Failure, Preference, Stuck, orient};
 use crate::search::polish::feasible;
 use crate::search::repair::repair;
 use lightbay_core::method::MethodError;
@@ -73,14 +73,14 @@ pub fn halved<W: Watch>(
         if number > 0 || tries.random_order {
             order.shuffle(&mut stream);
         }
-        let taste = (number > 0).then(|| stream.next_u64());
-        let likes = if number > 0 { Taste::random(&mut stream) } else { Taste::none() };
+        let preference = (number > 0).then(|| stream.next_u64());
+        let likes = if number > 0 { Preference::random(&mut stream) } else { Preference::none() };
         let demand = match orient(task, &order, &task.wanted, likes, watch) {
             Ok(demand) => demand,
             Err(Failure::Stuck(stuck)) => return Err(NoStart::Impossible(stuck)),
             Err(Failure::Ended(error)) => return Err(error.into()),
         };
-        let settings = halving::Settings { bipartition: tries.bipartition, taste };
+        let settings = halving::HalvingSettings { bipartition: tries.bipartition, preference };
         match halving::halve(task, demand, order, settings, watch) {
             Ok(assignment) => {
                 let removed = task.removed(&assignment);
@@ -116,13 +116,13 @@ pub fn anyhow(
     for number in 0..MORE_TRIES {
         watch.checkpoint()?;
         let mut stream = streams.stream(number);
-        let taste = (number > 0).then(|| stream.next_u64());
-        let likes = if number > 0 { Taste::random(&mut stream) } else { Taste::none() };
+        let preference = (number > 0).then(|| stream.next_u64());
+        let likes = if number > 0 { Preference::random(&mut stream) } else { Preference::none() };
         let Some(demand) = feasible(orient(task, &all, &task.wanted, likes, watch))? else { return Ok(None) };
         let mut order = all.clone();
         let bipartition = if number % 2 == 0 { Bipartition::Similar } else { Bipartition::EvenOdd };
         order.shuffle(&mut stream);
-        let settings = halving::Settings { bipartition, taste };
+        let settings = halving::HalvingSettings { bipartition, preference };
         let found = match feasible(halving::halve(task, demand.clone(), order, settings, watch))? {
             None => feasible(repair(task, &demand, &task.installed, watch))?,
             halved => halved,
@@ -153,7 +153,7 @@ pub fn fitted(
     // What it has takes the place of what is installed, so that as much as possible of it stays.
     let like = Task { installed: assignment.clone(), ..task.clone() };
     let all: Vec<usize> = (0..task.ocs_count).collect();
-    let Some(demand) = feasible(orient(&like, &all, &task.wanted, Taste::none(), watch))? else {
+    let Some(demand) = feasible(orient(&like, &all, &task.wanted, Preference::none(), watch))? else {
         return Ok(None);
     };
     feasible(repair(&like, &demand, assignment, watch))

@@ -89,7 +89,7 @@ impl Heat {
 
 /// The table, and where the walk stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk {
+pub(crate) struct AssignmentWalk {
     /// Pods, the one that does not exist included if some port is unused.
     pods: usize,
     /// Pods of the task.
@@ -126,7 +126,7 @@ pub(crate) enum Step {
     Arrived,
 }
 
-impl Walk {
+impl AssignmentWalk {
     /// A walk from a solution of the task, which must not be single-sided. With `joint`, pairs may change their
     /// orientation.
     pub(crate) fn new(task: &Task, start: &Assignment, joint: bool) -> Self {
@@ -333,12 +333,15 @@ impl Walk {
         let far = |a: u16, b: u16| {
             if reversed { Spot { ocs: from.ocs, a: b, b: a } } else { Spot { ocs: from.ocs, a, b } }
         };
+        // The step of Jacobson and Matthews (1996) for Latin squares, on switches x A ends x B ends: eight cells of a cube
+        // change by one, so that all sums of ports and of wanted circuits stay.
         let corner = far(a, b);
         let added = [near(a, b), far(a, here.b), far(here.a, b)];
         let kept = self.gain(here) + added.iter().map(|&spot| self.gain(spot)).sum::<i32>()
             - self.loss(from)
             - self.loss(near(a, here.b))
             - self.loss(near(here.a, b));
+        // No circuit in the last corner: that cell becomes -1, and the next steps begin there until one closes it.
         let closing = self.find(corner);
         let kept =
             kept - if closing.is_some() { self.loss(corner) } else { i32::from(self.installed(corner) > 0) };

@@ -18,7 +18,7 @@ pub struct Figures {
 }
 
 /// What HiGHS says, borrowed for the duration of the call.
-pub enum Heard<'a> {
+pub enum Callback<'a> {
     /// A piece of its log: one or more lines, or a part of one.
     Text(&'a str),
     Simplex(i32),
@@ -32,7 +32,7 @@ pub enum Heard<'a> {
 /// Who hears HiGHS, on the thread that runs it.
 pub trait Listener {
     /// Hears something; whether to stop (heeded at the next place where HiGHS asks).
-    fn hear(&mut self, heard: Heard<'_>) -> bool;
+    fn hear(&mut self, heard: Callback<'_>) -> bool;
     /// May write a point, one value per column, and return true to have it tried.
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool;
 }
@@ -131,7 +131,7 @@ unsafe fn hear(
     let mut stop = false;
     if let Ok(mut lines) = hook.elsewhere.try_lock() {
         for line in lines.drain(..) {
-            stop |= listener.hear(Heard::Text(&line));
+            stop |= listener.hear(Callback::Text(&line));
         }
     }
     if kind == sys::kHighsCallbackLogging {
@@ -140,7 +140,7 @@ unsafe fn hear(
         }
         // SAFETY: a terminated string, valid during the call.
         let line = unsafe { CStr::from_ptr(message) }.to_string_lossy();
-        return listener.hear(Heard::Text(&line)) || stop;
+        return listener.hear(Callback::Text(&line)) || stop;
     }
     if out.is_null() {
         return stop;
@@ -154,10 +154,10 @@ unsafe fn hear(
         lp_iterations: out.mip_total_lp_iterations,
     };
     stop |= match kind {
-        sys::kHighsCallbackSimplexInterrupt => listener.hear(Heard::Simplex(out.simplex_iteration_count)),
-        sys::kHighsCallbackIpmInterrupt => listener.hear(Heard::Ipm(out.ipm_iteration_count)),
-        sys::kHighsCallbackMipLogging => listener.hear(Heard::MipLine(figures)),
-        sys::kHighsCallbackMipInterrupt => listener.hear(Heard::MipCheck(figures)),
+        sys::kHighsCallbackSimplexInterrupt => listener.hear(Callback::Simplex(out.simplex_iteration_count)),
+        sys::kHighsCallbackIpmInterrupt => listener.hear(Callback::Ipm(out.ipm_iteration_count)),
+        sys::kHighsCallbackMipLogging => listener.hear(Callback::MipLine(figures)),
+        sys::kHighsCallbackMipInterrupt => listener.hear(Callback::MipCheck(figures)),
         sys::kHighsCallbackMipImprovingSolution => {
             let size = usize::try_from(out.mip_solution_size).unwrap_or_default();
             if out.mip_solution.is_null() || size == 0 {
@@ -165,7 +165,7 @@ unsafe fn hear(
             }
             // SAFETY: HiGHS gives address and length of a vector that lives during the call.
             let values = unsafe { std::slice::from_raw_parts(out.mip_solution, size) };
-            listener.hear(Heard::Improving(out.objective_function_value, values, figures))
+            listener.hear(Callback::Improving(out.objective_function_value, values, figures))
         }
         sys::kHighsCallbackCallbackMipUserSolution if !inp.is_null() => {
             // SAFETY: HiGHS filled the structure and gives address and length of its own vector, which nobody

@@ -26,7 +26,7 @@ pub(super) const LIMIT_BYTES: usize = 1 << 30;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request<'m> {
     /// Work.
-    Solve(Box<Job<'m>>),
+    Solve(Box<SolveJob<'m>>),
     /// Stop as soon as the solver can.
     Interrupt,
     /// A better point from elsewhere, one value per column.
@@ -35,7 +35,7 @@ pub(super) enum Request<'m> {
 
 /// One piece of work.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Job<'m> {
+pub(super) struct SolveJob<'m> {
     pub(super) model: Cow<'m, Model>,
     pub(super) options: Cow<'m, Options>,
     pub(super) start: Cow<'m, Start>,
@@ -193,7 +193,7 @@ mod tests {
     fn a_model_survives_the_way() {
         let (model, options) = (model(), Options::new().set("mip_rel_gap", 1e-7).set("presolve", "off"));
         let start = Start::Partial(vec![(1, 0.5)]);
-        let bytes = frame(&Request::Solve(Box::new(Job {
+        let bytes = frame(&Request::Solve(Box::new(SolveJob {
             model: Cow::Borrowed(&model),
             options: Cow::Borrowed(&options),
             start: Cow::Borrowed(&start),

@@ -1,6 +1,6 @@
 //! The side of the program: a model solved in a helper process, heard and stopped as if it were here.
 
-use super::frame::{self, Answer, FrameError, Job, Question, Request};
+use super::frame::{self, Answer, FrameError, Question, Request, SolveJob};
 use super::helper::{Helper, words};
 use crate::conflict::Conflict;
 use crate::error::Error;
@@ -73,7 +73,7 @@ pub fn solve(
     watch: &mut dyn SolverListener,
 ) -> Result<Ending, HelperError> {
     let mut record = Record::new();
-    let job = Job {
+    let job = SolveJob {
         model: Cow::Borrowed(model),
         options: Cow::Borrowed(options),
         start: Cow::Borrowed(start),
@@ -100,7 +100,7 @@ pub fn explain(
     seconds: f64,
     watch: &mut dyn SolverListener,
 ) -> Result<Option<Conflict>, HelperError> {
-    let job = Job {
+    let job = SolveJob {
         model: Cow::Borrowed(model),
         options: Cow::Owned(Options::new()),
         start: Cow::Owned(Start::None),
@@ -127,7 +127,7 @@ enum Word {
 /// Starts a helper and hears it to the end.
 fn talk(
     launcher: &dyn Launcher,
-    job: Job<'_>,
+    job: SolveJob<'_>,
     watch: &mut dyn SolverListener,
     record: &mut Record,
 ) -> Result<Word, HelperError> {
@@ -170,13 +170,13 @@ fn talk(
     })
 }
 
-type Said = Result<Answer<'static>, FrameError>;
+type ReceivedAnswer = Result<Answer<'static>, FrameError>;
 
 /// Sends the job and then what is asked for.
 fn send(
     mut input: ChildStdin,
-    job: Box<Job<'_>>,
-    failures: SyncSender<Said>,
+    job: Box<SolveJob<'_>>,
+    failures: SyncSender<ReceivedAnswer>,
     to_send: &Receiver<Request<'static>>,
     gone: &AtomicBool,
 ) {
@@ -200,7 +200,7 @@ fn send(
 }
 
 /// Receives answers until there are no more.
-fn receive(mut output: ChildStdout, say: &SyncSender<Said>) {
+fn receive(mut output: ChildStdout, say: &SyncSender<ReceivedAnswer>) {
     loop {
         let said = match frame::read::<Answer<'static>>(&mut output) {
             Ok(Some(answer)) => Ok(answer),
@@ -267,7 +267,7 @@ impl Record {
 struct Dialogue<'w> {
     helper: Helper,
     requests: Sender<Request<'static>>,
-    answers: Receiver<Said>,
+    answers: Receiver<ReceivedAnswer>,
     watch: &'w mut dyn SolverListener,
     /// When something was heard last.
     heard: Instant,

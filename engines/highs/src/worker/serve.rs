@@ -1,6 +1,6 @@
 //! The side of the helper process: hears the job, solves it, says everything that the solver says.
 
-use super::frame::{self, Answer, FrameError, Job, Question, Request};
+use super::frame::{self, Answer, FrameError, Question, Request, SolveJob};
 use crate::conflict::conflict_of;
 use crate::error::Error;
 use crate::event::{Flow, SolverEvent, SolverListener};
@@ -92,7 +92,7 @@ fn end_at_once() {
 }
 
 /// What the two threads of a helper process share.
-struct Desk<W> {
+struct SharedOutput<W> {
     answers: Mutex<W>,
     stop: AtomicBool,
     interrupt: Mutex<Option<Interrupt>>,
@@ -105,7 +105,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<W: Write> Desk<W> {
+impl<W: Write> SharedOutput<W> {
     fn say(&self, answer: &Answer<'_>) -> Result<(), FrameError> {
         frame::write(&mut *lock(&self.answers), answer)
     }
@@ -138,7 +138,7 @@ impl<W: Write> Desk<W> {
 }
 
 /// Says what the solver says.
-struct Echo<'d, W>(&'d Desk<W>);
+struct Echo<'d, W>(&'d SharedOutput<W>);
 
 impl<W: Write> SolverListener for Echo<'_, W> {
     fn event(&mut self, event: &SolverEvent) -> Flow {
@@ -164,7 +164,7 @@ pub(super) fn converse(
     answers: impl Write + Send + 'static,
     leave: impl FnOnce() + Send + 'static,
 ) -> Result<(), ServeError> {
-    let desk = Arc::new(Desk {
+    let desk = Arc::new(SharedOutput {
         answers: Mutex::new(answers),
         stop: AtomicBool::new(false),
         interrupt: Mutex::new(None),
@@ -209,7 +209,7 @@ pub(super) fn converse(
     Ok(())
 }
 
-fn work<W: Write>(job: &Job<'_>, desk: &Desk<W>) -> Result<Answer<'static>, Error> {
+fn work<W: Write>(job: &SolveJob<'_>, desk: &SharedOutput<W>) -> Result<Answer<'static>, Error> {
     if let Question::Conflict(seconds) = job.question {
         return conflict_of(&job.model, seconds).map(Answer::Explained);
     }

@@ -2,7 +2,7 @@
 
 use crate::models::{Numbers, knapsack, sites, two_products};
 use lightbay_highs::event::NoListener;
-use lightbay_highs::file::{Format, read, write};
+use lightbay_highs::file::{ModelFormat, read, write};
 use lightbay_highs::instance::solve_here;
 use lightbay_highs::model::{Column, Domain, Model};
 use lightbay_highs::options::Options;
@@ -10,7 +10,7 @@ use lightbay_highs::solution::Start;
 use proptest::prelude::*;
 use std::collections::HashSet;
 
-const FORMATS: [Format; 2] = [Format::Mps, Format::Lp];
+const FORMATS: [ModelFormat; 2] = [ModelFormat::Mps, ModelFormat::Lp];
 
 #[test]
 fn names_are_spelled_for_other_solvers_and_lead_back() {
@@ -74,13 +74,13 @@ fn a_file_has_the_same_optimum() {
 fn what_a_format_cannot_say_is_an_error() {
     let mut model = two_products();
     model.lower[0] = 9.0;
-    assert!(write(&model, Format::Mps).unwrap_err().to_string().contains("the bounds of 'x' cross"));
+    assert!(write(&model, ModelFormat::Mps).unwrap_err().to_string().contains("the bounds of 'x' cross"));
     let mut model = two_products();
     model.domains[1] = Domain::SemiInteger;
     model.upper[1] = 9.0;
-    assert!(write(&model, Format::Lp).unwrap_err().to_string().contains("use MPS"));
+    assert!(write(&model, ModelFormat::Lp).unwrap_err().to_string().contains("use MPS"));
     assert_eq!(
-        read(&write(&model, Format::Mps).unwrap().text, Format::Mps).unwrap().domains[1],
+        read(&write(&model, ModelFormat::Mps).unwrap().text, ModelFormat::Mps).unwrap().domains[1],
         Domain::SemiInteger
     );
     for format in FORMATS {

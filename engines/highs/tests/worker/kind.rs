@@ -17,7 +17,7 @@ use lightbay_core::scenario::Scenario;
 use lightbay_highs::model::Model;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{self, Start};
-use lightbay_highs::solve::{Ask, Reader, run, why_infeasible};
+use lightbay_highs::solve::{Reader, SolveRequest, run, why_infeasible};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ impl Method<Cover> for Solver {
         _: &Params,
         cx: &mut Context<'_, Cover>,
     ) -> Result<Outcome, MethodError> {
-        let ask = Ask {
+        let ask = SolveRequest {
             model: &self.model,
             options: self.options.clone(),
             start: self.start.clone(),

@@ -1,7 +1,7 @@
 //! The claimed bound over all pods of the size.
 
 use super::flow::interval;
-use super::network::Network;
+use super::network::CheckedNetwork;
 use super::wiring::Wiring;
 use super::{EXACT, Envelope, Findings, code, cover};
 use lightbay_core::kind::Depth;
@@ -72,9 +72,9 @@ fn torus(cubes: usize) -> f64 {
 /// Bound by lengths of all possible circuits: every pod pays for its electrical links and at most the dearest
 /// circuit of each switch, and its chips are no closer than where all circuits exist.
 fn relaxation(wiring: &Wiring, claimed: f64, depth: Depth) -> Option<f64> {
-    let network = Network::of_all_circuits(wiring);
+    let network = CheckedNetwork::of_all_circuits(wiring);
     let start = vec![1.0; network.classes];
-    let settled = |known: &super::flow::Interval| {
+    let settled = |known: &super::flow::FlowInterval| {
         // Divided circuits that carry more than the claim do not disprove it, but nothing here can prove it then.
         known.upper <= claimed * (1.0 + EXACT) || known.lower > claimed * (1.0 + EXACT)
     };

@@ -5,7 +5,7 @@
 //! of the size can have, the upper end bounds them all.
 
 use super::group::Symmetric;
-use super::network::{CAPACITY, Network};
+use super::network::{CAPACITY, CheckedNetwork};
 use super::wiring::Wiring;
 use super::{EXACT, Findings, SOLVED, code};
 use crate::plan::TpuResult;
@@ -32,7 +32,7 @@ const CLOSED: f64 = 1e-7;
 
 /// Interval in which the largest flow of a network lies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Interval {
+pub(super) struct FlowInterval {
     /// A flow of this many flits per cycle and ordered pair exists.
     pub lower: f64,
     /// No flow is larger.
@@ -58,7 +58,7 @@ pub(super) fn check(
         ));
         return;
     }
-    let network = Network::of(wiring, group);
+    let network = CheckedNetwork::of(wiring, group);
     let (lower, upper) = (result.claims.mcf_lower, result.claims.mcf_upper);
     let certificates = &result.certificates;
     let classes = certificates.class_lengths.as_deref().map(|lengths| network.spread(wiring, lengths));
@@ -67,7 +67,7 @@ pub(super) fn check(
     let start = start.unwrap_or_else(|| vec![1.0; network.classes]);
     // No pod, so not this one, carries more than the bound over all.
     let most = bound.map_or(upper, |bound| bound.min(upper));
-    let settled = |known: &Interval| {
+    let settled = |known: &FlowInterval| {
         (known.lower >= lower || known.upper < lower * (1.0 - EXACT))
             && (known.upper <= most * (1.0 + EXACT) || known.lower > most * (1.0 + EXACT))
     };
@@ -109,7 +109,7 @@ pub(super) fn check(
 
 /// The master program over the columns so far.
 struct Master<'n> {
-    network: &'n Network,
+    network: &'n CheckedNetwork,
     instance: Instance,
     /// Columns before those of flows.
     fixed: usize,
@@ -122,7 +122,7 @@ struct Master<'n> {
 impl<'n> Master<'n> {
     /// Columns: the size of all links `t`, then the size of each class that shares a switch. Rows: classes, switches,
     /// groups.
-    fn new(network: &'n Network, unit: f64) -> Result<Self, Error> {
+    fn new(network: &'n CheckedNetwork, unit: f64) -> Result<Self, Error> {
         let mut model = Model::new("throughput");
         let t = model.column("t", 0.0, f64::INFINITY, 1.0);
         let whole = network.whole();
@@ -193,12 +193,12 @@ impl<'n> Master<'n> {
 
 /// A flow that exists and a bound on all, until `settled` says that it is enough, both meet, or it is told to stop.
 pub(super) fn interval(
-    network: &Network,
+    network: &CheckedNetwork,
     start: &[f64],
     stop: &StopTest,
-    settled: &dyn Fn(&Interval) -> bool,
-) -> Result<Interval, Error> {
-    let mut known = Interval { lower: 0.0, upper: f64::INFINITY, stopped: false };
+    settled: &dyn Fn(&FlowInterval) -> bool,
+) -> Result<FlowInterval, Error> {
+    let mut known = FlowInterval { lower: 0.0, upper: f64::INFINITY, stopped: false };
     let mut lengths = normalised(network, start.to_vec());
     let mut best = lengths.clone();
     let mut program: Option<Master<'_>> = None;
@@ -241,7 +241,7 @@ pub(super) fn interval(
 }
 
 /// Lengths that cost 1, none shorter than a millionth of the mean.
-fn normalised(network: &Network, mut lengths: Vec<f64>) -> Vec<f64> {
+fn normalised(network: &CheckedNetwork, mut lengths: Vec<f64>) -> Vec<f64> {
     let sum: f64 = lengths.iter().map(|length| length.max(0.0)).sum();
     let mean = sum / lengths.len() as f64;
     for length in &mut lengths {

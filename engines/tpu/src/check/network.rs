@@ -12,7 +12,7 @@ pub(super) const CAPACITY: f64 = 2.0;
 /// A network of links. A link carries one unit in each direction, and the reversal of a flow is a flow, so that a class
 /// of links has one length.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(super) struct CheckedNetwork {
     /// The far end and the class of every link, by chip; links are alike in both directions.
     links: Vec<Vec<(u32, u32)>>,
     pub classes: usize,
@@ -45,7 +45,7 @@ fn electrical() -> [[Option<u32>; PORTS]; CHIPS] {
     classes
 }
 
-impl Network {
+impl CheckedNetwork {
     /// A pod: with symmetry the 192 link classes and the sources of cube 0, else every link and every source by
     /// itself (one column for each cube).
     pub fn of(wiring: &Wiring, group: Option<Symmetric>) -> Self {

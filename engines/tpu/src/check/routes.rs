@@ -206,7 +206,7 @@ struct Tally {
     /// Routes over each arc: of cube 0's classes if only its routes are listed, else of the pod.
     loads: Vec<u64>,
     vc_hops: Vec<u64>,
-    turns: Turns,
+    turns: TakenTurns,
     per_cube: bool,
 }
 
@@ -214,7 +214,12 @@ impl Tally {
     fn new(wiring: &Wiring, sources: usize, vcs: usize) -> Self {
         let per_cube = sources < wiring.nodes();
         let chips = if per_cube { CHIPS } else { wiring.nodes() };
-        Self { loads: vec![0; PORTS * chips], vc_hops: vec![0; vcs], turns: Turns::new(chips, vcs), per_cube }
+        Self {
+            loads: vec![0; PORTS * chips],
+            vc_hops: vec![0; vcs],
+            turns: TakenTurns::new(chips, vcs),
+            per_cube,
+        }
     }
 
     fn place_of(&self, node: usize) -> usize {
@@ -275,7 +280,7 @@ impl Tally {
 }
 
 /// Which channel follows which: for each channel (arc, virtual channel) the ports and virtual channels next.
-struct Turns {
+struct TakenTurns {
     vcs: usize,
     /// Chips whose arcs are numbered: 64 if the others follow by translation.
     chips: usize,
@@ -283,7 +288,7 @@ struct Turns {
     next: Vec<u64>,
 }
 
-impl Turns {
+impl TakenTurns {
     fn new(chips: usize, vcs: usize) -> Self {
         Self { vcs, chips, next: vec![0; chips * PORTS * vcs] }
     }

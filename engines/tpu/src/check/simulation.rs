@@ -5,7 +5,7 @@
 //! simulation took, so it is done in the exact depth only; until then the figures are said to be claimed, and only what
 //! no simulation can find is refused.
 
-use super::{EXACT, Findings, Simulator, code};
+use super::{EXACT, Findings, SimulateAgain, code};
 use crate::plan::{Simulation, TpuResult};
 use crate::scenario::TpuScenario;
 use lightbay_core::kind::Depth;
@@ -14,7 +14,7 @@ use lightbay_core::kind::Depth;
 pub(super) fn check(
     scenario: &TpuScenario,
     result: &TpuResult,
-    simulator: Simulator<'_>,
+    simulator: SimulateAgain<'_>,
     depth: Depth,
     found: &mut Findings,
     remarks: &mut Vec<String>,

@@ -121,9 +121,9 @@ fn the_checker_finds_what_is_wrong() {
 fn all_to_all_along_routes_is_as_long_as_the_fullest_arc_or_little_more() {
     let watch = &mut Unwatched::default();
     let torus = baselines::pt([4, 4, 8]).unwrap();
-    let in_order = dor::route(&torus, [4, 4, 8], false, &dor::Settings::default(), watch).unwrap();
+    let in_order = dor::route(&torus, [4, 4, 8], false, &dor::DorSettings::default(), watch).unwrap();
     let design = formula(2);
-    let settings = routing::Settings::default();
+    let settings = routing::RoutingSettings::default();
     let balanced = routing::route(&design, &settings, watch).unwrap().routing;
     for (pod, routing) in [(torus, in_order), (design, balanced)] {
         let exchange = single_path(&pod, &routing, watch).unwrap();
@@ -148,7 +148,7 @@ fn all_to_all_along_routes_is_as_long_as_the_fullest_arc_or_little_more() {
 fn the_flow_of_a_certificate_splits_into_paths() {
     let pod = formula(2);
     let watch = &mut Unwatched::default();
-    let attempt = mcf::attempt(&pod, &mcf::Settings::default(), None, watch);
+    let attempt = mcf::attempt(&pod, &mcf::FlowSettings::default(), None, watch);
     let (flow, certificate) = (attempt.flow.unwrap(), attempt.certificate.unwrap());
     let used = fractional(&flow, certificate.upper);
     assert!((1.0 - 2e-3..=1.0 + 1e-9).contains(&used.share()), "{used:?}");

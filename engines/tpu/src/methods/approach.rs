@@ -11,8 +11,8 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// What tells methods on the model apart.
-pub(super) trait Approach: Send + Sync {
+/// A method on the optimisation model, see [`OnModel`].
+pub(super) trait ModelMethod: Send + Sync {
     /// Name of the method.
     const NAME: &'static str;
 
@@ -35,10 +35,10 @@ pub(super) trait Approach: Send + Sync {
     ) -> Result<Outcome, MethodError>;
 }
 
-/// The method that takes an approach.
-pub(super) struct By<A>(pub A);
+/// Adapter that prepares the group and runs a [`ModelMethod`] on it.
+pub(super) struct OnModel<A>(pub A);
 
-impl<A: Approach> Method<Tpu> for By<A> {
+impl<A: ModelMethod> Method<Tpu> for OnModel<A> {
     fn info(&self) -> MethodInfo {
         self.0.info()
     }
@@ -66,7 +66,7 @@ impl<A: Approach> Method<Tpu> for By<A> {
 ///
 /// # Errors
 /// A topology that is not to be designed, a pod that is too large, or a group of another order.
-pub(super) fn group_of<A: Approach>(scenario: &TpuScenario) -> Result<Group, MethodError> {
+pub(super) fn group_of<A: ModelMethod>(scenario: &TpuScenario) -> Result<Group, MethodError> {
     if scenario.topology != TopologyChoice::Design {
         return Err(finish::other_topology(A::NAME, scenario));
     }

@@ -13,17 +13,17 @@ use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
 /// A torus of the scenario's job shape.
-pub(super) struct Baseline {
+pub(super) struct BaselineMethod {
     pub twisted: bool,
 }
 
-impl Baseline {
+impl BaselineMethod {
     const fn name(&self) -> &'static str {
         if self.twisted { "pdtt" } else { "pt" }
     }
 }
 
-impl Method<Tpu> for Baseline {
+impl Method<Tpu> for BaselineMethod {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: self.name(),

@@ -17,10 +17,10 @@ use crate::model::group::Group;
 use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
 use crate::scenario::{TopologyChoice, TpuScenario};
-use crate::search::anneal::families::{Family, Turns, families};
+use crate::search::anneal::families::{CubeSymmetries, Family, families};
 use crate::search::anneal::ties::Ties;
 use crate::search::anneal::tournament::{self, Entry};
-use crate::search::anneal::{Design, Objective, Settings, anneal};
+use crate::search::anneal::{AnnealSettings, Design, Objective, anneal};
 use crate::series;
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics::cover::tight_cover_bound;
@@ -71,7 +71,7 @@ const WORTH: f64 = 2e-4;
 
 impl Method<Tpu> for Fast {
     fn info(&self) -> MethodInfo {
-        let usual = Settings::default();
+        let usual = AnnealSettings::default();
         let mut params = vec![
             ParamInfo::int(
                 "steps",
@@ -150,7 +150,7 @@ impl Method<Tpu> for Fast {
         general::suits(general_steps, body)?;
         finish::announce(body, cx);
         cx.bound(tight_cover_bound(body.nodes()));
-        let mut search = Search::new(params, body, cx);
+        let mut search = FastSearch::new(params, body, cx);
         search.search(body, given.as_ref(), general_steps)?;
         if let Some(best) = search.best {
             let chosen = Chosen {
@@ -166,7 +166,7 @@ impl Method<Tpu> for Fast {
 
 /// The best pod so far.
 #[derive(Clone, Debug)]
-struct Best {
+struct BestPod {
     pod: Topology,
     /// Where designs like it are found; `None` for a pod without symmetry, which is not searched from.
     entry: Option<Entry>,
@@ -174,17 +174,17 @@ struct Best {
     source: String,
 }
 
-struct Search<'s, 'a> {
+struct FastSearch<'s, 'a> {
     cx: &'s mut Context<'a, Tpu>,
     cubes: usize,
-    settings: Settings,
+    settings: AnnealSettings,
     rounds: u32,
-    turns: Turns,
+    turns: CubeSymmetries,
     mean_share: f64,
     /// Width of the certificates that designs are compared by.
     gap: f64,
     max_rounds: u32,
-    best: Option<Best>,
+    best: Option<BestPod>,
     curve: Curve,
 }
 
@@ -209,11 +209,11 @@ const fn usual(cubes: usize) -> (u64, u32, u32) {
     }
 }
 
-impl<'s, 'a> Search<'s, 'a> {
+impl<'s, 'a> FastSearch<'s, 'a> {
     fn new(params: &Params, scenario: &TpuScenario, cx: &'s mut Context<'a, Tpu>) -> Self {
         let cubes = usize::from(scenario.cubes);
         let (steps, chains, rounds) = usual(cubes);
-        let mut settings = Settings { chains, steps, ..Settings::default() };
+        let mut settings = AnnealSettings { chains, steps, ..AnnealSettings::default() };
         let count = |name: &str| params.int(name).and_then(|value| u64::try_from(value).ok());
         settings.steps = count("steps").unwrap_or(steps).max(1);
         settings.chains = count("chains").map_or(chains, |chains| chains as u32).max(1);
@@ -227,12 +227,12 @@ impl<'s, 'a> Search<'s, 'a> {
             settings,
             rounds: count("rounds").map_or(rounds, |rounds| rounds as u32),
             turns: match params.text("symmetry") {
-                Some("free") => Turns::Free,
-                Some("diagonal") => Turns::Diagonal,
-                Some("centre") => Turns::Centre,
-                Some("mirror") => Turns::Mirror,
-                Some("half_turn") => Turns::HalfTurn,
-                _ => Turns::Any,
+                Some("free") => CubeSymmetries::Free,
+                Some("diagonal") => CubeSymmetries::Diagonal,
+                Some("centre") => CubeSymmetries::Centre,
+                Some("mirror") => CubeSymmetries::Mirror,
+                Some("half_turn") => CubeSymmetries::HalfTurn,
+                _ => CubeSymmetries::Any,
             },
             mean_share: params.float("mean_share").unwrap_or(0.1),
             gap: if params.float("certificate_gap").is_some() {
@@ -292,7 +292,7 @@ impl<'s, 'a> Search<'s, 'a> {
             None => "it has no symmetry, so designs are searched beside it".to_owned(),
         };
         self.cx.hot_start_fate(HotStartFate::Accepted, why, Some(hot.value), Some(certificate.lower));
-        self.best = Some(Best { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });
+        self.best = Some(BestPod { pod: hot.topology, entry, certificate, source: "hot start".to_owned() });
         // A first round from it, before anything is begun anew.
         if self.best.as_ref().is_some_and(|best| best.entry.is_some()) && self.rounds > 0 {
             self.round(0, &mut Vec::new())?;
@@ -331,7 +331,7 @@ impl<'s, 'a> Search<'s, 'a> {
             (self.settings, self.mean_share, self.gap, self.max_rounds);
         let (mut curve, mut first, cubes) = (self.curve, self.best.is_none(), self.cubes);
         // The best pod that was certified on the way, if the search ends there.
-        let mut early: Option<Best> = None;
+        let mut early: Option<BestPod> = None;
         let entries = tournament::tournament(
             tried,
             &settings,
@@ -347,12 +347,12 @@ impl<'s, 'a> Search<'s, 'a> {
                     let pod = Topology::symmetric(entry.family.group.clone(), entry.design.voltage);
                     if let Some(hops) = metrics::hops(&pod) {
                         let settings =
-                            mcf::Settings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
+                            mcf::FlowSettings { gap: gap.max(FIRST_GAP), max_rounds, ..Default::default() };
                         let certificate = mcf::certify(&pod, &settings, start_lengths(&pod).as_deref(), cx)?;
                         finish::offer(&pod, hops, &certificate, &entry.family.name, cx)?;
                         let source = entry.family.name.clone();
                         if early.as_ref().is_none_or(|known| certificate.lower > known.certificate.lower) {
-                            early = Some(Best { pod, entry: Some(entry.clone()), certificate, source });
+                            early = Some(BestPod { pod, entry: Some(entry.clone()), certificate, source });
                         }
                     }
                     cx.phase("anneal", "the tournament goes on");
@@ -401,23 +401,24 @@ impl<'s, 'a> Search<'s, 'a> {
     /// Searches designs without symmetry of the cube in their own right, where such ones are the best after cuts though
     /// the metrics, which the tournament goes by, say otherwise: +0.1 % at 256 chips, nothing at 128 and 192.
     fn without_symmetry(&mut self, given: Option<&Group>) -> Result<(), MethodError> {
-        let tied = |best: &Best| {
+        let tied = |best: &BestPod| {
             best.entry.as_ref().is_some_and(|Entry { family, .. }| family.ties != Ties::free(&family.group))
         };
-        if self.cubes != UNTIED || self.turns != Turns::Any || !self.best.as_ref().is_some_and(tied) {
+        if self.cubes != UNTIED || self.turns != CubeSymmetries::Any || !self.best.as_ref().is_some_and(tied)
+        {
             return Ok(());
         }
         // The best so far would keep the others from being certified before they had their cuts.
         let known = self.best.take();
-        self.turns = Turns::Free;
+        self.turns = CubeSymmetries::Free;
         let ended = self.tournament(given).and_then(|()| self.rounds());
         self.keep(known);
         ended
     }
 
     /// Takes a pod as the best unless the present best carries more.
-    fn keep(&mut self, known: Option<Best>) {
-        let lower = |best: &Option<Best>| best.as_ref().map_or(0.0, |best| best.certificate.lower);
+    fn keep(&mut self, known: Option<BestPod>) {
+        let lower = |best: &Option<BestPod>| best.as_ref().map_or(0.0, |best| best.certificate.lower);
         if known.is_some() && lower(&known) >= lower(&self.best) {
             self.best = known;
         }
@@ -438,7 +439,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let lengths = best.certificate.class_lengths.clone().or_else(|| start_lengths(&best.pod));
         let certificate = self.certify(&best.pod, hops, lengths.as_deref(), &best.source, FINAL)?;
         if certificate.lower > best.certificate.lower {
-            self.best = Some(Best { certificate, ..best });
+            self.best = Some(BestPod { certificate, ..best });
         }
         Ok(())
     }
@@ -478,7 +479,7 @@ impl<'s, 'a> Search<'s, 'a> {
             cuts: cuts.clone(),
             mean_share: self.mean_share,
         };
-        let settings = Settings {
+        let settings = AnnealSettings {
             steps: ((self.settings.steps as f64 * ROUND_STEPS) as u64).max(1),
             hot: self.settings.hot * REHEAT,
             ..self.settings
@@ -522,7 +523,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let certificate = self.certify(&pod, hops, lengths.as_deref(), &source, self.gap)?;
         let better = self.best.as_ref().is_none_or(|best| certificate.lower > best.certificate.lower);
         if better {
-            self.best = Some(Best { pod, entry: Some(entry), certificate, source });
+            self.best = Some(BestPod { pod, entry: Some(entry), certificate, source });
         }
         Ok(better)
     }
@@ -535,7 +536,7 @@ impl<'s, 'a> Search<'s, 'a> {
         source: &str,
         gap: f64,
     ) -> Result<Certificate, MethodError> {
-        let settings = mcf::Settings { gap, max_rounds: self.max_rounds, ..mcf::Settings::default() };
+        let settings = mcf::FlowSettings { gap, max_rounds: self.max_rounds, ..mcf::FlowSettings::default() };
         let certificate = mcf::certify(pod, &settings, lengths, self.cx)?;
         finish::offer(pod, hops, &certificate, source, self.cx)?;
         Ok(certificate)
@@ -552,7 +553,7 @@ impl<'s, 'a> Search<'s, 'a> {
         self.cx.offer_fate(&plan, Some(certificate.lower), taken);
         if taken {
             let entry = self.entry_of(&pod);
-            self.best = Some(Best { pod, entry, certificate, source: "offer".to_owned() });
+            self.best = Some(BestPod { pod, entry, certificate, source: "offer".to_owned() });
         }
         Ok(())
     }

@@ -15,10 +15,10 @@ use crate::model::topology::Topology;
 use crate::plan::Routing;
 use crate::routing::dor;
 use crate::routing::faults::{self, FaultTurns};
-use crate::routing::{self, Found, RouteSelection};
+use crate::routing::{self, FoundRoutes, RouteSelection};
 use crate::scenario::{SimulationSettings, TpuScenario};
 use crate::series;
-use crate::simulate::{self, Search};
+use crate::simulate::{self, SaturationSearch};
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics::{self, Hops};
 use lightbay_core::context::Context;
@@ -121,7 +121,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "saturation_search",
             &["bisection", "steps"],
             "bisection",
-            "Search for the saturation point: bisection after a coarse curve, or every step of the rate.",
+            "SaturationSearch for the saturation point: bisection after a coarse curve, or every step of the rate.",
         ),
     ]
     .into_iter()
@@ -130,8 +130,8 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
 }
 
 /// The settings of a certificate.
-pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::Settings {
-    let mut settings = mcf::Settings::of(nodes);
+pub fn certificate_settings(params: &Params, nodes: usize) -> mcf::FlowSettings {
+    let mut settings = mcf::FlowSettings::of(nodes);
     if let Some(gap) = params.float("certificate_gap") {
         settings.gap = gap;
     }
@@ -146,9 +146,13 @@ pub fn route_seed(mut stream: Stream) -> u64 {
     stream.next_u64()
 }
 
-/// Search for the saturation point that the parameters ask for.
-pub fn search(params: &Params) -> Search {
-    if params.text("saturation_search") == Some("steps") { Search::Steps } else { Search::Bisection }
+/// SaturationSearch for the saturation point that the parameters ask for.
+pub fn search(params: &Params) -> SaturationSearch {
+    if params.text("saturation_search") == Some("steps") {
+        SaturationSearch::Steps
+    } else {
+        SaturationSearch::Bisection
+    }
 }
 
 /// A problem of the scenario or a parameter as the end of a method.
@@ -352,14 +356,14 @@ enum Wished {
 #[derive(Clone, Debug)]
 struct Wanted {
     routing: Wished,
-    settings: routing::Settings,
+    settings: routing::RoutingSettings,
     with_routes: bool,
     faults: bool,
     with_faults: bool,
     fault_turns: FaultTurns,
     fault_saturation: bool,
     simulate: Option<SimulationSettings>,
-    search: Search,
+    search: SaturationSearch,
     seed: u64,
 }
 
@@ -392,7 +396,7 @@ impl Wanted {
         }
         let large = chosen.topology.nodes() > WRITTEN_UP_TO && routing == Wished::DimensionOrder;
         let with_routes = params.get("with_routes").map_or(!large, |_| params.bool("with_routes"));
-        let mut settings = routing::Settings::of(scenario, seed);
+        let mut settings = routing::RoutingSettings::of(scenario, seed);
         settings.balance = params.bool("balance");
         if let Some(passes) = params.int("route_passes").and_then(|passes| u32::try_from(passes).ok()) {
             settings.passes = passes;
@@ -442,7 +446,7 @@ impl Wanted {
 /// Routes and, where turns were chosen for them, what a sweep over faults begins with.
 struct Routes {
     routing: Routing,
-    found: Option<Found>,
+    found: Option<FoundRoutes>,
 }
 
 fn route(
@@ -481,10 +485,10 @@ fn routes(
     watch: &mut impl Watch,
 ) -> Result<Routes, MethodError> {
     if let (Wished::DimensionOrder, Some(torus)) = (wanted.routing, torus) {
-        let settings = dor::Settings {
+        let settings = dor::DorSettings {
             failed: wanted.settings.failed.clone(),
             with_routes: wanted.with_routes || wanted.simulate.is_some(),
-            ..dor::Settings::default()
+            ..dor::DorSettings::default()
         };
         let routing = dor::route(pod, torus.shape, torus.twisted, &settings, watch)?;
         return Ok(Routes { routing, found: None });
@@ -496,7 +500,7 @@ fn routes(
 /// Looks at every failed switch. Routes in dimension order cannot avoid one, so tori are swept with allowed turns.
 fn sweep(
     parts: &mut Parts,
-    found: Option<Found>,
+    found: Option<FoundRoutes>,
     wanted: &Wanted,
     cx: &mut Context<'_, Tpu>,
 ) -> Result<(), MethodError> {
@@ -506,7 +510,7 @@ fn sweep(
         Some(found) => found,
         None => routing::find(pod, &wanted.settings, cx)?,
     };
-    let settings = faults::Settings {
+    let settings = faults::FaultSettings {
         routing: wanted.settings.clone(),
         turns: wanted.fault_turns,
         with_routes: wanted.with_faults,

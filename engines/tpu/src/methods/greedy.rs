@@ -1,6 +1,6 @@
 //! `tons-lp-greedy`: relaxations in which more and more switches are fixed at what the last one gave most to.
 
-use super::approach::Approach;
+use super::approach::ModelMethod;
 use super::finish::{self, Chosen};
 use super::lp;
 use crate::Tpu;
@@ -25,7 +25,7 @@ const NOISE: f64 = 1e-2;
 /// Random stream of the noise.
 const NOISE_STREAM: u64 = 1;
 
-impl Approach for Greedy {
+impl ModelMethod for Greedy {
     const NAME: &'static str = "tons-lp-greedy";
     const MOST_CUBES: usize = 8;
 

@@ -1,6 +1,6 @@
 //! `tons-lp`: the relaxation of the optimisation model, and pods rounded from it.
 
-use super::approach::Approach;
+use super::approach::ModelMethod;
 use super::finish::{self, Chosen};
 use crate::Tpu;
 use crate::model::group::Group;
@@ -26,7 +26,7 @@ const MOST_ROUNDS: u32 = 2000;
 /// First number of the random streams of roundings.
 const ROUNDING_STREAM: u64 = 1;
 
-impl Approach for Relaxation {
+impl ModelMethod for Relaxation {
     const NAME: &'static str = "tons-lp";
     /// Beyond, the cover bound is much tighter anyway.
     const MOST_CUBES: usize = 16;
@@ -132,7 +132,7 @@ pub(super) fn relaxed(
     let fixed = allowed.iter().filter(|elements| elements.len() == 1).count();
     cx.phase("relaxation", format!("{} of {SWITCHES} switches fixed", if free { 0 } else { fixed }));
     cx.solver(format!("HiGHS {}", lightbay_highs::instance::version()));
-    let settings = relaxation::Settings {
+    let settings = relaxation::RelaxationSettings {
         gap: params.float("relaxation_gap").unwrap_or(0.002),
         max_rounds: MOST_ROUNDS,
     };

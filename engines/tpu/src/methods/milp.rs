@@ -1,6 +1,6 @@
 //! `tons-milp`: the optimisation model by branch and bound, for small pods; and the model for other solvers.
 
-use super::approach::{Approach, group_of};
+use super::approach::{ModelMethod, group_of};
 use super::finish::{self, Chosen};
 use super::lp;
 use crate::Tpu;
@@ -8,7 +8,7 @@ use crate::methods::assemble::{Parts, candidate};
 use crate::model::group::Group;
 use crate::model::topology::Topology;
 use crate::plan::TpuResult;
-use crate::programs::program::{Ask, MOST_CUBES, Program};
+use crate::programs::program::{MOST_CUBES, PodProgram, PodProgramRequest};
 use crate::scenario::TpuScenario;
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics::{Hops, cover_bound, hops};
@@ -30,7 +30,7 @@ use rand::{Rng, RngExt};
 pub(super) struct Milp;
 
 /// The model for other solvers.
-pub(super) struct Written;
+pub(super) struct PodModel;
 
 /// Pods drawn for a start if there is no hot start.
 const DRAWS: u64 = 400;
@@ -45,11 +45,11 @@ const TOLERANCE: f64 = 1e-5;
 /// What the solver's tolerances may add to a bound, relative.
 const SLIP: f64 = 1e-6;
 
-fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> Ask<'g> {
-    Ask { group, tolerated_faults: scenario.tolerated_ocs_faults, whole: true }
+fn ask<'g>(group: &'g Group, scenario: &TpuScenario) -> PodProgramRequest<'g> {
+    PodProgramRequest { group, tolerated_faults: scenario.tolerated_ocs_faults, whole: true }
 }
 
-impl Approach for Milp {
+impl ModelMethod for Milp {
     const NAME: &'static str = "tons-milp";
     const MOST_CUBES: usize = MOST_CUBES;
 
@@ -73,8 +73,8 @@ impl Approach for Milp {
         cx: &mut Context<'_, Tpu>,
     ) -> Result<Outcome, MethodError> {
         cx.phase("model", format!("circuits and flows of {} chips", body.nodes()));
-        let program = Program::new(ask(&group, body), cx)?;
-        let mut reading = Reading { group: group.clone(), program, best: None };
+        let program = PodProgram::new(ask(&group, body), cx)?;
+        let mut reading = PlanReader { group: group.clone(), program, best: None };
         let size = reading.program.model().size();
         cx.report(EventBody::Model(ModelSize {
             after: "written in full".to_owned(),
@@ -105,7 +105,8 @@ impl Approach for Milp {
             options = options.set("mip_lp_solver", "ipx");
         }
         let program = reading.program.clone();
-        let asked = solve::Ask { model: program.model(), options, start, isolated: solve::isolated(params) };
+        let asked =
+            solve::SolveRequest { model: program.model(), options, start, isolated: solve::isolated(params) };
         let solution = solve::run(asked, &mut reading, cx)?;
         if reading.best.is_none() && solution.status == Ending::Infeasible {
             return Ok(Outcome::Infeasible(
@@ -149,13 +150,13 @@ fn started(body: &TpuScenario, group: &Group, cx: &mut Context<'_, Tpu>) -> Opti
 }
 
 /// Makes pods of the solver's points.
-struct Reading {
+struct PlanReader {
     group: Group,
-    program: Program,
+    program: PodProgram,
     best: Option<(Certificate, Topology)>,
 }
 
-impl Reading {
+impl PlanReader {
     /// Certifies a pod and hands it over if it is better.
     fn judge(&mut self, cx: &mut Context<'_, Tpu>, pod: Topology, source: &str) -> Result<bool, MethodError> {
         let Some(distances) = hops(&pod) else { return Ok(false) };
@@ -192,7 +193,7 @@ impl Reading {
     }
 }
 
-impl Reader<Tpu> for Reading {
+impl Reader<Tpu> for PlanReader {
     fn incumbent(
         &mut self,
         cx: &mut Context<'_, Tpu>,
@@ -216,7 +217,7 @@ impl Reader<Tpu> for Reading {
     }
 }
 
-impl Modelled<Tpu> for Written {
+impl Modelled<Tpu> for PodModel {
     fn name(&self) -> &'static str {
         Milp::NAME
     }
@@ -227,7 +228,7 @@ impl Modelled<Tpu> for Written {
 
     fn model(&self, scenario: &Scenario<Tpu>, _params: &Params) -> Result<Model, MethodError> {
         let group = group_of::<Milp>(&scenario.body)?;
-        Ok(Program::new(ask(&group, &scenario.body), &mut Unwatched::default())?.model().clone())
+        Ok(PodProgram::new(ask(&group, &scenario.body), &mut Unwatched::default())?.model().clone())
     }
 
     fn plan(
@@ -237,7 +238,7 @@ impl Modelled<Tpu> for Written {
         values: &[f64],
     ) -> Result<Candidate<TpuResult>, MethodError> {
         let group = group_of::<Milp>(&scenario.body)?;
-        let program = Program::new(ask(&group, &scenario.body), &mut Unwatched::default())?;
+        let program = PodProgram::new(ask(&group, &scenario.body), &mut Unwatched::default())?;
         let columns = program.model().columns();
         if values.len() != columns {
             return Err(MethodError::Failed(format!(
@@ -252,7 +253,7 @@ impl Modelled<Tpu> for Written {
         let Some(distances): Option<Hops> = hops(&pod) else {
             return Err(MethodError::Failed("the circuits of the point do not join all cubes".to_owned()));
         };
-        let settings = mcf::Settings::of(pod.nodes());
+        let settings = mcf::FlowSettings::of(pod.nodes());
         let certificate = mcf::certify(&pod, &settings, None, &mut Unwatched::default())?;
         Ok(candidate(Parts::of(pod, distances, certificate)))
     }

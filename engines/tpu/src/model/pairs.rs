@@ -4,7 +4,7 @@ use super::group::Group;
 use super::pod::{CHIPS, parts};
 
 /// Classes of unordered pairs under the translations.
-pub(crate) struct Pairs<'g> {
+pub(crate) struct PairClasses<'g> {
     group: &'g Group,
     pub(crate) nodes: usize,
     /// Row of each ordered pair with its first chip in cube 0: `chip * nodes + node`.
@@ -15,7 +15,7 @@ pub(crate) struct Pairs<'g> {
 
 const NONE: u32 = u32::MAX;
 
-impl<'g> Pairs<'g> {
+impl<'g> PairClasses<'g> {
     /// The classes of all pairs of a pod.
     pub(crate) fn new(group: &'g Group) -> Self {
         let nodes = CHIPS * group.order();

@@ -6,7 +6,7 @@
 //! itself, is at most the link there. A self link does not occur (C1), and a class of pairs has one row (C2, C7).
 
 use crate::model::group::Group;
-use crate::model::pairs::Pairs;
+use crate::model::pairs::PairClasses;
 use crate::model::pod::{CHIPS, ELECTRICAL, ELECTRICAL_LINKS, SWITCHES, electrical, face_chip, node};
 use lightbay_core::building::Building;
 use lightbay_core::method::MethodError;
@@ -19,7 +19,7 @@ pub const MOST_CUBES: usize = 4;
 
 /// The model of all pods that are symmetric under a group.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct PodProgram {
     model: Model,
     /// `circuits[switch][element]`.
     circuits: Vec<Vec<Column>>,
@@ -27,7 +27,7 @@ pub struct Program {
 
 /// What is to be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'g> {
+pub struct PodProgramRequest<'g> {
     /// Numbers the cubes.
     pub group: &'g Group,
     /// Failed switches at once that the pod is to survive (C8); 0 leaves the row out.
@@ -42,15 +42,15 @@ const REPORTED: u64 = 128;
 /// Rows between two questions whether to go on.
 const ROWS_ASKED: usize = 64;
 
-impl Program {
+impl PodProgram {
     /// Writes the model, as part of a run that may stop meanwhile.
     ///
     /// # Errors
     /// The reason to stop.
-    pub fn new<W: Watch>(ask: Ask<'_>, watch: &mut W) -> Result<Self, MethodError> {
-        let Ask { group, .. } = ask;
+    pub fn new<W: Watch>(ask: PodProgramRequest<'_>, watch: &mut W) -> Result<Self, MethodError> {
+        let PodProgramRequest { group, .. } = ask;
         let order = group.order();
-        let pairs = Pairs::new(group);
+        let pairs = PairClasses::new(group);
         let mut model = Model::new("tons");
         model.maximise = true;
         // C8: a cut around one cube, to which a switch contributes at most two links.

@@ -44,7 +44,7 @@ pub struct Relaxed {
 
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct RelaxationSettings {
     /// Relative distance of the two ends at which to end.
     pub gap: f64,
     /// Sweeps after which to end at any distance.
@@ -119,19 +119,19 @@ impl Space {
 pub fn relax<W: Watch>(
     group: &Group,
     allowed: &Allowed,
-    settings: Settings,
+    settings: RelaxationSettings,
     watch: &mut W,
     mut on: impl FnMut(&mut W, f64, f64),
 ) -> Result<Relaxed, MethodError> {
     let space = Space::new(group, allowed);
-    let outcome = Program::run(&space, group.order(), allowed, settings, watch, &mut on);
+    let outcome = RelaxedProgram::run(&space, group.order(), allowed, settings, watch, &mut on);
     outcome.map_err(|trouble| match stop_of(trouble) {
         Err(stopped) => stopped,
         Ok(words) => MethodError::Failed(words),
     })
 }
 
-struct Program<'s> {
+struct RelaxedProgram<'s> {
     space: &'s Space,
     instance: Instance,
     unit: f64,
@@ -140,7 +140,7 @@ struct Program<'s> {
     loads: Vec<Vec<f64>>,
 }
 
-impl<'s> Program<'s> {
+impl<'s> RelaxedProgram<'s> {
     /// Columns: `t`, then the size of each circuit in units of `t`, then flows. Rows: classes, switches, groups.
     fn new(space: &'s Space, unit: f64) -> Result<Self, Trouble> {
         let mut model = Model::new("relaxation");
@@ -195,7 +195,7 @@ impl<'s> Program<'s> {
         space: &'s Space,
         cubes: usize,
         allowed: &Allowed,
-        settings: Settings,
+        settings: RelaxationSettings,
         watch: &mut W,
         on: &mut impl FnMut(&mut W, f64, f64),
     ) -> Result<Relaxed, Trouble> {

@@ -1,5 +1,5 @@
-use super::program::{Ask, Program};
-use super::relaxation::{Settings, all, relax};
+use super::program::{PodProgram, PodProgramRequest};
+use super::relaxation::{RelaxationSettings, all, relax};
 use crate::model::group::Group;
 use crate::model::topology::Topology;
 use crate::throughput::mcf;
@@ -16,10 +16,10 @@ fn the_relaxation_with_every_switch_fixed_is_the_flow_of_that_pod() {
     let group = Group::abelian(&[2]).unwrap();
     let voltage: [u16; 48] = std::array::from_fn(|o| ((o * o + 3 * o + 1) % 2) as u16);
     let fixed = voltage.iter().map(|g| vec![*g]).collect();
-    let settings = Settings { gap: 1e-3, max_rounds: 200 };
+    let settings = RelaxationSettings { gap: 1e-3, max_rounds: 200 };
     let relaxed = relax(&group, &fixed, settings, &mut Unwatched::default(), |_, _, _| ()).unwrap();
     let pod = Topology::symmetric(group, voltage);
-    let known = mcf::certify(&pod, &mcf::Settings::default(), None, &mut Unwatched::default()).unwrap();
+    let known = mcf::certify(&pod, &mcf::FlowSettings::default(), None, &mut Unwatched::default()).unwrap();
     assert!(relaxed.lower <= known.upper && relaxed.upper >= known.lower, "{relaxed:?} {known:?}");
     assert!(relaxed.upper <= relaxed.lower * 1.001);
 }
@@ -27,7 +27,7 @@ fn the_relaxation_with_every_switch_fixed_is_the_flow_of_that_pod() {
 #[test]
 fn the_relaxation_of_two_cubes_is_the_known_bound() {
     let group = Group::abelian(&[2]).unwrap();
-    let settings = Settings { gap: 1e-3, max_rounds: 200 };
+    let settings = RelaxationSettings { gap: 1e-3, max_rounds: 200 };
     let relaxed = relax(&group, &all(&group), settings, &mut Unwatched::default(), |_, _, _| ()).unwrap();
     assert!(relaxed.lower <= 0.0144235 && relaxed.upper >= 0.0144225, "{relaxed:?}");
     assert!(relaxed.upper <= relaxed.lower * 1.001, "{relaxed:?}");
@@ -36,8 +36,9 @@ fn the_relaxation_of_two_cubes_is_the_known_bound() {
     }
 }
 
-fn written(group: &Group, tolerated_faults: u8) -> Program {
-    Program::new(Ask { group, tolerated_faults, whole: true }, &mut Unwatched::default()).unwrap()
+fn written(group: &Group, tolerated_faults: u8) -> PodProgram {
+    PodProgram::new(PodProgramRequest { group, tolerated_faults, whole: true }, &mut Unwatched::default())
+        .unwrap()
 }
 
 #[test]
@@ -109,10 +110,10 @@ impl Watch for Patience {
 #[test]
 fn a_stop_while_the_model_is_written_ends_it_at_once() {
     let group = Group::abelian(&[2]).unwrap();
-    let ask = Ask { group: &group, tolerated_faults: 0, whole: true };
+    let ask = PodProgramRequest { group: &group, tolerated_faults: 0, whole: true };
     let write = |stops_at: u64| {
         let mut watch = Patience { checkpoints: 0, stops_at };
-        let written = Program::new(ask, &mut watch);
+        let written = PodProgram::new(ask, &mut watch);
         (written.map(|program| program.model().size().rows), watch.checkpoints)
     };
     // 480 links leave a cube; each is a question, and so are every 64 of the 4096 rows of pairs.

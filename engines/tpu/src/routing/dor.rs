@@ -25,7 +25,7 @@ const BATCH: usize = 4096;
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct DorSettings {
     /// Passes over the flows that have a choice between vectors of equal length.
     pub passes: u32,
     /// Switches that are out of order. A pair all of whose vectors cross one has no route.
@@ -36,7 +36,7 @@ pub struct Settings {
     pub memory_limit_bytes: u64,
 }
 
-impl Default for Settings {
+impl Default for DorSettings {
     fn default() -> Self {
         Self { passes: 6, failed: Vec::new(), with_routes: true, memory_limit_bytes: 8 << 30 }
     }
@@ -50,7 +50,7 @@ pub fn route(
     pod: &Topology,
     shape: [u16; 3],
     twisted: bool,
-    settings: &Settings,
+    settings: &DorSettings,
     watch: &mut impl Watch,
 ) -> Result<Routing, RouteError> {
     routed(pod, shape, twisted, settings, watch, |_, _| ())
@@ -67,7 +67,7 @@ pub fn channels(
     twisted: bool,
     watch: &mut impl Watch,
 ) -> Result<(RoutingClaims, Vec<Vec<u32>>), RouteError> {
-    let settings = Settings { with_routes: false, ..Settings::default() };
+    let settings = DorSettings { with_routes: false, ..DorSettings::default() };
     let mut loads = vec![vec![0; PORTS * pod.nodes()]; usize::from(VCS)];
     let on = |arc: u32, vc: u8| loads[usize::from(vc)][arc as usize] += 1;
     let routing = routed(pod, shape, twisted, &settings, watch, on)?;
@@ -78,7 +78,7 @@ fn routed(
     pod: &Topology,
     shape: [u16; 3],
     twisted: bool,
-    settings: &Settings,
+    settings: &DorSettings,
     watch: &mut impl Watch,
     on: impl FnMut(u32, u8),
 ) -> Result<Routing, RouteError> {
@@ -100,13 +100,13 @@ fn routed(
             )
             .map_err(RouteError::Invalid)?;
     }
-    let mut run = Run::new(pod, &lattice, settings);
+    let mut run = DorSelection::new(pod, &lattice, settings);
     run.select(settings.passes, watch)?;
     run.routing(settings.with_routes, watch, on)
 }
 
 /// The state of a selection.
-struct Run<'a> {
+struct DorSelection<'a> {
     lattice: &'a Lattice,
     /// `6 * node + port`.
     next: Vec<u32>,
@@ -120,8 +120,8 @@ struct Run<'a> {
 /// No vector of a flow is open.
 const CLOSED: u8 = u8::MAX;
 
-impl<'a> Run<'a> {
-    fn new(pod: &Topology, lattice: &'a Lattice, settings: &Settings) -> Self {
+impl<'a> DorSelection<'a> {
+    fn new(pod: &Topology, lattice: &'a Lattice, settings: &DorSettings) -> Self {
         let mut failed = [false; SWITCHES];
         for switch in &settings.failed {
             failed[usize::from(*switch)] = true;

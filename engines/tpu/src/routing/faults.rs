@@ -7,9 +7,9 @@ use crate::model::pod::{CHIPS, SWITCHES};
 use crate::model::topology::Topology;
 use crate::plan::{FaultCase, Routing};
 use crate::routing::frame::Frame;
-use crate::routing::select::{self, Effort, Ways};
+use crate::routing::select::{self, SelectionEffort, Ways};
 use crate::routing::steps::Steps;
-use crate::routing::{self, Found, RouteError};
+use crate::routing::{self, FoundRoutes, RouteError};
 use crate::series;
 use lightbay_core::event::{EventBody, SeriesPoint};
 use lightbay_core::method::MethodError;
@@ -31,9 +31,9 @@ pub enum FaultTurns {
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
+pub struct FaultSettings {
     /// How the pod is routed.
-    pub routing: routing::Settings,
+    pub routing: routing::RoutingSettings,
     /// Which turns the cases use.
     pub turns: FaultTurns,
     /// Whether to keep the routes of the cases.
@@ -49,7 +49,7 @@ pub type Saturation<'a> = &'a (dyn Fn(u8, &Routing) -> Option<f64> + Sync);
 /// The pod cannot be routed even without a fault, or the watch says stop.
 pub fn sweep(
     pod: &Topology,
-    settings: &Settings,
+    settings: &FaultSettings,
     watch: &mut impl Watch,
     each: impl FnMut(&FaultCase),
 ) -> Result<Vec<FaultCase>, MethodError> {
@@ -63,8 +63,8 @@ pub fn sweep(
 /// The watch says stop.
 pub fn sweep_from(
     pod: &Topology,
-    found: &Found,
-    settings: &Settings,
+    found: &FoundRoutes,
+    settings: &FaultSettings,
     saturation: Option<Saturation<'_>>,
     watch: &mut impl Watch,
     mut each: impl FnMut(&FaultCase),
@@ -108,15 +108,15 @@ pub fn sweep_from(
 /// The watch says stop.
 pub fn case(
     pod: &Topology,
-    found: &Found,
-    settings: &Settings,
+    found: &FoundRoutes,
+    settings: &FaultSettings,
     switch: u8,
     saturation: Option<Saturation<'_>>,
     watch: &mut impl Watch,
 ) -> Result<FaultCase, MethodError> {
     let mut failed = settings.routing.failed.clone();
     failed.push(switch);
-    let mut own = routing::Settings { failed, ..settings.routing.clone() };
+    let mut own = routing::RoutingSettings { failed, ..settings.routing.clone() };
     // What a case of its own survives is the failed switch, and not another one.
     own.tolerated_faults = 0;
     let shared = match settings.turns {
@@ -155,22 +155,22 @@ pub fn case(
 
 /// Routes under the turns of the pod without fault.
 struct Shared {
-    found: Found,
+    found: FoundRoutes,
     /// Pairs that these turns leave without a route.
     missing: usize,
 }
 
 fn under_shared(
     pod: &Topology,
-    found: &Found,
-    settings: &routing::Settings,
+    found: &FoundRoutes,
+    settings: &routing::RoutingSettings,
     watch: &mut impl Watch,
 ) -> Result<Shared, MethodError> {
     let frame = Frame::new(pod, &settings.failed, !found.frame.is_symmetric());
     let steps = Steps::new(&frame, &found.turns);
     let reaches = select::reaches(&frame, &steps, watch)?;
     let ways = Ways { frame: &frame, steps: &steps, reaches: &reaches };
-    let effort = Effort {
+    let effort = SelectionEffort {
         slack: u16::from(settings.slack_hops),
         passes: PASSES.min(settings.passes),
         stream: settings.seed,
@@ -178,7 +178,7 @@ fn under_shared(
     };
     let selection = select::select(ways, effort, Some(&found.selection), watch)?;
     let missing = routing::unrouted(&selection, &frame).total;
-    let found = Found { frame, selection, ..found.clone() };
+    let found = FoundRoutes { frame, selection, ..found.clone() };
     Ok(Shared { found, missing })
 }
 

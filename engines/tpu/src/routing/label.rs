@@ -33,6 +33,7 @@ impl<'a> Labeller<'a> {
     pub fn label(&mut self, frame: &Frame, source: u32, ports: &[u8]) -> Option<&[u8]> {
         let vcs = self.turns.vcs();
         let mut preference: Vec<usize> = (0..vcs).collect();
+        // Section 6.5: hops go where the fewest are, and the turns decide what is allowed.
         if self.balance {
             preference.sort_by_key(|vc| self.hops[*vc]);
         }
@@ -47,6 +48,7 @@ impl<'a> Labeller<'a> {
         let mut arc = Frame::arc(source, *ports.first()?);
         for (hop, &port) in ports.iter().enumerate().skip(1) {
             let class = frame.class(arc);
+            // Dynamic program over hops: the cheapest labels that end on each channel.
             for (vc, price) in price.iter().enumerate() {
                 let ways = (0..vcs)
                     .filter(|before| self.turns.allows(class, port, *before, vc))

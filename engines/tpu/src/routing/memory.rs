@@ -1,6 +1,6 @@
 //! What routes take in memory, said before any is made.
 
-use super::Settings;
+use super::RoutingSettings;
 use super::frame::Frame;
 use super::path::LONGER;
 use crate::plan::Route;
@@ -70,7 +70,7 @@ fn words(bytes: u64) -> String {
 ///
 /// # Errors
 /// How much it is, and what to do.
-pub fn check(frame: &Frame, settings: &Settings) -> Result<(), Problem> {
+pub fn check(frame: &Frame, settings: &RoutingSettings) -> Result<(), Problem> {
     let remedy = if frame.is_symmetric() {
         "allow more memory, or route a smaller pod"
     } else {
@@ -81,7 +81,7 @@ pub fn check(frame: &Frame, settings: &Settings) -> Result<(), Problem> {
 
 /// Estimate for a pod and settings. The longest route is not known yet: it is taken to be as long as the distance
 /// to the farthest chip from chip 0, and the slack.
-pub fn of(frame: &Frame, settings: &Settings) -> Estimate {
+pub fn of(frame: &Frame, settings: &RoutingSettings) -> Estimate {
     let longest = u64::from(farthest(frame)) + u64::from(settings.slack_hops);
     Estimate::new(frame.sources() as u64, frame.nodes() as u64, u64::from(settings.vc_count), longest)
 }

@@ -199,7 +199,7 @@ impl Finder {
             self.nodes.clear();
             self.nodes.push(target);
             self.ports.clear();
-            let search = Search { frame, steps, reach, source, longest, prices };
+            let search = RouteSearch { frame, steps, reach, source, longest, prices };
             for port in 0..PORTS as u8 {
                 for vc in 0..steps.vcs() {
                     let state = steps.state(frame.into(target, port), vc);
@@ -218,7 +218,7 @@ impl Finder {
 }
 
 /// What a search without repeats knows all the time.
-struct Search<'a> {
+struct RouteSearch<'a> {
     frame: &'a Frame,
     steps: &'a Steps,
     reach: &'a Reach,
@@ -227,7 +227,7 @@ struct Search<'a> {
     prices: &'a [f64],
 }
 
-impl Search<'_> {
+impl RouteSearch<'_> {
     /// Follows walks backwards into `state`. `nodes` and `ports` hold what comes after it, last first.
     fn descend(
         &self,

@@ -1,7 +1,7 @@
 //! In which order turns are tried: the first ones have the best chance to be allowed.
 
 use super::frame::Frame;
-use super::select::{self, Effort, Ways};
+use super::select::{self, SelectionEffort, Ways};
 use super::steps::Steps;
 use super::turns::{self, Turns};
 use crate::model::pod::PORTS;
@@ -88,11 +88,15 @@ pub fn ordered(frame: &Frame, worths: &Worths, stream: &mut impl rand::Rng) -> V
 ///
 /// # Errors
 /// The watch says stop.
-pub fn chosen_paths(frame: &Frame, effort: &Effort, watch: &mut impl Watch) -> Result<Worths, MethodError> {
+pub fn chosen_paths(
+    frame: &Frame,
+    effort: &SelectionEffort,
+    watch: &mut impl Watch,
+) -> Result<Worths, MethodError> {
     let steps = Steps::new(frame, &Turns::free(frame));
     let reaches = select::reaches(frame, &steps, watch)?;
     let ways = Ways { frame, steps: &steps, reaches: &reaches };
-    let free = select::select(ways, Effort { speak: false, ..*effort }, None, watch)?;
+    let free = select::select(ways, SelectionEffort { speak: false, ..*effort }, None, watch)?;
     let mut worths = vec![0.0; PORTS * frame.classes()];
     for (source, _, ports) in free.routes() {
         let mut arc = Frame::arc(source, ports[0]);

@@ -57,7 +57,7 @@ const STALL: u32 = 4;
 
 /// How routes are selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Effort {
+pub struct SelectionEffort {
     /// Hops by which a route may be longer than the shortest allowed.
     pub slack: u16,
     /// Passes over the flows.
@@ -230,7 +230,7 @@ struct Proposer {
 /// The watch says stop.
 pub fn select(
     ways: Ways<'_>,
-    effort: Effort,
+    effort: SelectionEffort,
     start: Option<&Selection>,
     watch: &mut impl Watch,
 ) -> Result<Selection, MethodError> {
@@ -257,7 +257,7 @@ pub fn select(
 
 struct Run<'a> {
     ways: Ways<'a>,
-    effort: Effort,
+    effort: SelectionEffort,
     now: Selection,
     /// By class.
     prices: Vec<f64>,
@@ -313,6 +313,7 @@ impl Run<'_> {
         let mean = (self.ways.hop_sum() as f64 / self.now.loads.len() as f64).max(8.0);
         let top = f64::from(self.now.max_load()).max(mean);
         let first = (FIRST_GROWTH / mean).min(LAST_GROWTH);
+        // Nearly linear at first, so that flows spread; steep at last, so that only the fullest classes count.
         let growth = first * (LAST_GROWTH / first).powf((share / RAMP).min(1.0));
         let price = |load: u32| EMPTY_PRICE + (growth * (f64::from(load) - top)).min(DEAREST).exp();
         self.ladder.clear();
@@ -334,6 +335,7 @@ impl Run<'_> {
             let whole = share <= WHOLE_PASSES;
             let mut flows: Vec<usize> =
                 (0..self.now.lengths.len()).filter(|flow| flow / nodes != flow % nodes).collect();
+            // Section 6.4: first all flows without a route, then all again, at last only those that cross a hot class.
             if pass == 0 {
                 flows.retain(|flow| self.now.lengths[*flow] == 0);
             } else if !whole {
@@ -341,6 +343,8 @@ impl Run<'_> {
                 flows.retain(|flow| self.crosses(*flow, hot));
             }
             flows.shuffle(&mut streams.stream(u64::from(pass)));
+            // The flows of a block are routed at the same prices, on any number of threads; blocks are small, so that prices
+            // follow the loads.
             let block = (flows.len() / BLOCKS).clamp(1, LARGEST_BLOCK);
             for flows in flows.chunks_mut(block) {
                 watch.checkpoint()?;
@@ -412,6 +416,7 @@ impl Run<'_> {
             for (&flow, &length) in flows.iter().zip(&proposer.lengths) {
                 let ports = &proposer.ports[at..at + usize::from(length)];
                 at += usize::from(length);
+                // Prices have moved since the proposal: it is taken only if it is still no dearer than the old route.
                 if !ports.is_empty()
                     && (self.now.lengths[flow] == 0
                         || self.price(flow, ports) <= self.price(flow, self.now.of(flow)))

@@ -3,7 +3,7 @@ use super::*;
 use crate::model::group::Group;
 use lightbay_core::watch::Unwatched;
 
-fn routed(pod: &Topology, settings: &Settings) -> Routed {
+fn routed(pod: &Topology, settings: &RoutingSettings) -> Routed {
     route(pod, settings, &mut Unwatched::default()).unwrap()
 }
 
@@ -11,7 +11,8 @@ fn routed(pod: &Topology, settings: &Settings) -> Routed {
 fn routes_are_sound_and_loads_add_up() {
     for (cubes, slack_hops) in [(1, 0), (2, 0), (3, 2), (4, 0)] {
         let pod = vector_pod(cubes);
-        let Routed { routing, found } = routed(&pod, &Settings { slack_hops, ..Settings::default() });
+        let Routed { routing, found } =
+            routed(&pod, &RoutingSettings { slack_hops, ..RoutingSettings::default() });
         assert_eq!(routing.expand, Expansion::Translation);
         assert_sound(&pod, &routing, &[]);
         let loads: u64 = found.selection.loads.iter().map(|load| u64::from(*load)).sum();
@@ -33,7 +34,7 @@ mod designs;
 fn designed_pods_are_routed_close_to_what_they_carry() {
     for design in &designs::DESIGNS[1..3] {
         let pod = Topology::symmetric(Group::abelian(design.factors).unwrap(), design.voltage);
-        let routed = routed(&pod, &Settings::default());
+        let routed = routed(&pod, &RoutingSettings::default());
         let ratio = routed.routing.claims.max_channel_load as f64 * design.mcf_upper;
         assert!((1.0..=1.04).contains(&ratio), "{} chips: {ratio}", pod.nodes());
     }
@@ -61,18 +62,18 @@ fn the_same_seed_gives_the_same_routes_on_any_number_of_threads() {
         }
     }
     let pod = vector_pod(8);
-    let settings = Settings { passes: 2, slack_hops: 2, seed: 3, ..Settings::default() };
+    let settings = RoutingSettings { passes: 2, slack_hops: 2, seed: 3, ..RoutingSettings::default() };
     let one = routed(&pod, &settings).routing;
     let many = route(&pod, &settings, &mut Many(Unwatched::default())).unwrap().routing;
     assert_eq!(one, many);
-    let other = routed(&pod, &Settings { seed: 4, ..settings }).routing;
+    let other = routed(&pod, &RoutingSettings { seed: 4, ..settings }).routing;
     assert_ne!(one.routes, other.routes);
 }
 
 #[test]
 fn pods_without_symmetry_are_routed_arc_by_arc() {
     let pod = plain(&vector_pod(2));
-    let routed = routed(&pod, &Settings { passes: 3, ..Settings::default() });
+    let routed = routed(&pod, &RoutingSettings { passes: 3, ..RoutingSettings::default() });
     assert_eq!(routed.routing.expand, Expansion::None);
     assert_eq!(routed.routing.routes.len(), 128 * 127);
     assert_sound(&pod, &routed.routing, &[]);
@@ -82,7 +83,10 @@ fn pods_without_symmetry_are_routed_arc_by_arc() {
 fn one_virtual_channel_needs_a_spanning_tree_and_more_than_two_are_used() {
     for (vc_count, tolerated_faults) in [(1, 0), (1, 1), (3, 0)] {
         let pod = vector_pod(2);
-        let routed = routed(&pod, &Settings { vc_count, tolerated_faults, passes: 2, ..Settings::default() });
+        let routed = routed(
+            &pod,
+            &RoutingSettings { vc_count, tolerated_faults, passes: 2, ..RoutingSettings::default() },
+        );
         assert_sound(&pod, &routed.routing, &[]);
         assert_eq!(routed.routing.claims.vc_hops.len(), usize::from(vc_count));
         assert!(routed.routing.claims.vc_hops.iter().all(|hops| *hops > 0));
@@ -93,15 +97,17 @@ fn one_virtual_channel_needs_a_spanning_tree_and_more_than_two_are_used() {
 fn failed_switches_are_avoided() {
     let pod = vector_pod(3);
     let failed = vec![0, 17, 40];
-    let routed =
-        routed(&pod, &Settings { failed, passes: 2, priority: TurnPriority::Best, ..Settings::default() });
+    let routed = routed(
+        &pod,
+        &RoutingSettings { failed, passes: 2, priority: TurnPriority::Best, ..RoutingSettings::default() },
+    );
     assert_sound(&pod, &routed.routing, &[0, 17, 40]);
 }
 
 #[test]
 fn pairs_without_a_way_are_named() {
     let pod = vector_pod(2);
-    let settings = Settings { failed: (0..48).collect(), ..Settings::default() };
+    let settings = RoutingSettings { failed: (0..48).collect(), ..RoutingSettings::default() };
     let error = route(&pod, &settings, &mut Unwatched::default()).unwrap_err();
     let RouteError::Unreachable(missing) = &error else { panic!("{error:?}") };
     assert_eq!((missing.total, missing.named[0], missing.named.len()), (64 * 64, (0, 64), 20));
@@ -112,15 +118,15 @@ fn pairs_without_a_way_are_named() {
 #[test]
 fn what_cannot_be_asked_for_is_refused() {
     let pod = vector_pod(2);
-    let path = |settings: Settings| match route(&pod, &settings, &mut Unwatched::default()) {
+    let path = |settings: RoutingSettings| match route(&pod, &settings, &mut Unwatched::default()) {
         Err(RouteError::Invalid(problem)) => problem.path,
         other => panic!("{other:?}"),
     };
-    assert_eq!(path(Settings { vc_count: 0, ..Settings::default() }), "vc_count");
-    assert_eq!(path(Settings { vc_count: 9, ..Settings::default() }), "vc_count");
-    assert_eq!(path(Settings { slack_hops: 1, ..Settings::default() }), "slack_hops");
-    assert_eq!(path(Settings { failed: vec![48], ..Settings::default() }), "failed_ocs");
-    assert_eq!(path(Settings { memory_limit_bytes: 1000, ..Settings::default() }), "routing");
+    assert_eq!(path(RoutingSettings { vc_count: 0, ..RoutingSettings::default() }), "vc_count");
+    assert_eq!(path(RoutingSettings { vc_count: 9, ..RoutingSettings::default() }), "vc_count");
+    assert_eq!(path(RoutingSettings { slack_hops: 1, ..RoutingSettings::default() }), "slack_hops");
+    assert_eq!(path(RoutingSettings { failed: vec![48], ..RoutingSettings::default() }), "failed_ocs");
+    assert_eq!(path(RoutingSettings { memory_limit_bytes: 1000, ..RoutingSettings::default() }), "routing");
 }
 
 #[test]
@@ -132,7 +138,7 @@ fn allowed_turns_do_on_tori_what_they_are_known_to() {
         (crate::model::baselines::pdtt([4, 8, 8]).unwrap(), 185, 283_612),
     ];
     for (pod, load, hops) in rows {
-        let routing = routed(&pod, &Settings::default()).routing;
+        let routing = routed(&pod, &RoutingSettings::default()).routing;
         assert_sound(&pod, &routing, &[]);
         let claims = &routing.claims;
         assert!(claims.max_channel_load.abs_diff(load) <= 2, "{} chips: {claims:?}", pod.nodes());

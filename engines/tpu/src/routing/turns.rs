@@ -123,6 +123,7 @@ impl<'f> Builder<'f> {
             return true;
         }
         let next = Turns::next_class(self.frame, class, port);
+        // Pearce and Kelly: the order of channels is repaired, or shows the circle.
         let fits = self.order.try_add((class * vcs + first) as u32, (next * vcs + second) as u32);
         if fits {
             self.turns.allow(class, port, first, second);
@@ -134,6 +135,7 @@ impl<'f> Builder<'f> {
     /// take turns, then all versions that still fit.
     pub fn fill(mut self, by_priority: &[(usize, u8)]) -> Turns {
         let vcs = self.turns.vcs;
+        // Section 6.2, step 1: one version of every turn, first channels that stay, in turn, so that both fill evenly.
         for (at, &(class, port)) in by_priority.iter().enumerate() {
             let first = at % vcs;
             let staying = (0..vcs).map(|step| (first + step) % vcs).map(|vc| (vc, vc));
@@ -142,6 +144,7 @@ impl<'f> Builder<'f> {
             let mut versions = staying.chain(rising).chain(falling);
             let _ = versions.any(|(first, second)| self.try_allow(class, port, first, second));
         }
+        // Step 2: whatever still closes no circle.
         for &(class, port) in by_priority {
             for first in 0..vcs {
                 for second in 0..vcs {

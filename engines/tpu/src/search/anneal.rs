@@ -40,7 +40,7 @@ pub struct Objective {
 
 /// How long and how hot.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct AnnealSettings {
     /// Chains side by side.
     pub chains: u32,
     /// Evaluations of each chain.
@@ -55,7 +55,7 @@ pub struct Settings {
     pub swaps: f64,
 }
 
-impl Default for Settings {
+impl Default for AnnealSettings {
     fn default() -> Self {
         Self { chains: 4, steps: 20_000, exchanges: 16, hot: 0.002, cold: 0.000_04, swaps: 0.3 }
     }
@@ -91,7 +91,7 @@ const SLICE_WORDS: u64 = 2_000_000;
 /// What the watch stops with.
 pub fn anneal<W: Watch>(
     objective: &Objective,
-    settings: &Settings,
+    settings: &AnnealSettings,
     starts: &[[u16; SWITCHES]],
     stream: impl Fn(u64) -> Stream,
     watch: &mut W,
@@ -107,6 +107,7 @@ pub fn anneal<W: Watch>(
         })
         .collect();
     watch.parallel(|| crews.par_iter_mut().for_each(Crew::start));
+    // Temperatures are relative to the best first score, so that settings suit every size.
     let scale = crews.iter().map(Crew::least_score).fold(f64::INFINITY, f64::min);
     let ticks = 10 * objective.metrics.iter().map(|metric| u64::from(metric.longest())).sum::<u64>();
     let slice = (SLICE_WORDS / (6 * 64 * (cubes * together) as u64 * ticks)).max(1);
@@ -130,6 +131,7 @@ pub fn anneal<W: Watch>(
         });
         watch.count((until - step) * chains as u64);
         step = until;
+        // Chains that fell behind continue from the leaders: most of the work goes where it pays.
         if step % epoch == 0 && step < settings.steps {
             exchange(&mut crews);
         }

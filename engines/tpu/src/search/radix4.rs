@@ -4,7 +4,7 @@
 //! node to every other, unit capacities). Undirected families count both directions of a link.
 
 use crate::throughput::mcf::network::Network;
-use crate::throughput::mcf::{self, Settings};
+use crate::throughput::mcf::{self, FlowSettings};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::{StopOnly, Watch};
@@ -145,7 +145,7 @@ impl Digraph {
     /// # Errors
     /// The reason to stop.
     pub fn throughput(&self, watch: &mut impl Watch) -> Result<(f64, f64), MethodError> {
-        let settings = Settings { gap: GAP, ..Settings::default() };
+        let settings = FlowSettings { gap: GAP, ..FlowSettings::default() };
         let (known, stopped) =
             mcf::interval(&self.network(), &settings, &vec![1.0; self.arcs.len()], &mut StopOnly(watch));
         match (known, stopped) {
@@ -243,7 +243,7 @@ pub fn search(nodes: usize, seed: u64, watch: &mut impl Watch) -> Result<Digraph
 
 /// A line of the study: n times the throughput of each family; `None` where a family has no network of that size.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct StudyRow {
     /// Nodes.
     pub nodes: usize,
     /// What no network carries.
@@ -262,7 +262,7 @@ pub struct Row {
 ///
 /// # Errors
 /// The reason to stop.
-pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<Row>, MethodError> {
+pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<StudyRow>, MethodError> {
     let mut rows = Vec::with_capacity(sizes.len());
     for &nodes in sizes {
         let scaled = |lower: f64| nodes as f64 * lower;
@@ -279,7 +279,7 @@ pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<R
         }
         let known = scaled(Digraph::gen_kautz(nodes).throughput(watch)?.0);
         let found = scaled(search(nodes, seed, watch)?.throughput(watch)?.0);
-        rows.push(Row {
+        rows.push(StudyRow {
             nodes,
             bound: scaled(bound(nodes)),
             gen_kautz: known,
@@ -293,9 +293,9 @@ pub fn study(sizes: &[usize], seed: u64, watch: &mut impl Watch) -> Result<Vec<R
 }
 
 /// The study as CSV, one line for each size.
-pub fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[StudyRow]) -> String {
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
-    let line = |row: &Row| {
+    let line = |row: &StudyRow| {
         let cells =
             [Some(row.bound), Some(row.gen_kautz), row.jellyfish, row.xpander, Some(row.search)].map(cell);
         format!("{},{}\n", row.nodes, cells.join(","))

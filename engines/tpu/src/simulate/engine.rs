@@ -8,7 +8,7 @@
 //! * an output knows the room of the lanes that it feeds and, as a bit mask, the lanes whose head wants it. Blocked
 //!   heads therefore cost nothing.
 
-use super::network::{EJECT, Network};
+use super::network::{EJECT, SimulatedPod};
 use super::wheel::{Arrival, Wheel};
 use crate::model::pod::PORTS;
 use lightbay_core::random::{Stream, Streams};
@@ -48,7 +48,7 @@ impl Flit {
     }
 
     /// The same flit after a hop.
-    fn advanced(self, net: &Network) -> Self {
+    fn advanced(self, net: &SimulatedPod) -> Self {
         let codes = u64::from(self.codes[0]) | u64::from(self.codes[1]) << 32;
         Self::new(self.birth, net.after_hop(codes))
     }
@@ -56,7 +56,7 @@ impl Flit {
 
 /// A lane: a first-in first-out buffer of one virtual channel.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+struct LaneBuffer {
     first: Flit,
     /// Where the second flit is in the ring.
     next: u16,
@@ -110,9 +110,9 @@ pub struct Counts {
 /// One run: a network under a constant offered rate.
 #[derive(Debug)]
 pub struct Simulator<'a> {
-    net: &'a Network,
+    net: &'a SimulatedPod,
     now: u32,
-    lanes: Vec<Lane>,
+    lanes: Vec<LaneBuffer>,
     /// All flits of a lane but the first.
     ring: Vec<Flit>,
     outputs: Vec<Output>,
@@ -139,7 +139,7 @@ pub struct Simulator<'a> {
 
 impl<'a> Simulator<'a> {
     /// An empty network under `rate` flits per cycle and node. Equal seed and stream, equal run.
-    pub fn new(net: &'a Network, rate: f64, seed: u64, stream: u64) -> Self {
+    pub fn new(net: &'a SimulatedPod, rate: f64, seed: u64, stream: u64) -> Self {
         let outputs = net.nodes * PORTS;
         let lanes = outputs << net.shift;
         let multi = net.packet > 1;
@@ -155,7 +155,7 @@ impl<'a> Simulator<'a> {
         Self {
             net,
             now: 0,
-            lanes: vec![Lane::default(); lanes],
+            lanes: vec![LaneBuffer::default(); lanes],
             ring: vec![Flit::default(); lanes * usize::from(net.buffer).next_multiple_of(BLOCK)],
             outputs: (0..outputs).map(output).collect(),
             active: vec![0; net.nodes],
@@ -551,7 +551,7 @@ impl<'a> Simulator<'a> {
 /// The free lane that all heads may take, if any, and who may send: everybody if there is a free lane, else those whose
 /// planned lane has room.
 #[inline]
-fn eligible(output: &Output, net: &Network) -> (u8, u64) {
+fn eligible(output: &Output, net: &SimulatedPod) -> (u8, u64) {
     let (mut best, mut most) = (NO_LANE, 0);
     for lane in net.escapes..net.lanes {
         let room = output.room[lane];

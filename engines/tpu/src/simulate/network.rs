@@ -28,7 +28,7 @@ const HOPS_OF_LAST: usize = 12;
 
 /// A pod, its routes and the settings of a simulation. Immutable: runs at different rates share it.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub struct SimulatedPod {
     pub(super) nodes: usize,
     /// Sources whose routes are stored: 64 under translation, else all.
     pub(super) sources: usize,
@@ -58,7 +58,7 @@ pub struct Network {
     settings: SimulationSettings,
 }
 
-impl Network {
+impl SimulatedPod {
     /// Prepares a pod and its routes.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Network {
     fn read_routes(&mut self, routing: &Routing, neighbours: &[[u32; PORTS]]) -> Result<(), Problem> {
         let classes = self.sources == CHIPS && self.nodes > CHIPS;
         let mut loads = vec![0u64; if classes { pod::ARC_CLASSES } else { self.nodes * PORTS }];
-        let mut turns = Turns::new(loads.len());
+        let mut turns = ChannelTurns::new(loads.len());
         let mut codes = Vec::new();
         for (index, route) in routing.routes.iter().enumerate() {
             let refuse =
@@ -234,13 +234,13 @@ impl Network {
 }
 
 /// The turns that routes take from channel to channel, a channel being an arc (or class of arcs) with a label.
-struct Turns {
+struct ChannelTurns {
     /// `taken[(arc * labels + label) * 6 * labels + port * labels + label of the next hop]`.
     taken: Vec<bool>,
     channels: usize,
 }
 
-impl Turns {
+impl ChannelTurns {
     fn new(arcs: usize) -> Self {
         let channels = arcs * MAX_LABELS;
         Self { taken: vec![false; channels * PORTS * MAX_LABELS], channels }

@@ -1,7 +1,7 @@
 //! Runs at one rate, and the search for the rate at which the network saturates.
 
 use super::engine::Simulator;
-use super::network::Network;
+use super::network::SimulatedPod;
 use crate::model::pod::PORTS;
 use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation};
@@ -37,7 +37,7 @@ pub struct Point {
 
 /// How the saturation point is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
+pub enum SaturationSearch {
     /// Every multiple of the rate step, from the first one on, until one saturates.
     Steps,
     /// Ten rates up to 1.1 times the ideal, then thirds of the interval between the last good one and the next.
@@ -45,7 +45,7 @@ pub enum Search {
 }
 
 /// One run: warm-up, then the window that is measured. `None` if told to stop.
-pub fn measure(net: &Network, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
+pub fn measure(net: &SimulatedPod, rate: f64, seed: u64, stop: &(dyn Fn() -> bool + Sync)) -> Option<Point> {
     let settings = net.settings();
     let stream = (rate / settings.rate_step).round() as u64;
     let mut simulator = Simulator::new(net, rate, seed, stream);
@@ -84,11 +84,11 @@ pub fn simulate(
     topology: &Topology,
     routing: &Routing,
     settings: &SimulationSettings,
-    search: Search,
+    search: SaturationSearch,
     seed: u64,
     watch: &mut impl Watch,
 ) -> Result<Simulation, MethodError> {
-    let net = Network::new(topology, routing, settings).map_err(invalid)?;
+    let net = SimulatedPod::new(topology, routing, settings).map_err(invalid)?;
     watch.report(EventBody::Phase(Phase {
         name: "simulate".to_owned(),
         detail: format!(
@@ -100,8 +100,8 @@ pub fn simulate(
     }));
     let mut runs = Runs { net: &net, seed, points: Vec::new() };
     let last_good = match search {
-        Search::Steps => runs.step_up(watch)?,
-        Search::Bisection => runs.bisect(watch)?,
+        SaturationSearch::Steps => runs.step_up(watch)?,
+        SaturationSearch::Bisection => runs.bisect(watch)?,
     };
     runs.points.sort_unstable_by_key(|&(step, _)| step);
     let curve = runs
@@ -117,7 +117,7 @@ fn invalid(problem: Problem) -> MethodError {
 }
 
 /// A rate as a multiple of the step, without the error of a product.
-fn rate(net: &Network, step: u32) -> f64 {
+fn rate(net: &SimulatedPod, step: u32) -> f64 {
     let size = net.settings().rate_step;
     let per_unit = (1.0 / size).round();
     if (per_unit * size - 1.0).abs() < 1e-9 { f64::from(step) / per_unit } else { f64::from(step) * size }
@@ -125,7 +125,7 @@ fn rate(net: &Network, step: u32) -> f64 {
 
 /// Runs so far, by rate in steps.
 struct Runs<'a> {
-    net: &'a Network,
+    net: &'a SimulatedPod,
     seed: u64,
     points: Vec<(u32, Point)>,
 }

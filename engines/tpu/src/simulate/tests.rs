@@ -94,7 +94,7 @@ fn conserved(simulator: &Simulator<'_>) -> bool {
 fn a_lone_flit_takes_the_latencies_on_its_way() {
     let (pod, routing) = small();
     let latency = |settings: SimulationSettings, source: usize, target: usize| {
-        let net = Network::new(&pod, &routing, &settings).unwrap();
+        let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
         let mut simulator = Simulator::new(&net, 0.0, 1, 0);
         simulator.send(source, target);
         simulator.run(3000);
@@ -142,8 +142,10 @@ fn a_packet_sent_under_translation_arrives_at_its_target() {
     }
     let translated = Routing { expand: Expansion::Translation, routes, ..all.clone() };
     let settings = SimulationSettings::default();
-    let (full, quotient) =
-        (Network::new(&pod, &all, &settings).unwrap(), Network::new(&pod, &translated, &settings).unwrap());
+    let (full, quotient) = (
+        SimulatedPod::new(&pod, &all, &settings).unwrap(),
+        SimulatedPod::new(&pod, &translated, &settings).unwrap(),
+    );
     assert_eq!(full.ideal_rate(), quotient.ideal_rate());
     for (source, target) in [(3, 77), (100, 5), (127, 64), (64, 0)] {
         let latency = |net| {
@@ -166,7 +168,7 @@ fn nothing_deadlocks_beyond_saturation_and_everything_drains() {
         [(2, 1, 1), (2, 1, 200), (2, 4, 2), (2, 7, 20), (4, 5, 3), (4, 5, 20), (3, 1, 2)]
     {
         let settings = SimulationSettings { vc_count, packet_flits, buffer_flits_per_vc: buffer, ..near() };
-        let net = Network::new(&pod, &routing, &settings).unwrap();
+        let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
         let mut simulator = Simulator::new(&net, 5.5, 3, 0);
         for _ in 0..20 {
             simulator.reset_counts();
@@ -199,11 +201,11 @@ fn routes_that_could_deadlock_are_refused() {
         if translation {
             routing.expand = Expansion::Translation;
         }
-        Network::new(&pod, &routing, &near()).unwrap();
+        SimulatedPod::new(&pod, &routing, &near()).unwrap();
         for route in &mut routing.routes {
             route.vcs.fill(0);
         }
-        let problem = Network::new(&pod, &routing, &near()).unwrap_err();
+        let problem = SimulatedPod::new(&pod, &routing, &near()).unwrap_err();
         assert!(problem.to_string().contains("in a circle"), "{problem}");
     }
 }
@@ -217,7 +219,8 @@ fn tori_saturate_where_they_should() {
     for (vc_count, expected) in [(4, 0.99), (2, 0.97)] {
         let settings = SimulationSettings { vc_count, ..SimulationSettings::default() };
         let found =
-            simulate(&pod, &routing, &settings, Search::Bisection, 1, &mut Unwatched::default()).unwrap();
+            simulate(&pod, &routing, &settings, SaturationSearch::Bisection, 1, &mut Unwatched::default())
+                .unwrap();
         let rate = found.saturation_flits_per_cycle_per_node;
         assert!((rate - expected).abs() <= 0.05, "{vc_count} lanes: {rate}");
         assert!(found.curve.windows(2).all(|pair| pair[0].0 < pair[1].0));
@@ -232,7 +235,7 @@ fn tori_saturate_where_they_should() {
 /// Whether a pod saturates within 0.05 of a rate: not below, but above.
 fn saturates_at(pod: &Topology, routing: &Routing, vc_count: u8, rate: f64) {
     let settings = SimulationSettings { vc_count, ..SimulationSettings::default() };
-    let net = Network::new(pod, routing, &settings).unwrap();
+    let net = SimulatedPod::new(pod, routing, &settings).unwrap();
     let point = |rate| measure(&net, rate, 1, &|| false).unwrap();
     let (below, above) = (point(rate - 0.05), point(rate + 0.06));
     assert!(!below.saturated && above.saturated, "{vc_count} lanes: {below:?} {above:?}");
@@ -243,7 +246,7 @@ fn twisted_tori_saturate_where_they_should() {
     // Figures of an independent simulator.
     let watch = &mut Unwatched::default();
     let pod = baselines::pdtt([4, 4, 8]).unwrap();
-    let routing = dor::route(&pod, [4, 4, 8], true, &dor::Settings::default(), watch).unwrap();
+    let routing = dor::route(&pod, [4, 4, 8], true, &dor::DorSettings::default(), watch).unwrap();
     saturates_at(&pod, &routing, 4, 1.44);
     saturates_at(&pod, &routing, 2, 1.25);
 }
@@ -257,11 +260,12 @@ fn designs_saturate_beyond_every_torus_of_their_size() {
     ];
     let voltage = std::array::from_fn(|switch| u16::from(crossed.contains(&switch)));
     let pod = Topology::symmetric(Group::abelian(&[2]).unwrap(), voltage);
-    let routing =
-        routing::route(&pod, &routing::Settings::default(), &mut Unwatched::default()).unwrap().routing;
+    let routing = routing::route(&pod, &routing::RoutingSettings::default(), &mut Unwatched::default())
+        .unwrap()
+        .routing;
     assert!(routing.claims.max_channel_load <= 79);
     let settings = SimulationSettings::default();
-    let net = Network::new(&pod, &routing, &settings).unwrap();
+    let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
     let point = measure(&net, 1.48, 1, &|| false).unwrap();
     assert!(!point.saturated, "{point:?}");
     assert!(measure(&net, 1.7, 1, &|| false).unwrap().saturated);
@@ -278,10 +282,10 @@ fn steps_and_bisection_agree_and_repeat() {
     };
     let find =
         |search, seed| simulate(&pod, &routing, &settings, search, seed, &mut Unwatched::default()).unwrap();
-    let (steps, thirds) = (find(Search::Steps, 4), find(Search::Bisection, 4));
+    let (steps, thirds) = (find(SaturationSearch::Steps, 4), find(SaturationSearch::Bisection, 4));
     assert_eq!(steps.saturation_flits_per_cycle_per_node, thirds.saturation_flits_per_cycle_per_node);
-    assert_eq!(thirds, find(Search::Bisection, 4));
-    assert_ne!(thirds.curve, find(Search::Bisection, 5).curve);
+    assert_eq!(thirds, find(SaturationSearch::Bisection, 4));
+    assert_ne!(thirds.curve, find(SaturationSearch::Bisection, 5).curve);
     // Rates are multiples of the step without its rounding error.
     assert!(steps.curve.iter().enumerate().all(|(index, point)| point.0 == (index + 1) as f64 / 10.0));
 }
@@ -293,7 +297,8 @@ fn a_slow_link_halves_the_rate() {
     let fast = SimulationSettings { link_gbyte_per_s: 128.0, ..slow.clone() };
     let find = |settings: &SimulationSettings| {
         let found =
-            simulate(&pod, &routing, settings, Search::Bisection, 1, &mut Unwatched::default()).unwrap();
+            simulate(&pod, &routing, settings, SaturationSearch::Bisection, 1, &mut Unwatched::default())
+                .unwrap();
         found.saturation_flits_per_cycle_per_node
     };
     let (slow, fast) = (find(&slow), find(&fast));
@@ -315,13 +320,13 @@ fn settings_and_routes_that_make_no_sense_are_refused() {
         (SimulationSettings { measure_cycles: u32::MAX, ..usual() }, "measure_cycles"),
         (SimulationSettings { router_latency_cycles: 70_000, ..usual() }, "router_latency_cycles"),
     ] {
-        let problem = Network::new(&pod, &routing, &settings).unwrap_err();
+        let problem = SimulatedPod::new(&pod, &routing, &settings).unwrap_err();
         assert_eq!(problem.path, format!("simulate.{field}"), "{problem}");
     }
     let spoil = |change: &dyn Fn(&mut Routing)| {
         let mut spoilt = routing.clone();
         change(&mut spoilt);
-        Network::new(&pod, &spoilt, &usual()).unwrap_err().to_string()
+        SimulatedPod::new(&pod, &spoilt, &usual()).unwrap_err().to_string()
     };
     assert!(spoil(&|r| drop(r.routes.pop())).contains("no route from 63 to 62"));
     assert!(spoil(&|r| r.routes[0].target = 2).contains("ends at 1 instead of 2"));
@@ -331,7 +336,7 @@ fn settings_and_routes_that_make_no_sense_are_refused() {
     let general: Vec<Vec<u16>> = (0..48).map(|_| vec![1, 0]).collect();
     let pod = Topology::general(&general).unwrap();
     let translated = Routing { expand: Expansion::Translation, ..routing.clone() };
-    assert!(Network::new(&pod, &translated, &usual()).unwrap_err().path.contains("expand"));
+    assert!(SimulatedPod::new(&pod, &translated, &usual()).unwrap_err().path.contains("expand"));
 }
 
 /// Every input port sends at most one flit per cycle, whatever lanes its flits are in.
@@ -339,7 +344,7 @@ fn settings_and_routes_that_make_no_sense_are_refused() {
 fn an_input_port_sends_one_flit_per_cycle() {
     let (pod, routing) = small();
     for vc_count in [2, 4, 8] {
-        let net = Network::new(&pod, &routing, &SimulationSettings { vc_count, ..near() }).unwrap();
+        let net = SimulatedPod::new(&pod, &routing, &SimulationSettings { vc_count, ..near() }).unwrap();
         let mut simulator = Simulator::new(&net, 6.0, 1, 0);
         simulator.run(300);
         let stride = if vc_count > 4 { 8 } else { 4 };
@@ -382,7 +387,7 @@ proptest! {
             injection_latency_cycles: latencies[3],
             ..SimulationSettings::default()
         };
-        let net = Network::new(&pod, &routing, &settings).unwrap();
+        let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
         let mut simulator = Simulator::new(&net, rate, seed, 0);
         for _ in 0..300 {
             simulator.run(1);
@@ -413,7 +418,7 @@ fn routes_of_any_length_are_walked_to_their_end() {
     // A ring of 32 chips along z: up to 2 + 2 + 16 hops, which no single word holds.
     let shape = [4, 4, 32];
     let pod = torus(shape);
-    let net = Network::new(&pod, &dimension_order(&pod, shape), &near()).unwrap();
+    let net = SimulatedPod::new(&pod, &dimension_order(&pod, shape), &near()).unwrap();
     for (source, target) in
         [(0, 511), (0, 4 * 64), (5, 64 * 3 + 42), (63, 64 * 4), (17, 64 * 2 + 17), (0, 64 * 3 + 16)]
     {
@@ -436,6 +441,6 @@ fn routes_of_any_length_are_walked_to_their_end() {
 fn eight_lanes_fit_into_the_request_masks() {
     let (pod, routing) = small();
     let settings = SimulationSettings { vc_count: 8, ..short() };
-    let net = Network::new(&pod, &routing, &settings).unwrap();
+    let net = SimulatedPod::new(&pod, &routing, &settings).unwrap();
     assert!(!measure(&net, 1.0, 1, &|| false).unwrap().saturated);
 }

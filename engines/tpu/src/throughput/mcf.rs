@@ -61,7 +61,7 @@ impl Certificate {
 
 /// How far to go.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct FlowSettings {
     /// Relative width of the interval at which to end.
     pub gap: f64,
     /// Rounds after which to end at any width.
@@ -70,13 +70,13 @@ pub struct Settings {
     pub solver: bool,
 }
 
-impl Default for Settings {
+impl Default for FlowSettings {
     fn default() -> Self {
         Self { gap: 1e-3, max_rounds: 400, solver: true }
     }
 }
 
-impl Settings {
+impl FlowSettings {
     /// The usual ones of a pod: 0.1 % up to 512 chips, 0.5 % above.
     pub fn of(nodes: usize) -> Self {
         Self { gap: if nodes <= 512 { 1e-3 } else { 5e-3 }, ..Self::default() }
@@ -119,7 +119,7 @@ pub struct Attempt {
 /// The reason to stop.
 pub fn certify(
     pod: &Topology,
-    settings: &Settings,
+    settings: &FlowSettings,
     start: Option<&[f64]>,
     watch: &mut impl Watch,
 ) -> Result<Certificate, MethodError> {
@@ -134,7 +134,7 @@ pub fn certify(
 /// As [`certify`], with the flow, and with what was known when the run was stopped.
 pub fn attempt(
     pod: &Topology,
-    settings: &Settings,
+    settings: &FlowSettings,
     start: Option<&[f64]>,
     watch: &mut impl Watch,
 ) -> Attempt {
@@ -148,7 +148,7 @@ pub fn attempt(
         None => vec![1.0; network.class_count()],
     };
     let solver = settings.solver && (symmetric || pod.nodes() < UNSOLVED);
-    let (known, stopped) = interval(&network, &Settings { solver, ..settings.clone() }, &start, watch);
+    let (known, stopped) = interval(&network, &FlowSettings { solver, ..settings.clone() }, &start, watch);
     let certificate = known.as_ref().map(|known| certificate(pod, known));
     Attempt { certificate, flow: known.map(|known| known.flow), stopped }
 }
@@ -157,7 +157,7 @@ pub fn attempt(
 /// multiplicative weights; and the reason if the run was stopped.
 pub fn interval<W: Watch>(
     network: &Network,
-    settings: &Settings,
+    settings: &FlowSettings,
     start: &[f64],
     watch: &mut W,
 ) -> (Option<Interval>, Option<MethodError>) {

@@ -12,7 +12,7 @@
 
 use crate::analysis::Setting;
 use crate::search::circuits::{Circuits, Proposal};
-use crate::search::known::{Best, best};
+use crate::search::known::{BestKnown, best};
 use crate::search::outer;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::method::MethodError;
@@ -114,7 +114,7 @@ impl Prices {
             let known = if base.found.x[link] < circuits { base.found.clone() } else { kept.clone() };
             // The best plan of all is also the best of those that it is one of.
             let replanned = if known.makespan <= base.found.makespan {
-                Best { found: known, proven: base.proven }
+                BestKnown { found: known, proven: base.proven }
             } else {
                 best(evaluator, rates, Some((link, circuits - 1)), known, watch)?
             };
@@ -123,7 +123,7 @@ impl Prices {
             }
             fewer.push(Some((kept.makespan, replanned)));
         }
-        let loss = |(kept_s, replanned): (f64, Best)| Loss {
+        let loss = |(kept_s, replanned): (f64, BestKnown)| Loss {
             replanned_s: (replanned.found.makespan - base.found.makespan).max(0.0),
             kept_s: kept_s - plan.makespan,
             exact: base.proven && replanned.proven,
@@ -195,7 +195,7 @@ pub fn quick(setting: &Setting) -> bool {
     let evaluator = &setting.evaluator;
     let network = &evaluator.network;
     let searches = network.budget.pods() * 2 + network.links() + 1;
-    let mut task = outer::Task::new(evaluator, Rates::Best, &setting.circuit_bounds);
+    let mut task = outer::VectorTask::new(evaluator, Rates::Best, &setting.circuit_bounds);
     task.listed = QUICK / (network.tasks() * searches).max(1) as u64;
     let few = || outer::can_list(task, &mut Unwatched::default()).unwrap_or(false);
     evaluator.exact(Rates::Best) && evaluator.exact(Rates::Fair) && few()

@@ -13,7 +13,7 @@ const SAME_EVENT_S: f64 = 1e-12;
 
 /// Times of one simulated iteration, seconds.
 #[expect(clippy::struct_field_names, reason = "the unit belongs to every name")]
-pub(super) struct Run {
+pub(super) struct Replay {
     /// Start of every task.
     pub start_s: Vec<f64>,
     /// End of every task.
@@ -25,7 +25,7 @@ pub(super) struct Run {
 }
 
 /// Network resources and how much of each one unit of per-flow rate of a task takes.
-struct Network {
+struct ReplayNetwork {
     nic_rate: f64,
     capacity: Vec<f64>,
     uses: Vec<Vec<(usize, f64)>>,
@@ -37,8 +37,8 @@ struct Network {
 /// Simulates with `circuits` per link, or on the ideal network (network cards only) without.
 ///
 /// `None` if numbers leave the range of time, which takes absurd volumes or delays.
-pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]>) -> Option<Run> {
-    let mut network = Network::new(case, nics, circuits);
+pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]>) -> Option<Replay> {
+    let mut network = ReplayNetwork::new(case, nics, circuits);
     let tasks = case.net.tasks.len();
     let mut progress = Progress::new(&case.dag, tasks);
     let mut left_bytes: Vec<f64> = case.net.tasks.iter().map(|task| task.volume_bytes).collect();
@@ -91,10 +91,10 @@ pub(super) fn replay(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]
         .zip(&progress.end_s)
         .map(|(node, end_s)| end_s + node.tail_s)
         .fold(0.0, f64::max);
-    makespan_s.is_finite().then_some(Run { start_s, finish_s, node_end_s: progress.end_s, makespan_s })
+    makespan_s.is_finite().then_some(Replay { start_s, finish_s, node_end_s: progress.end_s, makespan_s })
 }
 
-impl Network {
+impl ReplayNetwork {
     fn new(case: &Case<'_>, nics: &[NicGroup], circuits: Option<&[u32]>) -> Self {
         let nic_rate = case.nic_rate();
         let mut capacity = Vec::new();

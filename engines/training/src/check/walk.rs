@@ -1,7 +1,7 @@
 //! Walks the precedence graph with given transfer times: what may start when, and when the iteration ends.
 
 use super::case::{Case, Dag, Work};
-use super::replay::Run;
+use super::replay::Replay;
 use std::collections::BTreeMap;
 
 /// The earliest moment at which a node may start.
@@ -57,7 +57,7 @@ const TIE_S: f64 = 1e-9;
 /// The path starts at the transfer with the largest end (work after it included) and goes back through
 /// tight predecessors, the latest first and the smallest id among equals. Of transfers with the same end the one that
 /// finishes last is on the path of all of them.
-pub(super) fn critical_communication_s(case: &Case<'_>, run: &Run) -> Option<f64> {
+pub(super) fn critical_communication_s(case: &Case<'_>, run: &Replay) -> Option<f64> {
     let node_of = case.dag.transfers(case.net.tasks.len());
     let rest_s = work_after(&case.dag);
     let ends = node_of.iter().enumerate().map(|(task, node)| (task, run.finish_s[task] + rest_s[*node]));
@@ -97,7 +97,7 @@ pub(super) fn work_after(dag: &Dag) -> Vec<f64> {
 }
 
 /// Transfers from which fixed work leads to `node` without slack.
-fn tight_predecessors(dag: &Dag, run: &Run, node: usize, start_s: f64) -> Vec<usize> {
+fn tight_predecessors(dag: &Dag, run: &Replay, node: usize, start_s: f64) -> Vec<usize> {
     // Node -> longest fixed work between its end and the start of `node`; largest index first, so that each is final.
     let mut open: BTreeMap<usize, f64> = BTreeMap::new();
     let mut tight = Vec::new();

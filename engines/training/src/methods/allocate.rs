@@ -1,6 +1,6 @@
 //! `prop-alloc`, `sqrt-alloc`, `iter-halve`: the traffic matrix decides, fair rates judge.
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::idle;
 use super::session::Session;
 use crate::scenario::TrainingScenario;
@@ -14,7 +14,7 @@ use lightbay_core::problem::Problem;
 /// A traffic-matrix method.
 pub(super) struct Allocate(pub Baseline);
 
-impl Approach for Allocate {
+impl SessionMethod for Allocate {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: self.0.name(),

@@ -11,8 +11,8 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::Problem;
 use lightbay_core::scenario::Scenario;
 
-/// What tells methods apart.
-pub(super) trait Approach: Send + Sync {
+/// A method that works on a compiled scenario, see [`InSession`].
+pub(super) trait SessionMethod: Send + Sync {
     /// What the method is and takes.
     fn info(&self) -> MethodInfo;
 
@@ -30,10 +30,10 @@ pub(super) trait Approach: Send + Sync {
     fn run(&self, session: &mut Session<'_, '_>, params: &Params) -> Result<Outcome, MethodError>;
 }
 
-/// The method that takes an approach.
-pub(super) struct By<A>(pub A);
+/// Adapter that opens a [`Session`] and runs a [`SessionMethod`] in it.
+pub(super) struct InSession<A>(pub A);
 
-impl<A: Approach> Method<Training> for By<A> {
+impl<A: SessionMethod> Method<Training> for InSession<A> {
     fn info(&self) -> MethodInfo {
         self.0.info()
     }

@@ -1,12 +1,12 @@
 //! `auto`: everything that helps, in the order in which it pays. Quick searches first, then what proves; as soon as
 //! a bound meets the best plan, the rest is left out.
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::{Session, state_bound};
 use super::{evolve, idle, joint, knobs, prove, robust, start};
 use crate::programs::selection::Range;
 use crate::scenario::TrainingScenario;
-use crate::search::ga::Settings;
+use crate::search::ga::GaSettings;
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_core::event::Severity;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
@@ -27,7 +27,7 @@ const CLOSED: f64 = 1e-9;
 /// Generations without improvement after which a genetic search gives way to what follows.
 const STALL: i64 = 25;
 
-impl Approach for Auto {
+impl SessionMethod for Auto {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "auto",
@@ -56,7 +56,7 @@ impl Approach for Auto {
 /// A genetic search is one of several here, so it gives up sooner.
 fn short(mut knob: ParamInfo) -> ParamInfo {
     if knob.name == "stall_generations" {
-        knob.default = Some(ParamValue::Int(STALL.min(i64::from(Settings::default().stall_generations))));
+        knob.default = Some(ParamValue::Int(STALL.min(i64::from(GaSettings::default().stall_generations))));
     }
     knob
 }

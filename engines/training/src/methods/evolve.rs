@@ -1,10 +1,10 @@
 //! `delta-fast` and `delta-level`: the genetic search, judged by fair or by level-first rates.
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::Session;
 use super::{idle, knobs, start};
 use crate::scenario::TrainingScenario;
-use crate::search::ga::{self, Evolved, Settings};
+use crate::search::ga::{self, Evolved, GaSettings};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
@@ -21,7 +21,7 @@ pub(super) struct Evolve {
     pub rates: Rates,
 }
 
-impl Approach for Evolve {
+impl SessionMethod for Evolve {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports()];
         params.extend(knobs::genetic());
@@ -80,12 +80,12 @@ pub(super) fn evolve(
 /// The genetic search alone; island n takes random stream n.
 pub(super) fn search(
     session: &mut Session<'_, '_>,
-    settings: &Settings,
+    settings: &GaSettings,
     start: &start::Start,
     target: Option<f64>,
 ) -> Result<Evolved, MethodError> {
     let evaluator = Arc::clone(&session.evaluator);
-    let task = ga::Task { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target };
+    let task = ga::GaTask { evaluator: &evaluator, rates: session.rates, caps: &start.caps, target };
     let streams: Vec<Stream> = (0..u64::from(settings.islands)).map(|n| session.cx.stream(n)).collect();
     ga::evolve(task, settings, &start.seeds, |island| streams[island as usize].clone(), session)
 }

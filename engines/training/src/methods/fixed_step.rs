@@ -2,12 +2,12 @@
 
 mod modelled;
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::{Session, candidate};
 use super::{knobs, solver, start};
 use crate::Training;
 use crate::model::network::Network;
-use crate::programs::fixed_step::{FixedStep, Question, SlotWindows, Slots};
+use crate::programs::fixed_step::{FixedStep, FixedStepQuestion, SlotWindows, Slots};
 use crate::programs::interval::Names;
 use crate::search::baselines::Baseline;
 use crate::search::circuits::Circuits;
@@ -20,7 +20,7 @@ use lightbay_core::plan::{Limit, Status};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_highs::solution::Status as Ending;
 use lightbay_highs::solve::Reader;
-pub(super) use modelled::Written;
+pub(super) use modelled::FixedStepModel;
 use std::sync::Arc;
 
 /// The integer program over slots.
@@ -53,7 +53,7 @@ fn shape_knobs() -> Vec<ParamInfo> {
     ]
 }
 
-impl Approach for FixedSteps {
+impl SessionMethod for FixedSteps {
     fn info(&self) -> MethodInfo {
         let mut params = shape_knobs();
         params.extend(knobs::solver(&["solver_process", "presolve"]));
@@ -90,7 +90,7 @@ impl Approach for FixedSteps {
         });
         let given = solver::start_at(session.cx, given, "the schedule in slots", start.best.makespan);
         let mut best = start.best;
-        let mut reading = Reading {
+        let mut reading = SlotReader {
             evaluator: &evaluator,
             model: &model,
             best: &mut best,
@@ -150,12 +150,18 @@ fn write(
     params: &Params,
 ) -> Result<(FixedStep, Slots), MethodError> {
     let slots = schedule(network, x, params)?;
-    let model = FixedStep::new(Question { network, names, caps, slot_s: slot_s(params), horizon: slots.end });
+    let model = FixedStep::new(FixedStepQuestion {
+        network,
+        names,
+        caps,
+        slot_s: slot_s(params),
+        horizon: slots.end,
+    });
     Ok((model, slots))
 }
 
 /// Evaluates the circuits of points without slots.
-struct Reading<'s> {
+struct SlotReader<'s> {
     evaluator: &'s Arc<Evaluator>,
     model: &'s FixedStep,
     best: &'s mut Circuits,
@@ -164,7 +170,7 @@ struct Reading<'s> {
     points: u32,
 }
 
-impl Reader<Training> for Reading<'_> {
+impl Reader<Training> for SlotReader<'_> {
     fn incumbent(
         &mut self,
         cx: &mut Context<'_, Training>,

@@ -4,11 +4,11 @@ mod ask;
 mod modelled;
 mod reading;
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::Session;
 use super::{evolve, given, idle, joint, knobs, solver, start};
 use crate::Training;
-use crate::programs::interval::{IntervalModel, Names, Pruning, Scope, Shape, Shaped, Subject};
+use crate::programs::interval::{IntervalModel, Names, Pruning, Scope, Shape, ShapeSubject, Shaped};
 use crate::scenario::TrainingScenario;
 use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Rates, Scratch};
@@ -23,12 +23,12 @@ use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_core::problem::Problem;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::Status as Ending;
-pub(super) use modelled::Written;
-use reading::{Goal, Reading};
+pub(super) use modelled::IntervalProgram;
+use reading::{Goal, IntervalReader};
 use std::sync::Arc;
 
 /// The integer program over intervals.
-pub(super) struct Interval;
+pub(super) struct IntervalMethod;
 
 /// Number of the random stream that seeds the solver; islands count from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 3;
@@ -42,7 +42,7 @@ const REPORTED: u64 = 50_000;
 /// Most times that a pinned model is laid around a better run.
 const ROUNDS: u32 = 50;
 
-impl Approach for Interval {
+impl SessionMethod for IntervalMethod {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports()];
         params.extend(ask::shape_knobs());
@@ -82,11 +82,11 @@ impl Approach for Interval {
         for round in 0..ROUNDS {
             let anchor = ask::anchor(params, &evaluator, &best.x, &trace);
             let before = best.makespan;
-            let subject = Subject { scope, circuits: &best.x, start: &trace, anchor: &anchor };
+            let subject = ShapeSubject { scope, circuits: &best.x, start: &trace, anchor: &anchor };
             let mut building = Building::new(&mut *session.cx, "rows", None, REPORTED);
             let shaped = shape.write(subject, &mut |rows| building.at(rows))?;
             announce(session.cx, &shape, subject, &shaped, round)?;
-            let mut reading = Reading::new(&evaluator, rates, &shaped, &mut best, &mut trace);
+            let mut reading = IntervalReader::new(&evaluator, rates, &shaped, &mut best, &mut trace);
             reading.covers = covers(&shape, &shaped, &evaluator, fixed.is_some());
             let ending = run(session.cx, params, &shaped.model.model, shaped.point.clone(), &mut reading)?;
             let again = shape.pruning == Pruning::Anchored(0) && best.makespan < before * (1.0 - EQUAL);
@@ -163,7 +163,7 @@ fn covers(
 fn announce(
     cx: &mut Context<'_, Training>,
     shape: &Shape,
-    subject: Subject<'_>,
+    subject: ShapeSubject<'_>,
     shaped: &Shaped,
     round: u32,
 ) -> Result<(), MethodError> {
@@ -206,7 +206,7 @@ fn run(
     params: &Params,
     model: &Model,
     point: Result<Vec<f64>, String>,
-    reading: &mut Reading<'_>,
+    reading: &mut IntervalReader<'_>,
 ) -> Result<Ending, MethodError> {
     let start = solver::start_at(cx, point, "the run to start from", reading.best.makespan);
     Ok(solver::run(cx, params, SOLVER_STREAM, (model, start), reading)?.status)
@@ -226,7 +226,7 @@ fn fewest_ports(
     let model = shaped.model.fewest_ports(evaluator, limit_s);
     let had = best.ports;
     let point = shaped.point_of(&model, &evaluator.network, trace, &best.x);
-    let mut reading = Reading::new(evaluator, rates, shaped, best, trace);
+    let mut reading = IntervalReader::new(evaluator, rates, shaped, best, trace);
     reading.goal = Goal::Ports(limit_s);
     let ending = run(cx, params, &model, point, &mut reading)?;
     if ending != Ending::Optimal {

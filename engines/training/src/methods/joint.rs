@@ -3,8 +3,8 @@
 //! reach, beside a genetic search judged by fair and level-first schedules and, where that is not enough, linear
 //! programs over event orders.
 
-use super::approach::Approach;
-use super::session::{Relaxed, Session};
+use super::approach::SessionMethod;
+use super::session::{RelaxedSession, Session};
 use super::{evolve, idle, knobs, order, prove, robust, start, topo};
 use crate::scenario::TrainingScenario;
 use crate::search::circuits::Circuits;
@@ -24,7 +24,7 @@ pub(super) struct Joint;
 /// Gap up to which a proof of ours is complete.
 const PROVEN: f64 = 1e-9;
 
-impl Approach for Joint {
+impl SessionMethod for Joint {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "delta-joint",
@@ -109,8 +109,8 @@ fn close(
     let contended = evaluator.contention.count();
     session.cx.phase("orders", format!("which of {contended} competing transfers starts and ends first"));
     session.ordering_since_s = Some(session.cx.elapsed_s());
-    let settings = general::Settings::default();
-    let search = general::Search::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
+    let settings = general::ProofLimits::default();
+    let search = general::TreeSearch::new(&evaluator, &start.caps, best.clone(), floor, settings, session);
     let closed = search.run()?;
     session.ordering_since_s = None;
     Ok(closed)
@@ -124,10 +124,10 @@ pub(super) fn relax(
 ) -> Result<f64, MethodError> {
     session.cx.phase("bound", "competition before the last transfers left out");
     let evaluator = Arc::clone(&session.evaluator);
-    let mut task = outer::Task::relaxed(&evaluator, &start.caps);
+    let mut task = outer::VectorTask::relaxed(&evaluator, &start.caps);
     task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
     task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
-    let proof = outer::search(task, None, &mut Relaxed(session))?;
+    let proof = outer::search(task, None, &mut RelaxedSession(session))?;
     let bound = proof.bound.min(start.best.makespan) * (1.0 - 1e-12);
     session.cx.bound(bound);
     Ok(bound)

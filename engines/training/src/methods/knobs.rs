@@ -1,7 +1,7 @@
 //! Parameters that several methods share.
 
 use crate::programs::selection::Writing;
-use crate::search::ga::Settings;
+use crate::search::ga::GaSettings;
 use crate::search::general;
 use crate::search::order;
 use crate::search::outer;
@@ -27,7 +27,7 @@ pub(super) fn joint() -> Vec<ParamInfo> {
 
 /// Settings of the genetic search.
 pub(super) fn genetic() -> Vec<ParamInfo> {
-    let defaults = Settings::default();
+    let defaults = GaSettings::default();
     let count = |name, min, max, default: u32, help| ParamInfo::int(name, min, max, i64::from(default), help);
     vec![
         count(
@@ -111,7 +111,7 @@ pub(super) fn proving() -> Vec<ParamInfo> {
 
 /// Settings of the search over orders.
 pub(super) fn ordering() -> Vec<ParamInfo> {
-    let defaults = general::Settings::default();
+    let defaults = general::ProofLimits::default();
     vec![
         ParamInfo::int(
             "orders",
@@ -135,7 +135,7 @@ pub(super) fn ordering() -> Vec<ParamInfo> {
 
 /// Settings of the search over event orders.
 pub(super) fn event_orders() -> Vec<ParamInfo> {
-    let defaults = order::Limits::default();
+    let defaults = order::OrderLimits::default();
     let count = |name, default: u64, help| ParamInfo::int(name, 0, 1_000_000_000, default as i64, help);
     vec![
         count("lps", defaults.lps, "Linear programs, one for each event order, after which the search ends.")
@@ -155,8 +155,8 @@ pub(super) fn event_orders() -> Vec<ParamInfo> {
 }
 
 /// Reads the limits of the search over event orders.
-pub(super) fn order_limits(params: &Params, stream: Stream) -> order::Limits {
-    let mut limits = order::Limits { stream, ..order::Limits::default() };
+pub(super) fn order_limits(params: &Params, stream: Stream) -> order::OrderLimits {
+    let mut limits = order::OrderLimits { stream, ..order::OrderLimits::default() };
     limits.swaps = params.int("swaps").and_then(|value| u64::try_from(value).ok()).unwrap_or(limits.swaps);
     limits.revise(|name| params.int(name));
     limits
@@ -215,13 +215,13 @@ pub(super) fn prover_of(params: &Params) -> Prover {
 }
 
 /// Reads the settings of the genetic search.
-pub(super) fn settings(params: &Params, hot: bool) -> Settings {
-    let defaults = Settings::default();
+pub(super) fn settings(params: &Params, hot: bool) -> GaSettings {
+    let defaults = GaSettings::default();
     let count = |name: &str, default: u32| {
         params.int(name).and_then(|value| u32::try_from(value).ok()).unwrap_or(default)
     };
     let population = count("population", defaults.population);
-    let mut settings = Settings {
+    let mut settings = GaSettings {
         islands: count("islands", defaults.islands),
         population,
         elites: count("elites", defaults.elites).min(population.saturating_sub(1)),

@@ -18,8 +18,8 @@ use lightbay_highs::modelled::Modelled;
 /// Feasibility of points that other solvers wrote with few digits.
 const TOLERANCE: f64 = 1e-5;
 
-/// What tells the programs apart.
-pub(super) trait Program: Send + Sync {
+/// An integer program that a method writes, see [`ProgramOf`].
+pub(super) trait WrittenProgram: Send + Sync {
     /// A model and where its columns are.
     type Written;
 
@@ -30,7 +30,7 @@ pub(super) trait Program: Send + Sync {
     fn params(&self) -> Vec<ParamInfo>;
 
     /// Writes the model.
-    fn write(&self, ground: &Ground, params: &Params) -> Result<Self::Written, MethodError>;
+    fn write(&self, input: &ModelInput, params: &Params) -> Result<Self::Written, MethodError>;
 
     /// The model that was written.
     fn model(written: &Self::Written) -> &Model;
@@ -44,8 +44,8 @@ pub(super) trait Program: Send + Sync {
     ) -> Candidate<TrainingResult>;
 }
 
-/// What a program is written from where no search has come before it.
-pub(super) struct Ground {
+/// Input of a program that is written without a search before it.
+pub(super) struct ModelInput {
     pub evaluator: Evaluator,
     pub instance: Instance,
     /// The baselines at fair rates, in their order.
@@ -54,7 +54,7 @@ pub(super) struct Ground {
     pub caps: Vec<u32>,
 }
 
-impl Ground {
+impl ModelInput {
     fn of(scenario: &Scenario<Training>) -> Result<Self, MethodError> {
         let built = scenario.body.build()?;
         let evaluator = compile(&built)?;
@@ -77,10 +77,10 @@ impl Ground {
     }
 }
 
-/// The program of a method.
-pub(super) struct Of<P>(pub P);
+/// Adapter from a [`WrittenProgram`] to the contract of model files.
+pub(super) struct ProgramOf<P>(pub P);
 
-impl<P: Program> Modelled<Training> for Of<P> {
+impl<P: WrittenProgram> Modelled<Training> for ProgramOf<P> {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -90,7 +90,7 @@ impl<P: Program> Modelled<Training> for Of<P> {
     }
 
     fn model(&self, scenario: &Scenario<Training>, params: &Params) -> Result<Model, MethodError> {
-        let written = self.0.write(&Ground::of(scenario)?, params)?;
+        let written = self.0.write(&ModelInput::of(scenario)?, params)?;
         Ok(P::model(&written).clone())
     }
 
@@ -100,8 +100,8 @@ impl<P: Program> Modelled<Training> for Of<P> {
         params: &Params,
         values: &[f64],
     ) -> Result<Candidate<TrainingResult>, MethodError> {
-        let ground = Ground::of(scenario)?;
-        let written = self.0.write(&ground, params)?;
+        let input = ModelInput::of(scenario)?;
+        let written = self.0.write(&input, params)?;
         let model = P::model(&written);
         let columns = model.columns();
         if values.len() != columns {
@@ -113,6 +113,6 @@ impl<P: Program> Modelled<Training> for Of<P> {
         if let Some(broken) = model.first_broken(values, TOLERANCE) {
             return Err(MethodError::Failed(format!("the point does not satisfy the model: {broken}")));
         }
-        Ok(P::plan(&ground.evaluator, &written, params, values))
+        Ok(P::plan(&input.evaluator, &written, params, values))
     }
 }

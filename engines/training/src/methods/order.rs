@@ -1,6 +1,6 @@
 //! `delta-order`: the best schedule of given circuits by linear programs over event orders.
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::Session;
 use super::{evolve, given, idle, knobs, start};
 use crate::plan::TrainingResult;
@@ -9,7 +9,7 @@ use crate::search::carry;
 use crate::search::circuits::{Circuits, Proposal};
 use crate::search::ga;
 use crate::search::general;
-use crate::search::order::{self, Improved, Limits};
+use crate::search::order::{self, Improved, OrderLimits};
 use crate::search::polish::polish;
 use crate::search::repair;
 use crate::simulate::evaluate::{Rates, Scratch};
@@ -34,7 +34,7 @@ const LPS_EACH: u64 = 60;
 /// The search over event orders.
 pub(super) struct Ordered;
 
-impl Approach for Ordered {
+impl SessionMethod for Ordered {
     fn info(&self) -> MethodInfo {
         let mut params = vec![ParamInfo::int_list(
             "circuits",
@@ -89,7 +89,7 @@ fn short_search(session: &mut Session<'_, '_>) -> Result<Circuits, MethodError> 
         return Ok(start.best);
     }
     session.cx.phase("genetic search", "a short one, for circuits");
-    let settings = ga::Settings { generations: 60, stall_generations: 20, ..ga::Settings::default() };
+    let settings = ga::GaSettings { generations: 60, stall_generations: 20, ..ga::GaSettings::default() };
     // The limits of a long search, which live edits change, are none of this one's.
     let evolved = evolve::search(session, &settings, &start, None)?;
     Ok(if evolved.best.better_than(&start.best) { evolved.best } else { start.best })
@@ -144,9 +144,10 @@ fn prove(session: &mut Session<'_, '_>, best: &mut Circuits, floor: f64) -> Resu
     session.cx.phase("orders", "a bound for these circuits");
     session.ordering_since_s = Some(session.cx.elapsed_s());
     let caps = best.x.clone();
-    let settings = general::Settings::default();
-    let mut watch = Given { session, x: &caps };
-    let closed = general::Search::new(&evaluator, &caps, best.clone(), floor, settings, &mut watch).run()?;
+    let settings = general::ProofLimits::default();
+    let mut watch = GivenCircuits { session, x: &caps };
+    let closed =
+        general::TreeSearch::new(&evaluator, &caps, best.clone(), floor, settings, &mut watch).run()?;
     session.ordering_since_s = None;
     if let Some(found) = closed.best {
         best.makespan = found.makespan;
@@ -172,7 +173,7 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
     let stream = session.cx.stream(order::STREAM);
     let limits = knobs::order_limits(session.cx.params(), stream);
     let makespan =
-        polish(repair::Limits { budget, caps: &caps }, &mut x, best.makespan, &mut |x: &[u32]| {
+        polish(repair::PortLimits { budget, caps: &caps }, &mut x, best.makespan, &mut |x: &[u32]| {
             let bound = evaluator.bound(x, &mut scratch);
             if bound >= known {
                 return Some(bound);
@@ -181,8 +182,8 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
                 evaluator.trace(x, Rates::Level, &mut scratch),
                 evaluator.trace(x, Rates::Fair, &mut scratch),
             ];
-            let limits = Limits { lps: limits.lps.min(LPS_EACH), ..limits.clone() };
-            match order::improve(&evaluator, x, &starts, limits, &mut Fixed(session)) {
+            let limits = OrderLimits { lps: limits.lps.min(LPS_EACH), ..limits.clone() };
+            match order::improve(&evaluator, x, &starts, limits, &mut FixedLimits(session)) {
                 Ok(improved) => {
                     let ports = evaluator.network.budget.total(x);
                     let found = Circuits { x: x.to_vec(), makespan: improved.makespan, ports };
@@ -205,12 +206,12 @@ fn exchange(session: &mut Session<'_, '_>, best: &mut Circuits) -> Result<bool, 
 
 /// A search about given circuits only: a schedule that needs fewer runs on these as well, and bounds cover them
 /// alone.
-struct Given<'s, 'c, 'a> {
+struct GivenCircuits<'s, 'c, 'a> {
     session: &'s mut Session<'c, 'a>,
     x: &'s [u32],
 }
 
-impl Watch<Proposal> for Given<'_, '_, '_> {
+impl Watch<Proposal> for GivenCircuits<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.session.checkpoint()
     }
@@ -243,9 +244,9 @@ impl Watch<Proposal> for Given<'_, '_, '_> {
 }
 
 /// A session whose limits are not those of the parameters.
-struct Fixed<'s, 'c, 'a>(&'s mut Session<'c, 'a>);
+struct FixedLimits<'s, 'c, 'a>(&'s mut Session<'c, 'a>);
 
-impl Watch<Proposal> for Fixed<'_, '_, '_> {
+impl Watch<Proposal> for FixedLimits<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.0.checkpoint()
     }

@@ -5,7 +5,7 @@ use super::session::state_bound;
 use crate::Training;
 use crate::scenario::TrainingScenario;
 use crate::scenario::shared::SharedPods;
-use crate::search::reallocate::{Effort, Team, Trade, best_trade};
+use crate::search::reallocate::{JobEffort, Team, Trade, best_trade};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::context::Context;
 use lightbay_core::event::{EventBody, HotStartFate, SeriesPoint, Severity};
@@ -70,25 +70,25 @@ impl Method<Training> for Reallocate {
         let count = |name: &str, default: u64| {
             params.int(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(default)
         };
-        let usual = Effort::default();
-        let effort = Effort {
+        let usual = JobEffort::default();
+        let effort = JobEffort {
             listed: count("listed_vectors", usual.listed),
             boxes: count("boxes", usual.boxes),
             ..usual
         };
         let trades = count("trades", u64::MAX);
-        Run { cx, effort, team: Team::new(shared, rates)? }.solve(shared, trades)
+        ReallocationRun { cx, effort, team: Team::new(shared, rates)? }.solve(shared, trades)
     }
 }
 
 /// One run.
-struct Run<'c, 'a> {
+struct ReallocationRun<'c, 'a> {
     cx: &'c mut Context<'a, Training>,
-    effort: Effort,
+    effort: JobEffort,
     team: Team,
 }
 
-impl Run<'_, '_> {
+impl ReallocationRun<'_, '_> {
     fn solve(mut self, shared: &SharedPods, most: u64) -> Result<Outcome, MethodError> {
         self.cx.phase("baselines", "every job on its own ports");
         self.publish("baselines")?;
@@ -121,7 +121,7 @@ impl Run<'_, '_> {
         &mut self,
         question: impl FnOnce(
             &mut Team,
-            Effort,
+            JobEffort,
             &dyn Fn(u64) -> Stream,
             &mut Context<'_, Training>,
         ) -> Result<T, MethodError>,

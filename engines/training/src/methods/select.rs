@@ -2,11 +2,11 @@
 
 mod modelled;
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::{self, Session, candidate};
 use super::{knobs, solver, start, topo};
 use crate::Training;
-use crate::programs::selection::{Ask, Goal, Selection, Writing};
+use crate::programs::selection::{Goal, Selection, SelectionRequest, Writing};
 use crate::search::carry;
 use crate::search::circuits::Circuits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
@@ -17,7 +17,7 @@ use lightbay_core::param::Params;
 use lightbay_core::plan::{Limit, Status, gap};
 use lightbay_highs::solution::{Start, Status as Ending};
 use lightbay_highs::solve::Reader;
-pub(super) use modelled::Written;
+pub(super) use modelled::SelectionProgram;
 use std::sync::Arc;
 
 /// The integer program with proof.
@@ -32,7 +32,7 @@ const SLIP: f64 = 1e-8;
 /// Number of the random stream that seeds the solver; islands count from 0.
 const SOLVER_STREAM: u64 = (1 << 32) + 2;
 
-impl Approach for Select {
+impl SessionMethod for Select {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports(), knobs::writing()];
         params.extend(knobs::solver(&["mip_gap", "solver_process", "presolve", "lp_method"]));
@@ -92,7 +92,7 @@ pub(super) fn prove(
     let writing = knobs::writing_of(params);
     let limit_s = best.makespan * (1.0 + ROOM);
     let evaluator = Arc::clone(&session.evaluator);
-    let ask = |instance, writing| Ask {
+    let ask = |instance, writing| SelectionRequest {
         evaluator: &evaluator,
         instance,
         caps,
@@ -142,7 +142,7 @@ pub(super) fn fewest_ports(
     let evaluator = Arc::clone(&session.evaluator);
     let writing = Writing::Reduced;
     let instance = &session.instance;
-    let ask = Ask { evaluator: &evaluator, instance, caps, limit_s, goal: Goal::Ports, writing };
+    let ask = SelectionRequest { evaluator: &evaluator, instance, caps, limit_s, goal: Goal::Ports, writing };
     let Some(selection) = Selection::new(ask) else { return Ok(false) };
     solver::report_size(session.cx, selection.model(), "without what cannot matter");
     let ending = run(session, &params, &selection, (Goal::Ports, limit_s), best)?;
@@ -159,7 +159,7 @@ fn run(
     (goal, limit_s): (Goal, f64),
     best: &mut Circuits,
 ) -> Result<Ending, MethodError> {
-    let mut reading = Reading {
+    let mut reading = SelectionReader {
         evaluator: Arc::clone(&session.evaluator),
         rates: session.rates,
         selection,
@@ -191,7 +191,7 @@ fn run(
 }
 
 /// Makes plans of the solver's points.
-struct Reading<'s> {
+struct SelectionReader<'s> {
     evaluator: Arc<Evaluator>,
     rates: Rates,
     selection: &'s Selection,
@@ -202,7 +202,7 @@ struct Reading<'s> {
     scratch: Scratch,
 }
 
-impl Reading<'_> {
+impl SelectionReader<'_> {
     /// Evaluates circuits and hands them over if they are better.
     fn judge(
         &mut self,
@@ -235,7 +235,7 @@ impl Reading<'_> {
     }
 }
 
-impl Reader<Training> for Reading<'_> {
+impl Reader<Training> for SelectionReader<'_> {
     fn incumbent(
         &mut self,
         cx: &mut Context<'_, Training>,

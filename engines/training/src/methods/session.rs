@@ -9,7 +9,7 @@ use crate::search::carry;
 use crate::search::circuits::{Circuits, Proposal, rank};
 use crate::search::outer;
 use crate::search::ports;
-use crate::search::repair::{Limits, REPAIR_STREAM, RepairScratch};
+use crate::search::repair::{PortLimits, REPAIR_STREAM, RepairScratch};
 use crate::search::worst::Configurations;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
@@ -123,7 +123,7 @@ impl<'c, 'a> Session<'c, 'a> {
         self.cx.phase("ports", format!("fewest ports at {:.6} s, from {}", best.makespan, best.ports));
         let limit = best.makespan * (1.0 + ports::TOLERANCE);
         let evaluator = Arc::clone(&self.evaluator);
-        let task = outer::Task::new(&evaluator, self.rates, caps);
+        let task = outer::VectorTask::new(&evaluator, self.rates, caps);
         let fewest = ports::fewest(task, best, self)?;
         if fewest.found.ports < best.ports {
             *best = fewest.found;
@@ -144,7 +144,7 @@ pub(super) fn repair(cx: &Context<'_, Training>, evaluator: &Evaluator, x: &mut 
     let before = x.to_vec();
     let budget = &evaluator.network.budget;
     let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
-    let limits = Limits { budget, caps: &caps };
+    let limits = PortLimits { budget, caps: &caps };
     let mut random = cx.stream(REPAIR_STREAM);
     let mut scratch = RepairScratch::default();
     if !limits.repair(x, &mut random, &mut scratch) {
@@ -334,9 +334,9 @@ impl Watch<Proposal> for Session<'_, '_> {
 }
 
 /// A search of the relaxation: what it finds are no plans, only its end matters.
-pub(super) struct Relaxed<'s, 'c, 'a>(pub &'s mut Session<'c, 'a>);
+pub(super) struct RelaxedSession<'s, 'c, 'a>(pub &'s mut Session<'c, 'a>);
 
-impl Watch<Proposal> for Relaxed<'_, '_, '_> {
+impl Watch<Proposal> for RelaxedSession<'_, '_, '_> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.0.checkpoint()
     }

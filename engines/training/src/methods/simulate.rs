@@ -1,6 +1,6 @@
 //! `simulate`: what given circuits are worth.
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::Session;
 use super::{given, idle};
 use crate::scenario::TrainingScenario;
@@ -14,7 +14,7 @@ use lightbay_core::problem::{Problem, Problems};
 /// Simulation of one circuit vector.
 pub(super) struct Simulate;
 
-impl Approach for Simulate {
+impl SessionMethod for Simulate {
     fn info(&self) -> MethodInfo {
         MethodInfo {
             name: "simulate",

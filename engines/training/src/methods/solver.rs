@@ -7,7 +7,7 @@ use lightbay_core::method::MethodError;
 use lightbay_core::param::Params;
 use lightbay_highs::model::Model;
 use lightbay_highs::solution::{Solution, Start};
-use lightbay_highs::solve::{self, Ask, Reader};
+use lightbay_highs::solve::{self, Reader, SolveRequest};
 use rand::RngExt;
 
 /// What the solver's tolerances may add to a bound, relative.
@@ -51,7 +51,11 @@ pub(super) fn run(
     reader: &mut impl Reader<Training>,
 ) -> Result<Solution, MethodError> {
     let seed = cx.stream(stream).random::<u64>();
-    let ask =
-        Ask { model, options: solve::options_of(params, seed), start, isolated: solve::isolated(params) };
+    let ask = SolveRequest {
+        model,
+        options: solve::options_of(params, seed),
+        start,
+        isolated: solve::isolated(params),
+    };
     solve::run(ask, reader, cx)
 }

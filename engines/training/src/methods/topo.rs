@@ -1,13 +1,13 @@
 //! `delta-topo`: the best circuits at fair rates, by search with proof.
 
-use super::approach::Approach;
+use super::approach::SessionMethod;
 use super::session::Session;
 use super::{evolve, idle, knobs, start};
 use crate::scenario::TrainingScenario;
 use crate::search::circuits::Circuits;
 use crate::search::outer;
 use crate::search::polish::polish;
-use crate::search::repair::Limits;
+use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates};
 use lightbay_core::method::{MethodError, MethodInfo, Outcome};
 use lightbay_core::param::Params;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The search with proof at fair rates.
 pub(super) struct Topo;
 
-impl Approach for Topo {
+impl SessionMethod for Topo {
     fn info(&self) -> MethodInfo {
         let mut params = vec![knobs::min_ports()];
         params.extend(knobs::proving());
@@ -68,8 +68,8 @@ pub(super) fn task<'a>(
     rates: Rates,
     params: &Params,
     caps: &'a [u32],
-) -> outer::Task<'a> {
-    let mut task = outer::Task::new(evaluator, rates, caps);
+) -> outer::VectorTask<'a> {
+    let mut task = outer::VectorTask::new(evaluator, rates, caps);
     task.listed = params.int("listed_vectors").map_or(task.listed, |value| value.max(1) as u64);
     task.boxes = params.int("boxes").map_or(task.boxes, |value| value.max(1) as u64);
     task
@@ -117,7 +117,7 @@ pub(super) fn climb(
 ) -> Result<(), MethodError> {
     session.cx.phase("local search", "exchanges of single circuits");
     let evaluator = Arc::clone(&session.evaluator);
-    let limits = Limits { budget: &evaluator.network.budget, caps };
+    let limits = PortLimits { budget: &evaluator.network.budget, caps };
     let mut x = start::within(&best.x, caps);
     let mut scratch = crate::simulate::evaluate::Scratch::default();
     let mut stopped = Ok(());

@@ -103,7 +103,7 @@ impl FullDag {
         let g = f64::from(shape.gpus_per_stage);
         let between = Gbps(run.bandwidth_gbps).bytes_per_second();
         let inside = Gbps(run.intra_pod_rate_gbps()).bytes_per_second();
-        let walk = walk::Walk {
+        let walk = walk::StageWalk {
             shape,
             workload,
             lists: &lists,

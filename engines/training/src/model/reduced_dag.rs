@@ -78,6 +78,8 @@ struct Ancestor {
 /// More than [`MAX_EDGES`] edges, or an order of work that keeps too many transfers under way at once.
 pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problems> {
     let nodes = dag.nodes();
+    // Uses are counted so that the ancestors of a node are forgotten after its last successor: memory follows the width of
+    // the graph, not its length.
     let mut uses = vec![0_u32; nodes.len()];
     for node in 0..nodes.len() {
         for &pred in dag.preds(node) {
@@ -94,6 +96,8 @@ pub fn reduce(dag: &FullDag, dominance: Dominance) -> Result<ReducedDag, Problem
     let mut nearest = Vec::new();
     for (index, node) in nodes.iter().enumerate() {
         bounds.merge(dag.preds(index).iter().map(|&pred| ancestors[pred as usize].as_slice()), &mut nearest);
+        // Nearest ancestors of a task become its edges; behind it, it is the only nearest ancestor. Rigid work only adds
+        // to the delays.
         if node.inter_pod {
             let task = TaskId::from_index(reduced.tasks.len());
             let mut release_s = 0.0;

@@ -27,7 +27,7 @@ pub(crate) fn slot_of(seconds: f64, slot_s: f64) -> u32 {
 
 /// What to write a model of.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct FixedStepQuestion<'a> {
     /// The scenario.
     pub network: &'a Network,
     /// What links and tasks are called.
@@ -65,6 +65,7 @@ impl SlotWindows {
                 from[index] = from[index].max(from[before] + least[before] + slots(arc.delay, slot_s));
             }
         }
+        // Backwards the same (DELTA Alg. 4 in whole slots): rounding up keeps every slot schedule feasible in real time.
         let mut to = vec![horizon; n];
         for &task in network.order.iter().rev() {
             let index = task as usize;
@@ -110,7 +111,7 @@ pub struct FixedStep {
 
 impl FixedStep {
     /// Writes the model in one go.
-    pub fn new(ask: Question<'_>) -> Self {
+    pub fn new(ask: FixedStepQuestion<'_>) -> Self {
         let windows = SlotWindows::new(ask.network, ask.slot_s, ask.horizon);
         let mut written = Self {
             model: Model::new(format!("circuits and schedule in slots of {:e} s", ask.slot_s)),
@@ -130,7 +131,7 @@ impl FixedStep {
         written
     }
 
-    fn columns(&mut self, ask: Question<'_>) {
+    fn columns(&mut self, ask: FixedStepQuestion<'_>) {
         for (link, &cap) in ask.caps.iter().enumerate() {
             let name = format!("circuits {}", ask.names.links[link]);
             self.circuits.push(self.model.integer(name, 1.0, f64::from(cap), 0.0));
@@ -183,7 +184,7 @@ impl FixedStep {
     }
 
     /// Ports (Eq. 21), circuits (Eq. 22) and NICs (Eq. 23).
-    fn resources(&mut self, ask: Question<'_>) {
+    fn resources(&mut self, ask: FixedStepQuestion<'_>) {
         let network = ask.network;
         let budget = &network.budget;
         for pod in 0..budget.pods() {
@@ -223,7 +224,7 @@ impl FixedStep {
     }
 
     /// Life of a task (Eq. 24-27), its predecessors (Eq. 28), the end (Eq. 30).
-    fn task_rows(&mut self, ask: Question<'_>, task: usize) {
+    fn task_rows(&mut self, ask: FixedStepQuestion<'_>, task: usize) {
         let network = ask.network;
         let name = &ask.names.tasks[task];
         let (from, to) = (self.windows.from[task], self.windows.to[task]);

@@ -20,7 +20,7 @@ mod shape;
 pub use columns::Columns;
 pub use grid::Grid;
 pub use names::Names;
-pub use shape::{Pruning, Shape, Shaped, Subject};
+pub use shape::{Pruning, Shape, ShapeSubject, Shaped};
 
 use crate::simulate::evaluate::Evaluator;
 use crate::simulate::windows::{IndexWindows, Windows};
@@ -55,7 +55,7 @@ pub struct Scope<'a> {
 
 /// What to write a model of.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
+pub struct IntervalQuestion<'a> {
     /// What it is about.
     pub scope: Scope<'a>,
     /// The iteration ends by then, seconds.
@@ -87,7 +87,7 @@ const ASKED: u64 = 64;
 
 /// What the parts of the generator share.
 struct Writer<'a> {
-    ask: Question<'a>,
+    ask: IntervalQuestion<'a>,
     go_on: &'a mut GoOn<'a>,
     model: Model,
     columns: Columns,
@@ -110,7 +110,7 @@ impl IntervalModel {
     ///
     /// # Errors
     /// The error of `go_on`; it is asked for every 64 rows and for every few columns.
-    pub fn new<'a>(ask: Question<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
+    pub fn new<'a>(ask: IntervalQuestion<'a>, go_on: &'a mut GoOn<'a>) -> Result<Self, MethodError> {
         let mut writer = Writer::new(ask, go_on);
         writer.columns()?;
         writer.circuits()?;
@@ -145,7 +145,7 @@ impl IntervalModel {
 }
 
 impl<'a> Writer<'a> {
-    fn new(ask: Question<'a>, go_on: &'a mut GoOn<'a>) -> Self {
+    fn new(ask: IntervalQuestion<'a>, go_on: &'a mut GoOn<'a>) -> Self {
         let network = &ask.scope.evaluator.network;
         let unit = unit_of(ask.limit_s);
         let windows = Windows::new(network, ask.limit_s);

@@ -41,7 +41,7 @@ pub enum Writing {
 
 /// What to write a model of.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct SelectionRequest<'a> {
     /// The scenario, prepared.
     pub evaluator: &'a Evaluator,
     /// The scenario, for names.
@@ -77,7 +77,7 @@ const TOLERANCE: f64 = 1e-7;
 
 impl Selection {
     /// Writes the model. `None` if no plan ends within the limit.
-    pub fn new(ask: Ask<'_>) -> Option<Self> {
+    pub fn new(ask: SelectionRequest<'_>) -> Option<Self> {
         let range = Range::new(ask.evaluator, ask.caps)?;
         let range = match ask.writing {
             Writing::Full => range,

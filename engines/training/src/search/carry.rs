@@ -1,6 +1,6 @@
 //! Circuits of one plan on another scenario.
 
-use super::repair::{Limits, REPAIR_STREAM, RepairScratch};
+use super::repair::{PortLimits, REPAIR_STREAM, RepairScratch};
 use crate::plan::TrainingResult;
 use crate::scenario::instance::{Instance, Link};
 use crate::simulate::evaluate::Evaluator;
@@ -76,7 +76,7 @@ pub(crate) fn fit(evaluator: &Evaluator, x: &mut [u32]) -> Result<bool, String> 
     let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link)).collect();
     let before = x.to_vec();
     let mut random = Streams::new(0).stream(REPAIR_STREAM);
-    if (Limits { budget, caps: &caps }).repair(x, &mut random, &mut RepairScratch::default()) {
+    if (PortLimits { budget, caps: &caps }).repair(x, &mut random, &mut RepairScratch::default()) {
         Ok(x != before)
     } else {
         Err("a pod of the changed scenario has fewer ports than links".to_owned())

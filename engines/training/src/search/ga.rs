@@ -8,7 +8,7 @@
 mod island;
 
 use crate::search::circuits::{Circuits, Proposal};
-use crate::search::repair::Limits;
+use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates};
 use island::{Cache, Island, Record};
 use lightbay_core::event::{EventBody, GenerationStats};
@@ -20,7 +20,7 @@ use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 /// How the search works.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct GaSettings {
     /// Islands.
     pub islands: u32,
     /// Individuals of an island.
@@ -43,7 +43,7 @@ pub struct Settings {
     pub hot: bool,
 }
 
-impl Default for Settings {
+impl Default for GaSettings {
     fn default() -> Self {
         Self {
             islands: 4,
@@ -62,7 +62,7 @@ impl Default for Settings {
 
 /// What to search.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct GaTask<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
     /// Who decides the rates.
@@ -73,9 +73,9 @@ pub struct Task<'a> {
     pub target: Option<f64>,
 }
 
-impl<'a> Task<'a> {
-    fn limits(&self) -> Limits<'a> {
-        Limits { budget: &self.evaluator.network.budget, caps: self.caps }
+impl<'a> GaTask<'a> {
+    fn limits(&self) -> PortLimits<'a> {
+        PortLimits { budget: &self.evaluator.network.budget, caps: self.caps }
     }
 
     /// Nanoseconds of one evaluation, roughly; only decides how often the search asks whether to go on.
@@ -107,8 +107,8 @@ const CHUNK_NS: u64 = 3_000_000;
 /// # Errors
 /// The reason to stop; the best until then has been handed to `watch`.
 pub fn evolve<W: Watch<Proposal>>(
-    task: Task<'_>,
-    settings: &Settings,
+    task: GaTask<'_>,
+    settings: &GaSettings,
     seeds: &[Vec<u32>],
     streams: impl Fn(u64) -> Stream,
     watch: &mut W,
@@ -125,6 +125,7 @@ pub fn evolve<W: Watch<Proposal>>(
         stall: 0,
         evaluations: 0,
     };
+    // Islands share nothing while they breed, each has a stream of its own: any number of threads gives the same plan.
     let stop = watch.stop_test();
     let seeds: Vec<Vec<u32>> = seeds.to_vec();
     state.each(watch, |index, island, cache| {
@@ -146,6 +147,7 @@ pub fn evolve<W: Watch<Proposal>>(
         if state.generation >= u64::from(state.settings.generations) {
             return Ok(state.end(Some(Limit::Work)));
         }
+        // As many generations as fit between two questions to the run.
         let chunk = state.chunk();
         state.each(watch, |_, island, cache| island.advance(chunk, cache, &stop));
         state.conclude(chunk, watch)?;
@@ -157,7 +159,7 @@ pub fn evolve<W: Watch<Proposal>>(
     }
 }
 
-impl Settings {
+impl GaSettings {
     /// Takes over the limits that may change while the search runs, by the names of their parameters.
     pub(crate) fn revise(&mut self, live: impl Fn(&str) -> Option<i64>) {
         let limit = |name: &str| live(name).and_then(|value| u32::try_from(value).ok());
@@ -171,8 +173,8 @@ impl Settings {
 }
 
 struct Evolution<'a> {
-    task: Task<'a>,
-    settings: Settings,
+    task: GaTask<'a>,
+    settings: GaSettings,
     islands: Vec<Island<'a>>,
     cache: Cache,
     best: Option<Circuits>,
@@ -212,6 +214,7 @@ impl<'a> Evolution<'a> {
 
     /// Collects what the islands found in the last `count` generations.
     fn conclude<W: Watch<Proposal>>(&mut self, count: u64, watch: &mut W) -> Result<(), MethodError> {
+        // Only now: during a generation the cache is read by all islands at once.
         for island in &mut self.islands {
             self.cache.extend(island.learned.drain());
         }

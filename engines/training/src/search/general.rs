@@ -21,18 +21,18 @@ mod schedule;
 mod simplex;
 mod tree;
 
-pub use tree::{Closed, Search};
+pub use tree::{Closed, TreeSearch};
 
 /// Limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct ProofLimits {
     /// Most nodes that are looked at.
     pub nodes: u64,
     /// Most contended tasks with which the search is begun.
     pub jobs: usize,
 }
 
-impl Default for Settings {
+impl Default for ProofLimits {
     fn default() -> Self {
         Self { nodes: 20_000, jobs: 200 }
     }

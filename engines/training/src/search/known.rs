@@ -4,7 +4,7 @@ use super::circuits::{Circuits, Proposal};
 use crate::programs::circuit_bounds::circuit_bounds;
 use crate::search::outer;
 use crate::search::polish::polish;
-use crate::search::repair::Limits;
+use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
@@ -24,7 +24,7 @@ const NONE: f64 = 1e-12;
 
 /// The best plan found.
 #[derive(Clone, Debug)]
-pub(crate) struct Best {
+pub(crate) struct BestKnown {
     pub found: Circuits,
     /// Whether nothing is better.
     pub proven: bool,
@@ -37,11 +37,11 @@ pub(crate) fn best<W: Watch<Proposal>>(
     most: Option<(usize, u32)>,
     known: Circuits,
     watch: &mut StopOnly<'_, W>,
-) -> Result<Best, MethodError> {
+) -> Result<BestKnown, MethodError> {
     let network = &evaluator.network;
     let enough = |known: &Circuits, bound: f64| known.makespan <= bound * (1.0 + NONE);
     if enough(&known, evaluator.ideal.makespan()) {
-        return Ok(Best { found: known, proven: true });
+        return Ok(BestKnown { found: known, proven: true });
     }
     let mut caps = circuit_bounds(network, &Windows::new(network, known.makespan * (1.0 + ROOM)));
     if let Some((link, circuits)) = most {
@@ -60,21 +60,21 @@ pub(crate) fn best<W: Watch<Proposal>>(
         .collect();
     let mut scratch = Scratch::default();
     if enough(&known, evaluator.bound(&widest, &mut scratch)) {
-        return Ok(Best { found: known, proven: true });
+        return Ok(BestKnown { found: known, proven: true });
     }
     let mut best = known;
-    let mut task = outer::Task::new(evaluator, rates, &caps);
+    let mut task = outer::VectorTask::new(evaluator, rates, &caps);
     (task.listed, task.boxes) = (LISTED, BOXES);
     if !evaluator.exact(rates) {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
-        return Ok(Best { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });
+        return Ok(BestKnown { proven: enough(&best, evaluator.bound(&widest, &mut scratch)), found: best });
     }
     let few = outer::can_list(task, watch)?;
     if !few {
         exchange(evaluator, rates, &caps, &mut best, &mut scratch, watch)?;
     }
     let proof = outer::search(task, Some(&best), watch)?;
-    Ok(Best { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
+    Ok(BestKnown { found: proof.best.unwrap_or(best), proven: !proof.cut_short })
 }
 
 /// The best circuits, and whether nothing is better.
@@ -100,7 +100,7 @@ fn exchange<W: Watch<Proposal>>(
     let budget = &evaluator.network.budget;
     let mut x = best.x.clone();
     let mut stopped = Ok(());
-    let makespan = polish(Limits { budget, caps }, &mut x, best.makespan, &mut |x: &[u32]| {
+    let makespan = polish(PortLimits { budget, caps }, &mut x, best.makespan, &mut |x: &[u32]| {
         stopped = watch.checkpoint();
         watch.count(1);
         stopped.is_ok().then(|| evaluator.makespan(x, rates, scratch))

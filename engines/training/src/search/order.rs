@@ -18,7 +18,7 @@ use crate::search::circuits::{Circuits, Proposal};
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use crate::simulate::iteration::Trace;
 use competition::Competition;
-use events::Order;
+use events::EventOrder;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::{Stream, Streams};
@@ -40,7 +40,7 @@ const REPORT_EVERY: u64 = 8;
 
 /// How long to search.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct OrderLimits {
     /// Most linear programs.
     pub lps: u64,
     /// Moves tried in vain one after another before the search begins anew.
@@ -53,7 +53,7 @@ pub struct Limits {
     pub stream: Stream,
 }
 
-impl Limits {
+impl OrderLimits {
     /// Takes over the limits that may change while the search runs, by the names of their parameters.
     pub(crate) fn revise(&mut self, live: impl Fn(&str) -> Option<i64>) {
         let limit = |name: &str, default: u64| {
@@ -64,7 +64,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for OrderLimits {
     fn default() -> Self {
         Self { lps: 1000, swaps: 40, restarts: 24, target: 0.0, stream: Streams::new(0).stream(STREAM) }
     }
@@ -96,7 +96,7 @@ pub fn improve<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     x: &[u32],
     starts: &[Trace],
-    limits: Limits,
+    limits: OrderLimits,
     watch: &mut W,
 ) -> Result<Improved, MethodError> {
     let Some(shortest) = starts.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan)) else {
@@ -106,7 +106,7 @@ pub fn improve<W: Watch<Proposal>>(
     let competition = Competition::new(evaluator, x, best.makespan);
     let bound = evaluator.bound(x, &mut Scratch::default());
     let target = limits.target.max(bound).max(competition.floor * competition.unit_s);
-    let mut search = Search {
+    let mut search = OrderSearch {
         evaluator,
         x,
         competition,
@@ -131,13 +131,13 @@ pub fn improve<W: Watch<Proposal>>(
     })
 }
 
-struct Search<'a, W: Watch<Proposal>> {
+struct OrderSearch<'a, W: Watch<Proposal>> {
     evaluator: &'a Evaluator,
     x: &'a [u32],
     competition: Competition,
     target: f64,
     best: Arc<Trace>,
-    limits: Limits,
+    limits: OrderLimits,
     solver: Solver,
     pricing: Pricing,
     seen: FxHashSet<u64>,
@@ -145,12 +145,14 @@ struct Search<'a, W: Watch<Proposal>> {
     watch: &'a mut W,
 }
 
-impl<W: Watch<Proposal>> Search<'_, W> {
+impl<W: Watch<Proposal>> OrderSearch<'_, W> {
     /// Searches; returns whether programs ran out.
     fn run(&mut self, starts: &[Trace]) -> Result<bool, MethodError> {
+        // One linear program has one event order; its value is the best of that order (the rows of DELTA Eq. 5-18 without
+        // binaries). The search is over orders.
         let mut base: Option<Point> = None;
         for (index, start) in starts.iter().enumerate() {
-            let order = Order::of(start, &self.competition);
+            let order = EventOrder::of(start, &self.competition);
             if self.seen.contains(&order.fingerprint()) {
                 continue;
             }
@@ -173,6 +175,7 @@ impl<W: Watch<Proposal>> Search<'_, W> {
                 return Ok(self.spent());
             }
             restarts += 1;
+            // At an order that no single move improves: several events are moved at once, and the descent begins again.
             let Some(order) = self.disturbed(&base.order) else { return Ok(false) };
             let Some(point) = self.solve(order, Some(&base), "disturbed event order")? else { continue };
             let point = self.descend(point)?;
@@ -197,7 +200,7 @@ impl<W: Watch<Proposal>> Search<'_, W> {
     /// Solves an order and hands its schedule over if it is the best.
     fn solve(
         &mut self,
-        order: Order,
+        order: EventOrder,
         near: Option<&Point>,
         source: &str,
     ) -> Result<Option<Point>, MethodError> {
@@ -230,6 +233,7 @@ impl<W: Watch<Proposal>> Search<'_, W> {
         let mut at = start;
         let mut vain = 0;
         'orders: loop {
+            // Prices of the program say which neighbours may gain; they are tried in that order.
             let moves = self.pricing.moves(&self.competition, self.evaluator, &at);
             let mut level: Option<Point> = None;
             for step in moves {
@@ -246,6 +250,7 @@ impl<W: Watch<Proposal>> Search<'_, W> {
                     continue 'orders;
                 }
                 vain += 1;
+                // Many orders are equally good; without crossing such plateaus the descent ends too early.
                 if level.is_none() && point.makespan <= at.makespan * (1.0 + SAME) {
                     level = Some(point);
                 }
@@ -258,7 +263,7 @@ impl<W: Watch<Proposal>> Search<'_, W> {
     }
 
     /// An order near another one that has not been seen: a few events moved by a few places.
-    fn disturbed(&mut self, order: &Order) -> Option<Order> {
+    fn disturbed(&mut self, order: &EventOrder) -> Option<EventOrder> {
         let count = order.events.len();
         for _ in 0..100 {
             let mut other = order.clone();

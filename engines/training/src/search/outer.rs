@@ -27,7 +27,7 @@ pub const BOXES: u64 = 200_000;
 
 /// What to search.
 #[derive(Clone, Copy, Debug)]
-pub struct Task<'a> {
+pub struct VectorTask<'a> {
     /// The scenario.
     pub evaluator: &'a Evaluator,
     /// Who decides the rates: fair, or joint where that is exact (otherwise search the relaxation).
@@ -43,7 +43,7 @@ pub struct Task<'a> {
     pub boxes: u64,
 }
 
-impl<'a> Task<'a> {
+impl<'a> VectorTask<'a> {
     /// The usual search.
     pub const fn new(evaluator: &'a Evaluator, rates: Rates, caps: &'a [u32]) -> Self {
         Self { evaluator, rates, caps, relaxed: false, listed: LISTED, boxes: BOXES }
@@ -75,7 +75,7 @@ pub struct Proof {
 /// # Errors
 /// The reason to stop; what was found until then has been handed to `watch`.
 pub fn search<W: Watch<Proposal>>(
-    task: Task<'_>,
+    task: VectorTask<'_>,
     known: Option<&Circuits>,
     watch: &mut W,
 ) -> Result<Proof, MethodError> {
@@ -97,7 +97,7 @@ pub fn search<W: Watch<Proposal>>(
 ///
 /// # Errors
 /// The reason to stop.
-pub fn can_list<W: Watch<Proposal>>(task: Task<'_>, watch: &mut W) -> Result<bool, MethodError> {
+pub fn can_list<W: Watch<Proposal>>(task: VectorTask<'_>, watch: &mut W) -> Result<bool, MethodError> {
     let split = Split::new(task);
     Ok(Vectors::odometer(&split, task.listed, watch)?.is_some())
 }
@@ -112,7 +112,7 @@ struct State<'a, W: Watch<Proposal>> {
     best: Option<Circuits>,
     improved: bool,
     evaluated: u64,
-    task: Task<'a>,
+    task: VectorTask<'a>,
     watch: &'a mut W,
 }
 

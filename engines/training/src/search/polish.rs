@@ -1,7 +1,7 @@
 //! Coordinate search around one circuit vector: fill free ports, exchange single circuits, drop useless ones.
 
 use crate::search::circuits::rank;
-use crate::search::repair::Limits;
+use crate::search::repair::PortLimits;
 
 /// What a vector is worth: makespan in seconds.
 pub trait Worth {
@@ -19,10 +19,11 @@ impl<F: FnMut(&[u32]) -> Option<f64>> Worth for F {
 ///
 /// Moves: all free ports at once; one circuit more on a link, taken from one link at every pod that
 /// overflows, with the ports set free given out again; one circuit less.
-pub fn polish(limits: Limits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
+pub fn polish(limits: PortLimits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut impl Worth) -> f64 {
     let mut climb =
         Climb { limits, best: rank(makespan, limits.budget.total(x)), makespan, free: Vec::new() };
     loop {
+        // More circuits rarely hurt, so free ports are tried first and all at once.
         let mut filled = x.clone();
         limits.fill(&mut filled, &mut climb.free);
         match climb.step(x, filled, worth) {
@@ -38,7 +39,7 @@ pub fn polish(limits: Limits<'_>, x: &mut Vec<u32>, makespan: f64, worth: &mut i
 }
 
 struct Climb<'a> {
-    limits: Limits<'a>,
+    limits: PortLimits<'a>,
     best: (u64, u64),
     makespan: f64,
     free: Vec<i64>,
@@ -76,6 +77,7 @@ impl Climb<'_> {
             let mut more = x.clone();
             more[link] += 1;
             let free = budget.free(&more);
+            // One circuit more overflows at most the two pods at its ends: each of them takes one from another link.
             let over: Vec<usize> = (0..free.len()).filter(|pod| free[*pod] < 0).collect();
             let givers = |pod: usize, taken: &[u32]| -> Vec<usize> {
                 let links = budget.links_at(pod).iter().map(|(l, _)| *l as usize);

@@ -5,7 +5,7 @@
 //! fewest circuits. Elsewhere circuits are dropped one at a time while the makespan holds.
 
 use crate::search::circuits::{Circuits, Proposal};
-use crate::search::outer::{Split, Task, Vectors};
+use crate::search::outer::{Split, VectorTask, Vectors};
 use crate::simulate::evaluate::Scratch;
 use lightbay_core::event::{EventBody, SolverStats};
 use lightbay_core::method::MethodError;
@@ -28,7 +28,7 @@ pub struct Fewest {
 /// # Errors
 /// The reason to stop.
 pub fn fewest<W: Watch<Proposal>>(
-    task: Task<'_>,
+    task: VectorTask<'_>,
     from: &Circuits,
     watch: &mut W,
 ) -> Result<Fewest, MethodError> {

@@ -11,7 +11,7 @@ mod solve;
 
 pub use carry::carry;
 pub use ledger::{Account, settle};
-pub use solve::{Effort, Kept, Solved, best, fewest};
+pub use solve::{JobEffort, Kept, Solved, best, fewest};
 
 use crate::plan::{JobPlan, JobResult, TrainingResult};
 use crate::programs::circuit_bounds::useful_within;
@@ -161,7 +161,7 @@ impl Team {
     pub fn plan_alone<W: Watch<Proposal>>(
         &mut self,
         member: usize,
-        effort: Effort,
+        effort: JobEffort,
         streams: &dyn Fn(u64) -> Stream,
         watch: &mut W,
     ) -> Result<(), MethodError> {
@@ -195,7 +195,7 @@ impl Team {
     pub fn bound<W: Watch<Proposal>>(
         &self,
         member: usize,
-        effort: Effort,
+        effort: JobEffort,
         streams: &dyn Fn(u64) -> Stream,
         watch: &mut W,
     ) -> Result<f64, MethodError> {
@@ -214,7 +214,7 @@ impl Team {
         &self,
         member: usize,
         ports: &[u32],
-        effort: Effort,
+        effort: JobEffort,
         streams: &dyn Fn(u64) -> Stream,
         watch: &mut W,
     ) -> Result<Option<Trade>, MethodError> {
@@ -374,7 +374,7 @@ pub fn surplus(
         *cap = (*cap).max(*circuits);
     }
     let solved = Solved { kept: plan.into(), bound: 0.0, caps };
-    let fewest = fewest(evaluator, rates, solved, Effort::default(), &mut watch)?.kept.found;
+    let fewest = fewest(evaluator, rates, solved, JobEffort::default(), &mut watch)?.kept.found;
     Ok(Surplus {
         ports: (0..budget.pods()).filter_map(|pod| budget.ports(pod)).collect(),
         used: budget.used(x),

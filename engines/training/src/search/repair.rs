@@ -10,14 +10,14 @@ pub(crate) const REPAIR_STREAM: u64 = 1 << 32;
 
 /// Limits that every vector keeps: ports and useful circuits.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
+pub struct PortLimits<'a> {
     /// Ports.
     pub budget: &'a Budget,
     /// Most circuits of every link.
     pub caps: &'a [u32],
 }
 
-/// Reused buffers of [`Limits::random`] and [`Limits::repair`].
+/// Reused buffers of [`PortLimits::random`] and [`PortLimits::repair`].
 #[derive(Clone, Debug, Default)]
 pub struct RepairScratch {
     free: Vec<i64>,
@@ -25,7 +25,7 @@ pub struct RepairScratch {
     over: Vec<u32>,
 }
 
-impl Limits<'_> {
+impl PortLimits<'_> {
     /// A random feasible vector: links in random order, each between one circuit and what it can have while
     /// every later link still gets one.
     pub fn random(&self, x: &mut [u32], random: &mut Stream, scratch: &mut RepairScratch) {
@@ -33,10 +33,12 @@ impl Limits<'_> {
         self.budget.free_into(x, &mut scratch.free);
         scratch.order.clear();
         scratch.order.extend(0..x.len() as u32);
+        // In a fixed order the later links would always get what the earlier ones left.
         scratch.order.shuffle(random);
         for &link in &scratch.order {
             let link = link as usize;
             let room = self.budget.room(link, &scratch.free).clamp(0, i64::from(u32::MAX) - 1) as u32;
+            // Every link holds one circuit from the beginning, so what is free can be given away.
             let most = self.caps[link].min(1 + room).max(1);
             x[link] = random.random_range(1..=most);
             self.budget.take(link, i64::from(x[link]) - 1, &mut scratch.free);
@@ -56,6 +58,7 @@ impl Limits<'_> {
             if scratch.over.is_empty() {
                 return true;
             }
+            // A random pod and a random link: always the same ones would pull all children to the same vectors.
             let pod = scratch.over[random.random_range(0..scratch.over.len())] as usize;
             scratch.order.clear();
             let reducible = self.budget.links_at(pod).iter().map(|(link, _)| *link);

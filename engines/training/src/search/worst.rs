@@ -13,7 +13,7 @@ use crate::scenario::instance::Instance;
 use crate::scenario::variants::Variant;
 use crate::search::outer::{self, Split, Vectors};
 use crate::search::polish::polish;
-use crate::search::repair::Limits;
+use crate::search::repair::PortLimits;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::windows::Windows;
 use lightbay_core::method::MethodError;
@@ -138,7 +138,7 @@ impl Configurations {
         {
             return self.listed(&splits, served, watch, offer);
         }
-        let limits = Limits { budget: &self.evaluators[0].network.budget, caps: &caps };
+        let limits = PortLimits { budget: &self.evaluators[0].network.budget, caps: &caps };
         let (mut x, from) = (served.x.clone(), served.worst_nct);
         let mut stopped = Ok(());
         let nct = polish(limits, &mut x, from, &mut |x: &[u32]| {
@@ -167,7 +167,7 @@ impl Configurations {
     /// The searches of all configurations, if they are exact and decide the same links.
     fn splits<'s>(&'s self, caps: &'s [u32], listed: u64) -> Option<Vec<Split<'s>>> {
         let split = |evaluator: &'s Evaluator| {
-            let task = outer::Task { listed, ..outer::Task::new(evaluator, Rates::Best, caps) };
+            let task = outer::VectorTask { listed, ..outer::VectorTask::new(evaluator, Rates::Best, caps) };
             evaluator.exact(Rates::Best).then(|| Split::new(task))
         };
         let splits: Vec<Split<'s>> = self.evaluators.iter().map(split).collect::<Option<_>>()?;

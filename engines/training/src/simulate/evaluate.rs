@@ -11,7 +11,7 @@ use crate::plan::RateControl;
 use crate::scenario::instance::Instance;
 use crate::simulate::contention::Contention;
 use crate::simulate::iteration::{IdealRun, Rule, Simulator, Trace, ideal};
-pub use model::Model;
+pub use model::PathModel;
 
 /// Who decides the rates while circuits are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +34,7 @@ pub struct Evaluator {
     /// Ideal network: the yardstick.
     pub ideal: IdealRun,
     /// Longest path and tails.
-    pub model: Model,
+    pub model: PathModel,
 }
 
 /// Buffers of one thread.
@@ -50,7 +50,7 @@ impl Evaluator {
         let network = Network::new(instance)?;
         let contention = Contention::new(&network);
         let ideal = ideal(&network, &contention);
-        let model = Model::new(&network, &contention);
+        let model = PathModel::new(&network, &contention);
         Ok(Self { network, contention, ideal, model })
     }
 
@@ -66,7 +66,7 @@ impl Evaluator {
         changed
     }
 
-    /// Whether the makespan under these rates is exactly what [`Model`] computes.
+    /// Whether the makespan under these rates is exactly what [`PathModel`] computes.
     pub fn exact(&self, rates: Rates) -> bool {
         match rates {
             Rates::Fair => self.contention.sinks_only(),

@@ -76,7 +76,7 @@ pub struct Simulator {
 }
 
 /// One run: what is fixed while it lasts.
-struct Run<'a> {
+struct IterationRun<'a> {
     network: &'a Network,
     contention: &'a Contention,
     circuits: &'a [u32],
@@ -84,7 +84,7 @@ struct Run<'a> {
     tolerance: f64,
 }
 
-impl Run<'_> {
+impl IterationRun<'_> {
     fn competes(&self, task: u32) -> bool {
         match self.rule {
             Rule::Ideal => self.contention.nic_contended[task as usize],
@@ -121,7 +121,7 @@ impl Simulator {
         rule: Rule,
         mut trace: Option<&mut Trace>,
     ) -> f64 {
-        let mut run = Run { network, contention, circuits, rule, tolerance: LEVEL_TOLERANCE_S };
+        let mut run = IterationRun { network, contention, circuits, rule, tolerance: LEVEL_TOLERANCE_S };
         self.reset(&run);
         let mut meetings = 0usize;
         let mut allowed = 10_000 + 50 * network.tasks();
@@ -157,7 +157,7 @@ impl Simulator {
         makespan
     }
 
-    fn reset(&mut self, run: &Run<'_>) {
+    fn reset(&mut self, run: &IterationRun<'_>) {
         let network = run.network;
         let n = network.tasks();
         self.heap.clear();
@@ -192,7 +192,7 @@ impl Simulator {
         self.heap.push(Reverse(Event { time_bits: time.to_bits(), task, what, version }));
     }
 
-    fn handle(&mut self, event: Event, time: f64, run: &Run<'_>, trace: Option<&mut Trace>) {
+    fn handle(&mut self, event: Event, time: f64, run: &IterationRun<'_>, trace: Option<&mut Trace>) {
         let task = event.task;
         let index = task as usize;
         match event.what {
@@ -249,7 +249,7 @@ impl Simulator {
     }
 
     /// New rates for every component that a dirty resource belongs to.
-    fn refresh(&mut self, now: f64, run: &Run<'_>, mut trace: Option<&mut Trace>) {
+    fn refresh(&mut self, now: f64, run: &IterationRun<'_>, mut trace: Option<&mut Trace>) {
         self.fill.next_round();
         let dirty = std::mem::take(&mut self.dirty);
         for &resource in &dirty {
@@ -280,7 +280,7 @@ impl Simulator {
     }
 
     /// Gives a running task a new speed.
-    fn turn(&mut self, task: u32, speed: f64, now: f64, run: &Run<'_>, trace: Option<&mut Trace>) {
+    fn turn(&mut self, task: u32, speed: f64, now: f64, run: &IterationRun<'_>, trace: Option<&mut Trace>) {
         let index = task as usize;
         if self.speed[index] == speed {
             return;

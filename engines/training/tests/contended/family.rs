@@ -8,7 +8,7 @@ use lightbay_core::random::{Stream, Streams};
 use lightbay_core::watch::Unwatched;
 use lightbay_training::scenario::instance::{GpuSet, Instance, LinkKind, Task};
 use lightbay_training::search::circuits::Circuits;
-use lightbay_training::search::general::{Closed, Search, Settings};
+use lightbay_training::search::general::{Closed, ProofLimits, TreeSearch};
 use lightbay_training::simulate::evaluate::{Evaluator, Rates, Scratch};
 use parts::{edge, instance, link, pod, transfer};
 use rand::RngExt;
@@ -123,9 +123,9 @@ pub fn solve(instance: &Instance, x: &[u32], caps: &[u32], nodes: u64) -> Solved
     let rules = evaluator.makespan(x, Rates::Best, &mut scratch);
     let ports = evaluator.network.budget.total(x);
     let known = Circuits { x: x.to_vec(), makespan: rules, ports };
-    let settings = Settings { nodes, ..Settings::default() };
+    let settings = ProofLimits { nodes, ..ProofLimits::default() };
     let closed =
-        Search::new(&evaluator, caps, known, plain * (1.0 - 1e-12), settings, &mut Unwatched::default())
+        TreeSearch::new(&evaluator, caps, known, plain * (1.0 - 1e-12), settings, &mut Unwatched::default())
             .run()
             .unwrap();
     let best = closed.best.as_ref().map_or(rules, |best| best.makespan);

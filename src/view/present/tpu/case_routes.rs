@@ -78,12 +78,12 @@ mod tests {
     use super::*;
     use lightbay_core::watch::Unwatched;
     use lightbay_engines::tpu::model::baselines;
-    use lightbay_engines::tpu::routing::{Settings, route};
+    use lightbay_engines::tpu::routing::{RoutingSettings, route};
 
     #[test]
     fn the_fullest_channel_is_that_of_the_claims_and_its_routes_are_all_there() {
         let pod = baselines::pdtt([4, 4, 8]).unwrap();
-        let settings = Settings { failed: vec![7], passes: 1, ..Settings::default() };
+        let settings = RoutingSettings { failed: vec![7], passes: 1, ..RoutingSettings::default() };
         let routing = route(&pod, &settings, &mut Unwatched::default()).unwrap().routing;
         let case = CaseRoutes::of(&pod, &routing).unwrap();
         let load = u64::from(case.by_vc.iter().sum::<u32>());

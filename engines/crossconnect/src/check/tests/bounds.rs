@@ -3,7 +3,7 @@
 use super::support::Case;
 use crate::check::code;
 use crate::model::task::{Task, merged};
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use crate::rollout::assemble;
 use crate::scenario::presets;
 use crate::scenario::{CrossconnectScenario, Family, Pinned, Port, Side};
@@ -22,7 +22,7 @@ fn best(
     let task = Task::of(&scenario);
     let cells = of(&task);
     let orientation = cells.as_deref().map_or(Orientation::Joint, Orientation::Fixed);
-    let program = Program::new(&task, orientation);
+    let program = ExactProgram::new(&task, orientation);
     let options = Options::new().set("mip_abs_gap", 0.0).set("mip_rel_gap", 0.0);
     let found = solve_here(program.model(), &options, &Start::None, &mut NoListener).unwrap();
     let plan = program.assignment(&found.values.unwrap());

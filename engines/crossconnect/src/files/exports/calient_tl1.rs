@@ -2,7 +2,7 @@
 //! cancelled, then deleted.
 
 use super::Naming;
-use super::jobs::Job;
+use super::jobs::BoxJob;
 use super::polatis_tl1::Tags;
 use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
@@ -14,7 +14,7 @@ pub const NAME: &str = "calient_tl1";
 pub const HELP: &str =
     "TL1 commands for Calient S-series switches, a file per switch; fill in user and password.";
 
-pub(super) fn text(job: &Job, naming: &Naming, ctag: u64, group: &str) -> Script {
+pub(super) fn text(job: &BoxJob, naming: &Naming, ctag: u64, group: &str) -> Script {
     let mut tags = Tags::from(ctag);
     let (way, sign) = if job.bidirectional { ("2WAY", '-') } else { ("1WAY", '>') };
     let ports = |lane: &Lane| {

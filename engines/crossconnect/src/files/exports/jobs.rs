@@ -19,7 +19,7 @@ pub(super) enum Whole {
 
 /// The work of one box in one batch.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
+pub(super) struct BoxJob {
     /// Number of the box.
     pub device: u32,
     /// Number of the batch from 1, or of the step back.
@@ -55,7 +55,7 @@ pub(super) struct Told<'a> {
     pub remarks: &'a [String],
 }
 
-impl Job {
+impl BoxJob {
     /// What it is about, in one line.
     pub fn title(&self) -> String {
         let what = match &self.whole {
@@ -110,7 +110,7 @@ fn plain(name: &str) -> String {
 }
 
 /// The jobs of all boxes: forward batch by batch, then back, the last batch first.
-pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Option<Whole>) -> Vec<Job> {
+pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Option<Whole>) -> Vec<BoxJob> {
     let name = plain(told.name);
     let remarks = told.remarks.iter().map(|remark| commentable(remark)).collect();
     let remarks = Rc::new(remarks);
@@ -133,7 +133,7 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
             if removes.is_empty() && adds.is_empty() {
                 continue;
             }
-            let job = Job {
+            let job = BoxJob {
                 device: device.id,
                 batch: number + 1,
                 batches,
@@ -146,7 +146,7 @@ pub(super) fn of(told: Told<'_>, changes: &Changes, devices: &[Device], full: Op
                 remarks: Rc::clone(&remarks),
                 name: name.clone(),
             };
-            step.push(Job {
+            step.push(BoxJob {
                 rollback: true,
                 batch: batches - number,
                 removes: job.adds.clone(),
@@ -166,7 +166,7 @@ fn all_at_once(
     changes: &Changes,
     devices: &[Device],
     whole: Whole,
-) -> Vec<Job> {
+) -> Vec<BoxJob> {
     let state = |device: &Device, gone: Action| -> Vec<Lane> {
         let listed =
             changes.ocs.iter().filter(|ocs| ocs.ocs_id == device.ocs).flat_map(|ocs| &ocs.cross_connects);
@@ -180,7 +180,7 @@ fn all_at_once(
             (Whole::Replaces, false) => (Vec::new(), Vec::new(), Some(new)),
             (Whole::Replaces, true) => (Vec::new(), Vec::new(), Some(state(device, Action::Add))),
         };
-        Job {
+        BoxJob {
             device: device.id,
             batch: 1,
             batches: 1,

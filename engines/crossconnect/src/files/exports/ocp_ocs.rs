@@ -2,7 +2,7 @@
 //! deletions of a request before its updates.
 
 use super::Naming;
-use super::jobs::Job;
+use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
@@ -20,7 +20,7 @@ pub(super) struct Modules {
     pub switch: String,
 }
 
-pub(super) fn text(job: &Job, naming: &Naming, modules: &Modules) -> Script {
+pub(super) fn text(job: &BoxJob, naming: &Naming, modules: &Modules) -> Script {
     let list = format!("/{}:connections", modules.connections);
     let named = |lane: &Lane| {
         let input = naming.template.name(Role::Ingress, lane.ingress);

@@ -1,6 +1,6 @@
 //! `polatis_netconf`: a NETCONF session with Polatis-class switches, messages ended as in RFC 6242 for version 1.0.
 
-use super::jobs::Job;
+use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 
@@ -15,7 +15,7 @@ const MODEL: &str = "http://www.polatis.com/yang/optical-switch";
 /// End of a message.
 pub(super) const END: &str = "]]>]]>";
 
-pub(super) fn text(job: &Job, list: &str) -> Script {
+pub(super) fn text(job: &BoxJob, list: &str) -> Script {
     let mut text = Script::plain(&format!("<hello xmlns=\"{BASE}\">"));
     text.push(LineSort::Comment, format!("  <!-- {}", job.title()));
     for line in job.advice() {

@@ -2,7 +2,7 @@
 //!
 //! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be the safer one.
 
-use super::jobs::Job;
+use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ LOGIN
 
 const LIST: &str = "optical-switch:cross-connects";
 
-pub(super) fn text(job: &Job) -> Script {
+pub(super) fn text(job: &BoxJob) -> Script {
     let mut text = Script::plain("#!/bin/sh");
     text.push(LineSort::Comment, format!("# {}", job.title()));
     for line in job.advice() {

@@ -1,6 +1,6 @@
 //! `polatis_tl1`: TL1 commands of Polatis-class switches.
 
-use super::jobs::Job;
+use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
 
 /// Name of the format.
@@ -24,7 +24,7 @@ impl Tags {
     }
 }
 
-pub(super) fn text(job: &Job, ctag: u64) -> Script {
+pub(super) fn text(job: &BoxJob, ctag: u64) -> Script {
     let mut tags = Tags::from(ctag);
     let mut text = Script::default();
     text.push(LineSort::Other, format!("ACT-USER::<user>:{}::<password>;", tags.next()));

@@ -1,7 +1,7 @@
 //! `sonic_ocs`: commands of SONiC on an optical circuit switch. A is for ingress, B for egress.
 
 use super::Naming;
-use super::jobs::Job;
+use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
 use crate::files::devices::Lane;
 use crate::files::devices::template::Role;
@@ -12,7 +12,7 @@ pub const NAME: &str = "sonic_ocs";
 pub const HELP: &str =
     "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch to be run on it.";
 
-pub(super) fn text(job: &Job, naming: &Naming) -> Script {
+pub(super) fn text(job: &BoxJob, naming: &Naming) -> Script {
     let sides = |lane: &Lane| {
         (naming.template.name(Role::Ingress, lane.ingress), naming.template.name(Role::Egress, lane.egress))
     };

@@ -1,6 +1,6 @@
 //! Scenarios from plans that lay circuits: what can be asked for, and how it is put together.
 
-use super::{Hall, install, placed, scenario};
+use super::{SwitchHall, install, placed, scenario};
 use crate::Crossconnect;
 use crate::scenario::{MAX_OCS, Wiring};
 use lightbay_core::checked::downcast;
@@ -93,7 +93,8 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
         _ => None,
     };
     let kept = places(&matrix, asked)?;
-    let mut hall = installed.map_or_else(|| Hall::suited(&matrix), |plan| Hall::of(&plan.scenario.body));
+    let mut hall =
+        installed.map_or_else(|| SwitchHall::suited(&matrix), |plan| SwitchHall::of(&plan.scenario.body));
     if let (Some(kept), None) = (kept, installed) {
         hall.ocs_count = kept.ports_a.first().map_or(0, Vec::len) as u32;
     }

@@ -10,8 +10,8 @@ fn matrix(ports: &[u32], circuits: &[(u32, u32, u32)]) -> CircuitMatrix {
     }
 }
 
-const fn hall(ocs_count: u32) -> Hall {
-    Hall { ocs_count, wiring: Wiring::TwoSided }
+const fn hall(ocs_count: u32) -> SwitchHall {
+    SwitchHall { ocs_count, wiring: Wiring::TwoSided }
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn what_is_left_over_goes_to_the_first_switches_and_is_said() {
 
 #[test]
 fn without_sides_all_ports_are_a_ports() {
-    let hall = Hall { ocs_count: 3, wiring: Wiring::SingleSided };
+    let hall = SwitchHall { ocs_count: 3, wiring: Wiring::SingleSided };
     let handed = scenario(&matrix(&[7, 6], &[(0, 1, 6)]), hall).unwrap();
     assert_eq!(handed.scenario.ports_a, [[3, 2, 2], [2, 2, 2]]);
     assert_eq!(handed.scenario.ports_b, [[0; 3]; 2]);
@@ -44,7 +44,7 @@ fn without_sides_all_ports_are_a_ports() {
 
 #[test]
 fn the_number_of_switches_suits_the_ports() {
-    let suited = |ports: &[u32]| Hall::suited(&matrix(ports, &[])).ocs_count;
+    let suited = |ports: &[u32]| SwitchHall::suited(&matrix(ports, &[])).ocs_count;
     assert_eq!(suited(&[32, 64, 32]), 16);
     assert_eq!(suited(&[24, 16]), 4);
     assert_eq!(suited(&[48, 0]), 12);
@@ -54,7 +54,7 @@ fn the_number_of_switches_suits_the_ports() {
 
 #[test]
 fn what_does_not_fit_is_named() {
-    let text = |matrix: &CircuitMatrix, hall: Hall| scenario(matrix, hall).unwrap_err().to_string();
+    let text = |matrix: &CircuitMatrix, hall: SwitchHall| scenario(matrix, hall).unwrap_err().to_string();
     assert!(text(&matrix(&[4, 4], &[(0, 0, 1)]), hall(2)).contains("1 circuit between pods 0 and 0"));
     assert!(
         text(&matrix(&[4, 4], &[(0, 1, 5)]), hall(2)).contains("stage 0 wants 5 circuits and has 4 ports")

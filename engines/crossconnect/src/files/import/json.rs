@@ -1,6 +1,6 @@
 //! States as JSON: the list of Polatis-class switches, connections of the Open Compute Project, and CONFIG_DB.
 
-use super::{Found, Listing};
+use super::{Connection, Listing};
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::read::{brief, list_at, parse_json};
 use serde_json::{Map, Value};
@@ -57,7 +57,7 @@ pub(super) fn pairs(text: &str) -> Result<Listing, Problems> {
             let (ingress, egress) =
                 (port(entry, "ingress", &place, &mut problems), port(entry, "egress", &place, &mut problems));
             if let Some((ingress, egress)) = ingress.zip(egress) {
-                listing.found.push(Found { place, ingress, egress, both_ways: None });
+                listing.found.push(Connection { place, ingress, egress, both_ways: None });
             }
         }
     }
@@ -132,7 +132,7 @@ pub(super) fn connections(text: &str) -> Result<Listing, Problems> {
                 port(ports, "output-port-name", &place, &mut problems),
             );
             if let Some((ingress, egress)) = ingress.zip(egress) {
-                listing.found.push(Found { place, ingress, egress, both_ways: None });
+                listing.found.push(Connection { place, ingress, egress, both_ways: None });
             }
         }
     }
@@ -158,7 +158,7 @@ pub(super) fn config_db(text: &str) -> Result<Listing, Problems> {
                     port(entry, "b_side", &place, &mut problems),
                 );
                 if let Some((ingress, egress)) = ingress.zip(egress) {
-                    listing.found.push(Found { place, ingress, egress, both_ways: None });
+                    listing.found.push(Connection { place, ingress, egress, both_ways: None });
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Replies over NETCONF, alone or as the record of a session whose messages end with `]]>]]>`.
 
-use super::{Found, Listing};
+use super::{Connection, Listing};
 use lightbay_core::problem::{Problem, Problems};
 use roxmltree::{Document, Error, Node, ParsingOptions};
 
@@ -108,7 +108,9 @@ fn message_pairs(message: &str, lines_before: usize) -> Result<Option<Listing>, 
             node.and_then(|node| node.text()).map(|text| text.trim().to_owned())
         };
         match port("ingress").zip(port("egress")) {
-            Some((ingress, egress)) => listing.found.push(Found { place, ingress, egress, both_ways: None }),
+            Some((ingress, egress)) => {
+                listing.found.push(Connection { place, ingress, egress, both_ways: None });
+            }
             None => problems.add(place, "is a pair without ingress or egress", "give both"),
         }
     }

@@ -1,6 +1,6 @@
 //! Replies in TL1: a header, `M TAG COMPLD`, quoted lines, and a semicolon at the end.
 
-use super::{Found, Listing};
+use super::{Connection, Listing};
 use lightbay_core::problem::{Problem, Problems};
 
 /// The quoted lines of a reply with their numbers.
@@ -49,7 +49,7 @@ pub(super) fn patches(text: &str) -> Result<Listing, Problems> {
         let pair = line.split_once(',').map(|(from, to)| (from.trim(), to.trim()));
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match pair.filter(|(from, to)| is_number(from) && is_number(to)) {
-            Some((ingress, egress)) => listing.found.push(Found {
+            Some((ingress, egress)) => listing.found.push(Connection {
                 place,
                 ingress: ingress.to_owned(),
                 egress: egress.to_owned(),
@@ -82,7 +82,7 @@ pub(super) fn cross_connects(text: &str) -> Result<Listing, Problems> {
         };
         match value("SRCPORT").zip(value("DSTPORT")) {
             Some((ingress, egress)) => {
-                listing.found.push(Found {
+                listing.found.push(Connection {
                     place,
                     ingress: ingress.to_owned(),
                     egress: egress.to_owned(),

@@ -17,7 +17,7 @@ fn column_generation_ends_at_the_value_of_the_whole_relaxation() {
     for seed in 1..6 {
         let (mut task, start) = shuffled(8, 4, seed);
         task.installed = shuffled(8, 4, seed + 50).0.installed;
-        let relaxed = Program::new(&task, Orientation::Joint).relaxed();
+        let relaxed = ExactProgram::new(&task, Orientation::Joint).relaxed();
         let whole_model =
             solve_here(&relaxed, &Options::new(), &Start::None, &mut lightbay_highs::event::NoListener);
         let expected = whole(whole_model.unwrap().objective.unwrap());

@@ -6,7 +6,7 @@ use lightbay_highs::instance::solve_here;
 use lightbay_highs::options::Options;
 use lightbay_highs::solution::{Start, Status};
 
-fn solved(program: &Program) -> (Status, Option<(u64, Assignment)>) {
+fn solved(program: &ExactProgram) -> (Status, Option<(u64, Assignment)>) {
     let options = Options::new().set("mip_rel_gap", 0.0);
     let solution = solve_here(program.model(), &options, &Start::None, &mut NoListener).unwrap();
     let found = solution.values.map(|point| {
@@ -33,7 +33,7 @@ fn triangle(ocs_count: u32) -> CrossconnectScenario {
 #[test]
 fn the_worked_example_removes_two_circuits() {
     let task = Task::of(&presets::scenario("crossconnect-example").unwrap());
-    let program = Program::new(&task, Orientation::Joint);
+    let program = ExactProgram::new(&task, Orientation::Joint);
     let (status, found) = solved(&program);
     let (objective, plan) = found.unwrap();
     assert_eq!((status, objective), (Status::Optimal, 2));
@@ -41,7 +41,7 @@ fn the_worked_example_removes_two_circuits() {
     assert_eq!(task.removed(&plan), 2);
     // The same with the orientation of that plan.
     let oriented = crate::model::task::merged(plan.ocs.iter().flatten().copied());
-    let fixed = Program::new(&task, Orientation::Fixed(&oriented));
+    let fixed = ExactProgram::new(&task, Orientation::Fixed(&oriented));
     assert!(fixed.model().columns() < program.model().columns());
     assert_eq!(solved(&fixed).1.unwrap().0, 2);
 }
@@ -49,7 +49,7 @@ fn the_worked_example_removes_two_circuits() {
 #[test]
 fn a_solution_and_its_point_are_the_same() {
     let task = Task::of(&presets::random(6, 3, Family { changed_percent: 0, instance_seed: 1 }));
-    let program = Program::new(&task, Orientation::Joint);
+    let program = ExactProgram::new(&task, Orientation::Joint);
     let point = program.point(&task.installed).unwrap();
     assert_eq!(program.model().objective(&point), 0.0);
     assert_eq!(program.assignment(&point), task.installed);
@@ -63,22 +63,22 @@ fn several_circuits_of_a_pair_on_a_switch_are_kept_up_to_what_is_installed() {
     task.ports_a.iter_mut().chain(&mut task.ports_b).for_each(|row| row.fill(3));
     task.wanted = vec![Cell { a: 0, b: 1, count: 3 }];
     task.installed = Assignment::of(2, [(0, 0, 1), (0, 0, 1), (1, 1, 0), (1, 2, 3)]);
-    let (_, found) = solved(&Program::new(&task, Orientation::Joint));
+    let (_, found) = solved(&ExactProgram::new(&task, Orientation::Joint));
     let (objective, plan) = found.unwrap();
     assert_eq!(objective, 1);
     assert_eq!(plan, Assignment::of(2, [(0, 0, 1), (0, 0, 1), (1, 1, 0)]));
-    let program = Program::new(&task, Orientation::Joint);
+    let program = ExactProgram::new(&task, Orientation::Joint);
     assert_eq!(program.model().objective(&program.point(&plan).unwrap()), 1.0);
 }
 
 #[test]
 fn a_triangle_without_sides_needs_three_switches() {
     let task = Task::of(&triangle(2));
-    assert_eq!(solved(&Program::new(&task, Orientation::Joint)).0, Status::Infeasible);
+    assert_eq!(solved(&ExactProgram::new(&task, Orientation::Joint)).0, Status::Infeasible);
     let words = infeasible(&task, Orientation::Joint);
     assert!(words.contains("3 circuits are wanted, but the 2 switches can hold 2"), "{words}");
     let task = Task::of(&triangle(3));
-    let (status, found) = solved(&Program::new(&task, Orientation::Joint));
+    let (status, found) = solved(&ExactProgram::new(&task, Orientation::Joint));
     assert_eq!(status, Status::Optimal);
     assert_eq!(task.misfit(&found.unwrap().1), None);
 }
@@ -86,7 +86,7 @@ fn a_triangle_without_sides_needs_three_switches() {
 #[test]
 fn the_relaxation_has_no_whole_columns() {
     let task = Task::of(&presets::random(6, 3, Family { changed_percent: 25, instance_seed: 1 }));
-    let program = Program::new(&task, Orientation::Joint);
+    let program = ExactProgram::new(&task, Orientation::Joint);
     let relaxed = program.relaxed();
     assert!(program.model().is_mip() && !relaxed.is_mip());
     let solution = solve_here(&relaxed, &Options::new(), &Start::None, &mut NoListener).unwrap();
@@ -100,10 +100,10 @@ fn the_relaxation_has_no_whole_columns() {
 fn a_stop_while_the_model_is_written_ends_it_at_once() {
     let task = Task::of(&presets::random(12, 4, Family { changed_percent: 25, instance_seed: 1 }));
     let pairs = asked(&task, Orientation::Joint).len() as u64;
-    let whole = Program::new(&task, Orientation::Joint);
+    let whole = ExactProgram::new(&task, Orientation::Joint);
     // Asked after every pair of pods, then about the rows of ports.
     let mut heard = Vec::new();
-    let written = Program::write(&task, Orientation::Joint, |pairs| {
+    let written = ExactProgram::write(&task, Orientation::Joint, |pairs| {
         heard.push(pairs);
         Ok::<(), Infallible>(())
     });
@@ -115,13 +115,13 @@ fn a_stop_while_the_model_is_written_ends_it_at_once() {
     // Nothing is asked, so nothing is written, after the stop.
     for stop in [1, pairs / 2, pairs, heard.len() as u64] {
         let mut questions = 0;
-        let written = Program::write(&task, Orientation::Joint, |_| {
+        let written = ExactProgram::write(&task, Orientation::Joint, |_| {
             questions += 1;
             if questions == stop { Err("stopped") } else { Ok(()) }
         });
         assert_eq!((written.err(), questions), (Some("stopped"), stop));
     }
     let mut patience = crate::search::anneal::tests::Patience(pairs);
-    let stopped = Program::watched(&task, Orientation::Joint, &mut patience);
+    let stopped = ExactProgram::watched(&task, Orientation::Joint, &mut patience);
     assert!(matches!(stopped, Err(MethodError::Stopped(_))));
 }

@@ -26,7 +26,7 @@ pub(crate) fn shuffled(pods: usize, ocs_count: usize, seed: u64) -> (Task, Assig
 fn run(
     task: &Task,
     start: &Assignment,
-    settings: &Settings,
+    settings: &AnnealSettings,
     watch: &mut Unwatched,
 ) -> (Assignment, Vec<u64>) {
     let mut values = Vec::new();
@@ -43,7 +43,7 @@ fn run(
 fn switches_that_were_renamed_and_reversed_are_found_again() {
     let (task, start) = shuffled(6, 4, 5);
     assert!(task.removed(&start) > 10);
-    let settings = Settings { rounds: 4, ..Settings::default() };
+    let settings = AnnealSettings { rounds: 4, ..AnnealSettings::default() };
     let (best, values) = run(&task, &start, &settings, &mut Unwatched::default());
     assert_eq!(task.removed(&best), 0);
     assert_eq!(values.last(), Some(&0));
@@ -53,7 +53,7 @@ fn switches_that_were_renamed_and_reversed_are_found_again() {
 #[test]
 fn orientations_stay_if_they_are_to_stay() {
     let (task, start) = shuffled(6, 4, 5);
-    let settings = Settings { rounds: 3, joint: false, ..Settings::default() };
+    let settings = AnnealSettings { rounds: 3, joint: false, ..AnnealSettings::default() };
     let (best, _) = run(&task, &start, &settings, &mut Unwatched::default());
     let oriented = |plan: &Assignment| crate::model::task::merged(plan.ocs.iter().flatten().copied());
     assert_eq!(oriented(&best), oriented(&start));
@@ -65,7 +65,7 @@ fn nothing_is_done_once_the_bound_is_reached() {
     let (task, start) = shuffled(4, 3, 2);
     let removed = task.removed(&start);
     let mut watch = Unwatched::default();
-    let settings = Settings::default();
+    let settings = AnnealSettings::default();
     anneal(&task, &start, removed, &settings, Streams::new(1), &mut watch, &mut |_, _, _| Ok(())).unwrap();
     assert_eq!(watch.units, 0);
 }
@@ -75,7 +75,7 @@ fn the_seed_decides_and_nothing_else() {
     let (mut task, start) = shuffled(8, 6, 1);
     // Installed is something else altogether, so that there are many ways to keep as much as possible.
     task.installed = shuffled(8, 6, 2).0.installed;
-    let settings = Settings { rounds: 1, steps_per_circuit: 300, ..Settings::default() };
+    let settings = AnnealSettings { rounds: 1, steps_per_circuit: 300, ..AnnealSettings::default() };
     let of = |seed| {
         let streams = Streams::new(seed);
         let mut values = Vec::new();
@@ -120,7 +120,7 @@ proptest! {
         pods in 3usize..9, ocs_count in 2usize..6, seed: u64, checkpoints in 0u64..60,
     ) {
         let (task, start) = shuffled(pods, ocs_count, seed);
-        let settings = Settings { rounds: 2, steps_per_circuit: 400, ..Settings::default() };
+        let settings = AnnealSettings { rounds: 2, steps_per_circuit: 400, ..AnnealSettings::default() };
         let mut last = task.removed(&start);
         let outcome = anneal(
             &task, &start, 0, &settings, Streams::new(seed), &mut Patience(checkpoints),

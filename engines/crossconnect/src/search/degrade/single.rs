@@ -8,7 +8,7 @@
 use super::Kept;
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use crate::search::orient::count;
 use lightbay_highs::event::NoListener;
 use lightbay_highs::instance::solve_here;
@@ -65,7 +65,7 @@ fn most(task: &Task) -> Assignment {
     if is_large(task) || first.circuits() >= by_counting(task) {
         return first;
     }
-    let program = Program::new(task, Orientation::Joint).of_fewer_circuits();
+    let program = ExactProgram::new(task, Orientation::Joint).of_fewer_circuits();
     let options = Options::new()
         .set("mip_max_nodes", NODES)
         .set("mip_rel_gap", 0.0)

@@ -4,7 +4,7 @@
 //! else can. Ties of the leaving arc go to the last one met along the cycle from the join, in the direction of its
 //! flow, which keeps the tree strongly feasible: the method ends although most steps of such networks move nothing.
 
-use super::{Arc, Flow, FlowError};
+use super::{Arc, CheapestFlow, FlowError};
 use lightbay_core::method::MethodError;
 
 const NONE: u32 = u32::MAX;
@@ -126,7 +126,7 @@ impl<'n> Simplex<'n> {
     pub(super) fn run(
         mut self,
         go_on: &mut dyn FnMut() -> Result<(), MethodError>,
-    ) -> Result<Flow, FlowError> {
+    ) -> Result<CheapestFlow, FlowError> {
         while let Some(entering) = self.entering() {
             self.pivot(entering);
             if self.work >= WORK_PER_QUESTION {
@@ -141,7 +141,7 @@ impl<'n> Simplex<'n> {
         let flow: Vec<i64> =
             self.arcs.iter().zip(&self.edges).map(|(arc, edge)| arc.lower + edge.flow).collect();
         let cost = flow.iter().zip(self.arcs).map(|(flow, arc)| flow * arc.cost).sum();
-        Ok(Flow { flow, cost })
+        Ok(CheapestFlow { flow, cost })
     }
 
     /// Nodes that can be supplied by artificial edges only.

@@ -3,8 +3,8 @@ use lightbay_core::random::Streams;
 use proptest::prelude::*;
 use rand::RngExt;
 
-fn network(nodes: usize, supply: &[(u32, i64)], arcs: &[(u32, u32, i64, i64, i64)]) -> Network {
-    let mut network = Network::new(nodes);
+fn network(nodes: usize, supply: &[(u32, i64)], arcs: &[(u32, u32, i64, i64, i64)]) -> FlowNetwork {
+    let mut network = FlowNetwork::new(nodes);
     for &(node, amount) in supply {
         network.add_supply(node, amount);
     }
@@ -14,7 +14,7 @@ fn network(nodes: usize, supply: &[(u32, i64)], arcs: &[(u32, u32, i64, i64, i64
     network
 }
 
-fn solve(network: &Network) -> Result<Flow, Vec<u32>> {
+fn solve(network: &FlowNetwork) -> Result<CheapestFlow, Vec<u32>> {
     network.minimize(&mut || Ok(())).map_err(|error| match error {
         FlowError::Infeasible(cut) => cut,
         FlowError::Ended(error) => panic!("{error}"),
@@ -22,7 +22,7 @@ fn solve(network: &Network) -> Result<Flow, Vec<u32>> {
 }
 
 /// Whether a flow keeps bounds and supplies.
-fn keeps(network: &Network, flow: &[i64]) -> bool {
+fn keeps(network: &FlowNetwork, flow: &[i64]) -> bool {
     let mut left = network.supply.clone();
     for (arc, &flow) in network.arcs.iter().zip(flow) {
         if flow < arc.lower || flow > arc.upper {
@@ -35,7 +35,7 @@ fn keeps(network: &Network, flow: &[i64]) -> bool {
 }
 
 /// Whether no cycle of the residual network has a negative cost: what makes a flow one of least cost.
-fn cannot_be_cheaper(network: &Network, flow: &[i64]) -> bool {
+fn cannot_be_cheaper(network: &FlowNetwork, flow: &[i64]) -> bool {
     let mut residual = Vec::new();
     for (arc, &flow) in network.arcs.iter().zip(flow) {
         if flow < arc.upper {
@@ -62,7 +62,7 @@ fn cannot_be_cheaper(network: &Network, flow: &[i64]) -> bool {
 }
 
 /// Whether a set of nodes proves that there is no flow: more has to enter it than may.
-fn proves_infeasible(network: &Network, cut: &[u32]) -> bool {
+fn proves_infeasible(network: &FlowNetwork, cut: &[u32]) -> bool {
     let inside = |node: u32| cut.contains(&node);
     let supply: i64 = cut.iter().map(|&node| network.supply[node as usize]).sum();
     let entering = network.arcs.iter().filter(|arc| !inside(arc.from) && inside(arc.to));
@@ -73,7 +73,7 @@ fn proves_infeasible(network: &Network, cut: &[u32]) -> bool {
 }
 
 /// The least cost of all flows, one after the other.
-fn by_enumeration(network: &Network) -> Option<i64> {
+fn by_enumeration(network: &FlowNetwork) -> Option<i64> {
     let mut flow: Vec<i64> = network.arcs.iter().map(|arc| arc.lower).collect();
     let mut best = None;
     loop {
@@ -119,14 +119,14 @@ fn what_cannot_be_supplied_is_named() {
 
 #[test]
 fn nothing_is_a_flow_of_nothing() {
-    assert_eq!(solve(&Network::new(0)).unwrap(), Flow { flow: vec![], cost: 0 });
-    assert_eq!(solve(&Network::new(3)).unwrap().cost, 0);
+    assert_eq!(solve(&FlowNetwork::new(0)).unwrap(), CheapestFlow { flow: vec![], cost: 0 });
+    assert_eq!(solve(&FlowNetwork::new(3)).unwrap().cost, 0);
 }
 
 #[test]
 fn it_stops_when_told() {
     let mut stream = Streams::new(1).stream(0);
-    let mut network = Network::new(400);
+    let mut network = FlowNetwork::new(400);
     for from in 0..200 {
         for to in 200..400 {
             network.add_arc(Arc { from, to, lower: 0, upper: 1, cost: stream.random_range(0..1000) });
@@ -145,7 +145,7 @@ fn it_stops_when_told() {
     assert!(keeps(&network, &flow.flow) && cannot_be_cheaper(&network, &flow.flow));
 }
 
-fn small() -> impl Strategy<Value = Network> {
+fn small() -> impl Strategy<Value = FlowNetwork> {
     let arc = (0u32..4, 0u32..4, 0i64..2, 0i64..3, -2i64..4);
     (proptest::collection::vec(arc, 1..7), proptest::collection::vec(-2i64..3, 3)).prop_map(
         |(arcs, supply)| {
@@ -162,10 +162,10 @@ fn small() -> impl Strategy<Value = Network> {
 }
 
 /// A random circulation that exists by construction, with many ties.
-fn large() -> impl Strategy<Value = Network> {
+fn large() -> impl Strategy<Value = FlowNetwork> {
     (2usize..30, 1usize..200, any::<u64>()).prop_map(|(nodes, arcs, seed)| {
         let mut stream = Streams::new(seed).stream(0);
-        let mut network = Network::new(nodes);
+        let mut network = FlowNetwork::new(nodes);
         for _ in 0..arcs {
             let from = stream.random_range(0..nodes as u32);
             let to = (from + stream.random_range(1..nodes as u32)) % nodes as u32;

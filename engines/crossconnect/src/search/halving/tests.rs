@@ -1,5 +1,5 @@
 use super::*;
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use crate::scenario::Family;
 use crate::scenario::presets;
 use crate::search::orient::orient;
@@ -11,11 +11,11 @@ use lightbay_highs::solution::Start;
 use proptest::prelude::*;
 use rand::RngExt;
 
-const USUAL: Settings = Settings { bipartition: Bipartition::EvenOdd, taste: None };
+const USUAL: HalvingSettings = HalvingSettings { bipartition: Bipartition::EvenOdd, preference: None };
 
-fn solved(task: &Task, settings: Settings, watch: &mut impl Watch) -> Result<Assignment, Failure> {
+fn solved(task: &Task, settings: HalvingSettings, watch: &mut impl Watch) -> Result<Assignment, Failure> {
     let all: Vec<usize> = (0..task.ocs_count).collect();
-    let demand = orient(task, &all, &task.wanted, Taste::none(), watch)?;
+    let demand = orient(task, &all, &task.wanted, Preference::none(), watch)?;
     halve(task, demand, all, settings, watch)
 }
 
@@ -55,7 +55,7 @@ fn the_worked_split_takes_the_forced_removal_only() {
     };
     let demand = table([[0, 2, 1], [1, 0, 1], [1, 1, 0]]);
     let (first, second) = (Part::of(&task, &[0]), Part::of(&task, &[1]));
-    let (here, there) = split(&task, &demand, &first, &second, Taste::none(), &mut || Ok(())).unwrap();
+    let (here, there) = split(&task, &demand, &first, &second, Preference::none(), &mut || Ok(())).unwrap();
     assert_eq!(merged(here.iter().chain(&there).copied()), demand);
     assert_eq!(task.removed(&Assignment { ocs: vec![here, there] }), 1);
 }
@@ -102,8 +102,8 @@ fn threads_and_seeds_decide_nothing_they_should_not() {
     let task = family(128, 32, 25, 1);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let mut threads = Threads(Unwatched::default(), pool);
-    for taste in [None, Some(5)] {
-        let settings = Settings { taste, ..USUAL };
+    for preference in [None, Some(5)] {
+        let settings = HalvingSettings { preference, ..USUAL };
         let alone = solved(&task, settings, &mut Unwatched::default()).unwrap();
         assert_eq!(alone, solved(&task, settings, &mut threads).unwrap());
     }
@@ -174,7 +174,7 @@ fn looking_at_several_ways_gains_a_tenth() {
     for seed in 1..=4 {
         for percent in [5, 25] {
             let task = family(16, 16, percent, seed);
-            let best = Settings { bipartition: Bipartition::Best, ..USUAL };
+            let best = HalvingSettings { bipartition: Bipartition::Best, ..USUAL };
             let found = solved(&task, best, &mut Unwatched::default()).unwrap();
             assert_eq!(task.misfit(&found), None);
             several += task.removed(&found);
@@ -193,10 +193,10 @@ fn on_few_switches_halving_is_nearly_optimal() {
             let task = family(pods, ocs, percent, seed);
             let mut watch = Unwatched::default();
             let all: Vec<usize> = (0..ocs).collect();
-            let demand = orient(&task, &all, &task.wanted, Taste::none(), &mut watch).unwrap();
-            let settings = Settings { bipartition: Bipartition::Best, ..USUAL };
+            let demand = orient(&task, &all, &task.wanted, Preference::none(), &mut watch).unwrap();
+            let settings = HalvingSettings { bipartition: Bipartition::Best, ..USUAL };
             let halved = halve(&task, demand.clone(), all, settings, &mut watch).unwrap();
-            let program = Program::new(&task, Orientation::Fixed(&demand));
+            let program = ExactProgram::new(&task, Orientation::Fixed(&demand));
             let exact = solve_here(program.model(), &Options::new(), &Start::None, &mut Deaf).unwrap();
             let exact = program.assignment(&exact.values.unwrap());
             assert_eq!(task.misfit(&exact), None);
@@ -275,15 +275,15 @@ proptest! {
     #[test]
     fn uniform_tasks_never_get_stuck(
         pods in 2usize..9, ocs in 1usize..10, ports in 1u32..4, fill in 0.0f64..1.0, seed in any::<u64>(),
-        which in 0usize..4, taste in proptest::option::of(any::<u64>()),
+        which in 0usize..4, preference in proptest::option::of(any::<u64>()),
     ) {
         let task = uniform(pods, ocs, ports, fill, &mut Streams::new(seed).stream(0));
         let ways = [Bipartition::EvenOdd, Bipartition::Contiguous, Bipartition::Similar, Bipartition::Best];
         let bipartition = ways[which];
         let mut watch = Unwatched::default();
         let all: Vec<usize> = (0..ocs).collect();
-        let demand = orient(&task, &all, &task.wanted, Taste::none(), &mut watch).unwrap();
-        let found = halve(&task, demand.clone(), all, Settings { bipartition, taste }, &mut watch).unwrap();
+        let demand = orient(&task, &all, &task.wanted, Preference::none(), &mut watch).unwrap();
+        let found = halve(&task, demand.clone(), all, HalvingSettings { bipartition, preference }, &mut watch).unwrap();
         prop_assert_eq!(task.misfit(&found), None);
         prop_assert!(task.removed(&found) >= task.count_bound());
         let repaired = crate::search::repair::repair(&task, &demand, &task.installed, &mut watch);

@@ -7,7 +7,7 @@
 
 use crate::model::assignment::{Assignment, Cell};
 use crate::model::task::{Task, merged};
-use crate::programs::exact::{Orientation, Program};
+use crate::programs::exact::{ExactProgram, Orientation};
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
 use lightbay_core::watch::Watch;
@@ -19,7 +19,7 @@ use rand::RngExt;
 
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct CircuitLnsSettings {
     /// Share of the kept circuits that the first try frees.
     pub share: f64,
     /// Tries without a gain after which to give up.
@@ -28,7 +28,7 @@ pub struct Settings {
     pub nodes: u32,
 }
 
-impl Default for Settings {
+impl Default for CircuitLnsSettings {
     fn default() -> Self {
         Self { share: 0.1, patience: 24, nodes: 100 }
     }
@@ -95,7 +95,7 @@ pub fn search<W: Watch>(
     task: &Task,
     start: &Assignment,
     bound: u64,
-    settings: Settings,
+    settings: CircuitLnsSettings,
     stream: &mut Stream,
     watch: &mut W,
     found: &mut dyn FnMut(&mut W, u64, &Assignment) -> Result<(), MethodError>,
@@ -109,7 +109,8 @@ pub fn search<W: Watch>(
         watch.checkpoint()?;
         let stay = fixed(task, &best, share, stream);
         let rest = without(task, &stay);
-        let program = Program::watched(&rest, Orientation::Joint, watch)?;
+        let program = ExactProgram::watched(&rest, Orientation::Joint, watch)?;
+        // Too large to be stopped in time: a smaller share, without a try.
         if program.model().columns() > MOST_COLUMNS && share > LEAST {
             share = (share / GROWTH).max(LEAST);
             idle += 1;
@@ -119,6 +120,7 @@ pub fn search<W: Watch>(
             Assignment { ocs: best.ocs.iter().zip(&stay.ocs).map(|(all, some)| minus(all, some)).collect() };
         let solution = solve(&program, &free, settings.nodes, stream, watch)?;
         idle += 1;
+        // Solved to the end: more can be free next time. Cut short: less.
         share = match solution.status {
             Status::Optimal if share >= 1.0 => {
                 // Everything was free: this is the optimum.
@@ -149,7 +151,7 @@ pub fn search<W: Watch>(
 
 /// Solves what is free, from where it is.
 fn solve<W: Watch>(
-    program: &Program,
+    program: &ExactProgram,
     free: &Assignment,
     nodes: u32,
     stream: &mut Stream,

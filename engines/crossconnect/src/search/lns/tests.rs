@@ -36,7 +36,7 @@ fn a_switch_without_removals_is_never_drawn_first() {
 #[test]
 fn all_switches_together_are_solved_exactly() {
     let (task, start) = other(6, 3, 4);
-    let joint = Settings { ocs: 3, joint: true, patience: 1, nodes: 10_000 };
+    let joint = LnsSettings { ocs: 3, joint: true, patience: 1, nodes: 10_000 };
     let mut stream = Streams::new(1).stream(0);
     let mut values = Vec::new();
     let best = lns(&task, &start, 0, joint, &mut stream, &mut Unwatched::default(), &mut |_, value, _| {
@@ -44,7 +44,7 @@ fn all_switches_together_are_solved_exactly() {
         Ok(())
     })
     .unwrap();
-    let program = Program::new(&task, Orientation::Joint);
+    let program = ExactProgram::new(&task, Orientation::Joint);
     let options = Options::new().set("mip_rel_gap", 0.0);
     let mut nobody = lightbay_highs::event::NoListener;
     let exact = solve_here(program.model(), &options, &Start::None, &mut nobody).unwrap();
@@ -60,7 +60,7 @@ proptest! {
         pods in 4usize..7, ocs_count in 2usize..5, seed in 0u64..1000, checkpoints in 0u64..80, joint: bool,
     ) {
         let (task, start) = other(pods, ocs_count, seed);
-        let settings = Settings { ocs: 2, joint, patience: 10, nodes: 50 };
+        let settings = LnsSettings { ocs: 2, joint, patience: 10, nodes: 50 };
         let mut last = task.removed(&start);
         let mut stream = Streams::new(seed).stream(0);
         let outcome = lns(
@@ -110,12 +110,12 @@ fn what_is_fixed_and_a_solution_of_the_rest_solve_the_task() {
 #[test]
 fn freeing_everything_finds_the_optimum() {
     let (task, start) = other(6, 3, 4);
-    let program = Program::new(&task, Orientation::Joint);
+    let program = ExactProgram::new(&task, Orientation::Joint);
     let options = Options::new().set("mip_rel_gap", 0.0);
     let mut nobody = lightbay_highs::event::NoListener;
     let exact = solve_here(program.model(), &options, &Start::None, &mut nobody).unwrap();
     for share in [1.0, 0.5] {
-        let settings = circuits::Settings { share, patience: 40, nodes: 10_000 };
+        let settings = circuits::CircuitLnsSettings { share, patience: 40, nodes: 10_000 };
         let mut stream = Streams::new(1).stream(0);
         let best = circuits::search(
             &task,
@@ -138,7 +138,7 @@ proptest! {
         pods in 4usize..8, ocs_count in 2usize..6, seed in 0u64..1000, checkpoints in 0u64..80,
     ) {
         let (task, start) = other(pods, ocs_count, seed);
-        let settings = circuits::Settings { patience: 6, ..circuits::Settings::default() };
+        let settings = circuits::CircuitLnsSettings { patience: 6, ..circuits::CircuitLnsSettings::default() };
         let mut last = task.removed(&start);
         let mut stream = Streams::new(seed).stream(0);
         let outcome = circuits::search(

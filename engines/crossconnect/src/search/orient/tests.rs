@@ -37,7 +37,7 @@ fn task(wanted: &[(u32, u32, u32)], installed: &[(u32, u32, u32)], a: Vec<u32>, 
 }
 
 fn oriented(task: &Task) -> Result<Vec<Cell>, Failure> {
-    orient(task, &[0], &task.wanted, Taste::none(), &mut Unwatched::default())
+    orient(task, &[0], &task.wanted, Preference::none(), &mut Unwatched::default())
 }
 
 #[test]
@@ -75,10 +75,11 @@ fn random_tastes_cost_the_same() {
         cells.iter().map(|cell| cell.count.min(count(&old, cell.a, cell.b))).sum()
     };
     let mut stream = Streams::new(1).stream(0);
-    let solve =
-        |taste: Taste<'_>| orient(&task, &all, &task.wanted, taste, &mut Unwatched::default()).unwrap();
-    let usual = solve(Taste::none());
-    let other = solve(Taste::random(&mut stream));
+    let solve = |preference: Preference<'_>| {
+        orient(&task, &all, &task.wanted, preference, &mut Unwatched::default()).unwrap()
+    };
+    let usual = solve(Preference::none());
+    let other = solve(Preference::random(&mut stream));
     assert_eq!(kept(&usual), kept(&other));
     assert_ne!(usual, other);
 }

@@ -1,14 +1,14 @@
 use super::*;
 use crate::scenario::Family;
 use crate::scenario::presets;
-use crate::search::orient::Taste;
+use crate::search::orient::Preference;
 use lightbay_core::watch::Unwatched;
 
 fn halved(task: &Task) -> Assignment {
     let all: Vec<usize> = (0..task.ocs_count).collect();
     let mut watch = Unwatched::default();
-    let demand = orient(task, &all, &task.wanted, Taste::none(), &mut watch).unwrap();
-    let settings = halving::Settings { bipartition: Bipartition::EvenOdd, taste: None };
+    let demand = orient(task, &all, &task.wanted, Preference::none(), &mut watch).unwrap();
+    let settings = halving::HalvingSettings { bipartition: Bipartition::EvenOdd, preference: None };
     halving::halve(task, demand, all, settings, &mut watch).unwrap()
 }
 

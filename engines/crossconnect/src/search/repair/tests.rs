@@ -1,13 +1,13 @@
 use super::*;
 use crate::scenario::Family;
 use crate::scenario::presets;
-use crate::search::orient::{Taste, orient};
+use crate::search::orient::{Preference, orient};
 use lightbay_core::watch::Unwatched;
 
 fn repaired(task: &Task, start: &Assignment) -> Assignment {
     let all: Vec<usize> = (0..task.ocs_count).collect();
     let mut watch = Unwatched::default();
-    let demand = orient(task, &all, &task.wanted, Taste::none(), &mut watch).unwrap();
+    let demand = orient(task, &all, &task.wanted, Preference::none(), &mut watch).unwrap();
     repair(task, &demand, start, &mut watch).unwrap()
 }
 

@@ -67,7 +67,7 @@ proptest! {
     ) {
         let (task, start) = random(pods, ocs_count, seed);
         prop_assert_eq!(task.misfit(&start), None);
-        let mut walk = Walk::new(&task, &start, joint);
+        let mut walk = AssignmentWalk::new(&task, &start, joint);
         let installed = task.installed.circuits() as i64;
         let (mut dice, heat) = (Dice::new(seed ^ 1), Heat::new(5.0, 1.0));
         for _ in 0..3000 {
@@ -86,7 +86,7 @@ proptest! {
 #[test]
 fn a_cold_walk_never_keeps_less() {
     let (task, start) = random(8, 6, 3);
-    let mut walk = Walk::new(&task, &start, true);
+    let mut walk = AssignmentWalk::new(&task, &start, true);
     let (mut dice, heat) = (Dice::new(1), Heat::new(1e-3, 0.0));
     let mut kept = walk.kept();
     let begun = kept;
@@ -105,7 +105,7 @@ fn the_walk_reaches_every_latin_square_of_order_three() {
     let square = (0..3u32).flat_map(|a| (0..3u32).map(move |b| (((a + b) % 3) as usize, a, b + 3)));
     let start = Assignment::of(3, square);
     let task = task_of(6, &start, Assignment { ocs: vec![Vec::new(); 3] });
-    let mut walk = Walk::new(&task, &start, true);
+    let mut walk = AssignmentWalk::new(&task, &start, true);
     let (mut dice, heat) = (Dice::new(1), Heat::new(1.0, 0.0));
     let mut seen = std::collections::HashSet::new();
     for _ in 0..20_000 {

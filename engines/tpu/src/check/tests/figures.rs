@@ -35,7 +35,7 @@ fn tori_in_dimension_order_pass() {
         let name = if twisted { "pdtt" } else { "pt" };
         let scenario = presets::scenario(&format!("{name}-{}", baselines::named(shape))).unwrap();
         let pod = scenario.named_topology().unwrap().unwrap();
-        let settings = dor::Settings::default();
+        let settings = dor::DorSettings::default();
         let mut parts = Case::certified(&pod);
         parts.routing = Some(dor::route(&pod, shape, twisted, &settings, &mut Unwatched::default()).unwrap());
         Case::from_parts(scenario, parts).assert_passes();

@@ -363,10 +363,10 @@ fn routes_out_of_order() {
 fn failed_switches_that_are_made_up() {
     let mut case = SYMMETRIC.clone();
     let pod = case.result.topology.topology().unwrap();
-    let settings = faults::Settings {
-        routing: routing::Settings::of(&case.scenario, 1),
+    let settings = faults::FaultSettings {
+        routing: routing::RoutingSettings::of(&case.scenario, 1),
         with_routes: true,
-        ..faults::Settings::default()
+        ..faults::FaultSettings::default()
     };
     let found = routing::find(&pod, &settings.routing, &mut Unwatched::default()).unwrap();
     for switch in [9, 30] {

@@ -6,7 +6,7 @@ use crate::model::topology::Topology;
 use crate::plan::{Routing, Simulation, TpuResult};
 use crate::routing;
 use crate::scenario::TpuScenario;
-use crate::simulate::{self, Search};
+use crate::simulate::{self, SaturationSearch};
 use crate::throughput::mcf::{self, Certificate};
 use crate::throughput::metrics;
 use lightbay_core::checked::Verdict;
@@ -29,7 +29,7 @@ impl Case {
     /// A pod, certified and routed.
     pub fn of(scenario: TpuScenario, pod: &Topology) -> Self {
         let mut parts = Self::certified(pod);
-        let settings = routing::Settings::of(&scenario, 1);
+        let settings = routing::RoutingSettings::of(&scenario, 1);
         let routed = routing::route(pod, &settings, &mut Unwatched::default()).unwrap();
         parts.routing = Some(routed.routing);
         Self::from_parts(scenario, parts)
@@ -41,7 +41,7 @@ impl Case {
     }
 
     pub fn certified(pod: &Topology) -> Parts {
-        let settings = mcf::Settings { gap: 0.01, ..mcf::Settings::default() };
+        let settings = mcf::FlowSettings { gap: 0.01, ..mcf::FlowSettings::default() };
         let certificate = mcf::certify(pod, &settings, None, &mut Unwatched::default()).unwrap();
         Parts::of(pod.clone(), metrics::hops(pod).unwrap(), certificate)
     }
@@ -76,14 +76,22 @@ impl Case {
     /// The routes of [`Case::of`].
     fn routed_again(&self) -> Routing {
         let pod = self.result.topology.topology().unwrap();
-        let settings = routing::Settings::of(&self.scenario, 1);
+        let settings = routing::RoutingSettings::of(&self.scenario, 1);
         routing::route(&pod, &settings, &mut Unwatched::default()).unwrap().routing
     }
 
     fn simulation(&self, routing: &Routing) -> Simulation {
         let pod = self.result.topology.topology().unwrap();
         let settings = self.scenario.simulate.clone().unwrap_or_default();
-        simulate::simulate(&pod, routing, &settings, Search::Bisection, 1, &mut Unwatched::default()).unwrap()
+        simulate::simulate(
+            &pod,
+            routing,
+            &settings,
+            SaturationSearch::Bisection,
+            1,
+            &mut Unwatched::default(),
+        )
+        .unwrap()
     }
 
     /// Figures of the simulator with the routes of the plan.

@@ -42,7 +42,7 @@ fn plan(pod: &Topology, routing: Option<Routing>) -> TpuResult {
 }
 
 fn routed(pod: &Topology) -> Routing {
-    routing::route(pod, &routing::Settings::default(), &mut Unwatched::default()).unwrap().routing
+    routing::route(pod, &routing::RoutingSettings::default(), &mut Unwatched::default()).unwrap().routing
 }
 
 fn scenario(pod: &Topology) -> TpuScenario {
@@ -472,7 +472,7 @@ fn long_programs_are_split_over_channels() {
     let pod = baselines::pt(shape).unwrap();
     let watch = &mut Unwatched::default();
     let routing =
-        crate::routing::dor::route(&pod, shape, false, &crate::routing::dor::Settings::default(), watch)
+        crate::routing::dor::route(&pod, shape, false, &crate::routing::dor::DorSettings::default(), watch)
             .unwrap();
     assert!(routing.claims.max_channel_load > lightbay_formats::msccl::MOST_STEPS as u64);
     let exchange = crate::collectives::single_path(&pod, &routing, watch).unwrap();

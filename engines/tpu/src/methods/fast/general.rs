@@ -1,11 +1,11 @@
 //! The search without symmetry that `general_steps` asks for: from the best pod on, all states of all switches.
 
 use super::curve::DRAWN_EVERY_S;
-use super::{Best, MOST_CUTS, REHEAT, STREAMS, Search, WORTH};
+use super::{BestPod, FastSearch, MOST_CUTS, REHEAT, STREAMS, WORTH};
 use crate::methods::finish;
 use crate::model::topology::Topology;
 use crate::scenario::TpuScenario;
-use crate::search::anneal::Settings;
+use crate::search::anneal::AnnealSettings;
 use crate::search::anneal::general::{GeneralObjective, anneal};
 use crate::search::anneal::tournament;
 use crate::series;
@@ -46,7 +46,7 @@ pub(super) fn suits(steps: u64, scenario: &TpuScenario) -> Result<(), MethodErro
     Ok(())
 }
 
-impl Search<'_, '_> {
+impl FastSearch<'_, '_> {
     /// Anneals general pods from the best one; what is better by its certificate takes its place, without symmetry.
     pub(super) fn general(&mut self, steps: u64) -> Result<(), MethodError> {
         if steps == 0 {
@@ -71,7 +71,7 @@ impl Search<'_, '_> {
                 cuts: cuts.clone(),
                 mean_share: self.mean_share,
             };
-            let settings = Settings { steps, hot: self.settings.hot * REHEAT, ..self.settings };
+            let settings = AnnealSettings { steps, hot: self.settings.hot * REHEAT, ..self.settings };
             let first = GENERAL_STREAM + u64::from(round) * STREAMS;
             let streams: Vec<_> =
                 (0..u64::from(settings.chains)).map(|chain| self.cx.stream(first + chain)).collect();
@@ -104,7 +104,7 @@ impl Search<'_, '_> {
             let certificate = self.certify(&pod, hops, lengths.as_deref(), "general", self.gap)?;
             add_cut(&mut cuts, &pod, &certificate);
             if certificate.lower > best.certificate.lower {
-                best = Best { pod, entry: None, certificate, source: "general".to_owned() };
+                best = BestPod { pod, entry: None, certificate, source: "general".to_owned() };
                 self.best = Some(best.clone());
             }
         }

@@ -17,7 +17,7 @@ fn torus(lattice: &Lattice, cubes: usize) -> Topology {
 fn routed(shape: [u16; 3], twisted: bool) -> (Topology, Routing) {
     let lattice = Lattice::new(shape, twisted).unwrap();
     let pod = torus(&lattice, shape.iter().map(|side| usize::from(side / 4)).product());
-    let routing = route(&pod, shape, twisted, &Settings::default(), &mut Unwatched::default()).unwrap();
+    let routing = route(&pod, shape, twisted, &DorSettings::default(), &mut Unwatched::default()).unwrap();
     (pod, routing)
 }
 
@@ -60,7 +60,7 @@ fn a_chosen_torus_may_lie_along_any_axis() {
 fn claims_need_no_routes() {
     let lattice = Lattice::new([4, 4, 8], true).unwrap();
     let pod = torus(&lattice, 2);
-    let settings = Settings { with_routes: false, ..Settings::default() };
+    let settings = DorSettings { with_routes: false, ..DorSettings::default() };
     let routing = route(&pod, [4, 4, 8], true, &settings, &mut Unwatched::default()).unwrap();
     assert!(routing.routes.is_empty());
     let (_, written) = routed([4, 4, 8], true);
@@ -82,11 +82,16 @@ fn claims_need_no_routes() {
 fn what_is_no_such_torus_is_refused() {
     let lattice = Lattice::new([4, 4, 8], false).unwrap();
     let pod = torus(&lattice, 2);
-    let ask =
-        |shape, twisted| match route(&pod, shape, twisted, &Settings::default(), &mut Unwatched::default()) {
-            Err(RouteError::Invalid(problem)) => (problem.path, problem.message),
-            other => panic!("{other:?}"),
-        };
+    let ask = |shape, twisted| match route(
+        &pod,
+        shape,
+        twisted,
+        &DorSettings::default(),
+        &mut Unwatched::default(),
+    ) {
+        Err(RouteError::Invalid(problem)) => (problem.path, problem.message),
+        other => panic!("{other:?}"),
+    };
     assert_eq!(ask([4, 4, 8], true).0, "topology");
     assert_eq!(
         ask([4, 4, 12], false),
@@ -100,7 +105,7 @@ fn what_is_no_such_torus_is_refused() {
 fn a_failed_switch_leaves_pairs_that_are_named() {
     let lattice = Lattice::new([4, 4, 8], false).unwrap();
     let pod = torus(&lattice, 2);
-    let settings = Settings { failed: vec![0], ..Settings::default() };
+    let settings = DorSettings { failed: vec![0], ..DorSettings::default() };
     match route(&pod, [4, 4, 8], false, &settings, &mut Unwatched::default()) {
         Err(RouteError::Unreachable(missing)) => {
             assert_eq!(missing.named.len(), 20);

@@ -7,8 +7,8 @@ use lightbay_core::watch::Unwatched;
 fn each_case_avoids_its_switch() {
     let pod = vector_pod(2);
     for turns in [FaultTurns::Shared, FaultTurns::PerFault] {
-        let settings = Settings {
-            routing: routing::Settings { passes: 2, ..routing::Settings::default() },
+        let settings = FaultSettings {
+            routing: routing::RoutingSettings { passes: 2, ..routing::RoutingSettings::default() },
             turns,
             with_routes: true,
         };
@@ -32,9 +32,9 @@ fn pairs_that_a_fault_cuts_off_are_named() {
     let mut voltage = [0; SWITCHES];
     voltage[20] = 1;
     let pod = Topology::symmetric(Group::abelian(&[2]).unwrap(), voltage);
-    let settings = Settings {
-        routing: routing::Settings { passes: 1, ..routing::Settings::default() },
-        ..Settings::default()
+    let settings = FaultSettings {
+        routing: routing::RoutingSettings { passes: 1, ..routing::RoutingSettings::default() },
+        ..FaultSettings::default()
     };
     let found = routing::find(&pod, &settings.routing, &mut Unwatched::default()).unwrap();
     let cut = case(&pod, &found, &settings, 20, None, &mut Unwatched::default()).unwrap();
@@ -48,9 +48,9 @@ fn pairs_that_a_fault_cuts_off_are_named() {
 #[test]
 fn saturation_is_asked_for_each_case() {
     let pod = random_pod(Group::abelian(&[2]).unwrap(), 1);
-    let settings = Settings {
-        routing: routing::Settings { passes: 1, ..routing::Settings::default() },
-        ..Settings::default()
+    let settings = FaultSettings {
+        routing: routing::RoutingSettings { passes: 1, ..routing::RoutingSettings::default() },
+        ..FaultSettings::default()
     };
     let found = routing::find(&pod, &settings.routing, &mut Unwatched::default()).unwrap();
     let saturation = |switch: u8, routing: &Routing| {

@@ -4,7 +4,7 @@ use crate::routing::testing::{plain, vector_pod};
 #[test]
 fn the_largest_symmetric_pod_fits_and_without_symmetry_it_is_refused() {
     let pod = vector_pod(128);
-    let settings = Settings { slack_hops: 2, ..Settings::default() };
+    let settings = RoutingSettings { slack_hops: 2, ..RoutingSettings::default() };
     let symmetric = of(&Frame::new(&pod, &[], false), &settings);
     assert!(symmetric.total_bytes() < 500_000_000, "{symmetric:?}");
     let frame = Frame::new(&plain(&pod), &[], false);

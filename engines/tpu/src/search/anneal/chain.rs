@@ -190,6 +190,7 @@ impl<'a> Crew<'a> {
         let (order, cuts) = (self.objective.group.order(), self.constants.len());
         let Chain { random, state, trial, trial_cuts, .. } = &mut self.chains[lane];
         let tie = random.random_range(0..ties.len());
+        // Section 5.3: exchange two voltages, or change one.
         let change = if random.random::<f64>() < swaps {
             let other = random.random_range(0..ties.len());
             let (here, there) = (state.chosen[tie], state.chosen[other]);
@@ -218,6 +219,7 @@ impl<'a> Crew<'a> {
                 }
             }
             let metrics = self.objective.metrics.len() as f64;
+            // Section 5.4: cuts cost microseconds. With the least that metrics can say this is a lower bound of the score.
             if score(self.objective, self.floor, self.floor * metrics, trial_cuts) > limit {
                 return false;
             }

@@ -22,7 +22,7 @@ pub struct Family {
 
 /// Which symmetry of the cube designs may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
+pub enum CubeSymmetries {
     /// Whatever is best.
     Any,
     /// None is asked for.
@@ -105,7 +105,7 @@ const DRAWS: usize = 2;
 pub fn families<W: Watch>(
     cubes: usize,
     given: Option<&Group>,
-    turns: Turns,
+    turns: CubeSymmetries,
     random: &mut Stream,
     watch: &mut W,
 ) -> Result<Vec<Family>, MethodError> {
@@ -121,29 +121,32 @@ pub fn families<W: Watch>(
     let mut found: Vec<Family> = Vec::new();
     for group in &groups {
         watch.checkpoint()?;
-        let free = turns == Turns::Free || (turns == Turns::Any && cubes <= FREE_UP_TO);
+        let free = turns == CubeSymmetries::Free || (turns == CubeSymmetries::Any && cubes <= FREE_UP_TO);
         if free {
             found.push(Family::free(group.clone()));
         }
-        if matches!(turns, Turns::Any | Turns::Diagonal) {
+        if matches!(turns, CubeSymmetries::Any | CubeSymmetries::Diagonal) {
             add_turning(&mut found, group, if cubes <= FREE_UP_TO { 1 } else { DRAWS }, random);
-            if cubes <= FREE_UP_TO || turns == Turns::Diagonal {
+            if cubes <= FREE_UP_TO || turns == CubeSymmetries::Diagonal {
                 found.push(Family::alike(group.clone()));
             }
         }
         let pairings = [
-            (Turns::Centre, CubeSymmetry::centre(), "centred"),
-            (Turns::Mirror, CubeSymmetry::mirror(), "mirrored"),
-            (Turns::HalfTurn, CubeSymmetry::half_turn(), "half turned"),
+            (CubeSymmetries::Centre, CubeSymmetry::centre(), "centred"),
+            (CubeSymmetries::Mirror, CubeSymmetry::mirror(), "mirrored"),
+            (CubeSymmetries::HalfTurn, CubeSymmetry::half_turn(), "half turned"),
         ];
         for (wanted, symmetry, word) in pairings {
-            if turns == wanted || (turns == Turns::Any && cubes >= DRAWN_FROM) {
+            if turns == wanted || (turns == CubeSymmetries::Any && cubes >= DRAWN_FROM) {
                 found.extend(Family::paired(group, symmetry, word, random));
                 watch.checkpoint()?;
             }
         }
     }
-    if given.is_none() && cubes >= TURNED_FROM && matches!(turns, Turns::Any | Turns::Diagonal) {
+    if given.is_none()
+        && cubes >= TURNED_FROM
+        && matches!(turns, CubeSymmetries::Any | CubeSymmetries::Diagonal)
+    {
         for group in self::groups(cubes) {
             add_turning(&mut found, &group, DRAWS, random);
             watch.checkpoint()?;

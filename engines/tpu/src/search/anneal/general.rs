@@ -5,7 +5,7 @@
 //! other switches stay. As in [`super::anneal`], chains share the lanes of a wavefront, and the result depends on
 //! the seed and the settings alone.
 
-use super::Settings;
+use super::AnnealSettings;
 use crate::model::pod::SWITCHES;
 use crate::model::topology::Topology;
 use crate::throughput::metrics::Lengths;
@@ -61,7 +61,7 @@ const SLICE_WORDS: u64 = 2_000_000;
 /// What the watch stops with.
 pub fn anneal<W: Watch>(
     objective: &GeneralObjective,
-    settings: &Settings,
+    settings: &AnnealSettings,
     start: &Topology,
     stream: impl Fn(u64) -> Stream,
     watch: &mut W,
@@ -122,7 +122,7 @@ struct Trial {
     limit: f64,
 }
 
-struct Chain {
+struct GeneralChain {
     random: Stream,
     design: GeneralDesign,
     cuts: Vec<f64>,
@@ -140,7 +140,7 @@ struct Crew<'a> {
     responses: &'a [Vec<u16>],
     cubes: usize,
     wavefront: Wavefront,
-    chains: Vec<Chain>,
+    chains: Vec<GeneralChain>,
     /// What 1/λ is at least by any metric: what a cheap test may rely on.
     floor: f64,
 }
@@ -160,7 +160,7 @@ impl<'a> Crew<'a> {
         let states: Vec<u16> = (0..SWITCHES).flat_map(|switch| start.state(switch).iter().copied()).collect();
         let cuts: Vec<f64> = objective.cuts.iter().map(|cut| cut.bound(start)).collect();
         let design = GeneralDesign { states, score: f64::INFINITY, bound: 0.0 };
-        let chain = |random| Chain {
+        let chain = |random| GeneralChain {
             random,
             design: design.clone(),
             cuts: cuts.clone(),
@@ -219,7 +219,7 @@ impl<'a> Crew<'a> {
 
     /// Draws a move of a chain; none if nothing would change or the cuts refuse it.
     fn propose(&mut self, lane: usize, temperature: f64) {
-        let Chain { random, design, cuts, trial, trial_cuts, .. } = &mut self.chains[lane];
+        let GeneralChain { random, design, cuts, trial, trial_cuts, .. } = &mut self.chains[lane];
         *trial = None;
         let switch = random.random_range(0..SWITCHES);
         let now = &design.states[switch * self.cubes..(switch + 1) * self.cubes];

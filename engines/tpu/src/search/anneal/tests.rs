@@ -14,7 +14,7 @@ fn objective(group: &Group, cuts: Vec<LinearCut>) -> Objective {
     }
 }
 
-fn run(objective: &Objective, settings: &Settings, starts: &[[u16; SWITCHES]]) -> Vec<Design> {
+fn run(objective: &Objective, settings: &AnnealSettings, starts: &[[u16; SWITCHES]]) -> Vec<Design> {
     let streams = Streams::new(11);
     anneal(objective, settings, starts, |n| streams.stream(n), &mut Unwatched::default(), |_, _| ()).unwrap()
 }
@@ -23,7 +23,7 @@ fn run(objective: &Objective, settings: &Settings, starts: &[[u16; SWITCHES]]) -
 fn chains_come_to_designs_that_are_what_they_are_said_to_be() {
     let group = Group::abelian(&[2, 2]).unwrap();
     let objective = objective(&group, Vec::new());
-    let settings = Settings { chains: 6, steps: 1500, ..Settings::default() };
+    let settings = AnnealSettings { chains: 6, steps: 1500, ..AnnealSettings::default() };
     let found = run(&objective, &settings, &[]);
     assert_eq!(found.len(), 6);
     assert!(found.is_sorted_by(|a, b| a.score <= b.score));
@@ -61,7 +61,7 @@ fn threads_do_not_change_what_chains_find() {
     }
     let group = Group::most_square(18);
     let objective = objective(&group, Vec::new());
-    let settings = Settings { chains: 5, steps: 120, exchanges: 6, ..Settings::default() };
+    let settings = AnnealSettings { chains: 5, steps: 120, exchanges: 6, ..AnnealSettings::default() };
     let with = |threads| {
         let streams = Streams::new(2);
         let mut pool = Pool(rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
@@ -79,11 +79,11 @@ fn a_start_is_never_made_worse_and_the_bound_counts_cuts() {
     lengths[150] = 2.5;
     let cut = LinearCut::new(&pod, &lengths).unwrap();
     let objective = objective(&group, cut.images(&group));
-    let still = Settings { chains: 1, steps: 0, ..Settings::default() };
+    let still = AnnealSettings { chains: 1, steps: 0, ..AnnealSettings::default() };
     let first = run(&objective, &still, &[start])[0];
     assert_eq!(first.voltage, start);
     assert!(first.bound <= cut.bound(&start) * (1.0 + 1e-12));
-    let settings = Settings { chains: 3, steps: 400, ..Settings::default() };
+    let settings = AnnealSettings { chains: 3, steps: 400, ..AnnealSettings::default() };
     let found = run(&objective, &settings, &[start]);
     assert!(found.iter().all(|design| design.score <= first.score));
     let best = found[0];
@@ -109,7 +109,7 @@ fn a_stop_is_passed_on() {
         }
     }
     let group = Group::most_square(32);
-    let settings = Settings { steps: u64::MAX / 2, ..Settings::default() };
+    let settings = AnnealSettings { steps: u64::MAX / 2, ..AnnealSettings::default() };
     let streams = Streams::new(1);
     let ended = anneal(
         &objective(&group, Vec::new()),

@@ -1,7 +1,7 @@
 //! Which family of designs is best: all of them are annealed shortly, the better ones longer, the best in full.
 
 use super::families::Family;
-use super::{Design, Objective, Progress, Settings, anneal};
+use super::{AnnealSettings, Design, Objective, Progress, anneal};
 use crate::throughput::metrics::Lengths;
 use lightbay_core::method::MethodError;
 use lightbay_core::random::Stream;
@@ -61,7 +61,7 @@ pub fn metrics(cubes: usize) -> Vec<Lengths> {
 /// What the watch stops with.
 pub fn tournament<W: Watch>(
     families: Vec<Family>,
-    settings: &Settings,
+    settings: &AnnealSettings,
     mean_share: f64,
     stream: impl Fn(u64) -> Stream,
     watch: &mut W,
@@ -77,6 +77,7 @@ pub fn tournament<W: Watch>(
         2..MANY => &ROUNDS[..],
         _ => &MANY_ROUNDS[..],
     };
+    // Successive halving: short runs of all families, longer ones of those that lead.
     for round in rounds {
         for (family, best) in entries.iter_mut().take(round.families) {
             let objective = Objective {
@@ -86,7 +87,7 @@ pub fn tournament<W: Watch>(
                 cuts: Vec::new(),
                 mean_share,
             };
-            let settings = Settings {
+            let settings = AnnealSettings {
                 steps: ((settings.steps as f64 * round.steps) as u64).max(1),
                 chains: ((f64::from(settings.chains) * round.chains) as u32).max(1),
                 ..*settings

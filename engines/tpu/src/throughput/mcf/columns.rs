@@ -5,7 +5,7 @@ use super::master::{Master, Piece, Prices, Trouble};
 use super::network::Network;
 use super::sweep::{Sweep, sweep, upper};
 use super::weights::{Weights, mean_flow};
-use super::{Flow, Settings, Tree, tell};
+use super::{Flow, FlowSettings, Tree, tell};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -56,7 +56,12 @@ const NEGLIGIBLE: f64 = 1e-7;
 const SHARE: f64 = 0.7;
 
 /// Narrows the interval until the gap or the number of rounds of the settings.
-pub fn generate<W: Watch>(network: &Network, settings: &Settings, start: &[f64], watch: &mut W) -> Ending {
+pub fn generate<W: Watch>(
+    network: &Network,
+    settings: &FlowSettings,
+    start: &[f64],
+    watch: &mut W,
+) -> Ending {
     let mut work = Generation {
         network,
         settings,
@@ -72,14 +77,14 @@ pub fn generate<W: Watch>(network: &Network, settings: &Settings, start: &[f64],
 }
 
 /// The linear program over the columns, by the method that suits its size.
-enum Program {
+enum ColumnProgram {
     /// Few classes, as of symmetric pods: dense Newton steps.
     Interior(Interior),
     /// Many classes of which a column uses few: the sparse simplex method of the solver.
     Simplex(Box<Master>),
 }
 
-impl Program {
+impl ColumnProgram {
     fn new(network: &Network, unit: f64) -> Result<Self, Trouble> {
         if network.class_count() <= DENSE {
             return Ok(Self::Interior(Interior::new(network, unit)));
@@ -125,11 +130,11 @@ impl Program {
 
 struct Generation<'w, W> {
     network: &'w Network,
-    settings: &'w Settings,
+    settings: &'w FlowSettings,
     watch: &'w mut W,
     /// Lengths of every sweep.
     trees: Vec<Vec<u32>>,
-    program: Option<Program>,
+    program: Option<ColumnProgram>,
     /// Of the last solution.
     prices: Option<Prices>,
     known: Option<Interval>,
@@ -139,6 +144,7 @@ struct Generation<'w, W> {
 
 impl<W: Watch> Generation<'_, W> {
     fn run(&mut self, start: &[f64]) -> Result<(), Trouble> {
+        // The first columns come from multiplicative weights: cheap, and they spare the program its worst rounds.
         let mut weights = Weights::new(self.network.class_count());
         let mut lengths = Network::whole(start);
         for _ in 0..SEEDS.min(self.settings.max_rounds.max(1)) {
@@ -164,6 +170,7 @@ impl<W: Watch> Generation<'_, W> {
             else {
                 return Ok(());
             };
+            // Halfway between the best metric and the prices: prices alone jump from corner to corner (section 3.2).
             let next = mixed(&known.lengths, self.prices.as_ref(), self.network.capacity());
             self.sweep(next)?;
         }
@@ -173,13 +180,14 @@ impl<W: Watch> Generation<'_, W> {
     fn sweep(&mut self, lengths: Vec<u32>) -> Result<Sweep, Trouble> {
         let swept = sweep(self.network, &lengths, self.watch).map_err(Trouble::Run)?;
         let known = self.known.get_or_insert_with(Interval::unknown);
+        // Upper end: any metric bounds the flow by its total length over the sum of distances (dual of the flow program).
         if !known.metric(self.network, &lengths, swept.distance) {
             self.apart = true;
             return Ok(swept);
         }
         let program = match &mut self.program {
             Some(program) => program,
-            None => self.program.insert(Program::new(self.network, fullest(self.network, &swept))?),
+            None => self.program.insert(ColumnProgram::new(self.network, fullest(self.network, &swept))?),
         };
         let columns = swept.loads.chunks(self.network.class_count()).enumerate();
         let useful: Vec<(usize, &[f64])> =
@@ -196,6 +204,7 @@ impl<W: Watch> Generation<'_, W> {
             return Ok(true);
         }
         self.prices = Some(program.solve(known.gap(), self.watch)?);
+        // Lower end: the mixture is a flow that exists, whatever tolerance the solver had; its size is counted anew.
         let flow = flow_of(self.network, program.pieces(), &self.trees);
         if flow.value > known.lower {
             known.lower = flow.value;

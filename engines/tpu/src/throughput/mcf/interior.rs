@@ -80,7 +80,8 @@ impl Interior {
         let a: Vec<f64> =
             self.pieces.iter().flat_map(|piece| piece.loads.iter()).map(|load| load / self.unit).collect();
         let group: Vec<usize> = self.pieces.iter().map(|piece| piece.group as usize).collect();
-        let task = Task { a, group, classes: self.classes, groups: self.groups, capacity: self.capacity };
+        let task =
+            InteriorProgram { a, group, classes: self.classes, groups: self.groups, capacity: self.capacity };
         let mut point = task.start(&self.prices);
         let mut newton = Newton::new(&task);
         for _ in 0..STEPS {
@@ -125,7 +126,7 @@ impl Interior {
 }
 
 /// The data of one solve.
-struct Task {
+struct InteriorProgram {
     /// Loads, column by column.
     a: Vec<f64>,
     /// Group of each column.
@@ -135,7 +136,7 @@ struct Task {
     capacity: f64,
 }
 
-impl Task {
+impl InteriorProgram {
     fn column(&self, at: usize) -> &[f64] {
         &self.a[at * self.classes..(at + 1) * self.classes]
     }
@@ -249,7 +250,7 @@ struct Newton {
 }
 
 impl Newton {
-    fn new(task: &Task) -> Self {
+    fn new(task: &InteriorProgram) -> Self {
         Self {
             matrix: vec![0.0; task.classes * task.classes],
             mean: vec![0.0; task.groups * task.classes],
@@ -259,7 +260,12 @@ impl Newton {
         }
     }
 
-    fn factor<W: Watch>(&mut self, task: &Task, point: &Point, watch: &mut W) -> Result<(), Trouble> {
+    fn factor<W: Watch>(
+        &mut self,
+        task: &InteriorProgram,
+        point: &Point,
+        watch: &mut W,
+    ) -> Result<(), Trouble> {
         let n = task.classes;
         self.mean.fill(0.0);
         self.weight.fill(0.0);
@@ -319,7 +325,7 @@ impl Newton {
 
     /// The direction to the point of the central path with barrier `mu`, corrected for the products of a first
     /// direction.
-    fn direction(&self, task: &Task, point: &Point, mu: f64, first: Option<&Step>) -> Step {
+    fn direction(&self, task: &InteriorProgram, point: &Point, mu: f64, first: Option<&Step>) -> Step {
         let n = task.classes;
         let product = |at: usize, x: fn(&Step) -> (&[f64], &[f64])| {
             first.map_or(0.0, |step| {

@@ -4,7 +4,7 @@
 //! is at most the length of a path of links by induction.
 
 use super::network::Network;
-use crate::model::pairs::Pairs;
+use crate::model::pairs::PairClasses;
 use crate::model::pod::{CHIPS, LINK_CLASSES, LINK_OF_ARC, PORTS};
 use crate::model::topology::Topology;
 use lightbay_core::method::MethodError;
@@ -23,7 +23,7 @@ pub fn of_pod(pod: &Topology) -> Model {
             high * (high - 1) / 2 + low
         };
         let nodes = pod.nodes();
-        let mut program = Program::new(&vec![1.0; nodes * (nodes - 1) / 2]);
+        let mut program = MetricProgram::new(&vec![1.0; nodes * (nodes - 1) / 2]);
         for (node, near) in neighbours.iter().enumerate() {
             for (port, &head) in near.iter().enumerate() {
                 if port % 2 == 0 {
@@ -34,9 +34,9 @@ pub fn of_pod(pod: &Topology) -> Model {
         }
         return program.model;
     };
-    let pairs = Pairs::new(&symmetry.group);
+    let pairs = PairClasses::new(&symmetry.group);
     let weights: Vec<f64> = pairs.count.iter().map(|count| 1.0 / count).collect();
-    let mut program = Program::new(&weights);
+    let mut program = MetricProgram::new(&weights);
     let place = |one: u32, other: u32| pairs.row(one, other);
     let mut paid = [false; LINK_CLASSES];
     for chip in 0..CHIPS {
@@ -57,7 +57,7 @@ pub fn of_network(network: &Network) -> Model {
     let place = |one: u32, other: u32| one as usize * nodes + other as usize;
     let weights: Vec<f64> =
         (0..nodes * nodes).map(|at| if at / nodes == at % nodes { 0.0 } else { 1.0 }).collect();
-    let mut program = Program::new(&weights);
+    let mut program = MetricProgram::new(&weights);
     for arc in 0..network.arcs() {
         let (tail, head) = (network.tail(arc) as u32, network.head(arc) as u32);
         program.cost(place(tail, head), network.capacity());
@@ -80,12 +80,12 @@ pub fn solve(model: &Model) -> Result<f64, MethodError> {
     }
 }
 
-struct Program {
+struct MetricProgram {
     model: Model,
     distances: Vec<Column>,
 }
 
-impl Program {
+impl MetricProgram {
     /// Distances with what they count in the sum that is 1.
     fn new(weights: &[f64]) -> Self {
         let mut model = Model::new("leighton-rao");

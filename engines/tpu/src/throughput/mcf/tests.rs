@@ -16,7 +16,7 @@ fn torus(grid: [usize; 3]) -> Topology {
 }
 
 fn certified(pod: &Topology, gap: f64) -> Certificate {
-    certify(pod, &Settings { gap, ..Settings::default() }, None, &mut Unwatched::default()).unwrap()
+    certify(pod, &FlowSettings { gap, ..FlowSettings::default() }, None, &mut Unwatched::default()).unwrap()
 }
 
 fn assert_inside(certificate: &Certificate, [low, high]: [f64; 2]) {
@@ -86,7 +86,7 @@ fn any_number_of_threads_finds_the_same_certificate() {
     for pod in [vector(5), vector(2).without_symmetry(), vector(5).without_symmetry()] {
         let found = [1, 2, 3].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let settings = Settings { gap: 1e-2, max_rounds: 12, ..Settings::default() };
+            let settings = FlowSettings { gap: 1e-2, max_rounds: 12, ..FlowSettings::default() };
             attempt(&pod, &settings, None, &mut Threads(pool))
         });
         let [one, two, three] = found;
@@ -115,7 +115,7 @@ fn tori_have_the_closed_form() {
 fn both_ends_are_certificates_that_hold_on_their_own() {
     let pod = vector(4);
     let mut watch = Unwatched::default();
-    let attempt = attempt(&pod, &Settings::default(), None, &mut watch);
+    let attempt = attempt(&pod, &FlowSettings::default(), None, &mut watch);
     let (certificate, flow) = (attempt.certificate.unwrap(), attempt.flow.unwrap());
     let lengths = certificate.class_lengths.unwrap();
     assert!((upper_of_lengths(&pod, &lengths) / certificate.upper - 1.0).abs() < 1e-9);
@@ -168,7 +168,7 @@ fn any_lengths_give_a_bound() {
 #[test]
 fn without_a_solver_the_interval_is_wider_and_still_holds() {
     for (pod, width) in [(torus([1, 1, 2]), 0.005), (vector(4), 0.09)] {
-        let settings = Settings { solver: false, max_rounds: 300, ..Settings::default() };
+        let settings = FlowSettings { solver: false, max_rounds: 300, ..FlowSettings::default() };
         let wide = certify(&pod, &settings, None, &mut Unwatched::default()).unwrap();
         let close = certified(&pod, 1e-3);
         assert!(wide.gap() <= width, "{wide:?}");
@@ -195,7 +195,7 @@ fn a_stopped_run_keeps_its_interval() {
         }
     }
     let mut listening = Impatient(0);
-    certify(&vector(3), &Settings::default(), None, &mut listening).unwrap();
+    certify(&vector(3), &FlowSettings::default(), None, &mut listening).unwrap();
     assert!(listening.0 > 4 && listening.0.is_multiple_of(2), "{}", listening.0);
     struct Stopping(u32);
     impl Watch for Stopping {
@@ -213,7 +213,7 @@ fn a_stopped_run_keeps_its_interval() {
             Box::new(|| false)
         }
     }
-    let stopped = attempt(&vector(3), &Settings::default(), None, &mut Stopping(4));
+    let stopped = attempt(&vector(3), &FlowSettings::default(), None, &mut Stopping(4));
     assert!(matches!(stopped.stopped, Some(MethodError::Stopped(_))));
     let certificate = stopped.certificate.unwrap();
     assert!(certificate.rounds >= 2 && certificate.lower > 0.5 * certificate.upper, "{certificate:?}");

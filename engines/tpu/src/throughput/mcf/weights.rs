@@ -4,7 +4,7 @@
 use super::columns::Interval;
 use super::network::Network;
 use super::sweep::{Sweep, sweep};
-use super::{Flow, SAFETY, Settings, Tree, tell};
+use super::{Flow, FlowSettings, SAFETY, Tree, tell};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
 
@@ -47,6 +47,7 @@ impl Weights {
             }
         }
         self.phases += 1;
+        // Lengths grow exponentially with what a class has carried, relative to the fullest.
         let (force, fullest) = (FORCE * f64::from(self.phases).sqrt(), self.fullest());
         let weight = |load: &f64| (force * (load / fullest - 1.0)).exp();
         Network::whole(&self.carried.iter().map(weight).collect::<Vec<f64>>())
@@ -69,7 +70,7 @@ impl Weights {
 /// The reason to stop; what is known by then stays.
 pub fn narrow<W: Watch>(
     network: &Network,
-    settings: &Settings,
+    settings: &FlowSettings,
     start: &[f64],
     watch: &mut W,
     known: &mut Option<Interval>,
@@ -104,7 +105,7 @@ impl Phases {
     fn run<W: Watch>(
         &mut self,
         network: &Network,
-        settings: &Settings,
+        settings: &FlowSettings,
         start: &[f64],
         watch: &mut W,
         known: &mut Option<Interval>,
@@ -130,6 +131,7 @@ impl Phases {
                 interval.lower = value;
                 self.best = self.trees.len();
             }
+            // The mean of all metrics is often a better bound than any single one.
             if phase % MEANS == 0 {
                 let mean = Network::whole(&mean);
                 let distance = sweep(network, &mean, watch)?.distance;

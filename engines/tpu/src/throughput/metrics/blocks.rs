@@ -134,7 +134,7 @@ impl Blocks {
                     *row = Row::new(words);
                 }
             }
-            let job = Job {
+            let job = BlockSweep {
                 lengths,
                 blocks: self.width,
                 slots,
@@ -229,7 +229,7 @@ fn subgroup(group: &Group) -> Option<Vec<usize>> {
 }
 
 /// What one run of the wavefronts works on.
-struct Job<'a> {
+struct BlockSweep<'a> {
     lengths: &'a Lengths,
     blocks: usize,
     slots: usize,
@@ -242,7 +242,7 @@ struct Job<'a> {
 /// A job on the vector instructions that do it.
 struct On<'a, U> {
     unit: U,
-    job: Job<'a>,
+    job: BlockSweep<'a>,
 }
 
 impl<U: Unit> WithSimd for On<'_, U> {
@@ -294,7 +294,7 @@ impl<U: Unit> WithSimd for On<'_, U> {
 #[inline(always)]
 fn join<U: Unit, const ELECTRICAL: usize, const OPTICAL: usize>(
     unit: U,
-    job: &Job<'_>,
+    job: &BlockSweep<'_>,
     slot_of: &[u8; LINK_CLASSES],
     before: usize,
     chip: usize,

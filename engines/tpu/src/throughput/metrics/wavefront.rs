@@ -17,7 +17,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 /// What the wavefronts of one pod found from the 64 chips of one cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct WavefrontSums {
     /// Sum of the distances from the 64 chips to all chips.
     pub sum: u64,
     /// Largest of them.
@@ -37,7 +37,7 @@ pub struct Wavefront {
     /// Words of the past by slot: `ring[slot][chip * lanes + lane]`, and some room so that a row can be read as a
     /// power of two. The slot after those in use stays zero: the time before the start.
     ring: Vec<Vec<u64>>,
-    found: Vec<Option<Found>>,
+    found: Vec<Option<WavefrontSums>>,
 }
 
 /// Words behind the last row of a slot.
@@ -98,7 +98,7 @@ impl Wavefront {
 
     /// Runs the wavefronts of all pods from the chips of the cube `source`; `None` for pods where some chip is
     /// never reached.
-    pub fn run(&mut self, lengths: &Lengths, source: usize) -> &[Option<Found>] {
+    pub fn run(&mut self, lengths: &Lengths, source: usize) -> &[Option<WavefrontSums>] {
         let slots = usize::from(lengths.longest()) + 1;
         let size = CHIPS * self.lanes + ROOM;
         while self.ring.len() <= slots {
@@ -115,7 +115,7 @@ impl Wavefront {
             // Lanes of no cube count as reached.
             row[self.pods * self.cubes..].fill(u64::MAX);
         }
-        let job = Job {
+        let job = WavefrontSweep {
             lengths,
             cubes: self.cubes,
             slots,
@@ -139,17 +139,17 @@ impl Wavefront {
 }
 
 /// What one run of the wavefronts works on.
-struct Job<'a> {
+struct WavefrontSweep<'a> {
     lengths: &'a Lengths,
     cubes: usize,
     slots: usize,
     lane: &'a [u8],
     ring: &'a mut [Vec<u64>],
-    found: &'a mut [Option<Found>],
+    found: &'a mut [Option<WavefrontSums>],
 }
 
 /// A job with the lanes of a row, and the power of two at or above, known to the compiler.
-struct Sized<'a, const LANES: usize, const POWER: usize>(Job<'a>);
+struct Sized<'a, const LANES: usize, const POWER: usize>(WavefrontSweep<'a>);
 
 /// A port of a chip as the wavefront sees it.
 #[derive(Clone, Copy)]
@@ -215,7 +215,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let vectors = LANES / S::U64_LANES;
-        let Job { lengths, cubes, slots, lane, ring, found } = self.0;
+        let WavefrontSweep { lengths, cubes, slots, lane, ring, found } = self.0;
         let mut missing = [0u64; LANES];
         let mut sums = [0u64; LANES];
         let mut ticks = [0u64; LANES];
@@ -278,7 +278,7 @@ impl<const LANES: usize, const POWER: usize> WithSimd for Sized<'_, LANES, POWER
         }
         for (which, found) in found.iter_mut().enumerate() {
             let lanes = which * cubes..(which + 1) * cubes;
-            *found = (missing[lanes.clone()].iter().all(|&missing| missing == 0)).then(|| Found {
+            *found = (missing[lanes.clone()].iter().all(|&missing| missing == 0)).then(|| WavefrontSums {
                 sum: sums[lanes.clone()].iter().sum(),
                 longest: ticks[lanes].iter().max().copied().unwrap_or(0) as u32,
             });

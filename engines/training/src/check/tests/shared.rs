@@ -6,7 +6,7 @@ use crate::scenario::TrainingScenario;
 use crate::scenario::job::PortsPerPod;
 use crate::scenario::presets;
 use crate::scenario::shared::SharedPods;
-use crate::search::reallocate::{Effort, Team};
+use crate::search::reallocate::{JobEffort, Team};
 use crate::simulate::evaluate::Rates;
 use lightbay_core::checked::{BoundTrust, Verdict};
 use lightbay_core::kind::Depth;
@@ -48,7 +48,7 @@ static GOOD: LazyLock<Whole> = LazyLock::new(|| {
     let Some(TrainingScenario::Shared(shared)) = presets::scenario("megatron_177b_pair") else {
         panic!("a pair is several jobs")
     };
-    let (effort, mut watch) = (Effort::default(), Unwatched::default());
+    let (effort, mut watch) = (JobEffort::default(), Unwatched::default());
     let streams = |number| Streams::new(1).stream(number);
     let mut team = Team::new(&shared, Rates::Best).unwrap();
     for member in 0..2 {

@@ -1,7 +1,7 @@
 //! The integer program of `delta-fixed-step` for other solvers.
 
 use super::{shape_knobs, write};
-use crate::methods::modelled::{Ground, Program};
+use crate::methods::modelled::{ModelInput, WrittenProgram};
 use crate::methods::session::candidate;
 use crate::methods::start;
 use crate::plan::TrainingResult;
@@ -14,9 +14,9 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_highs::model::Model;
 
 /// The model of `delta-fixed-step`, with the best baseline as its horizon.
-pub(in crate::methods) struct Written;
+pub(in crate::methods) struct FixedStepModel;
 
-impl Program for Written {
+impl WrittenProgram for FixedStepModel {
     type Written = FixedStep;
 
     fn name(&self) -> &'static str {
@@ -27,13 +27,13 @@ impl Program for Written {
         shape_knobs()
     }
 
-    fn write(&self, ground: &Ground, params: &Params) -> Result<FixedStep, MethodError> {
-        let best = ground.baselines.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan));
+    fn write(&self, input: &ModelInput, params: &Params) -> Result<FixedStep, MethodError> {
+        let best = input.baselines.iter().min_by(|a, b| a.makespan.total_cmp(&b.makespan));
         let x = best.map(|found| found.x.clone()).unwrap_or_default();
-        let mut caps = ground.caps.clone();
+        let mut caps = input.caps.clone();
         start::admit(&mut caps, &x);
-        let names = Names::new(&ground.instance);
-        write(&ground.evaluator.network, &names, &caps, &x, params).map(|(model, _)| model)
+        let names = Names::new(&input.instance);
+        write(&input.evaluator.network, &names, &caps, &x, params).map(|(model, _)| model)
     }
 
     fn model(written: &FixedStep) -> &Model {

@@ -2,7 +2,7 @@
 
 use crate::methods::knobs;
 use crate::programs::interval::{Form, Pruning, Shape};
-use crate::search::ga::Settings;
+use crate::search::ga::GaSettings;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
 use lightbay_core::param::{Effect, ParamInfo, Params};
@@ -111,9 +111,9 @@ pub(super) fn shape(params: &Params) -> Shape {
 }
 
 /// Settings of a genetic search of so many generations.
-pub(super) fn genetic(generations: i64) -> Settings {
+pub(super) fn genetic(generations: i64) -> GaSettings {
     let generations = u32::try_from(generations).unwrap_or(u32::MAX);
-    Settings { generations, stall_generations: generations.max(1), ..Settings::default() }
+    GaSettings { generations, stall_generations: generations.max(1), ..GaSettings::default() }
 }
 
 /// The run that windows are laid around.

@@ -1,11 +1,11 @@
 //! The integer program of `delta-interval` for other solvers.
 
 use super::{ask, reading};
-use crate::methods::modelled::{Ground, Program};
+use crate::methods::modelled::{ModelInput, WrittenProgram};
 use crate::methods::session::planned;
 use crate::methods::{given, start};
 use crate::plan::TrainingResult;
-use crate::programs::interval::{Names, Scope, Shaped, Subject};
+use crate::programs::interval::{Names, Scope, ShapeSubject, Shaped};
 use crate::search::ga;
 use crate::simulate::evaluate::{Evaluator, Scratch};
 use lightbay_core::kind::Candidate;
@@ -17,12 +17,12 @@ use lightbay_highs::model::Model;
 
 /// The model of `delta-interval`, around the run that a genetic search from the same random numbers every time
 /// finds.
-pub(in crate::methods) struct Written;
+pub(in crate::methods) struct IntervalProgram;
 
 /// Seed of the genetic search, so that a model can be written again when a point of it comes back.
 const SEED: u64 = 1;
 
-impl Program for Written {
+impl WrittenProgram for IntervalProgram {
     type Written = Shaped;
 
     fn name(&self) -> &'static str {
@@ -33,18 +33,18 @@ impl Program for Written {
         ask::shape_knobs()
     }
 
-    fn write(&self, ground: &Ground, params: &Params) -> Result<Shaped, MethodError> {
+    fn write(&self, input: &ModelInput, params: &Params) -> Result<Shaped, MethodError> {
         let rates = ask::rates(params);
-        let evaluator = &ground.evaluator;
-        let mut caps = ground.caps.clone();
+        let evaluator = &input.evaluator;
+        let mut caps = input.caps.clone();
         let fixed = given::circuits(&evaluator.network, params, "circuits")?;
         let x = if let Some(fixed) = &fixed {
             fixed.clone()
         } else {
             let settings = ask::genetic(params.int("start_generations").unwrap_or(0));
             let seeds: Vec<Vec<u32>> =
-                ground.baselines.iter().map(|found| start::within(&found.x, &caps)).collect();
-            let task = ga::Task { evaluator, rates, caps: &caps, target: None };
+                input.baselines.iter().map(|found| start::within(&found.x, &caps)).collect();
+            let task = ga::GaTask { evaluator, rates, caps: &caps, target: None };
             let streams = Streams::new(SEED);
             ga::evolve(task, &settings, &seeds, |island| streams.stream(island), &mut Unwatched::default())?
                 .best
@@ -53,8 +53,8 @@ impl Program for Written {
         start::admit(&mut caps, &x);
         let trace = std::sync::Arc::new(evaluator.trace(&x, rates, &mut Scratch::default()));
         let anchor = ask::anchor(params, evaluator, &x, &trace);
-        let names = &Names::new(&ground.instance);
-        let subject = Subject {
+        let names = &Names::new(&input.instance);
+        let subject = ShapeSubject {
             scope: Scope { evaluator, names, caps: &caps, fixed: fixed.as_deref(), least_s: 0.0 },
             circuits: &x,
             start: &trace,

@@ -22,7 +22,7 @@ pub(super) enum Goal {
 }
 
 /// Reads schedules from points and bounds from the search.
-pub(super) struct Reading<'s> {
+pub(super) struct IntervalReader<'s> {
     evaluator: &'s Arc<Evaluator>,
     rates: Rates,
     shaped: &'s Shaped,
@@ -34,7 +34,7 @@ pub(super) struct Reading<'s> {
     scratch: Scratch,
 }
 
-impl<'s> Reading<'s> {
+impl<'s> IntervalReader<'s> {
     pub fn new(
         evaluator: &'s Arc<Evaluator>,
         rates: Rates,
@@ -96,7 +96,7 @@ pub(super) fn schedule(
     (grid.circuits, trace)
 }
 
-impl Reader<Training> for Reading<'_> {
+impl Reader<Training> for IntervalReader<'_> {
     fn incumbent(
         &mut self,
         cx: &mut Context<'_, Training>,

@@ -2,10 +2,10 @@
 
 use super::ROOM;
 use crate::methods::knobs;
-use crate::methods::modelled::{Ground, Program};
+use crate::methods::modelled::{ModelInput, WrittenProgram};
 use crate::methods::session::candidate;
 use crate::plan::TrainingResult;
-use crate::programs::selection::{Ask, Goal, Selection};
+use crate::programs::selection::{Goal, Selection, SelectionRequest};
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use lightbay_core::kind::Candidate;
 use lightbay_core::method::MethodError;
@@ -13,9 +13,9 @@ use lightbay_core::param::{ParamInfo, Params};
 use lightbay_highs::model::Model;
 
 /// The model of `delta-select`, with the best baseline as what has to be beaten.
-pub(in crate::methods) struct Written;
+pub(in crate::methods) struct SelectionProgram;
 
-impl Program for Written {
+impl WrittenProgram for SelectionProgram {
     type Written = Selection;
 
     fn name(&self) -> &'static str {
@@ -26,13 +26,13 @@ impl Program for Written {
         vec![knobs::writing()]
     }
 
-    fn write(&self, ground: &Ground, params: &Params) -> Result<Selection, MethodError> {
-        let Ground { evaluator, instance, baselines, caps } = ground;
+    fn write(&self, input: &ModelInput, params: &Params) -> Result<Selection, MethodError> {
+        let ModelInput { evaluator, instance, baselines, caps } = input;
         let mut scratch = Scratch::default();
         let best = baselines.iter().map(|found| evaluator.makespan(&found.x, Rates::Best, &mut scratch));
         let limit_s = best.fold(f64::INFINITY, f64::min) * (1.0 + ROOM);
         let writing = knobs::writing_of(params);
-        Selection::new(Ask { evaluator, instance, caps, limit_s, goal: Goal::Makespan, writing })
+        Selection::new(SelectionRequest { evaluator, instance, caps, limit_s, goal: Goal::Makespan, writing })
             .ok_or_else(|| MethodError::Failed("one circuit for every link does not fit the pods".to_owned()))
     }
 

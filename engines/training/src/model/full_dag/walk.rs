@@ -6,7 +6,7 @@ use lightbay_core::problem::Problems;
 
 const NONE: u32 = u32::MAX;
 
-pub(super) struct Walk<'a> {
+pub(super) struct StageWalk<'a> {
     pub shape: &'a Shape,
     pub workload: &'a Workload,
     pub lists: &'a [Vec<Compute>],
@@ -19,7 +19,7 @@ pub(super) struct Walk<'a> {
     pub expanded: bool,
 }
 
-impl Walk<'_> {
+impl StageWalk<'_> {
     pub(super) fn run(&self, replicas: u32) -> Result<FullDag, Problems> {
         let mut dag = FullDag::default();
         let stages = self.shape.stages as usize;

@@ -14,7 +14,8 @@ fn written(instance: &Instance, x: &[u32], slot_s: f64) -> (FixedStep, Vec<f64>)
     let schedule = Slots::level_first(&network, x, slot_s, 100_000).unwrap();
     let caps: Vec<u32> = (0..network.links()).map(|link| network.budget.limit(link)).collect();
     let names = Names::new(instance);
-    let ask = Question { network: &network, names: &names, caps: &caps, slot_s, horizon: schedule.end };
+    let ask =
+        FixedStepQuestion { network: &network, names: &names, caps: &caps, slot_s, horizon: schedule.end };
     let model = FixedStep::new(ask);
     let point = model.point(&schedule).unwrap();
     (model, point)

@@ -97,6 +97,7 @@ impl Writer<'_> {
             for &first in &rivals {
                 self.go_on()?;
                 let later: Vec<u32> = followers(network, &self.est, first, &rivals);
+                // A single task is bound by its own duration already.
                 if later.len() < 2 {
                     continue;
                 }
@@ -104,6 +105,7 @@ impl Writer<'_> {
                     later.iter().map(|t| network.flows[*t as usize] * self.tau[*t as usize]).sum();
                 let after =
                     later.iter().map(|t| to_go[*t as usize] / self.unit).fold(f64::INFINITY, f64::min);
+                // V/x over the chosen count: linear, because exactly one part is 1.
                 let shared: Vec<(Column, f64)> = self.columns.parts[via / 2]
                     .iter()
                     .map(|&(count, part)| (part, -volume / f64::from(count)))

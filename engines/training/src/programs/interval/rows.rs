@@ -51,6 +51,8 @@ impl Writer<'_> {
             let mut terms = vec![(self.columns.circuits[link], 1.0)];
             terms.extend(parts.iter().map(|&(count, part)| (part, -f64::from(count))));
             self.equal(format!("circuits as parts {}", names.links[link]), 0.0, &terms)?;
+            // With cuts a part stands for one count of circuits, so exactly one is chosen; without, parts are the bits of
+            // Eq. 7 and add up.
             if self.ask.form.cuts {
                 let terms: Vec<_> = parts.iter().map(|&(_, part)| (part, 1.0)).collect();
                 self.equal(format!("one count {}", names.links[link]), 1.0, &terms)?;
@@ -120,6 +122,8 @@ impl Writer<'_> {
         let most = self.longest_or_limit(interval);
         let parts = self.columns.parts[link].clone();
         let name = &self.ask.scope.names.links[link];
+        // Eq. 8 by its convex hull: the length is split among the counts, and only the chosen one has any. This needs no
+        // large constant beyond the longest interval.
         if self.ask.form.cuts {
             let mut terms = vec![(begin, 1.0), (end, -1.0)];
             for (place, &(count, part)) in parts.iter().enumerate() {
@@ -131,6 +135,7 @@ impl Writer<'_> {
             self.equal(format!("interval {interval} with some count {name}"), 0.0, &terms)?;
             return Ok(());
         }
+        // Eq. 8 as printed: the product of a bit and a length, by three rows with a large constant.
         for (place, &(count, part)) in parts.iter().enumerate() {
             let length = Column(first.0 + place as u32);
             let row = |what: &str| format!("interval {interval} with {count} circuits {name}, {what}");
@@ -157,6 +162,7 @@ impl Writer<'_> {
                 let terms = [(self.volume(task, interval), 1.0), (self.active(task, interval), -most)];
                 self.at_most(format!("{name} sends in interval {interval} only if active"), 0.0, &terms)?;
             }
+            // Eq. 13: one begin for each task, so that it is active in consecutive intervals.
             for interval in self.window(task) {
                 let mut terms = vec![(self.begins(task, interval), 1.0), (self.active(task, interval), -1.0)];
                 if interval > self.ask.windows.first[task] {
@@ -189,6 +195,7 @@ impl Writer<'_> {
             for interval in self.window(task) {
                 let (begin, end) = self.ends(interval);
                 let active = self.active(task, interval);
+                // Large constants are as small as the windows of task and event allow: weak ones cost the bound.
                 let most = (last_start - self.earliest[interval as usize - 1]).max(0.0);
                 let terms = [(start, 1.0), (begin, -1.0), (active, most)];
                 self.at_most(format!("{name} starts before interval {interval}"), most, &terms)?;

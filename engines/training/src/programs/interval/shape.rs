@@ -1,6 +1,6 @@
 //! Which intervals a model has and which tasks may use them, from a run that the model is to contain.
 
-use super::{Form, GoOn, Grid, IntervalModel, Question, Scope};
+use super::{Form, GoOn, Grid, IntervalModel, IntervalQuestion, Scope};
 use crate::model::network::Network;
 use crate::simulate::evaluate::Evaluator;
 use crate::simulate::iteration::Trace;
@@ -35,7 +35,7 @@ pub struct Shape {
 
 /// What to shape a model of.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ShapeSubject<'a> {
     /// What is known before a run.
     pub scope: Scope<'a>,
     /// Circuits of the run to start from.
@@ -46,10 +46,10 @@ pub struct Subject<'a> {
     pub anchor: &'a Trace,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> ShapeSubject<'a> {
     /// What to write a model of that has a point for every schedule as good as the run to start from.
-    pub fn question(&self, windows: &'a IndexWindows, form: Form) -> Question<'a> {
-        Question { scope: self.scope, limit_s: self.start.makespan * (1.0 + ROOM), windows, form }
+    pub fn question(&self, windows: &'a IndexWindows, form: Form) -> IntervalQuestion<'a> {
+        IntervalQuestion { scope: self.scope, limit_s: self.start.makespan * (1.0 + ROOM), windows, form }
     }
 }
 
@@ -116,7 +116,7 @@ impl Shape {
     ///
     /// # Errors
     /// The error of `go_on` while the model is written.
-    pub fn write(&self, subject: Subject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
+    pub fn write(&self, subject: ShapeSubject<'_>, go_on: &mut GoOn<'_>) -> Result<Shaped, MethodError> {
         let network = &subject.scope.evaluator.network;
         let counted = self.counted(subject.scope.evaluator);
         let grid = Grid::of_trace(network, subject.start, subject.circuits, &counted);

@@ -34,8 +34,13 @@ impl Case {
         IntervalModel::new(self.question(windows, form), &mut |_| Ok(())).unwrap()
     }
 
-    fn question<'a>(&'a self, windows: &'a IndexWindows, form: Form) -> Question<'a> {
-        Question { scope: self.scope(None), limit_s: self.trace.makespan * (1.0 + 1e-6), windows, form }
+    fn question<'a>(&'a self, windows: &'a IndexWindows, form: Form) -> IntervalQuestion<'a> {
+        IntervalQuestion {
+            scope: self.scope(None),
+            limit_s: self.trace.makespan * (1.0 + 1e-6),
+            windows,
+            form,
+        }
     }
 
     fn scope<'a>(&'a self, fixed: Option<&'a [u32]>) -> Scope<'a> {
@@ -163,7 +168,7 @@ fn optimum(instance: &Instance, x: &[u32], rates: Rates, fixed: bool) -> f64 {
     for (form, competing_only) in [(PAPER, false), (TIGHT, false), (CUTS, false), (CUTS, true)] {
         let form = Form { fair: rates == Rates::Fair, ..form };
         let shape = Shape { form, competing_only, pruning: Pruning::Anchored(2), intervals: 0 };
-        let subject = Subject {
+        let subject = ShapeSubject {
             scope: case.scope(fixed.then_some(x)),
             circuits: x,
             start: &case.trace,
@@ -229,7 +234,7 @@ fn contention_is_seen_by_the_relaxation() {
 fn runs_that_do_not_fit_are_refused_with_the_row() {
     let case = Case::new(&preset("tiny4"), &[1, 3, 3], Rates::Best);
     let shape = Shape { form: CUTS, competing_only: true, pruning: Pruning::Anchored(2), intervals: 0 };
-    let subject = Subject {
+    let subject = ShapeSubject {
         scope: case.scope(Some(&[2, 2, 2])),
         circuits: &case.x,
         start: &case.trace,
@@ -237,13 +242,13 @@ fn runs_that_do_not_fit_are_refused_with_the_row() {
     };
     let broken = shape.write(subject, &mut |_| Ok(())).unwrap().point.unwrap_err();
     assert!(broken.starts_with(&format!("circuits {} is 1, below 2", case.names.links[0])), "{broken}");
-    let ports = Subject { scope: case.scope(None), circuits: &[2, 3, 3], ..subject };
+    let ports = ShapeSubject { scope: case.scope(None), circuits: &[2, 3, 3], ..subject };
     let broken = shape.write(ports, &mut |_| Ok(())).unwrap().point.unwrap_err();
     assert!(broken.contains("ports of pod"), "{broken}");
     // Fair and joint runs end at different events, so windows at margin 0 have to grow.
     let fair = case.evaluator.trace(&[1, 3, 3], Rates::Fair, &mut Scratch::default());
     let all = Shape { form: TIGHT, competing_only: false, pruning: Pruning::Anchored(0), intervals: 3 };
-    let joined = Subject { scope: case.scope(None), anchor: &fair, ..subject };
+    let joined = ShapeSubject { scope: case.scope(None), anchor: &fair, ..subject };
     let grown = all.write(joined, &mut |_| Ok(())).unwrap();
     assert!(grown.point.is_ok() && grown.windows.intervals >= 20, "{:?}", grown.point.err());
 }

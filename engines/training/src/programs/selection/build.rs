@@ -4,7 +4,7 @@ use super::paths::{Extreme, Paths, keep_largest};
 use super::range::Range;
 use super::share::Share;
 use super::sum::Sum;
-use super::{Ask, Goal, Writing};
+use super::{Goal, SelectionRequest, Writing};
 use crate::simulate::evaluate::{Rates, Scratch};
 use lightbay_highs::model::{Column, Model};
 use rustc_hash::FxHashMap;
@@ -29,7 +29,7 @@ pub(super) enum Recipe {
 /// A model under construction.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
-    pub ask: Ask<'a>,
+    pub ask: SelectionRequest<'a>,
     pub range: Range,
     /// Everything at the most circuits of the range.
     pub fast: Extreme,
@@ -51,7 +51,7 @@ pub(super) struct Builder<'a> {
 const SUMS: usize = 2;
 
 impl<'a> Builder<'a> {
-    pub fn new(ask: Ask<'a>, range: Range) -> Self {
+    pub fn new(ask: SelectionRequest<'a>, range: Range) -> Self {
         let network = &ask.evaluator.network;
         let fast = Extreme::new(network, &range.high);
         let slow = Extreme::new(network, &range.low);

@@ -23,7 +23,7 @@ impl Case {
 
     fn selection(&self, limit_s: f64, goal: Goal, writing: Writing) -> Option<Selection> {
         let Self { instance, evaluator, caps } = self;
-        Selection::new(Ask { evaluator, instance, caps, limit_s, goal, writing })
+        Selection::new(SelectionRequest { evaluator, instance, caps, limit_s, goal, writing })
     }
 
     fn vectors(&self) -> Vec<Vec<u32>> {

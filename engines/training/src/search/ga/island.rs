@@ -1,6 +1,6 @@
 //! One population.
 
-use super::{Settings, Task};
+use super::{GaSettings, GaTask};
 use crate::search::circuits::{Circuits, rank};
 use crate::search::polish::polish;
 use crate::search::repair::RepairScratch;
@@ -40,8 +40,8 @@ struct Worth {
 
 /// A population with everything it needs to go on alone.
 pub(super) struct Island<'a> {
-    task: Task<'a>,
-    settings: Settings,
+    task: GaTask<'a>,
+    settings: GaSettings,
     random: Stream,
     width: usize,
     genes: Vec<u32>,
@@ -61,7 +61,7 @@ pub(super) struct Island<'a> {
 
 /// Evaluates through the caches and counts.
 struct Judge<'a> {
-    task: Task<'a>,
+    task: GaTask<'a>,
     scratch: Scratch,
     looked_up: u64,
     evaluations: u64,
@@ -76,6 +76,7 @@ impl Judge<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Option<f64> {
         self.looked_up += 1;
+        // Most individuals of a late generation are repeats.
         if let Some(&makespan) = cache.get(x).or_else(|| learned.get(x)) {
             return Some(makespan);
         }
@@ -90,11 +91,11 @@ impl Judge<'_> {
 }
 
 impl<'a> Island<'a> {
-    pub fn new(task: Task<'a>, settings: &Settings, random: Stream) -> Self {
+    pub fn new(task: GaTask<'a>, settings: &GaSettings, random: Stream) -> Self {
         let (width, size) = (task.caps.len(), settings.population.max(2) as usize);
         Self {
             task,
-            settings: Settings { population: size as u32, ..*settings },
+            settings: GaSettings { population: size as u32, ..*settings },
             random,
             width,
             genes: vec![1; width * size],
@@ -145,6 +146,7 @@ impl<'a> Island<'a> {
         let (size, width) = (self.settings.population as usize, self.width);
         let elites = (self.settings.elites as usize).min(size - 1);
         let mut failed = 0.0;
+        // DELTA Alg. 3: elites stay, all others are bred by tournament, uniform crossover and mutation.
         self.spare[..elites * width].copy_from_slice(&self.genes[..elites * width]);
         for index in elites..size {
             let (one, other) = (self.select(), self.select());
@@ -158,6 +160,7 @@ impl<'a> Island<'a> {
                     *circuits = circuits.saturating_add_signed(step);
                 }
             }
+            // Alg. 6; where a pod cannot be brought within its ports, a new individual by Alg. 5 takes the place.
             if !limits.repair(child, &mut self.random, &mut self.repair) {
                 failed += 1.0;
                 limits.random(child, &mut self.random, &mut self.repair);
@@ -195,6 +198,7 @@ impl<'a> Island<'a> {
         stop: &dyn Fn() -> bool,
     ) -> Option<()> {
         self.sort();
+        // Crossover finds the valley, single exchanges its bottom: every improvement is climbed from.
         self.rough |= self.adopt(self.first(), source);
         if self.rough {
             self.polish(cache, stop);

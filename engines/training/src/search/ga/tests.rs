@@ -53,8 +53,8 @@ fn finds_what_the_proof_finds() {
         let evaluator = Evaluator::new(&random_tail_exact(seed)).unwrap();
         let caps = caps(&evaluator);
         for rates in [Rates::Fair, Rates::Level] {
-            let task = Task { evaluator: &evaluator, rates, caps: &caps, target: None };
-            let settings = Settings { stall_generations: 60, ..Settings::default() };
+            let task = GaTask { evaluator: &evaluator, rates, caps: &caps, target: None };
+            let settings = GaSettings { stall_generations: 60, ..GaSettings::default() };
             let evolved = evolve(
                 task,
                 &settings,
@@ -63,7 +63,7 @@ fn finds_what_the_proof_finds() {
                 &mut Unwatched::default(),
             )
             .unwrap();
-            let task = outer::Task::new(&evaluator, rates, &caps);
+            let task = outer::VectorTask::new(&evaluator, rates, &caps);
             let proof = outer::search(task, None, &mut Unwatched::default()).unwrap();
             let optimum = proof.best.unwrap().makespan;
             assert!(evolved.best.makespan >= optimum - 1e-12);
@@ -78,8 +78,8 @@ fn the_result_does_not_depend_on_threads() {
     for seed in 0..4 {
         let evaluator = Evaluator::new(&random_dag(seed)).unwrap();
         let caps = caps(&evaluator);
-        let task = Task { evaluator: &evaluator, rates: Rates::Best, caps: &caps, target: None };
-        let settings = Settings { generations: 25, population: 10, ..Settings::default() };
+        let task = GaTask { evaluator: &evaluator, rates: Rates::Best, caps: &caps, target: None };
+        let settings = GaSettings { generations: 25, population: 10, ..GaSettings::default() };
         let runs: Vec<(Evolved, Pooled)> = [1, 2, 3]
             .into_iter()
             .map(|threads| {
@@ -100,8 +100,8 @@ fn the_result_does_not_depend_on_threads() {
 fn generations_report_what_happened() {
     let evaluator = Evaluator::new(&random_tail_exact(3)).unwrap();
     let caps = caps(&evaluator);
-    let task = Task { evaluator: &evaluator, rates: Rates::Fair, caps: &caps, target: None };
-    let settings = Settings { stall_generations: 30, population: 12, ..Settings::default() };
+    let task = GaTask { evaluator: &evaluator, rates: Rates::Fair, caps: &caps, target: None };
+    let settings = GaSettings { stall_generations: 30, population: 12, ..GaSettings::default() };
     let mut watch = Pooled::new(1);
     let seed = vec![1; caps.len()];
     let evolved =

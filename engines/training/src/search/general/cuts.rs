@@ -7,7 +7,7 @@
 //! truth as soon as the search has decided which of the two moments comes first.
 
 use super::distances::Distances;
-use super::problem::{Job, ORIGIN, Point, Problem, Resource};
+use super::problem::{ContendedTask, ORIGIN, Point, Problem, Resource};
 use super::simplex::Row;
 
 /// A stretch of time between two points.
@@ -116,7 +116,7 @@ impl View<'_> {
     /// What a window offers outside of the stretches: the lines to be added up, and the true length.
     fn outside(
         &self,
-        job: &Job,
+        job: &ContendedTask,
         weight: f64,
         spans: &[Span],
         lines: &mut Vec<Line>,
@@ -234,7 +234,7 @@ impl View<'_> {
 
     /// How much of a window lies between two points: a line above it, the true length, and between which
     /// points that is.
-    fn inside(&self, job: &Job, from: Option<Point>, to: Option<Point>) -> (Line, f64, Span) {
+    fn inside(&self, job: &ContendedTask, from: Option<Point>, to: Option<Point>) -> (Line, f64, Span) {
         let mut best = self.line((job.start, job.end));
         let mut tight = (self.length((job.start, job.end)), (job.start, job.end));
         for first in [Some(job.start), from].into_iter().flatten() {

@@ -4,7 +4,7 @@
 use super::cuts::{Priced, Shortage, View};
 use super::problem::{Point, Resource};
 use super::rates::Service;
-use super::simplex::{Ended, Program, Row};
+use super::simplex::{Dictionary, Ended, Row};
 use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::Watch;
@@ -52,7 +52,7 @@ pub fn serve<W: Watch<Proposal>>(
         return Ok(None);
     }
     let length = |stretch: usize| points[stretch + 1].0 - points[stretch].0;
-    let mut program = Program::new(vec![0.0; variables as usize], 0);
+    let mut program = Dictionary::new(vec![0.0; variables as usize], 0);
     for (position, &job) in jobs.iter().enumerate() {
         let work = view.problem.jobs[job as usize].work;
         let mut terms = vec![(0, work)];

@@ -4,7 +4,7 @@ use super::cuts::{Question, Shortage, View};
 use super::distances::Distances;
 use super::problem::{END, ORIGIN, Problem};
 use super::rates::Service;
-use super::simplex::{Ended, Program, Row};
+use super::simplex::{Dictionary, Ended, Row};
 use super::{energy, joint, rates};
 use crate::search::circuits::Proposal;
 use lightbay_core::method::MethodError;
@@ -33,7 +33,7 @@ const PIVOTS: usize = 4_000;
 const ROWS_AT_ONCE: usize = 4;
 
 /// What a node turned out to be.
-pub enum Relaxed {
+pub enum RelaxedNode {
     /// Nothing better than the limit is in it.
     Empty,
     /// Windows that suit every resource: the best of the node, with rates if they were found.
@@ -50,16 +50,16 @@ pub fn relax<W: Watch<Proposal>>(
     rows: Vec<Row>,
     limit: f64,
     watch: &mut W,
-) -> Result<Relaxed, MethodError> {
+) -> Result<RelaxedNode, MethodError> {
     watch.checkpoint()?;
     if !distances.demand(END, ORIGIN, -limit) || !energy::propagate(problem, distances, 3, watch)? {
-        return Ok(Relaxed::Empty);
+        return Ok(RelaxedNode::Empty);
     }
     let moments = problem.moments();
     // The origin is no variable: its column stays at 0 because no row names it.
     let lower: Vec<f64> = (0..moments as u32).map(|at| distances.least(ORIGIN, at)).collect();
     let upper: Vec<f64> = (0..moments as u32).map(|at| -distances.least(at, ORIGIN)).collect();
-    let mut program = Program::new(lower, END);
+    let mut program = Dictionary::new(lower, END);
     for row in rows {
         program.add(row);
     }
@@ -74,7 +74,7 @@ pub fn relax<W: Watch<Proposal>>(
         loop {
             watch.checkpoint()?;
             match program.optimise(64) {
-                Ended::Infeasible => return Ok(Relaxed::Empty),
+                Ended::Infeasible => return Ok(RelaxedNode::Empty),
                 Ended::Optimal => break,
                 Ended::Unfinished => {
                     pivots += 64;
@@ -86,7 +86,7 @@ pub fn relax<W: Watch<Proposal>>(
         }
         let reached = program.safe_bound(&upper);
         if reached >= limit {
-            return Ok(Relaxed::Empty);
+            return Ok(RelaxedNode::Empty);
         }
         slow = if reached > bound + SLOW { 0 } else { slow + 1 };
         bound = bound.max(reached);
@@ -132,11 +132,11 @@ pub fn relax<W: Watch<Proposal>>(
         }
     }
     if let Some(services) = settled {
-        return Ok(Relaxed::Settled { bound, times, services });
+        return Ok(RelaxedNode::Settled { bound, times, services });
     }
     rank(&shortages, &mut questions);
     let rows = program.tight().map(|at| program.row(at).clone()).collect();
-    Ok(Relaxed::Open { bound, times, rows, questions })
+    Ok(RelaxedNode::Open { bound, times, rows, questions })
 }
 
 /// Rates for all resources within windows that single stretches suit; what is missing goes to `shortages`. `None`
@@ -179,7 +179,7 @@ fn serve<W: Watch<Proposal>>(
 }
 
 /// Adds the distances that the times fall short of most, for every moment one. Returns whether there were any.
-fn apart(distances: &Distances, times: &[f64], program: &mut Program) -> bool {
+fn apart(distances: &Distances, times: &[f64], program: &mut Dictionary) -> bool {
     let mut any = false;
     for to in 1..times.len() {
         let mut worst = (APART, 0);

@@ -29,7 +29,7 @@ pub struct Point {
 
 /// A contended task.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Job {
+pub struct ContendedTask {
     /// Task id.
     pub task: u32,
     /// Not served before.
@@ -57,7 +57,7 @@ pub struct Problem {
     /// Duration of every task that is served at its highest speed, seconds.
     pub seconds: Vec<f64>,
     /// Contended tasks.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<ContendedTask>,
     /// What they compete for.
     pub resources: Vec<Resource>,
     /// What precedence, releases, tails and durations say about moments; no limit on the end.
@@ -101,9 +101,9 @@ impl Problem {
         contracted.demand(unit, &points, &mut distances, watch)?;
         let job = |(at, &task): (usize, &u32)| {
             let (start, end) = points.windows[at];
-            Job { task, start, end, work: seconds[task as usize] / unit }
+            ContendedTask { task, start, end, work: seconds[task as usize] / unit }
         };
-        let jobs: Vec<Job> = held.iter().enumerate().map(job).collect();
+        let jobs: Vec<ContendedTask> = held.iter().enumerate().map(job).collect();
         let resources: Vec<Resource> = resources
             .into_iter()
             .map(|(capacity, shares)| {

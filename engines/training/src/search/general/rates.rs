@@ -35,7 +35,7 @@ pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
     times.sort_unstable_by(f64::total_cmp);
     times.dedup();
     let stretches = times.len().saturating_sub(1);
-    let mut flow = Flow {
+    let mut flow = RateFlow {
         stretches,
         amount: vec![0.0; jobs.len() * stretches],
         most: vec![0.0; jobs.len() * stretches],
@@ -63,7 +63,7 @@ pub fn serve(view: View<'_>, resource: &Resource) -> (Service, Vec<Span>) {
     (Service { jobs, times, amount: flow.amount, stretch: factor }, full)
 }
 
-struct Flow {
+struct RateFlow {
     stretches: usize,
     amount: Vec<f64>,
     most: Vec<f64>,
@@ -77,7 +77,7 @@ struct Flow {
 const UNSEEN: usize = usize::MAX;
 const SOURCE: usize = usize::MAX - 1;
 
-impl Flow {
+impl RateFlow {
     /// Finds a shortest way from a job that lacks something to a stretch with room and uses it.
     fn augment(&mut self) -> bool {
         let jobs = self.lacking.len();

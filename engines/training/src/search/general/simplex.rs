@@ -3,7 +3,7 @@
 //!
 //! The program is kept as a dictionary (every basic variable written in terms of the nonbasic ones, which are 0).
 //! At the beginning all variables are nonbasic, so it is dual feasible and stays so; rows that are added are
-//! expressed in the dictionary and repaired by dual pivots. [`Program::safe_bound`] recomputes the bound from
+//! expressed in the dictionary and repaired by dual pivots. [`Dictionary::safe_bound`] recomputes the bound from
 //! the multipliers and the rows as they were given, so that no rounding of the pivots can make it invalid.
 
 /// A row `constant + sum of coefficient * variable >= 0`.
@@ -34,7 +34,7 @@ pub enum Ended {
 
 /// A program `min x[goal], rows, x >= lower` in the shifted variables `x - lower`.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct Dictionary {
     variables: usize,
     goal: usize,
     lower: Vec<f64>,
@@ -50,7 +50,7 @@ pub struct Program {
     place: Vec<u32>,
 }
 
-impl Program {
+impl Dictionary {
     /// No rows yet.
     pub fn new(lower: Vec<f64>, goal: u32) -> Self {
         let variables = lower.len();

@@ -5,10 +5,10 @@
 //! circuits. Then the order of moments is decided, one question after the other. The node with the lowest
 //! bound is taken up first and followed down until it is settled or beaten.
 
-use super::node::{self, Relaxed};
+use super::node::{self, RelaxedNode};
 use super::problem::{END, ORIGIN, Point, Problem};
 use super::simplex::Row;
-use super::{Settings, distances::Distances, energy, schedule};
+use super::{ProofLimits, distances::Distances, energy, schedule};
 use crate::search::circuits::{Circuits, Proposal};
 use crate::search::frontier::Open;
 use crate::search::general::cuts::{Question, View};
@@ -36,7 +36,7 @@ const CAUTION: f64 = 1.0 - 1e-11;
 const TRIED: usize = 6;
 
 /// Circuits and their problem.
-struct Placed {
+struct PlacedProblem {
     x: Vec<u32>,
     problem: Problem,
 }
@@ -47,7 +47,7 @@ enum Part {
     /// Circuits are decided, orders partly. Distances follow from the decisions again, so that nodes that wait
     /// need little memory.
     Order {
-        placed: Arc<Placed>,
+        placed: Arc<PlacedProblem>,
         path: Option<Arc<Decision>>,
         distances: Option<Distances>,
         rows: Arc<Vec<Row>>,
@@ -97,9 +97,9 @@ pub struct Closed {
 }
 
 /// A search in progress.
-pub struct Search<'a, W: Watch<Proposal>> {
+pub struct TreeSearch<'a, W: Watch<Proposal>> {
     evaluator: &'a Evaluator,
-    settings: Settings,
+    settings: ProofLimits,
     watch: &'a mut W,
     open: BinaryHeap<Node>,
     best: Circuits,
@@ -112,10 +112,10 @@ pub struct Search<'a, W: Watch<Proposal>> {
     pruned: u64,
     number: u64,
     scratch: Scratch,
-    seen: Option<Arc<Placed>>,
+    seen: Option<Arc<PlacedProblem>>,
 }
 
-impl<'a, W: Watch<Proposal>> Search<'a, W> {
+impl<'a, W: Watch<Proposal>> TreeSearch<'a, W> {
     /// A search for something better than `best` with at most `caps` circuits per link; nothing is better
     /// than `floor`.
     pub fn new(
@@ -123,7 +123,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
         caps: &[u32],
         best: Circuits,
         floor: f64,
-        settings: Settings,
+        settings: ProofLimits,
         watch: &'a mut W,
     ) -> Self {
         let mut search = Self {
@@ -288,6 +288,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
         let widest = (0..high.len())
             .filter(|link| high[*link] > low[*link] && contested(*link))
             .max_by_key(|link| (high[*link] - low[*link], std::cmp::Reverse(*link)));
+        // With all links at the most of the box: no vector of it is faster.
         let bound = bound.max(self.evaluator.bound(&high, &mut self.scratch));
         if bound >= self.target() {
             self.pruned += 1;
@@ -297,7 +298,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
             Some(placed) if placed.x == high => Arc::clone(placed),
             _ => {
                 let problem = Problem::new(&self.evaluator.network, &high, self.watch)?;
-                Arc::new(Placed { problem, x: high.clone() })
+                Arc::new(PlacedProblem { problem, x: high.clone() })
             }
         };
         self.seen = Some(Arc::clone(&placed));
@@ -308,15 +309,16 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
             let part = Part::Order { placed, path: None, distances: None, rows: Arc::new(Vec::new()) };
             return Ok(Some(Node { bound, depth: depth + 1, number: self.number, part }));
         };
+        // The highest vector does not fit, but its relaxation bounds all vectors that do.
         let mut distances = placed.problem.distances.clone();
         let limit = self.target() / placed.problem.unit;
         let relaxed = node::relax(&placed.problem, &mut distances, Vec::new(), limit, self.watch)?;
         let bound = match relaxed {
-            Relaxed::Empty => {
+            RelaxedNode::Empty => {
                 self.pruned += 1;
                 return Ok(None);
             }
-            Relaxed::Settled { bound: units, .. } | Relaxed::Open { bound: units, .. } => {
+            RelaxedNode::Settled { bound: units, .. } | RelaxedNode::Open { bound: units, .. } => {
                 bound.max(units * placed.problem.unit * CAUTION)
             }
         };
@@ -336,7 +338,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
         &mut self,
         bound: f64,
         depth: u32,
-        placed: Arc<Placed>,
+        placed: Arc<PlacedProblem>,
         mut path: Option<Arc<Decision>>,
         mut distances: Distances,
         rows: Arc<Vec<Row>>,
@@ -346,11 +348,11 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
         loop {
             let limit = self.target() / problem.unit;
             match node::relax(problem, &mut distances, rows, limit, self.watch)? {
-                Relaxed::Empty => {
+                RelaxedNode::Empty => {
                     self.pruned += 1;
                     return Ok(None);
                 }
-                Relaxed::Settled { bound: units, times, services } => {
+                RelaxedNode::Settled { bound: units, times, services } => {
                     let reached = bound.max(units * problem.unit * CAUTION);
                     if let Some(services) = services {
                         let view = View { problem, distances: &distances, times: &times };
@@ -361,7 +363,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
                         self.loose.min(if reached >= self.target() { f64::INFINITY } else { reached });
                     return Ok(None);
                 }
-                Relaxed::Open { bound: units, times, rows: tight, questions } => {
+                RelaxedNode::Open { bound: units, times, rows: tight, questions } => {
                     let bound = bound.max(units * problem.unit * CAUTION);
                     if !distances.demand(ORIGIN, END, units) {
                         return Ok(None);
@@ -389,6 +391,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
                                 Some(Arc::new(Decision { first, second, before: path.clone() }))
                             };
                             let (yes, no) = ((yes, decided(first, second)), (no, decided(second, first)));
+                            // Dives into the answer that the relaxed times suggest; the other one waits in the queue.
                             let (near, far) = if forward { (yes, no) } else { (no, yes) };
                             let rows = Arc::new(tight);
                             let mut part = |distances: &Distances, path| {
@@ -437,6 +440,7 @@ impl<'a, W: Watch<Proposal>> Search<'a, W> {
                     && energy::propagate(problem, &mut side, 2, self.watch)?;
                 Ok::<_, MethodError>(sound.then_some(side))
             };
+            // Strong branching: an answer that contradicts the decisions forces the other without a node.
             let yes = answer(first, second)?;
             let no = answer(second, first)?;
             match (yes, no) {

@@ -45,12 +45,12 @@ impl Event {
 
 /// All events in an order that the DAG allows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Order {
+pub(super) struct EventOrder {
     /// The events. Interval `k` lies between event `k` and the next; the last one ends with the iteration.
     pub events: Vec<Event>,
 }
 
-impl Order {
+impl EventOrder {
     /// The order of a schedule. Events at the same time, or in an order that rounding has turned around, are
     /// brought into one that the DAG allows.
     pub fn of(trace: &Trace, competition: &Competition) -> Self {

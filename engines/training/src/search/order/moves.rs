@@ -8,7 +8,7 @@
 //! shorter: the move is discarded without solving anything.
 
 use super::competition::Competition;
-use super::events::Order;
+use super::events::EventOrder;
 use super::solver::Point;
 use crate::simulate::evaluate::Evaluator;
 
@@ -27,7 +27,7 @@ pub(super) struct Move {
     /// What the best new interval earns beyond its price.
     pub gain: f64,
     /// The order.
-    pub order: Order,
+    pub order: EventOrder,
 }
 
 /// Reused lists.
@@ -77,7 +77,7 @@ impl Pricing {
         &mut self,
         competition: &Competition,
         point: &Point,
-        order: &Order,
+        order: &EventOrder,
         low: usize,
         high: usize,
     ) -> f64 {

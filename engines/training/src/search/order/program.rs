@@ -1,7 +1,7 @@
 //! The linear program of one event order: when the events are and what is sent between them.
 
 use super::competition::Competition;
-use super::events::Order;
+use super::events::EventOrder;
 use lightbay_highs::model::{Column, Model, Row};
 
 /// What a column or row stands for, whatever its number: by this a basis is carried to the program of a
@@ -30,7 +30,7 @@ pub(super) enum Part {
 
 /// The program of one order.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct OrderProgram {
     /// The program, to be minimised: times and volumes in the units of the competition.
     pub model: Model,
     /// Time of every event, in their order.
@@ -47,9 +47,9 @@ pub(super) struct Program {
     pub rows: Vec<Part>,
 }
 
-impl Program {
+impl OrderProgram {
     /// Writes the program of an order.
-    pub fn new(competition: &Competition, order: &Order) -> Self {
+    pub fn new(competition: &Competition, order: &EventOrder) -> Self {
         let rivals = &competition.rivals;
         let spans = order.spans(competition);
         let mut model = Model::new("event order");

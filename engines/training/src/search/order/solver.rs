@@ -1,8 +1,8 @@
 //! Programs of event orders, solved one after another, each from the basis of a neighbour.
 
 use super::competition::Competition;
-use super::events::Order;
-use super::program::{Part, Program};
+use super::events::EventOrder;
+use super::program::{OrderProgram, Part};
 use lightbay_core::method::MethodError;
 use lightbay_core::watch::StopTest;
 use lightbay_highs::instance::Instance;
@@ -22,7 +22,7 @@ pub(super) type Standing = FxHashMap<Part, BasisStatus>;
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     /// The order.
-    pub order: Order,
+    pub order: EventOrder,
     /// The makespan, in the units of the competition.
     pub makespan: f64,
     /// Time of every event.
@@ -65,10 +65,10 @@ impl Solver {
     pub fn solve(
         &mut self,
         competition: &Competition,
-        order: Order,
+        order: EventOrder,
         near: Option<&Standing>,
     ) -> Result<Option<Point>, MethodError> {
-        let program = Program::new(competition, &order);
+        let program = OrderProgram::new(competition, &order);
         let mut solution = self.run(&program, near)?;
         if !matches!(solution.status, Status::Optimal | Status::Interrupted) && near.is_some() {
             solution = self.run(&program, None)?;
@@ -76,7 +76,7 @@ impl Solver {
         Ok(point(&program, competition, order, solution))
     }
 
-    fn run(&mut self, program: &Program, near: Option<&Standing>) -> Result<Solution, MethodError> {
+    fn run(&mut self, program: &OrderProgram, near: Option<&Standing>) -> Result<Solution, MethodError> {
         let failed = |error: lightbay_highs::error::Error| MethodError::Failed(error.to_string());
         let mut instance = Instance::new(&program.model).map_err(failed)?;
         let mut options = Options::new()
@@ -98,7 +98,7 @@ impl Solver {
 }
 
 /// The basis of a neighbour for the columns and rows of a program, made as large as a basis must be.
-fn carried(program: &Program, near: &Standing) -> Basis {
+fn carried(program: &OrderProgram, near: &Standing) -> Basis {
     let known = |part: &Part, otherwise| near.get(part).copied().unwrap_or(otherwise);
     let columns = program.columns.iter().map(|part| known(part, BasisStatus::Lower)).collect();
     let rows = program.rows.iter().map(|part| known(part, BasisStatus::Basic)).collect();
@@ -143,7 +143,12 @@ fn carried(program: &Program, near: &Standing) -> Basis {
 }
 
 /// Reads a solution.
-fn point(program: &Program, competition: &Competition, order: Order, solution: Solution) -> Option<Point> {
+fn point(
+    program: &OrderProgram,
+    competition: &Competition,
+    order: EventOrder,
+    solution: Solution,
+) -> Option<Point> {
     if solution.status != Status::Optimal {
         return None;
     }

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
-use super::program::{Part, Program};
+use super::program::{OrderProgram, Part};
 use super::*;
 use crate::model::samples::{edge, link, pod, random_dag, random_tail_exact, task, toy_a};
 use crate::scenario::instance::{Instance, LinkKind};
@@ -32,11 +32,11 @@ fn forks() -> Instance {
 
 /// Two tasks on three circuits and the order of their events at fair rates. 30 ms are 900 units if the fair
 /// schedule's 33.3 ms are 1000.
-fn two_tasks() -> (Evaluator, Competition, Order) {
+fn two_tasks() -> (Evaluator, Competition, EventOrder) {
     let evaluator = Evaluator::new(&toy_a()).unwrap();
     let fair = evaluator.trace(&[3], Rates::Fair, &mut Scratch::default());
     let competition = Competition::new(&evaluator, &[3], fair.makespan);
-    let order = Order::of(&fair, &competition);
+    let order = EventOrder::of(&fair, &competition);
     (evaluator, competition, order)
 }
 
@@ -44,7 +44,7 @@ fn two_tasks() -> (Evaluator, Competition, Order) {
 #[test]
 fn the_program_of_two_tasks_on_one_link_is_as_written_by_hand() {
     let (_, competition, order) = two_tasks();
-    let program = Program::new(&competition, &order);
+    let program = OrderProgram::new(&competition, &order);
     assert_eq!(program.model.columns(), 2 + 1 + 3, "two starts, the makespan, three volumes");
     let parts = [
         Part::Sent(0),
@@ -94,9 +94,14 @@ fn the_task_with_the_longer_rest_goes_first_whatever_the_order_at_the_beginning(
     let x = [2, 2];
     let fair = evaluator.trace(&x, Rates::Fair, &mut Scratch::default());
     assert!((fair.makespan - 0.035).abs() < 1e-12, "{}", fair.makespan);
-    let improved =
-        improve(&evaluator, &x, std::slice::from_ref(&fair), Limits::default(), &mut Unwatched::default())
-            .unwrap();
+    let improved = improve(
+        &evaluator,
+        &x,
+        std::slice::from_ref(&fair),
+        OrderLimits::default(),
+        &mut Unwatched::default(),
+    )
+    .unwrap();
     assert!((improved.makespan - 0.025).abs() < 1e-11, "{}", improved.makespan);
     assert!(improved.lps <= 3, "{} programs", improved.lps);
 }
@@ -110,7 +115,7 @@ fn orders_begin_with_what_the_dag_demands_even_where_times_are_turned_around() {
         *start = 1.0 - *start;
     }
     let competition = Competition::new(&evaluator, &x, trace.makespan);
-    let order = Order::of(&trace, &competition);
+    let order = EventOrder::of(&trace, &competition);
     for (at, event) in order.events.iter().enumerate() {
         for later in &order.events[at + 1..] {
             assert!(!later.precedes(*event, &competition, &evaluator));
@@ -131,7 +136,7 @@ fn tail_exact_scenarios_have_the_known_optimum_from_either_start() {
         let [level, fair] = starts(&evaluator, &x);
         for start in [level, fair] {
             let competition = Competition::new(&evaluator, &x, start.makespan);
-            let order = Order::of(&start, &competition);
+            let order = EventOrder::of(&start, &competition);
             let point =
                 Solver::new(StopTest::new(|| false)).solve(&competition, order, None).unwrap().unwrap();
             let makespan = realise::trace(&evaluator, &x, &competition, &point).makespan;
@@ -145,7 +150,7 @@ fn schedules_at_the_bound_need_no_program() {
     let evaluator = Evaluator::new(&random_tail_exact(1)).unwrap();
     let x = vec![1; evaluator.network.links()];
     let improved =
-        improve(&evaluator, &x, &starts(&evaluator, &x), Limits::default(), &mut Unwatched::default())
+        improve(&evaluator, &x, &starts(&evaluator, &x), OrderLimits::default(), &mut Unwatched::default())
             .unwrap();
     assert_eq!(improved.lps, 0);
 }
@@ -159,7 +164,7 @@ fn neighbours_solved_warm_and_cold_agree() {
         let [level, _] = starts(&evaluator, &x);
         let competition = Competition::new(&evaluator, &x, level.makespan);
         let mut solver = Solver::new(StopTest::new(|| false));
-        let point = solver.solve(&competition, Order::of(&level, &competition), None).unwrap().unwrap();
+        let point = solver.solve(&competition, EventOrder::of(&level, &competition), None).unwrap().unwrap();
         for at in 1..point.order.events.len() {
             let Some(order) = point.order.moved(at - 1, at, &competition, &evaluator) else { continue };
             let warm = solver.solve(&competition, order.clone(), Some(&point.standing)).unwrap().unwrap();
@@ -179,7 +184,7 @@ fn discarded_moves_would_not_have_helped() {
         let [level, _] = starts(&evaluator, &x);
         let competition = Competition::new(&evaluator, &x, level.makespan);
         let mut solver = Solver::new(StopTest::new(|| false));
-        let point = solver.solve(&competition, Order::of(&level, &competition), None).unwrap().unwrap();
+        let point = solver.solve(&competition, EventOrder::of(&level, &competition), None).unwrap().unwrap();
         let mut pricing = Pricing::default();
         let kept: Vec<u64> = pricing
             .moves(&competition, &evaluator, &point)

@@ -32,14 +32,14 @@ enum Look {
     Closed(f64),
 }
 
-struct Search<'a, 'b> {
+struct BoxSearch<'a, 'b> {
     split: &'a Split<'b>,
     scratch: Scratch,
     free: Vec<i64>,
     x: Vec<u32>,
 }
 
-impl Search<'_, '_> {
+impl BoxSearch<'_, '_> {
     /// Tightens `high` to what fits and computes the bound; leaves the best vector in `x` if it closes.
     fn look(&mut self, low: &[u32], high: &mut [u32]) -> Look {
         let split = self.split;
@@ -79,6 +79,8 @@ impl Search<'_, '_> {
         } else {
             task.evaluator.bound(&self.x, &mut self.scratch)
         };
+        // The highest vector of the box beats all others of it, if it fits: more circuits never make an iteration longer
+        // under decided rates. Then only links at a pod that it overfills need to be split.
         // Which pods could not serve everybody's most at once?
         for (&link, &circuits) in split.leaves.iter().zip(&leaf_most) {
             self.x[link as usize] = circuits;
@@ -105,7 +107,7 @@ pub(super) fn search<W: Watch<Proposal>>(
     state: &mut State<'_, W>,
 ) -> Result<(f64, bool), MethodError> {
     let mut search =
-        Search { split, scratch: Scratch::default(), free: Vec::new(), x: vec![1; state.task.caps.len()] };
+        BoxSearch { split, scratch: Scratch::default(), free: Vec::new(), x: vec![1; state.task.caps.len()] };
     let mut open: BinaryHeap<Open<Corners>> = BinaryHeap::new();
     let mut dive: Vec<Open<Corners>> = Vec::new();
     let caps: Box<[u32]> = split.decided.iter().map(|&link| state.task.caps[link as usize].max(1)).collect();
@@ -140,6 +142,7 @@ pub(super) fn search<W: Watch<Proposal>>(
             pruned += 1;
             continue;
         }
+        // Out of boxes: the least bound of what is open still holds.
         if done > state.task.boxes {
             return Ok((cautious(least), true));
         }
@@ -151,6 +154,7 @@ pub(super) fn search<W: Watch<Proposal>>(
                 state.offer(&search.x, makespan, || format!("box {done}"))?;
             }
             Look::Open(bound, position) => {
+                // Halves: the bound of the lower one rises, and the upper one often fits no longer.
                 let middle = u32::midpoint(node.part.low[position], node.part.high[position]);
                 let mut left = node.clone();
                 left.part.high[position] = middle;

@@ -1,12 +1,12 @@
 //! Which links are decided by the search, and the exact completion of the others.
 
-use super::Task;
+use super::VectorTask;
 use crate::simulate::evaluate::{Rates, Scratch};
 
 /// Links split into those whose circuits are searched and those that follow.
 #[derive(Clone, Debug)]
 pub(crate) struct Split<'a> {
-    pub task: Task<'a>,
+    pub task: VectorTask<'a>,
     /// Links decided by the search.
     pub decided: Vec<u32>,
     /// Sink links that follow from the decided ones.
@@ -18,7 +18,7 @@ pub(crate) struct Split<'a> {
 }
 
 impl<'a> Split<'a> {
-    pub fn new(task: Task<'a>) -> Self {
+    pub fn new(task: VectorTask<'a>) -> Self {
         let evaluator = task.evaluator;
         let modelled = task.relaxed || evaluator.exact(task.rates);
         let model = &evaluator.model;
@@ -59,6 +59,7 @@ impl<'a> Split<'a> {
             bound = bound.max(model.link_bound(link, x[link as usize], &mut scratch.model));
         }
         evaluator.network.budget.free_into(x, free);
+        // Each leaf as if it got all free ports of its pods alone: more than any completion can give it.
         for &link in &self.leaves {
             let most = self.most(link, x, free);
             bound = bound.max(model.link_bound(link, most, &mut scratch.model));
@@ -79,6 +80,7 @@ impl<'a> Split<'a> {
         }
         let budget = &evaluator.network.budget;
         budget.free_into(x, free);
+        // No pod has two leaves: every leaf takes what is left and nobody loses.
         if self.private {
             for &link in &self.leaves {
                 let most = self.most(link, x, free);

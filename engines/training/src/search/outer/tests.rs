@@ -32,7 +32,7 @@ fn assert_optimal(seed: u64, rates: Rates, listed: u64) {
     let vectors = all(&evaluator, &caps);
     let best =
         vectors.iter().map(|x| evaluator.makespan(x, rates, &mut scratch)).fold(f64::INFINITY, f64::min);
-    let task = Task { listed, ..Task::new(&evaluator, rates, &caps) };
+    let task = VectorTask { listed, ..VectorTask::new(&evaluator, rates, &caps) };
     let proof = search(task, None, &mut Unwatched::default()).unwrap();
     let found = proof.best.unwrap();
     assert!(evaluator.network.budget.fits(&found.x));
@@ -46,9 +46,12 @@ fn assert_optimal(seed: u64, rates: Rates, listed: u64) {
         .filter(|x| evaluator.makespan(x, rates, &mut scratch) <= limit)
         .map(|x| evaluator.network.budget.total(x))
         .min();
-    let fewest =
-        crate::search::ports::fewest(Task { listed: LISTED, ..task }, &found, &mut Unwatched::default())
-            .unwrap();
+    let fewest = crate::search::ports::fewest(
+        VectorTask { listed: LISTED, ..task },
+        &found,
+        &mut Unwatched::default(),
+    )
+    .unwrap();
     assert!(fewest.proven);
     assert_eq!(Some(fewest.found.ports), ports, "seed {seed} {rates:?}");
     assert!(fewest.found.makespan <= limit);
@@ -74,7 +77,7 @@ fn boxes_reach_the_optimum_of_all_vectors() {
 #[test]
 fn circuits_go_where_the_critical_path_is() {
     let evaluator = Evaluator::new(&toy_b()).unwrap();
-    let task = Task::new(&evaluator, Rates::Level, &[2, 2]);
+    let task = VectorTask::new(&evaluator, Rates::Level, &[2, 2]);
     let proof = search(task, None, &mut Unwatched::default()).unwrap();
     let found = proof.best.unwrap();
     assert_eq!(found.x, [2, 1]);
@@ -85,7 +88,7 @@ fn circuits_go_where_the_critical_path_is() {
 #[test]
 fn a_known_optimum_is_only_proven() {
     let evaluator = Evaluator::new(&tiny4()).unwrap();
-    let task = Task::new(&evaluator, Rates::Level, &[2, 4, 4]);
+    let task = VectorTask::new(&evaluator, Rates::Level, &[2, 4, 4]);
     let cold = search(task, None, &mut Unwatched::default()).unwrap();
     let known = cold.best.unwrap();
     assert_eq!((known.x.as_slice(), cold.evaluated, cold.total), (&[1, 3, 3][..], 1, Some(2)));
@@ -124,7 +127,7 @@ fn every_bound_on_the_way_is_below_the_optimum() {
         let caps = caps(&evaluator);
         for listed in [1, LISTED] {
             for rates in [Rates::Fair, Rates::Level] {
-                let task = Task { listed, ..Task::new(&evaluator, rates, &caps) };
+                let task = VectorTask { listed, ..VectorTask::new(&evaluator, rates, &caps) };
                 let mut witness = Witness::default();
                 let proof = search(task, None, &mut witness).unwrap();
                 let optimum = proof.best.unwrap().makespan;
@@ -142,11 +145,11 @@ fn a_search_that_is_cut_short_claims_no_more_than_it_knows() {
     for seed in 0..60 {
         let evaluator = evaluator(seed);
         let caps = caps(&evaluator);
-        let task = Task { listed: 1, boxes: 1, ..Task::new(&evaluator, Rates::Level, &caps) };
+        let task = VectorTask { listed: 1, boxes: 1, ..VectorTask::new(&evaluator, Rates::Level, &caps) };
         let known = Circuits { x: vec![0; caps.len()], makespan: 1e9, ports: 0 };
         let cut = search(task, Some(&known), &mut Unwatched::default()).unwrap();
-        let full =
-            search(Task::new(&evaluator, Rates::Level, &caps), None, &mut Unwatched::default()).unwrap();
+        let full = search(VectorTask::new(&evaluator, Rates::Level, &caps), None, &mut Unwatched::default())
+            .unwrap();
         let optimum = full.best.unwrap().makespan;
         assert!(cut.bound <= optimum * (1.0 + 1e-12), "seed {seed}: {} above {optimum}, {cut:?}", cut.bound);
         open += usize::from(cut.cut_short);
@@ -160,13 +163,13 @@ fn the_relaxation_bounds_every_schedule() {
     for seed in 0..40 {
         let evaluator = Evaluator::new(&crate::model::samples::random_dag(seed)).unwrap();
         let caps = caps(&evaluator);
-        let proof = search(Task::relaxed(&evaluator, &caps), None, &mut Unwatched::default()).unwrap();
+        let proof = search(VectorTask::relaxed(&evaluator, &caps), None, &mut Unwatched::default()).unwrap();
         for x in all(&evaluator, &caps) {
             assert!(proof.bound <= evaluator.makespan(&x, Rates::Best, &mut scratch) + 1e-9);
         }
         // Under fair rates every vector is simulated, and the best one is found whatever competes.
         let fair =
-            search(Task::new(&evaluator, Rates::Fair, &caps), None, &mut Unwatched::default()).unwrap();
+            search(VectorTask::new(&evaluator, Rates::Fair, &caps), None, &mut Unwatched::default()).unwrap();
         let best = all(&evaluator, &caps)
             .iter()
             .map(|x| evaluator.makespan(x, Rates::Fair, &mut scratch))

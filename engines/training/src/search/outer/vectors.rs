@@ -1,6 +1,6 @@
 //! All feasible circuit vectors of the decided links, each with its lower bound.
 
-use super::{Split, Task};
+use super::{Split, VectorTask};
 use crate::search::circuits::Proposal;
 use crate::simulate::evaluate::Scratch;
 use lightbay_core::method::MethodError;
@@ -52,7 +52,7 @@ impl Vectors {
     /// Lists all vectors with their bounds, or `None` if there are more than the task allows.
     pub fn list<W: Watch<Proposal>>(
         split: &Split<'_>,
-        task: Task<'_>,
+        task: VectorTask<'_>,
         watch: &mut W,
     ) -> Result<Option<Self>, MethodError> {
         let width = split.decided.len();
@@ -76,6 +76,7 @@ impl Vectors {
             vectors.load(index, split, &mut x);
             vectors.by_bound.push((split.bound(&x, &mut free, &mut scratch), index));
         }
+        // By rising bound: as soon as one bound reaches the best makespan, all vectors behind it are settled too.
         vectors.by_bound.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Ok(Some(vectors))
     }

@@ -5,7 +5,7 @@ use crate::search::baselines::Baseline;
 use crate::search::circuits::{Circuits, Proposal};
 use crate::search::ga;
 use crate::search::general;
-use crate::search::outer::{self, Task};
+use crate::search::outer::{self, VectorTask};
 use crate::search::ports;
 use crate::simulate::evaluate::{Evaluator, Rates, Scratch};
 use crate::simulate::iteration::Trace;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// How much is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct JobEffort {
     /// Circuit vectors that are at most listed and sorted by bound.
     pub listed: u64,
     /// Boxes of vectors that are at most looked at where they cannot be listed.
@@ -26,7 +26,7 @@ pub struct Effort {
     pub orders: u64,
 }
 
-impl Default for Effort {
+impl Default for JobEffort {
     fn default() -> Self {
         Self { listed: outer::LISTED, boxes: outer::BOXES, orders: 2_000 }
     }
@@ -69,7 +69,7 @@ pub fn best<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
     seeds: &[Vec<u32>],
-    effort: Effort,
+    effort: JobEffort,
     streams: &dyn Fn(u64) -> Stream,
     watch: &mut W,
 ) -> Result<Solved, MethodError> {
@@ -95,7 +95,7 @@ pub fn best<W: Watch<Proposal>>(
     watch.count(tried.len() as u64);
     let Some(first) = first else { return Err(MethodError::Failed("no circuits fit the pods".to_owned())) };
     let caps = useful_within(network, fair_s);
-    let mut search = Search { evaluator, rates, caps: &caps, effort, streams, tried: &tried };
+    let mut search = JobSearch { evaluator, rates, caps: &caps, effort, streams, tried: &tried };
     let (kept, bound) = if rates != Rates::Fair && !evaluator.exact(rates) {
         search.contended(first, watch)?
     } else {
@@ -112,30 +112,30 @@ pub fn fewest<W: Watch<Proposal>>(
     evaluator: &Evaluator,
     rates: Rates,
     solved: Solved,
-    effort: Effort,
+    effort: JobEffort,
     watch: &mut W,
 ) -> Result<Solved, MethodError> {
-    let task = Task { listed: effort.listed, ..Task::new(evaluator, rates, &solved.caps) };
-    let fewest = ports::fewest(task, &solved.kept.found, &mut Aside::of(watch))?.found;
+    let task = VectorTask { listed: effort.listed, ..VectorTask::new(evaluator, rates, &solved.caps) };
+    let fewest = ports::fewest(task, &solved.kept.found, &mut LastSchedule::of(watch))?.found;
     if fewest.x == solved.kept.found.x {
         return Ok(solved);
     }
     Ok(Solved { kept: fewest.into(), ..solved })
 }
 
-struct Search<'a> {
+struct JobSearch<'a> {
     evaluator: &'a Evaluator,
     rates: Rates,
     caps: &'a [u32],
-    effort: Effort,
+    effort: JobEffort,
     streams: &'a dyn Fn(u64) -> Stream,
     tried: &'a [Vec<u32>],
 }
 
-impl Search<'_> {
-    fn task(&self) -> Task<'_> {
-        let Effort { listed, boxes, .. } = self.effort;
-        Task { listed, boxes, ..Task::new(self.evaluator, self.rates, self.caps) }
+impl JobSearch<'_> {
+    fn task(&self) -> VectorTask<'_> {
+        let JobEffort { listed, boxes, .. } = self.effort;
+        VectorTask { listed, boxes, ..VectorTask::new(self.evaluator, self.rates, self.caps) }
     }
 
     /// Where the search over vectors is exact, or rates are fair.
@@ -144,10 +144,10 @@ impl Search<'_> {
         mut best: Circuits,
         watch: &mut W,
     ) -> Result<(Kept, f64), MethodError> {
-        if !outer::can_list(self.task(), &mut Aside::of(watch))? {
+        if !outer::can_list(self.task(), &mut LastSchedule::of(watch))? {
             self.evolve(&mut best, None, watch)?;
         }
-        let proof = outer::search(self.task(), Some(&best), &mut Aside::of(watch))?;
+        let proof = outer::search(self.task(), Some(&best), &mut LastSchedule::of(watch))?;
         Ok((proof.best.unwrap_or(best).into(), proof.bound))
     }
 
@@ -157,14 +157,14 @@ impl Search<'_> {
         mut best: Circuits,
         watch: &mut W,
     ) -> Result<(Kept, f64), MethodError> {
-        let Effort { listed, boxes, orders } = self.effort;
-        let relaxed = Task { listed, boxes, ..Task::relaxed(self.evaluator, self.caps) };
-        let floor = outer::search(relaxed, None, &mut Aside::of(watch))?.bound * (1.0 - 1e-12);
+        let JobEffort { listed, boxes, orders } = self.effort;
+        let relaxed = VectorTask { listed, boxes, ..VectorTask::relaxed(self.evaluator, self.caps) };
+        let floor = outer::search(relaxed, None, &mut LastSchedule::of(watch))?.bound * (1.0 - 1e-12);
         self.evolve(&mut best, Some(floor), watch)?;
-        let settings = general::Settings { nodes: orders, ..general::Settings::default() };
-        let mut aside = Aside::of(watch);
+        let settings = general::ProofLimits { nodes: orders, ..general::ProofLimits::default() };
+        let mut aside = LastSchedule::of(watch);
         let search =
-            general::Search::new(self.evaluator, self.caps, best.clone(), floor, settings, &mut aside);
+            general::TreeSearch::new(self.evaluator, self.caps, best.clone(), floor, settings, &mut aside);
         let closed = search.run()?;
         let bound = closed.bound.max(floor);
         let found = closed.best.unwrap_or(best);
@@ -182,9 +182,9 @@ impl Search<'_> {
             x.iter().zip(self.caps).map(|(circuits, cap)| *circuits.min(cap)).collect()
         };
         let seeds: Vec<Vec<u32>> = self.tried.iter().map(within).collect();
-        let settings = ga::Settings { stall_generations: STALL, ..ga::Settings::default() };
-        let task = ga::Task { evaluator: self.evaluator, rates: self.rates, caps: self.caps, target };
-        let evolved = ga::evolve(task, &settings, &seeds, self.streams, &mut Aside::of(watch))?.best;
+        let settings = ga::GaSettings { stall_generations: STALL, ..ga::GaSettings::default() };
+        let task = ga::GaTask { evaluator: self.evaluator, rates: self.rates, caps: self.caps, target };
+        let evolved = ga::evolve(task, &settings, &seeds, self.streams, &mut LastSchedule::of(watch))?.best;
         if evolved.better_than(best) {
             *best = evolved;
         }
@@ -193,19 +193,19 @@ impl Search<'_> {
 }
 
 /// Listens to the search for one job: what it finds is no plan of all jobs, and its bounds are none of theirs.
-struct Aside<'w, W: Watch<Proposal>> {
+struct LastSchedule<'w, W: Watch<Proposal>> {
     watch: &'w mut W,
     /// The last schedule that a plan decides.
     scheduled: Option<(Circuits, Arc<Trace>)>,
 }
 
-impl<'w, W: Watch<Proposal>> Aside<'w, W> {
+impl<'w, W: Watch<Proposal>> LastSchedule<'w, W> {
     fn of(watch: &'w mut W) -> Self {
         Self { watch, scheduled: None }
     }
 }
 
-impl<W: Watch<Proposal>> Watch<Proposal> for Aside<'_, W> {
+impl<W: Watch<Proposal>> Watch<Proposal> for LastSchedule<'_, W> {
     fn checkpoint(&mut self) -> Result<(), MethodError> {
         self.watch.checkpoint()
     }

@@ -19,7 +19,7 @@ fn streams(number: u64) -> Stream {
 
 /// Every job alone, then trades until nobody gains; the trades in order.
 fn traded(shared: &SharedPods, rates: Rates) -> (Team, Vec<Trade>) {
-    let (effort, mut watch) = (Effort::default(), Unwatched::default());
+    let (effort, mut watch) = (JobEffort::default(), Unwatched::default());
     let mut team = Team::new(shared, rates).unwrap();
     for member in 0..team.members.len() {
         team.plan_alone(member, effort, &streams, &mut watch).unwrap();
@@ -68,7 +68,8 @@ fn one_job_could_give_what_it_does_not_need() {
     let built = presets::scenario("megatron_177b").unwrap().build().unwrap();
     let evaluator = Evaluator::new(&built.instance).unwrap();
     let solved =
-        best(&evaluator, Rates::Best, &[], Effort::default(), &streams, &mut Unwatched::default()).unwrap();
+        best(&evaluator, Rates::Best, &[], JobEffort::default(), &streams, &mut Unwatched::default())
+            .unwrap();
     let found = solved.kept.found;
     let spared = surplus(&evaluator, Rates::Best, &found.x, found.makespan).unwrap();
     assert_eq!(spared.ports, [16, 16, 16]);

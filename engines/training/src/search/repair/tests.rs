@@ -12,7 +12,7 @@ fn random_and_repaired_vectors_are_feasible() {
         let network = Network::new(&random_tail_exact(seed)).unwrap();
         let budget = &network.budget;
         let caps: Vec<u32> = (0..budget.links()).map(|link| budget.limit(link).min(4)).collect();
-        let limits = Limits { budget, caps: &caps };
+        let limits = PortLimits { budget, caps: &caps };
         let mut random = stream(seed);
         let mut x = vec![1; caps.len()];
         limits.random(&mut x, &mut random, &mut scratch);
@@ -38,6 +38,6 @@ fn a_pod_with_too_few_ports_cannot_be_repaired() {
     instance.pods[1].ports = 1;
     let network = Network::new(&instance).unwrap();
     assert_eq!(network.budget.overloaded_pod(), Some((1, 2, 1)));
-    let limits = Limits { budget: &network.budget, caps: &[2, 2] };
+    let limits = PortLimits { budget: &network.budget, caps: &[2, 2] };
     assert!(!limits.repair(&mut [2, 2], &mut stream(1), &mut RepairScratch::default()));
 }

@@ -30,7 +30,7 @@ struct Row {
 /// The compiled longest path. Positions: tasks with successors in topological order, then sinks grouped by
 /// directed link.
 #[derive(Clone, Debug, Default)]
-pub struct Model {
+pub struct PathModel {
     rows: Vec<Row>,
     inner: usize,
     preds: Vec<(u32, f64)>,
@@ -52,7 +52,7 @@ pub struct ModelScratch {
     tail: TailScratch,
 }
 
-impl Model {
+impl PathModel {
     pub(super) fn new(network: &Network, contention: &Contention) -> Self {
         let mut model = Self::default();
         let mut position = vec![0u32; network.tasks()];
@@ -107,7 +107,7 @@ impl Model {
         &self.through
     }
 
-    /// Start times for `x`; of the circuits only those of [`Model::through`] links matter. Calls below that
+    /// Start times for `x`; of the circuits only those of [`PathModel::through`] links matter. Calls below that
     /// take the same scratch refer to these start times. Returns the largest finish + tail of inner tasks.
     pub fn start(&self, x: &[u32], scratch: &mut ModelScratch) -> f64 {
         scratch.duration.clear();
@@ -160,7 +160,7 @@ impl Model {
         tail::sort(&mut scratch.sinks);
     }
 
-    /// Largest finish + tail of the sinks of one link with `circuits`; needs [`Model::start`].
+    /// Largest finish + tail of the sinks of one link with `circuits`; needs [`PathModel::start`].
     pub fn link_end(&self, link: u32, circuits: u32, rates: Rates, scratch: &mut ModelScratch) -> f64 {
         let mut end = 0.0f64;
         for via in [2 * link as usize, 2 * link as usize + 1] {
@@ -183,7 +183,7 @@ impl Model {
         end
     }
 
-    /// A quick lower bound on [`Model::link_end`] under any rates; needs [`Model::start`].
+    /// A quick lower bound on [`PathModel::link_end`] under any rates; needs [`PathModel::start`].
     pub fn link_bound(&self, link: u32, circuits: u32, scratch: &mut ModelScratch) -> f64 {
         let mut bound = 0.0f64;
         for via in [2 * link as usize, 2 * link as usize + 1] {
@@ -205,7 +205,7 @@ impl Model {
         end
     }
 
-    /// The schedule of `x`; exact where [`Model::makespan`] is.
+    /// The schedule of `x`; exact where [`PathModel::makespan`] is.
     pub(super) fn trace(
         &self,
         network: &Network,

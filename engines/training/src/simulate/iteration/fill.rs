@@ -1,6 +1,6 @@
 //! Progressive filling: the speeds of all flows rise together until a resource is full.
 
-use super::Run;
+use super::IterationRun;
 
 /// Resources and tasks of one component, with buffers that survive between events.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ impl Filler {
     }
 
     /// Collects the component of a resource; false if this event has had it already.
-    pub fn collect(&mut self, resource: u32, running: &[Vec<u32>], run: &Run<'_>) -> bool {
+    pub fn collect(&mut self, resource: u32, running: &[Vec<u32>], run: &IterationRun<'_>) -> bool {
         if self.resource_round[resource as usize] == self.round {
             return false;
         }
@@ -77,14 +77,14 @@ impl Filler {
     }
 
     /// Max-min fairness over the whole component.
-    pub fn fair(&mut self, run: &Run<'_>) {
+    pub fn fair(&mut self, run: &IterationRun<'_>) {
         self.rising.clear();
         self.rising.extend_from_slice(&self.tasks);
         self.rise(run);
     }
 
     /// Max-min fairness for `ranked[from..to]` on what is left.
-    pub fn serve(&mut self, from: usize, to: usize, run: &Run<'_>) {
+    pub fn serve(&mut self, from: usize, to: usize, run: &IterationRun<'_>) {
         self.rising.clear();
         self.rising.extend(self.ranked[from..to].iter().map(|(_, task)| *task));
         self.rising.sort_unstable();
@@ -96,7 +96,7 @@ impl Filler {
         self.speeds[self.place[task as usize] as usize]
     }
 
-    fn rise(&mut self, run: &Run<'_>) {
+    fn rise(&mut self, run: &IterationRun<'_>) {
         for &resource in &self.resources {
             self.weight[resource as usize] = 0.0;
         }

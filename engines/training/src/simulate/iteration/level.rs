@@ -4,7 +4,7 @@
 //! Tasks of equal level are served together by progressive filling on what higher tasks left over.
 
 use super::fill::Filler;
-use super::{Run, Simulator, What};
+use super::{IterationRun, Simulator, What};
 use crate::model::network::Network;
 
 /// Longest way from the end of every task to the end of the iteration at full speed, seconds.
@@ -30,7 +30,7 @@ impl Simulator {
     }
 
     /// Speeds of a component by level.
-    pub(super) fn level_speeds(&self, fill: &mut Filler, now: f64, run: &Run<'_>) {
+    pub(super) fn level_speeds(&self, fill: &mut Filler, now: f64, run: &IterationRun<'_>) {
         fill.ranked.clear();
         for &task in &fill.tasks {
             fill.ranked.push((self.level_at(task, now), task));
@@ -47,7 +47,7 @@ impl Simulator {
     }
 
     /// Schedules the moment at which a task becomes level with a lower one that shares a resource.
-    pub(super) fn plan_meeting(&mut self, fill: &Filler, now: f64, run: &Run<'_>) {
+    pub(super) fn plan_meeting(&mut self, fill: &Filler, now: f64, run: &IterationRun<'_>) {
         for &task in &fill.tasks {
             self.meet_version[task as usize] += 1;
         }

@@ -9,9 +9,14 @@ use rand::RngExt;
 #[test]
 fn every_size_has_families() {
     for cubes in 1..=144 {
-        let found =
-            families(cubes, None, Turns::Any, &mut Streams::new(3).stream(0), &mut Unwatched::default())
-                .unwrap();
+        let found = families(
+            cubes,
+            None,
+            CubeSymmetries::Any,
+            &mut Streams::new(3).stream(0),
+            &mut Unwatched::default(),
+        )
+        .unwrap();
         assert!(!found.is_empty(), "{cubes}");
         assert!(found.iter().all(|family| family.group.order() == cubes));
     }
@@ -21,9 +26,11 @@ fn every_size_has_families() {
 fn a_given_group_and_symmetry_are_kept() {
     let group = Group::dihedral(3).unwrap();
     let mut random = Streams::new(3).stream(0);
-    let free = families(6, Some(&group), Turns::Free, &mut random, &mut Unwatched::default()).unwrap();
+    let free =
+        families(6, Some(&group), CubeSymmetries::Free, &mut random, &mut Unwatched::default()).unwrap();
     assert_eq!(free, [Family::free(group.clone())]);
-    let turning = families(6, Some(&group), Turns::Diagonal, &mut random, &mut Unwatched::default()).unwrap();
+    let turning =
+        families(6, Some(&group), CubeSymmetries::Diagonal, &mut random, &mut Unwatched::default()).unwrap();
     assert_eq!(turning.len(), 2, "one that turns the group, one that does not");
     assert!(turning.iter().all(|family| family.group == group && family.ties.all().len() == 16));
 }
@@ -43,7 +50,7 @@ fn extensions_by_a_turn_are_groups_with_their_names() {
 #[test]
 fn large_pods_have_families_of_several_groups_and_symmetries() {
     let mut random = Streams::new(7).stream(0);
-    let all = families(64, None, Turns::Any, &mut random, &mut Unwatched::default()).unwrap();
+    let all = families(64, None, CubeSymmetries::Any, &mut random, &mut Unwatched::default()).unwrap();
     let groups: Vec<&str> = all.iter().map(|family| family.group.name()).collect();
     assert!(groups.iter().any(|name| *name != groups[0]), "{groups:?}");
     for word in ["centred", "mirrored", "half turned"] {
@@ -53,7 +60,7 @@ fn large_pods_have_families_of_several_groups_and_symmetries() {
     // A third of a turn leaves 16 voltages, a symmetry of order 2 24 or, where switches stay in place, 32.
     assert!(all.iter().all(|family| [16, 24, 32].contains(&family.ties.all().len())));
     // No group of 20 elements that is tried turns: designs are free.
-    let free = families(20, None, Turns::Any, &mut random, &mut Unwatched::default()).unwrap();
+    let free = families(20, None, CubeSymmetries::Any, &mut random, &mut Unwatched::default()).unwrap();
     assert!(
         !free.is_empty()
             && free.iter().any(|family| family.ties.all().len() == 48 || family.name.contains("turning"))
@@ -65,9 +72,9 @@ fn a_symmetry_of_order_two_maps_designs_onto_themselves() {
     let mut random = Streams::new(8).stream(0);
     let group = Group::abelian(&[2, 12]).unwrap();
     let cases = [
-        (Turns::Centre, CubeSymmetry::centre()),
-        (Turns::Mirror, CubeSymmetry::mirror()),
-        (Turns::HalfTurn, CubeSymmetry::half_turn()),
+        (CubeSymmetries::Centre, CubeSymmetry::centre()),
+        (CubeSymmetries::Mirror, CubeSymmetry::mirror()),
+        (CubeSymmetries::HalfTurn, CubeSymmetry::half_turn()),
     ];
     for (turns, symmetry) in cases {
         let found = families(24, Some(&group), turns, &mut random, &mut Unwatched::default()).unwrap();

@@ -4,7 +4,7 @@ use crate::throughput::metrics;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
 
-fn run(objective: &GeneralObjective, settings: &Settings, start: &Topology) -> Vec<GeneralDesign> {
+fn run(objective: &GeneralObjective, settings: &AnnealSettings, start: &Topology) -> Vec<GeneralDesign> {
     let streams = Streams::new(11);
     anneal(objective, settings, start, |n| streams.stream(n), &mut Unwatched::default(), |_, _| ()).unwrap()
 }
@@ -23,7 +23,7 @@ fn designs_are_what_they_are_said_to_be_and_better_than_the_start() {
     let cut = CircuitCut::new(&start, &crate::throughput::mcf::spread(&start, &lengths)).unwrap();
     for cuts in [Vec::new(), cut.images()] {
         let objective = objective(cuts);
-        let settings = Settings { chains: 7, steps: 400, ..Settings::default() };
+        let settings = AnnealSettings { chains: 7, steps: 400, ..AnnealSettings::default() };
         let found = run(&objective, &settings, &start);
         assert_eq!(found.len(), 7);
         assert!(found.is_sorted_by(|a, b| a.score <= b.score));
@@ -44,7 +44,7 @@ fn designs_are_what_they_are_said_to_be_and_better_than_the_start() {
 
 #[test]
 fn the_same_seed_finds_the_same() {
-    let settings = Settings { chains: 3, steps: 60, ..Settings::default() };
+    let settings = AnnealSettings { chains: 3, steps: 60, ..AnnealSettings::default() };
     let [one, other] = [0, 1].map(|_| run(&objective(Vec::new()), &settings, &vector(4)));
     assert_eq!(one, other);
     let streams = Streams::new(12);

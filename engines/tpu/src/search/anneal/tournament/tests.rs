@@ -1,5 +1,5 @@
 use super::*;
-use crate::search::anneal::families::{Turns, families};
+use crate::search::anneal::families::{CubeSymmetries, families};
 use crate::throughput::metrics::cover::tight_cover_bound;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
@@ -8,8 +8,9 @@ use lightbay_core::watch::Unwatched;
 fn the_best_family_wins_and_every_round_is_heard() {
     let streams = Streams::new(4);
     let tried =
-        families(4, None, Turns::Any, &mut streams.stream(u64::MAX), &mut Unwatched::default()).unwrap();
-    let settings = Settings { chains: 4, steps: 1000, ..Settings::default() };
+        families(4, None, CubeSymmetries::Any, &mut streams.stream(u64::MAX), &mut Unwatched::default())
+            .unwrap();
+    let settings = AnnealSettings { chains: 4, steps: 1000, ..AnnealSettings::default() };
     let mut heard = Vec::new();
     let entries = tournament(
         tried.clone(),

@@ -2,7 +2,7 @@ use super::*;
 use crate::model::group::Group;
 use crate::model::pod::LINK_CLASSES;
 use crate::model::topology::tests::vector;
-use crate::throughput::mcf::{self, Settings};
+use crate::throughput::mcf::{self, FlowSettings};
 use crate::throughput::metrics::cuts::LinearCut;
 use lightbay_core::random::Streams;
 use lightbay_core::watch::Unwatched;
@@ -47,7 +47,7 @@ fn a_cut_is_that_of_the_voltages_where_there_is_symmetry() {
 fn cuts_bound_what_any_pod_carries() {
     let mut random = Streams::new(7).stream(0);
     // A few rounds: their lower end holds at any width.
-    let settings = Settings { max_rounds: 4, ..Settings::default() };
+    let settings = FlowSettings { max_rounds: 4, ..FlowSettings::default() };
     for _ in 0..2 {
         let [one, other] = [0, 1].map(|_| random_pod(3, &mut random));
         let lengths: Vec<f64> =

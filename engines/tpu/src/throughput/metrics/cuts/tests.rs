@@ -87,7 +87,7 @@ fn cuts_bound_what_other_pods_carry() {
     use crate::throughput::mcf;
     let mut random = Streams::new(21).stream(0);
     let group = Group::abelian(&[2]).unwrap();
-    let settings = mcf::Settings { gap: 0.01, ..mcf::Settings::default() };
+    let settings = mcf::FlowSettings { gap: 0.01, ..mcf::FlowSettings::default() };
     let certify = |pod: &Topology| {
         mcf::certify(pod, &settings, None, &mut lightbay_core::watch::Unwatched::default()).unwrap()
     };

@@ -5,7 +5,7 @@ use crate::throughput::metrics::cuts::Walk;
 use proptest::prelude::*;
 
 /// What the wavefront should find, by Dijkstra.
-fn by_walking(pod: &Topology, lengths: &Lengths, source: usize) -> Found {
+fn by_walking(pod: &Topology, lengths: &Lengths, source: usize) -> WavefrontSums {
     let real: [f64; LINK_CLASSES] = std::array::from_fn(|class| f64::from(lengths.classes()[class]));
     let mut walk = Walk::new(pod);
     let (mut sum, mut longest) = (0, 0);
@@ -15,7 +15,7 @@ fn by_walking(pod: &Topology, lengths: &Lengths, source: usize) -> Found {
             longest = longest.max(distance as u32);
         }
     }
-    Found { sum, longest }
+    WavefrontSums { sum, longest }
 }
 
 proptest! {
@@ -74,6 +74,6 @@ fn a_wavefront_can_be_wired_again() {
     wavefront.wire(0, &vector(4));
     let first = wavefront.run(&Lengths::two(2, 7), 0).to_vec();
     let hops = wavefront.run(&Lengths::hops(), 0)[0].unwrap();
-    assert_eq!(hops, Found { sum: 275_008 / 4, longest: 7 });
+    assert_eq!(hops, WavefrontSums { sum: 275_008 / 4, longest: 7 });
     assert_eq!(wavefront.run(&Lengths::two(2, 7), 0), first);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::search::circuits::Circuits;
-use crate::search::outer::{Task, search};
+use crate::search::outer::{VectorTask, search};
 use crate::search::ports;
 use lightbay_core::watch::Unwatched;
 use lightbay_highs::event::NoListener;
@@ -80,7 +80,7 @@ fn elsewhere_the_optimum_is_a_bound() {
 fn fewest_ports_are_those_of_the_search() {
     for seed in 0..30 {
         let case = Case::new(samples::random_tail_exact(seed));
-        let task = Task::new(&case.evaluator, Rates::Best, &case.caps);
+        let task = VectorTask::new(&case.evaluator, Rates::Best, &case.caps);
         let best: Circuits = search(task, None, &mut Unwatched::default()).unwrap().best.unwrap();
         let fewest = ports::fewest(task, &best, &mut Unwatched::default()).unwrap();
         assert!(fewest.proven);
@@ -119,7 +119,7 @@ fn optima_of_the_built_in_jobs() {
         assert_eq!(solution.status, Status::Optimal, "{name}");
         let found = 1e-3 * solution.objective.unwrap();
         assert!((found - makespan).abs() <= 1e-6, "{name}: {found}");
-        let task = Task::new(&case.evaluator, Rates::Best, &case.caps);
+        let task = VectorTask::new(&case.evaluator, Rates::Best, &case.caps);
         let proof = search(task, None, &mut Unwatched::default()).unwrap();
         assert!((found - proof.bound).abs() <= 1e-9 * found, "{name}: {found}, not {}", proof.bound);
     }

@@ -7,7 +7,7 @@
 use crate::event::{Flow, MipProgress, SolverEvent, SolverListener, Stage, StartFate};
 use crate::lines::{self, Line};
 use crate::model::{Domain, Model, Size};
-use crate::raw::{Figures, Heard, Listener};
+use crate::raw::{Callback, Figures, Listener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const SAME: f64 = 1e-9;
 const START: char = '0';
 
 /// What is heard of one run.
-pub struct Hearing<'w> {
+pub struct EventTranslator<'w> {
     watch: &'w mut dyn SolverListener,
     model: &'w Model,
     interrupt: &'w AtomicBool,
@@ -60,7 +60,7 @@ enum StartState {
     Known,
 }
 
-impl<'w> Hearing<'w> {
+impl<'w> EventTranslator<'w> {
     pub fn new(
         watch: &'w mut dyn SolverListener,
         model: &'w Model,
@@ -284,27 +284,27 @@ impl<'w> Hearing<'w> {
     }
 }
 
-impl Listener for Hearing<'_> {
-    fn hear(&mut self, heard: Heard<'_>) -> bool {
-        if !matches!(heard, Heard::Text(_)) {
+impl Listener for EventTranslator<'_> {
+    fn hear(&mut self, heard: Callback<'_>) -> bool {
+        if !matches!(heard, Callback::Text(_)) {
             self.flush(' ');
         }
         match heard {
-            Heard::Text(text) => self.text(text),
-            Heard::Simplex(iterations) => {
+            Callback::Text(text) => self.text(text),
+            Callback::Simplex(iterations) => {
                 self.iterations = u64::try_from(iterations).unwrap_or(self.iterations);
                 if self.pace() && !self.model.is_mip() {
                     self.tell(&SolverEvent::Simplex(self.iterations));
                 }
             }
-            Heard::Ipm(iterations) => {
+            Callback::Ipm(iterations) => {
                 // Inner steps give -1.
                 self.iterations = u64::try_from(iterations).unwrap_or(self.iterations);
                 if self.pace() && !self.model.is_mip() {
                     self.tell(&SolverEvent::Ipm(self.iterations));
                 }
             }
-            Heard::Improving(objective, values, figures) => {
+            Callback::Improving(objective, values, figures) => {
                 let own = std::mem::take(&mut self.from_start).then_some(START);
                 if self.best.is_some_and(|best| !self.better(objective, best)) {
                     // Said before, while a start was completed, or better by rounding only.
@@ -320,7 +320,7 @@ impl Listener for Hearing<'_> {
                 }
                 self.figures(figures);
             }
-            Heard::MipLine(figures) | Heard::MipCheck(figures) => {
+            Callback::MipLine(figures) | Callback::MipCheck(figures) => {
                 self.figures(figures);
                 if self.pace() {
                     let progress = self.progress;
@@ -373,12 +373,12 @@ mod tests {
         }
     }
 
-    fn heard(say: impl FnOnce(&mut Hearing<'_>)) -> Vec<SolverEvent> {
+    fn heard(say: impl FnOnce(&mut EventTranslator<'_>)) -> Vec<SolverEvent> {
         let (mut heap, flag, mut model) = (Heap::default(), AtomicBool::new(false), Model::new("one"));
         model.binary("x", 1.0);
-        let mut hearing = Hearing::new(&mut heap, &model, &flag, None);
-        say(&mut hearing);
-        drop(hearing);
+        let mut translator = EventTranslator::new(&mut heap, &model, &flag, None);
+        say(&mut translator);
+        drop(translator);
         heap.0
     }
 
@@ -388,10 +388,10 @@ mod tests {
 
     #[test]
     fn pieces_of_text_become_lines() {
-        let events = heard(|hearing| {
-            hearing.hear(Heard::Text("one and "));
-            hearing.hear(Heard::Text("a half\n\n  two  \nrest"));
-            hearing.finish(vec!["of another thread\n".to_owned(), "last".to_owned()]);
+        let events = heard(|translator| {
+            translator.hear(Callback::Text("one and "));
+            translator.hear(Callback::Text("a half\n\n  two  \nrest"));
+            translator.finish(vec!["of another thread\n".to_owned(), "last".to_owned()]);
         });
         let lines = ["one and a half", "  two", "restof another thread", "last"];
         assert_eq!(events, lines.map(|line| SolverEvent::Log(line.to_owned())));
@@ -399,9 +399,9 @@ mod tests {
 
     #[test]
     fn figures_come_at_most_ten_times_a_second() {
-        let events = heard(|hearing| {
+        let events = heard(|translator| {
             for bound in 0..1000 {
-                hearing.hear(Heard::MipCheck(figures(f64::from(bound))));
+                translator.hear(Callback::MipCheck(figures(f64::from(bound))));
             }
         });
         assert!(events.len() < 5, "{}", events.len());
@@ -409,8 +409,8 @@ mod tests {
 
     #[test]
     fn placeholders_are_no_figures() {
-        let events = heard(|hearing| {
-            hearing.hear(Heard::MipCheck(Figures { nodes: -1, ..figures(f64::NEG_INFINITY) }));
+        let events = heard(|translator| {
+            translator.hear(Callback::MipCheck(Figures { nodes: -1, ..figures(f64::NEG_INFINITY) }));
         });
         assert_eq!(events, [SolverEvent::Mip(MipProgress::default())]);
     }
@@ -418,12 +418,12 @@ mod tests {
     #[test]
     fn a_point_waits_for_its_letter_and_is_told_once() {
         let line = " H       0       0         0   0.00%   1   2   50.00%   0   0   0   0   0.1s\n";
-        let events = heard(|hearing| {
-            hearing.hear(Heard::Improving(2.0, &[1.0], figures(1.0)));
-            hearing.hear(Heard::Text(line));
-            hearing.hear(Heard::Improving(2.0 - 1e-12, &[1.0], figures(1.0)));
-            hearing.hear(Heard::Improving(1.0, &[-0.0], figures(1.0)));
-            hearing.finish(Vec::new());
+        let events = heard(|translator| {
+            translator.hear(Callback::Improving(2.0, &[1.0], figures(1.0)));
+            translator.hear(Callback::Text(line));
+            translator.hear(Callback::Improving(2.0 - 1e-12, &[1.0], figures(1.0)));
+            translator.hear(Callback::Improving(1.0, &[-0.0], figures(1.0)));
+            translator.finish(Vec::new());
         });
         let points: Vec<_> =
             events.into_iter().filter(|event| matches!(event, SolverEvent::Incumbent { .. })).collect();

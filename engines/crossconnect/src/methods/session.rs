@@ -1,4 +1,4 @@
-//! What the searching methods share: the task, where they begin, and how they hand over what they find.
+//! The session of a searching method: its task, its first solutions, and the way its finds become plans.
 
 use crate::Crossconnect;
 use crate::model::assignment::{Assignment, Cell};
@@ -7,7 +7,7 @@ use crate::plan::CrossconnectResult;
 use crate::rollout::assemble;
 use crate::scenario::CrossconnectScenario;
 use crate::search::halving::{self, Bipartition};
-use crate::search::orient::{Failure, Taste, orient};
+use crate::search::orient::{Failure, Preference, orient};
 use crate::search::repair::repair;
 use lightbay_core::checked::Checked;
 use lightbay_core::context::Context;
@@ -19,45 +19,45 @@ use lightbay_core::problem::counted;
 use lightbay_core::scenario::Scenario;
 use std::sync::Arc;
 
-/// A scenario as its searches see it.
+/// A scenario and the task that its searches work on.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct TaskSession {
     pub(super) scenario: CrossconnectScenario,
     pub(super) task: Task,
 }
 
 /// A solution and where it comes from.
 #[derive(Clone, Debug)]
-pub(super) struct Start {
+pub(super) struct FirstPlan {
     pub(super) plan: Assignment,
     pub(super) removed: u64,
     pub(super) source: &'static str,
 }
 
-impl Ground {
-    /// The ground of a scenario.
+impl TaskSession {
+    /// The session of a scenario.
     pub(super) fn of(scenario: &Scenario<Crossconnect>) -> Arc<Self> {
         Arc::new(Self { task: Task::of(&scenario.body), scenario: scenario.body.clone() })
     }
 
-    /// The ground of a run, which states the bound by counting.
+    /// The session of a run, which states the bound by counting.
     pub(super) fn open(scenario: &Scenario<Crossconnect>, cx: &mut Context<'_, Crossconnect>) -> Arc<Self> {
-        let ground = Self::of(scenario);
-        let lost: u64 = ground.task.lost.iter().map(|cell| u64::from(cell.count)).sum();
+        let session = Self::of(scenario);
+        let lost: u64 = session.task.lost.iter().map(|cell| u64::from(cell.count)).sum();
         if lost > 0 {
             cx.note(
                 Severity::Warning,
                 format!(
                     "{lost} of {} wanted circuits cannot be set with {} out of order; the plan sets the others",
-                    ground.scenario.wanted_circuits(),
-                    counted(ground.scenario.failed_ports.len() as u64, "port", "ports")
+                    session.scenario.wanted_circuits(),
+                    counted(session.scenario.failed_ports.len() as u64, "port", "ports")
                 ),
             );
         }
-        cx.bound(ground.task.count_bound() as f64);
+        cx.bound(session.task.count_bound() as f64);
         // Plans with as few removals do not differ in anything that counts.
         cx.end_when_proven(true);
-        ground
+        session
     }
 
     /// Wanted circuits that are not pinned.
@@ -76,9 +76,9 @@ impl Ground {
         if cx.best().is_some_and(|(best, _)| best <= removed as f64) {
             return Ok(());
         }
-        let (ground, plan) = (Arc::clone(self), plan.clone());
+        let (session, plan) = (Arc::clone(self), plan.clone());
         cx.incumbent(removed as f64, 0.0, source, move || {
-            assemble::candidate(&ground.scenario, &ground.task.assignment(&plan))
+            assemble::candidate(&session.scenario, &session.task.assignment(&plan))
         })?;
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Ground {
     pub(super) fn hot_start(
         self: &Arc<Self>,
         cx: &mut Context<'_, Crossconnect>,
-    ) -> Result<Option<Start>, MethodError> {
+    ) -> Result<Option<FirstPlan>, MethodError> {
         let Some(hot) = cx.hot_start() else { return Ok(None) };
         let before = Some(hot.plan.plan().objective.value);
         match self.fitting(&hot.plan) {
@@ -116,7 +116,7 @@ impl Ground {
                 let fate = if hot.same_scenario { HotStartFate::Accepted } else { HotStartFate::Repaired };
                 cx.hot_start_fate(fate, "the search begins with its circuits", before, Some(removed as f64));
                 self.offer(cx, removed, &plan, "hot start")?;
-                Ok(Some(Start { plan, removed, source: "hot start" }))
+                Ok(Some(FirstPlan { plan, removed, source: "hot start" }))
             }
             Err(why) => {
                 cx.hot_start_fate(HotStartFate::Rejected, why, before, None);
@@ -140,7 +140,7 @@ impl Ground {
         cx: &mut Context<'_, Crossconnect>,
     ) -> Result<Option<Vec<Cell>>, MethodError> {
         let switches: Vec<usize> = (0..self.task.ocs_count).collect();
-        let oriented = orient(&self.task, &switches, &self.task.wanted, Taste::none(), cx);
+        let oriented = orient(&self.task, &switches, &self.task.wanted, Preference::none(), cx);
         said(oriented, "step O", cx)
     }
 
@@ -150,10 +150,10 @@ impl Ground {
         self: &Arc<Self>,
         oriented: &[Cell],
         cx: &mut Context<'_, Crossconnect>,
-    ) -> Result<Vec<Start>, MethodError> {
+    ) -> Result<Vec<FirstPlan>, MethodError> {
         cx.phase("start", format!("halving and repair of {} circuits", self.circuits()));
         let switches: Vec<usize> = (0..self.task.ocs_count).collect();
-        let settings = halving::Settings { bipartition: Bipartition::Best, taste: None };
+        let settings = halving::HalvingSettings { bipartition: Bipartition::Best, preference: None };
         let mut starts = Vec::new();
         for source in ["halving", "repair"] {
             let plan = if source == "halving" {
@@ -164,7 +164,7 @@ impl Ground {
             if let Some(plan) = said(plan, source, cx)? {
                 let removed = self.task.removed(&plan);
                 self.offer(cx, removed, &plan, source)?;
-                starts.push(Start { plan, removed, source });
+                starts.push(FirstPlan { plan, removed, source });
             }
         }
         starts.sort_by_key(|start| start.removed);
