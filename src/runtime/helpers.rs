@@ -228,7 +228,7 @@ pub fn export(job: &ExportJob) -> Fact {
         (Subject::Plan(plan), Some(info)) => formats::remarks(formats::Subject::Plan(&plan.0), &info),
         _ => Vec::new(),
     };
-    let rollbacks = artifacts.iter().filter(|artifact| artifact.name.contains("rollback")).count();
+    let rollbacks = artifacts.iter().filter(|artifact| artifact.undoes).count();
     Fact::Exported { path: job.path.clone(), bytes, files: artifacts.len(), rollbacks, remarks }
 }
 

@@ -162,12 +162,14 @@ pub struct Artifact {
     pub beside: Option<&'static str>,
     /// The name by which the content speaks of the file beside this one; other names of both go with [`Self::content_as`].
     pub speaks_of: Option<String>,
+    /// Takes back what the other files do.
+    pub undoes: bool,
 }
 
 impl Artifact {
     /// A file that stands alone.
     pub fn new(name: String, content: impl Into<Vec<u8>>) -> Self {
-        Self { name, bytes: content.into(), beside: None, speaks_of: None }
+        Self { name, bytes: content.into(), beside: None, speaks_of: None, undoes: false }
     }
 
     /// A file beside another one, whose name is that of the other with `ending` behind it.

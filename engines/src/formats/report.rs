@@ -333,7 +333,10 @@ fn figures(document: &mut Document, plan: &AnyPlan) {
     document.table(&["figure", ">value", "", "definition"], &rows);
     let mut points = vec![
         format!("Status: {}.", header.status.word().replace('_', " ")),
-        format!("{}.", safe(&bound_words(&header, plan.bound_trust(), checked.verified_bound(), false))),
+        format!(
+            "Bound: {}.",
+            safe(&bound_words(&header, plan.bound_trust(), checked.verified_bound(), false))
+        ),
     ];
     points.extend(plan.remarks().iter().map(|remark| safe(remark)));
     points.push(format!(

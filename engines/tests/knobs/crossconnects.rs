@@ -272,6 +272,8 @@ fn every_knob_of_every_exporter_of_cross_connects_changes_the_files() {
 fn a_table_is_read_as_the_state_before_or_after() {
     let plan = AnyPlan::of(&solve(SMALL, "lumos-halving", "").done.plan.unwrap()).unwrap();
     let table = export(Subject::Plan(&plan), "csv", &settings("full=true")).unwrap();
+    // The second file takes back what the first one does.
+    assert_eq!(table.iter().map(|file| file.undoes).collect::<Vec<_>>(), [false, true]);
     let files = [
         Input { name: "plan.json".to_owned(), bytes: plan.to_json().unwrap() },
         Input { name: "plan.csv".to_owned(), bytes: table[0].bytes.clone() },

@@ -4,6 +4,8 @@ use super::{Anchor, Area, Drawing, Fill, Font, Stroke};
 
 /// Largest side of a cell.
 const MOST_CELL: f64 = 34.0;
+/// Least side of a cell in which a count is written; in smaller ones it would hide the fill.
+const COUNTED_CELL: f64 = 12.0;
 /// Space between names and cells.
 const GAP: f64 = 6.0;
 
@@ -64,7 +66,7 @@ impl Matrix {
                 drawing.text((left + middle, top - 5.0), small.at(Anchor::Middle), name);
             }
         }
-        if cell >= 12.0 {
+        if cell >= COUNTED_CELL {
             for line in 1..size {
                 let along = cell * line as f64;
                 drawing.line((left + along, top), (left + along, top + side), Stroke::faint(0.4));
@@ -77,7 +79,7 @@ impl Matrix {
             let outline = if cell >= 6.0 { Stroke::solid(0.4) } else { Stroke::default() };
             drawing.rectangle(Area { x, y, width: cell, height: cell }, entry.fill, outline, &entry.about);
             let text = entry.count.to_string();
-            if font.width(&text) + 2.0 <= cell {
+            if cell >= COUNTED_CELL && font.width(&text) + 2.0 <= cell {
                 let middle = (x + cell / 2.0, y + cell / 2.0 + 0.36 * font.size);
                 plate(drawing, middle, font, &text, entry.fill);
                 drawing.text(middle, font.bold().at(Anchor::Middle), &text);

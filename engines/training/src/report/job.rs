@@ -74,6 +74,11 @@ pub(super) fn section(
             RateControl::Joint => "scheduled: rates are part of the plan",
         };
         facts.add("rates", "rates", rates);
+        if result.rate_control == RateControl::Joint {
+            facts.sentence(
+                "senders keep to the segments of the schedule; where they do not, fair sharing decides",
+            );
+        }
     }
     Section::new("Job", facts)
 }

@@ -42,8 +42,11 @@ pub(crate) fn export(
         let text = picture::svg(&plan.name, &plan.scenario.body, changed(&plan.result)?);
         return Ok(vec![Artifact::new(format!("{}.svg", file_stem(&plan.name)), text)]);
     }
-    let artifact =
-        |file: File| Artifact { beside: file.beside, ..Artifact::new(file.name, file.script.into_text()) };
+    let artifact = |file: File| Artifact {
+        beside: file.beside,
+        undoes: file.rollback,
+        ..Artifact::new(file.name, file.script.into_text())
+    };
     Ok(named(plan, format, params)?.into_iter().map(artifact).collect())
 }
 

@@ -4,7 +4,6 @@ use super::Subject;
 use crate::model::pod::{CHIPS, SWITCHES, switch_dimension, switch_position};
 use crate::model::topology::Topology;
 use lightbay_core::problem::counted;
-use lightbay_core::quantity;
 use lightbay_formats::svg::matrix::{Entry, Matrix};
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Font, Stroke};
 use std::collections::BTreeMap;
@@ -64,9 +63,8 @@ fn lines(subject: &Subject<'_>) -> Vec<String> {
     if let Some(result) = subject.result {
         let claims = &result.claims;
         lines.push(format!(
-            "Every ordered pair of chips gets {} flits per cycle at once; no routing of this pod reaches more than {}.",
-            quantity::number(claims.mcf_lower),
-            quantity::number(claims.mcf_upper)
+            "Every ordered pair of chips gets {:.6} flits per cycle at once; no routing of this pod reaches more than {:.6}.",
+            claims.mcf_lower, claims.mcf_upper
         ));
         lines.push(format!(
             "Chips are {:.3} hops apart on average and at most {}.",
