@@ -382,6 +382,9 @@ const COMMON_NAMES: [&str; 16] = [
 
 /// The type that a line defines.
 fn defined(line: &str) -> Option<&str> {
+    if line.starts_with(char::is_whitespace) {
+        return None;
+    }
     let line = line.strip_prefix("pub").map_or(line, |rest| match rest.strip_prefix('(') {
         Some(rest) => rest.split_once(')').map_or(rest, |(_, rest)| rest),
         None => rest,

@@ -186,7 +186,7 @@ struct Tpu {
     explained: Explanations<Explained>,
     yard: Desk<usize, Yard>,
     sizes: Desk<usize, Vec<tori::SizeRow>>,
-    flows: Desk<(u64, u32), Vec<loads::Flow>>,
+    flows: Desk<(u64, u32), Vec<loads::RoutedFlow>>,
     live: Desk<(u64, Vec<i64>), live::Live>,
     case_routes: Desk<(u64, usize), case_routes::CaseRoutes>,
     /// The bounds shown last while an edit goes on: they stay until the next ones are there.
@@ -248,7 +248,7 @@ impl Tpu {
         input: &PaneInput<'_>,
         plan: &Explained,
         jobs: &mut Vec<ViewJob>,
-    ) -> Option<Arc<Vec<loads::Flow>>> {
+    ) -> Option<Arc<Vec<loads::RoutedFlow>>> {
         let wanted = input.state.selected.or_else(|| {
             let totals = &plan.facts.routes.as_ref()?.totals;
             let flows = input.mode() == "flows";

@@ -9,7 +9,7 @@ mod tests;
 
 /// Circuits of one switch between two pods, with orientation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cell {
+pub struct SwitchCell {
     /// Pod at the A port.
     pub a: u32,
     /// Pod at the B port.
@@ -34,12 +34,12 @@ pub struct Switch {
     /// Circuits that end at failed ports.
     pub forced: u32,
     /// Pairs of pods with circuits, sorted.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SwitchCell>,
 }
 
 impl Switch {
     /// The cells of a pod at its A side.
-    pub fn of_pod(&self, pod: u32) -> &[Cell] {
+    pub fn of_pod(&self, pod: u32) -> &[SwitchCell] {
         let from = self.cells.partition_point(|cell| cell.a < pod);
         let to = self.cells.partition_point(|cell| cell.a <= pod);
         &self.cells[from..to]
@@ -147,13 +147,13 @@ impl ChangeFacts {
         is_failed: &impl Fn(u32, (u32, u32), (u32, u32)) -> bool,
     ) {
         let mut switch = Switch::default();
-        let mut cells: BTreeMap<(u32, u32), Cell> = BTreeMap::new();
+        let mut cells: BTreeMap<(u32, u32), SwitchCell> = BTreeMap::new();
         for entry in entries {
             let (mut a, mut b) = (entry.pod_a, entry.pod_b);
             if single && a > b {
                 std::mem::swap(&mut a, &mut b);
             }
-            let cell = cells.entry((a, b)).or_insert(Cell { a, b, ..Cell::default() });
+            let cell = cells.entry((a, b)).or_insert(SwitchCell { a, b, ..SwitchCell::default() });
             match entry.action {
                 Action::Keep => {
                     cell.keep += 1;

@@ -15,7 +15,7 @@ pub struct Loads {
 
 /// One virtual channel in figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct LoadFigures {
     /// Channels.
     pub channels: usize,
     /// Channels without any route.
@@ -28,7 +28,7 @@ pub struct Figures {
     pub mean: f64,
 }
 
-impl Figures {
+impl LoadFigures {
     /// Figures of some loads.
     pub fn of(loads: &[u32]) -> Self {
         let mut sorted = loads.to_vec();
@@ -170,7 +170,7 @@ pub fn is_optical(arc: usize) -> bool {
 
 /// A route over an arc, for the list of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct RoutedFlow {
     /// First chip.
     pub source: u32,
     /// Last chip.
@@ -184,7 +184,7 @@ pub struct Flow {
 }
 
 /// The routes over an arc class (symmetric routes: of cube 0 and their images) or arc, in their order.
-pub fn flows(pod: &Topology, routing: &Routing, arc: usize) -> Vec<Flow> {
+pub fn flows(pod: &Topology, routing: &Routing, arc: usize) -> Vec<RoutedFlow> {
     let symmetric = routing.expand == Expansion::Translation;
     let mut flows = Vec::new();
     for route in &routing.routes {
@@ -192,7 +192,7 @@ pub fn flows(pod: &Topology, routing: &Routing, arc: usize) -> Vec<Flow> {
             let node = if symmetric { node as usize % CHIPS } else { node as usize };
             if PORTS * node + usize::from(port) == arc {
                 let hops = route.ports.len() as u16;
-                flows.push(Flow { source: route.source, target: route.target, before, hops, vc });
+                flows.push(RoutedFlow { source: route.source, target: route.target, before, hops, vc });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Sets of routes side by side: sets of routes with their hops and loads.
 
 use super::explained::Routes;
-use super::loads::{Figures, Loads, UNEVEN, ratio};
+use super::loads::{LoadFigures, Loads, UNEVEN, ratio};
 use super::tori::Tori;
 
 /// One set of routes.
@@ -18,7 +18,7 @@ pub struct Side {
     /// Every channel.
     pub loads: Loads,
     /// The channels of each virtual channel in figures.
-    pub figures: Vec<Figures>,
+    pub figures: Vec<LoadFigures>,
     /// Set for the plan itself.
     pub present: bool,
 }
@@ -35,13 +35,13 @@ impl Side {
     }
 
     /// One virtual channel in figures.
-    pub fn figures(&self, vc: usize) -> Figures {
+    pub fn figures(&self, vc: usize) -> LoadFigures {
         self.figures.get(vc).copied().unwrap_or_default()
     }
 }
 
-fn figures(loads: &Loads) -> Vec<Figures> {
-    loads.vc.iter().map(|loads| Figures::of(loads)).collect()
+fn figures(loads: &Loads) -> Vec<LoadFigures> {
+    loads.vc.iter().map(|loads| LoadFigures::of(loads)).collect()
 }
 
 /// The sets of routes that a plan is shown by: its own before and after balancing, then the tori. `dor` says that the

@@ -121,7 +121,7 @@ pub fn params(torus: bool) -> Vec<ParamInfo> {
             "saturation_search",
             &["bisection", "steps"],
             "bisection",
-            "SaturationSearch for the saturation point: bisection after a coarse curve, or every step of the rate.",
+            "Search for the saturation point: bisection after a coarse curve, or every step of the rate.",
         ),
     ]
     .into_iter()
@@ -146,12 +146,11 @@ pub fn route_seed(mut stream: Stream) -> u64 {
     stream.next_u64()
 }
 
-/// SaturationSearch for the saturation point that the parameters ask for.
+/// Search for the saturation point that the parameters ask for.
 pub fn search(params: &Params) -> SaturationSearch {
-    if params.text("saturation_search") == Some("steps") {
-        SaturationSearch::Steps
-    } else {
-        SaturationSearch::Bisection
+    match params.text("saturation_search") {
+        Some("steps") => SaturationSearch::Steps,
+        _ => SaturationSearch::Bisection,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::app::pane::PaneId;
 use crate::view::present::rows::{beside, ends, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::crossconnect::plan::{Action as Deed, Entry};
-use lightbay_engines::crossconnect::rollout::explained::{Cell, ChangeFacts, Switch};
+use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Switch, SwitchCell};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
     Column, PaneState as Shown, Piece, Sign, SignCell, SignFlag, SignRows, Signs, SignsState, Table,
@@ -397,7 +397,7 @@ impl MatrixPane {
     }
 }
 
-fn sign(cell: &Cell) -> Sign {
+fn sign(cell: &SwitchCell) -> Sign {
     match (cell.add, cell.remove) {
         (0, 0) => Sign::Keep(cell.keep),
         (0, remove) => Sign::Remove(remove),
@@ -414,9 +414,9 @@ const fn tone(action: Deed) -> Tone {
 }
 
 /// `→ 11 was  1`: what a row says.
-fn row_words(cells: &[Cell]) -> Vec<Piece> {
-    let ends = |of: fn(&Cell) -> u32| cells.iter().filter(move |cell| of(cell) > 0);
-    let count = |of: fn(&Cell) -> u32| cells.iter().map(of).sum::<u32>();
+fn row_words(cells: &[SwitchCell]) -> Vec<Piece> {
+    let ends = |of: fn(&SwitchCell) -> u32| cells.iter().filter(move |cell| of(cell) > 0);
+    let count = |of: fn(&SwitchCell) -> u32| cells.iter().map(of).sum::<u32>();
     let (keep, add, remove) = (count(|cell| cell.keep), count(|cell| cell.add), count(|cell| cell.remove));
     // With several circuits of a pod numbers say more than names.
     if keep + add.max(remove) > 1 {

@@ -3,7 +3,7 @@
 use super::channels::{arc_name, flow_pieces};
 use super::words;
 use crate::view::present::plain;
-use lightbay_engines::tpu::analysis::loads::{Flow, Loads, flows};
+use lightbay_engines::tpu::analysis::loads::{Loads, RoutedFlow, flows};
 use lightbay_engines::tpu::model::pod::ARC_CLASSES;
 use lightbay_engines::tpu::model::topology::Topology;
 use lightbay_engines::tpu::plan::Routing;
@@ -21,7 +21,7 @@ pub struct CaseRoutes {
     /// Routes over the arc by virtual channel.
     by_vc: Vec<u32>,
     /// The routes over it.
-    flows: Vec<Flow>,
+    flows: Vec<RoutedFlow>,
     /// Routes by their number of hops, over all routes that are listed in the plan.
     by_hops: Vec<usize>,
 }

@@ -6,7 +6,7 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, ends, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
-use lightbay_engines::tpu::analysis::loads::{Flow, Level, is_optical, levels};
+use lightbay_engines::tpu::analysis::loads::{Level, RoutedFlow, is_optical, levels};
 use lightbay_widgets::{
     Column, Meter, PaneState as Shown, Part, Piece, Table, TableRow, TableState, Tone, number,
 };
@@ -51,7 +51,7 @@ impl ChannelPane {
         input: &PaneInput<'_>,
         plan: &Explained,
         yard: Option<&Yard>,
-        flows: Option<&[Flow]>,
+        flows: Option<&[RoutedFlow]>,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -202,7 +202,7 @@ impl ChannelPane {
         &mut self,
         input: &PaneInput<'_>,
         plan: &Explained,
-        flows: Option<&[Flow]>,
+        flows: Option<&[RoutedFlow]>,
         selected: Option<u32>,
         ideal: &Ideal,
         area: Rect,
@@ -265,7 +265,7 @@ impl ChannelPane {
     /// The flows on the selected arc.
     fn draw_flows(
         input: &PaneInput<'_>,
-        flows: Option<&[Flow]>,
+        flows: Option<&[RoutedFlow]>,
         selected: Option<ItemId>,
         area: Rect,
         buf: &mut Buffer,
@@ -287,7 +287,7 @@ impl ChannelPane {
 
     fn sentence(
         plan: &Explained,
-        flows: Option<&[Flow]>,
+        flows: Option<&[RoutedFlow]>,
         selected: Option<ItemId>,
         ideal: &Ideal,
     ) -> Vec<Piece> {
@@ -312,7 +312,7 @@ impl ChannelPane {
             pieces.push(Piece::muted(format!("  vc{vc} ")));
             pieces.push(Piece::text(loads[arc as usize].to_string()));
         }
-        if let Some(flow) = flows.and_then(<[Flow]>::first) {
+        if let Some(flow) = flows.and_then(<[RoutedFlow]>::first) {
             let longest = flows.iter().flat_map(|flows| flows.iter()).map(|flow| flow.hops).max();
             pieces.push(Piece::muted("  flows of up to "));
             pieces.push(Piece::text(format!("{} hops", longest.unwrap_or(flow.hops))));
@@ -322,7 +322,7 @@ impl ChannelPane {
 
     fn details(
         plan: &Explained,
-        flows: Option<&[Flow]>,
+        flows: Option<&[RoutedFlow]>,
         selected: Option<ItemId>,
         ideal: &Ideal,
     ) -> Vec<String> {
@@ -352,7 +352,7 @@ impl ChannelPane {
 }
 
 /// `3 (2,0,0) → 1 (0,1,2)  hop 2 of 4  vc0`.
-pub(super) fn flow_pieces(flow: &Flow, arrow: &str) -> Vec<Piece> {
+pub(super) fn flow_pieces(flow: &RoutedFlow, arrow: &str) -> Vec<Piece> {
     vec![
         Piece::text(format!("{} {arrow} {}", words::node(flow.source), words::node(flow.target))),
         Piece::muted(format!("  hop {} of {}", flow.before + 1, flow.hops)),

@@ -47,14 +47,14 @@ fn loads_of_a_plan_before_balancing_are_taken_as_they_are() {
 #[test]
 fn figures_are_nearest_ranks() {
     let loads: Vec<u32> = (1..=100).collect();
-    let figures = Figures::of(&loads);
+    let figures = LoadFigures::of(&loads);
     assert_eq!(figures.percentiles, [10, 50, 90, 99]);
     assert_eq!((figures.most, figures.idle, figures.channels), (100, 0, 100));
     assert!((figures.mean - 50.5).abs() < 1e-12);
     assert!((figures.crest().unwrap() - 100.0 / 50.5).abs() < 1e-12);
-    let idle = Figures::of(&[0, 0, 8]);
+    let idle = LoadFigures::of(&[0, 0, 8]);
     assert_eq!((idle.idle, idle.percentiles), (2, [0, 0, 8, 8]));
-    assert_eq!(Figures::of(&[]).crest(), None);
+    assert_eq!(LoadFigures::of(&[]).crest(), None);
 }
 
 #[test]
@@ -96,6 +96,6 @@ fn the_flows_of_an_arc_are_the_routes_over_it() {
     let routes = vec![route(2, 64, &[0, 0], &[0, 1]), route(0, 1, &[0], &[0])];
     let routing = routing(Expansion::Translation, routes);
     let over = flows(&pod, &routing, pod::arc_class(3, 0));
-    assert_eq!(over, [Flow { source: 2, target: 64, before: 1, hops: 2, vc: 1 }]);
+    assert_eq!(over, [RoutedFlow { source: 2, target: 64, before: 1, hops: 2, vc: 1 }]);
     assert_eq!(flows(&pod, &routing, pod::arc_class(5, 0)), []);
 }
