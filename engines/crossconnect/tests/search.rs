@@ -34,8 +34,13 @@ impl<'a> Asked<'a> {
 
     /// A job for the run board.
     fn job(&self, name: &str) -> Box<TypedJob<Crossconnect>> {
-        Ask::of(&methods::all(), name, self.body.clone())
-            .typed(self.params)
+        let all = methods::all();
+        // Values for several methods: each takes those that it has.
+        let method = all.iter().map(|method| method.info()).find(|info| info.name == name).unwrap();
+        let own = |(param, _): &&(&str, &str)| method.params.iter().any(|info| info.name == *param);
+        let params: Vec<(&str, &str)> = self.params.iter().filter(own).copied().collect();
+        Ask::of(&all, name, self.body.clone())
+            .typed(&params)
             .from(self.from.and_then(|done| done.plan.clone()))
             .job()
     }

@@ -26,7 +26,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Figures of some routes.
+    /// LoadFigures of some routes.
     pub fn of(pod: &Topology, routing: &Routing) -> Self {
         let before = routing.unbalanced.as_ref();
         Self {
@@ -36,7 +36,7 @@ impl Routes {
         }
     }
 
-    /// Figures of routes of all sources that are known by their number on every channel, `[vc][arc]`.
+    /// LoadFigures of routes of all sources that are known by their number on every channel, `[vc][arc]`.
     pub fn counted(pod: &Topology, claims: &RoutingClaims, loads: Vec<Vec<u32>>) -> Self {
         Self::with(pod, claims, Loads { vc: loads, each: 1 })
     }
@@ -78,7 +78,7 @@ pub struct PodFacts {
     pub routes: Option<Routes>,
     /// Statement on routes that it does not list: figures of its method that nobody can count again.
     pub stated: Option<RoutingClaims>,
-    /// Figures without each switch, routes left out; empty if no sweep was asked for.
+    /// LoadFigures without each switch, routes left out; empty if no sweep was asked for.
     pub faults: Vec<FaultCase>,
 }
 

@@ -1,5 +1,4 @@
-//! What all methods do with a topology once it is chosen: certify, route, look at failed switches, simulate, and
-//! hand over what is known after every step.
+//! Steps of all methods once a topology is chosen; what is known is handed over after each.
 //!
 //! | step | asked for by | what the plan gains |
 //! |---|---|---|
