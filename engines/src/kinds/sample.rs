@@ -424,8 +424,8 @@ impl Listed for Sample {
         _params: &Params,
     ) -> Result<Vec<Artifact>, Problems> {
         let SubjectOf::Plan(plan) = subject else { return Err(needs_plan(format).into()) };
-        let lines: String =
-            plan.plan().result.order.iter().map(|transfer| format!("{}\n", name(*transfer))).collect();
+        let lines: Vec<String> = plan.plan().result.order.iter().map(|transfer| name(*transfer)).collect();
+        let lines = lines.join("\n") + "\n";
         Ok(vec![Artifact::new(format!("{}.order.txt", file_stem(subject.name())), lines)])
     }
 }

@@ -111,17 +111,12 @@ impl SectionPanes {
         };
         let job = JobKey { pane: input.pane, plan: number, size: (0, 0), variant: 0 };
         let name = info.name;
-        let of: Box<dyn Fn() -> Outcome + Send + Sync> = match plan {
-            Some((_, plan)) => {
-                let plan = plan.clone();
-                Box::new(move || of_plan(&plan, name))
-            }
-            None => {
-                let scenario = app.work.as_ref()?.now.scenario.clone();
-                Box::new(move || of_scenario(&scenario, name))
-            }
+        let plan = plan.map(|(_, plan)| plan.clone());
+        let scenario = app.work.as_ref()?.now.scenario.clone();
+        let work = move || {
+            Ok(plan.as_ref().map_or_else(|| of_scenario(&scenario, name), |plan| of_plan(plan, name)))
         };
-        match self.worked.look(&(subject, name), job, &mut out.jobs, move || Ok(of())) {
+        match self.worked.look(&(subject, name), job, &mut out.jobs, work) {
             Some(Ok(made)) => {
                 self.last.insert(name, Arc::clone(&made));
                 Some(Ok(made))

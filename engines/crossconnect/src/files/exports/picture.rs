@@ -44,6 +44,9 @@ struct Counts {
     removed: u64,
 }
 
+/// One of the numbers of circuits of [`Counts`].
+type CountOf = fn(Counts) -> u64;
+
 impl Counts {
     const fn count(&mut self, action: Action) {
         match action {
@@ -110,7 +113,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
         counts.entry(pair).or_default().count(entry.action);
     }
     let mut end = y;
-    let states: [(&str, fn(Counts) -> u64); 2] = [("Before", Counts::before), ("After", Counts::after)];
+    let states = [("Before", Counts::before as CountOf), ("After", Counts::after)];
     for (at, (title, of)) in states.into_iter().enumerate() {
         let x = MARGIN + (COLUMN + MARGIN) * at as f64;
         drawing.text((x, y), HEADING, &format!("{title}: circuits between pods"));

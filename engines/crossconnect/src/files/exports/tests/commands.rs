@@ -140,7 +140,7 @@ fn every_listing_names_pod_side_and_index_of_every_port() {
         let called: Vec<&str> = row.split(',').skip(7).collect();
         let (ingress, egress) = (called[0], called[1]);
         let commands: String =
-            files.iter().filter(|file| file.beside.is_none()).map(|file| file.text()).collect();
+            files.iter().filter(|file| file.beside.is_none()).map(super::super::File::text).collect();
         for end in [ingress, egress].into_iter().filter(|end| !end.is_empty()) {
             assert!(commands.contains(end), "{name}: {end} is in no command");
         }
