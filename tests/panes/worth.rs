@@ -6,6 +6,7 @@ use lightbay_engines::training::TrainingScenario;
 use lightbay_engines::training::analysis::Setting;
 use lightbay_engines::training::analysis::prices::Prices;
 use lightbay_engines::training::analysis::robustness::{Ends, Robustness, Trials};
+use lightbay_engines::training::scenario::instance::Link;
 use lightbay_engines::training::scenario::presets;
 use lightbay_engines::training::simulate::evaluate::Rates;
 use serde_json::Value;
@@ -32,6 +33,15 @@ fn difference(seconds: f64) -> String {
 fn unsigned_zero(text: String) -> String {
     let digits = text.trim_start_matches(['+', '-']);
     if digits == "0.000" { digits.to_owned() } else { text }
+}
+
+/// Names of the pods of a link as the report writes them.
+fn pods_of(setting: &Setting, link: &Link) -> String {
+    let name = |pod: usize| match &setting.instance.pods[pod] {
+        pod if pod.mirror => "ring".to_owned(),
+        pod => pod.name.clone(),
+    };
+    format!("{} - {} ", name(link.pod_a.index()), name(link.pod_b.index()))
 }
 
 /// Cells behind a name in the first row that has it, below a line that contains `under`.
@@ -61,8 +71,7 @@ fn prices_are_those_of_the_plan() {
             }
             for price in &prices.links {
                 let link = &setting.instance.links[price.link as usize];
-                let [a, b] = [link.pod_a, link.pod_b].map(|pod| &setting.instance.pods[pod.index()].name);
-                let name = format!("{a} - {b} ");
+                let name = pods_of(&setting, link);
                 let cells = row(&screen, "One circuit less", &name);
                 assert_eq!(cells[0], price.circuits.to_string(), "{name} in\n{screen}");
                 match price.loss {
@@ -107,8 +116,7 @@ fn robustness_is_that_of_the_plan() {
             }
             for case in &tried.circuits {
                 let link = &setting.instance.links[case.link as usize];
-                let [a, b] = [link.pod_a, link.pod_b].map(|pod| &setting.instance.pods[pod.index()].name);
-                let name = format!("{a} - {b} ");
+                let name = pods_of(&setting, link);
                 let shown = row(&screen, "One failed circuit", &name);
                 match case.ends {
                     Some(ends) => assert_eq!(shown[1..5], cells(ends), "{name} in\n{screen}"),

@@ -239,11 +239,14 @@ impl Report for TrainingReport<'_> {
     }
 }
 
-/// Names of the pods of a link.
+/// Names of the pods of a link; a mirror is the ring neighbour of the other one.
 fn link_name(instance: &Instance, link: usize) -> String {
     let Some(found) = instance.links.get(link) else { return link.to_string() };
-    let [a, b] = [found.pod_a, found.pod_b].map(|pod| pod_name(instance, pod.index()));
-    format!("{a} - {b}")
+    let name = |pod: usize| match instance.pods.get(pod) {
+        Some(found) if found.mirror => "ring".to_owned(),
+        _ => pod_name(instance, pod),
+    };
+    format!("{} - {}", name(found.pod_a.index()), name(found.pod_b.index()))
 }
 
 fn pod_name(instance: &Instance, pod: usize) -> String {

@@ -71,9 +71,9 @@ fn columns(first: Vec<Column>) -> Vec<Column> {
     let mut columns = first;
     columns.extend([
         Column::numbers("joint_s", "scheduled", Unit::SECONDS).priority(2),
-        Column::numbers("joint_later_s", "scheduled", Unit::MILLISECONDS.signed()),
+        Column::numbers("joint_later_s", "later", Unit::MILLISECONDS.signed()),
         Column::numbers("fair_s", "max-min fair", Unit::SECONDS).priority(4),
-        Column::numbers("fair_later_s", "max-min fair", Unit::MILLISECONDS.signed()).priority(3),
+        Column::numbers("fair_later_s", "fair later", Unit::MILLISECONDS.signed()).priority(3),
     ]);
     columns
 }
