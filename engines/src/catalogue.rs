@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct KindInfo {
     /// Name in files and on the command line.
     pub name: &'static str,
-    /// What it is for, in one line.
+    /// Purpose, in one line.
     pub help: &'static str,
     /// What is optimised.
     pub objective: ObjectiveInfo,
@@ -34,7 +34,7 @@ pub struct PresetInfo {
     pub kind: &'static str,
     /// Name after `preset:`.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description, in one line.
     pub help: &'static str,
 }
 
@@ -89,8 +89,8 @@ pub fn knobs(kind: &str) -> Vec<ParamInfo> {
     named_kind!(kind, K => K::knobs(None), Vec::new())
 }
 
-/// Every figure that plans of a kind may carry beside the objective, and those that follow from them, in the order in which
-/// tables show them; none for an unknown kind.
+/// Every figure that plans of a kind may carry beside the objective, and those that follow from them, in the order in
+/// which tables show them; none for an unknown kind.
 pub fn metrics(kind: &str) -> &'static [MetricInfo] {
     named_kind!(kind, K => K::METRICS, &[])
 }

@@ -13,7 +13,7 @@ pub use lightbay_core::listed::Conversion;
 pub struct Converted {
     /// The scenario, valid.
     pub scenario: AnyScenario,
-    /// What a person should know about how it was made, one sentence each.
+    /// Remarks for a person on how it was made, one sentence each.
     pub notes: Vec<String>,
 }
 

@@ -160,8 +160,8 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => idle_in(scenario))
     }
 
-    /// What the methods see of it, if that is less than all of it; equal for scenarios that ask the same question though
-    /// they are written in other words.
+    /// What the methods see of it, if that is less than all of it; equal for scenarios that ask the same question
+    /// though they are written in other words.
     pub fn question(&self) -> Option<String> {
         each_kind!(self, Self, scenario => question_of(scenario))
     }
@@ -304,7 +304,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// What its checker had to say besides.
+    /// Remarks of its checker.
     pub fn remarks(&self) -> &[String] {
         each_kind!(self, Self, plan => plan.remarks())
     }
@@ -317,7 +317,7 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// What it reaches and what is proven of it, in sentences for the head of a report.
+    /// Its standing, reached and proven, in sentences for the head of a report.
     pub(crate) fn verdict(&self) -> Result<Vec<String>, Problems> {
         fn of<K: Variants>(plan: &Checked<K>) -> Result<Vec<String>, Problems> {
             K::verdict(plan)

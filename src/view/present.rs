@@ -105,12 +105,12 @@ struct Title {
 /// Draws the panes of the kind that is open.
 #[derive(Debug, Default)]
 pub struct Presenter {
-    /// Made when a scenario is drawn for the first time, dropped when another one is: what panes keep is keyed by numbers
-    /// of plans, which begin again with every scenario.
+    /// Made when a scenario is drawn for the first time, dropped when another one is: what panes keep is keyed by
+    /// numbers of plans, which begin again with every scenario.
     open: Option<Open>,
 }
 
-/// What draws the panes of a kind.
+/// Panes of the kind that is open.
 #[derive(Debug)]
 struct Open {
     /// Number of the scenario that is open.
@@ -131,7 +131,7 @@ impl Presenter {
         let kind = app.work.as_ref()?.kind;
         if self.open.as_ref().is_none_or(|open| open.opened != app.opened) {
             let own = screens(kind).map(|screens| (screens.make)());
-            self.open = Some(Open { opened: app.opened, own, sections: SectionPanes::new() });
+            self.open = Some(Open { opened: app.opened, own, sections: SectionPanes::default() });
         }
         self.open.as_mut()
     }

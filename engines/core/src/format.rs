@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Name of the format that writes the explicit inputs which a scenario or plan stands for.
 pub const INSTANCE: &str = "instance";
 
-/// What an exporter takes.
+/// Subjects of an exporter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectSort {
@@ -29,9 +29,9 @@ pub enum SubjectSort {
 /// The second subject that a format can take: another scenario or plan of the same kind, such as the state before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SecondSubject {
-    /// What it may be.
+    /// Sorts that it may be of.
     pub of: SubjectSort,
-    /// What it is to the first one, in a few words.
+    /// Relation to the first one, in a few words.
     pub help: &'static str,
     /// Knob whose place it takes, so that both cannot be given.
     pub replaces: Option<&'static str>,
@@ -42,12 +42,12 @@ pub struct SecondSubject {
 pub struct FormatInfo {
     /// Name after `--to` or `import`.
     pub name: &'static str,
-    /// What it is and who reads it, in one sentence.
+    /// Content and readers, in one sentence.
     pub help: &'static str,
-    /// What it is made from (exporters) or becomes (importers).
+    /// Subject that it is made from (exporters) or becomes (importers).
     pub of: SubjectSort,
-    /// What of the subject is not in the file (exporters), or what of the file is not in the result (importers); none where
-    /// everything gets through.
+    /// Parts of the subject that are not in the file (exporters), or of the file that are not in the result
+    /// (importers); none where everything gets through.
     pub leaves_out: &'static [&'static str],
     /// The second subject that it can take (exporters); `null` for most.
     pub against: Option<SecondSubject>,
@@ -160,7 +160,8 @@ pub struct Artifact {
     pub bytes: Vec<u8>,
     /// For a file that only makes sense beside the first one: what stands behind the name of that one to name it.
     pub beside: Option<&'static str>,
-    /// The name by which the content speaks of the file beside this one; other names of both go with [`Self::content_as`].
+    /// The name by which the content speaks of the file beside this one; other names of both go with
+    /// [`Self::content_as`].
     pub speaks_of: Option<String>,
     /// Takes back what the other files do.
     pub undoes: bool,
@@ -210,7 +211,7 @@ pub struct Input {
 pub struct ImportedScenario<K: Kind> {
     /// The scenario, valid.
     pub scenario: Scenario<K>,
-    /// What was found, skipped and assumed, as lines for a person.
+    /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
     /// The same as data.
     pub summary: serde_json::Value,

@@ -1,5 +1,5 @@
-//! What a kind brings to the catalogue beyond scenario, result and checker: methods, built-in scenarios, files of other
-//! tools, and scenarios made from plans of other kinds.
+//! Contract of a kind with the catalogue beyond scenario, result and checker: methods, built-in scenarios, files of
+//! other tools, and scenarios made from plans of other kinds.
 
 use crate::checked::{Checked, SharedPlan};
 use crate::format::{Artifact, FormatInfo, ImportedScenario, Input, SubjectOf};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct Preset {
     /// Name after `preset:`.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description, in one line.
     pub help: &'static str,
 }
 
@@ -26,7 +26,7 @@ impl Preset {
     }
 }
 
-/// What a kind takes to make a scenario from plans.
+/// Inputs for a scenario made from plans.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
     /// Knobs whose values name plans; the first one has to be given.
@@ -63,13 +63,13 @@ impl<'a> Sources<'a> {
 pub struct ConvertedScenario<K: Kind> {
     /// The scenario, valid.
     pub scenario: Scenario<K>,
-    /// What a person should know about how it was made, one sentence each.
+    /// Remarks for a person on how it was made, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// A kind that a catalogue can list.
 pub trait Listed: Kind {
-    /// What it is for, in one line.
+    /// Purpose, in one line.
     const HELP: &'static str;
 
     /// Stands in lists of kinds and presets, as all do but one that only tests use. Its name is known in any case.
@@ -89,11 +89,11 @@ pub trait Listed: Kind {
         Vec::new()
     }
 
-    /// Writes a scenario or plan in one of [`Self::exporters`]. `subject` is of a sort that the format takes; `against` is
-    /// there for formats alone whose description says so; `params` are all values, defaults included.
+    /// Writes a scenario or plan in one of [`Self::exporters`]. `subject` is of a sort that the format takes; `against`
+    /// is there for formats alone whose description says so; `params` are all values, defaults included.
     ///
     /// # Errors
-    /// What the format cannot express.
+    /// A subject that the format cannot express.
     fn export(
         _subject: SubjectOf<'_, Self>,
         _against: Option<SubjectOf<'_, Self>>,
@@ -103,8 +103,8 @@ pub trait Listed: Kind {
         Err(Problem::new("to", format!("'{format}' is not written"), "see the list of formats").into())
     }
 
-    /// The plans that reports for a review are written of: the plan, or what it has to be taken apart into, each with what
-    /// its checker can repeat of the proof.
+    /// The plans that reports for a review are written of: the plan, or what it has to be taken apart into, each with
+    /// what its checker can repeat of the proof.
     ///
     /// # Errors
     /// A plan that cannot be taken apart.
@@ -112,7 +112,7 @@ pub trait Listed: Kind {
         Ok(vec![Arc::clone(plan)])
     }
 
-    /// What a plan reaches and what is proven of it, in sentences for the head of a report.
+    /// Standing of a plan, reached and proven, in sentences for the head of a report.
     ///
     /// # Errors
     /// A plan that cannot be explained.
@@ -125,8 +125,9 @@ pub trait Listed: Kind {
         Vec::new()
     }
 
-    /// Makes a scenario of files in one of [`Self::importers`]. `params` are all values, defaults included. With `strict`,
-    /// everything that had to be assumed is a problem, and so is `strict` for a format that leaves nothing to be assumed.
+    /// Makes a scenario of files in one of [`Self::importers`]. `params` are all values, defaults included. With
+    /// `strict`, everything that had to be assumed is a problem, and so is `strict` for a format that leaves nothing to
+    /// be assumed.
     ///
     /// # Errors
     /// Every problem of the files.
@@ -139,7 +140,7 @@ pub trait Listed: Kind {
         Err(Problem::new("", format!("'{format}' is not read"), "see the list of formats").into())
     }
 
-    /// What it takes to make a scenario of it from plans; `None` if that is not possible.
+    /// Inputs for a scenario of it made from plans; `None` if that is not possible.
     fn conversion() -> Option<Conversion> {
         None
     }

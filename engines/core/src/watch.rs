@@ -7,7 +7,7 @@ use crate::method::MethodError;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a search tells whoever runs it, and what it asks.
+/// Connection of a search to whoever runs it: it tells what it finds and asks whether to go on.
 ///
 /// `S` is a solution that the search hands over, such as circuits with their makespan; searches that only prepare
 /// something hand over none and leave it at `()`.
@@ -54,7 +54,8 @@ pub trait Watch<S = ()> {
     /// Tells what became of the solution last offered: its objective here, and whether the search goes on from it.
     fn judged(&mut self, _objective: f64, _taken: bool) {}
 
-    /// Returns the value of a parameter that can be changed while the search runs; `None` where it has none of that name.
+    /// Returns the value of a parameter that can be changed while the search runs; `None` where it has none of that
+    /// name.
     fn live(&self, _parameter: &str) -> Option<i64> {
         None
     }

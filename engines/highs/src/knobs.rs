@@ -56,7 +56,7 @@ pub fn knobs() -> Vec<ParamInfo> {
     .collect()
 }
 
-/// Whether the knobs ask for a helper process, see [`crate::solve::SolveRequest::isolated`].
+/// Returns `true` if the knobs ask for a solver process, see [`crate::solve::SolveRequest::isolated`].
 pub fn isolated(params: &Params) -> bool {
     params.text("solver_process") != Some("own")
 }

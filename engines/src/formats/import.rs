@@ -55,7 +55,7 @@ impl Product {
 pub struct Imported {
     /// The scenario or plan.
     pub product: Product,
-    /// What was found, skipped and assumed, as lines for a person.
+    /// Findings, omissions and assumptions, as lines for a person.
     pub lines: Vec<String>,
     /// The same as data.
     pub summary: serde_json::Value,

@@ -31,7 +31,7 @@ const INLINE: &str = "inline";
 const BESIDE: &str = "beside";
 /// There is no picture.
 const NO_PICTURE: &str = "none";
-/// What is put behind the name of a report to name its picture.
+/// Ending behind the name of a report that names its picture.
 const PICTURE_ENDING: &str = ".svg";
 /// Every table.
 const ALL: &str = "all";

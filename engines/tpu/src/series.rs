@@ -25,7 +25,7 @@ pub const DELIVERED: &str = "delivered";
 /// Mean latency over the offered rate.
 pub const LATENCY_CYCLES: &str = "latency_cycles";
 
-/// What names of the series of two-length bounds begin with.
+/// Beginning of the names of series of two-length bounds.
 const TWO_LENGTH: &str = "two_length_";
 
 /// Two-length bounds of designs, with the length of an electrical and of an optical link.

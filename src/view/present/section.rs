@@ -6,11 +6,13 @@
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
 //! | [`spans`] | intervals of time by lane |
-//! | [`panes`] | the panes of sections, worked out on a helper thread |
+//! | [`pane`] | one section as a pane, worked out on a helper thread |
+//! | [`panes`] | the sections of a kind as panes |
 
 mod curves;
 mod list;
 mod matrix;
+pub mod pane;
 pub mod panes;
 mod spans;
 #[cfg(test)]
@@ -23,6 +25,7 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
 use lightbay_core::report::{Block, Body, Phrase, Section, Tone as Meaning};
 use lightbay_widgets::{Hits, PaneState as Shown, Piece, Tone};
+use list::ListBlock;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -33,10 +36,27 @@ const SENTENCE: u16 = 7;
 /// A picture has at least this many rows beside lists; without them it stands alone.
 const PICTURE: u16 = 8;
 
+/// A section with its lists, ready to be drawn: made on a helper thread, because a list may have thousands of rows.
+#[derive(Debug)]
+pub struct Prepared {
+    section: Section,
+    /// By block; `None` for pictures.
+    lists: Vec<Option<Arc<ListBlock>>>,
+}
+
+impl Prepared {
+    /// Prepares the lists of a section.
+    pub fn new(section: Section) -> Self {
+        let list = |index| ListBlock::new(&section, index).map(Arc::new);
+        let lists = (0..section.blocks.len()).map(list).collect();
+        Self { section, lists }
+    }
+}
+
 /// A section on the screen: what is drawn of it, filled when the section or its form changes.
 #[derive(Debug, Default)]
 pub struct SectionView {
-    of: Option<(Arc<Section>, u8)>,
+    of: Option<(Arc<Prepared>, u8)>,
     list: list::List,
     picture: Option<Picture>,
     items: Arc<[Item]>,
@@ -61,13 +81,14 @@ impl SectionView {
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
-        section: &Arc<Section>,
+        prepared: &Arc<Prepared>,
         before: Vec<Piece>,
         area: Rect,
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
-        self.fill(input, section);
+        self.fill(input, prepared);
+        let section = &prepared.section;
         let mut context = before;
         if area.width >= 60 {
             context.extend(pieces(&section.context));
@@ -90,7 +111,7 @@ impl SectionView {
         }
         drawn.items = Arc::clone(&self.items);
         let selected = input.state.selected.filter(|id| self.items.iter().any(|item| item.id == *id));
-        let sentence = self.sentence(selected);
+        let sentence = self.sentence(section, selected);
         if sentence_row > 0 {
             line(&input.app.look.theme, &sentence, below(inner), buf);
         }
@@ -101,12 +122,13 @@ impl SectionView {
     }
 
     /// Prepares the rows of a section that was not shown before.
-    fn fill(&mut self, input: &PaneInput<'_>, section: &Arc<Section>) {
+    fn fill(&mut self, input: &PaneInput<'_>, prepared: &Arc<Prepared>) {
         let form = input.state.mode;
-        if self.of.as_ref().is_some_and(|(of, shown)| Arc::ptr_eq(of, section) && *shown == form) {
+        if self.of.as_ref().is_some_and(|(of, shown)| Arc::ptr_eq(of, prepared) && *shown == form) {
             return;
         }
-        self.of = Some((Arc::clone(section), form));
+        self.of = Some((Arc::clone(prepared), form));
+        let section = &prepared.section;
         let name = input.mode();
         let is_shown = |block: &&Block| name.is_empty() || block.name == name;
         let blocks: Vec<(usize, &Block)> =
@@ -117,7 +139,8 @@ impl SectionView {
             Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
             Body::Facts(_) | Body::Table(_) => None,
         });
-        self.list = list::List::new(section, &blocks);
+        let lists = blocks.iter().filter_map(|(at, _)| prepared.lists.get(*at)?.clone());
+        self.list = list::List::new(lists);
         let mut items = self.list.items();
         let first = items.len() as u32;
         match &self.picture {
@@ -168,9 +191,10 @@ impl SectionView {
     }
 
     /// The sentence on an item; on the first one of the list until one is chosen.
-    fn sentence(&self, selected: Option<ItemId>) -> Vec<Piece> {
-        let chosen = selected.and_then(|id| self.list.sentence(id).or_else(|| self.of_picture(id)));
-        chosen.or_else(|| self.list.first_sentence()).map_or_else(Vec::new, |phrase| pieces(&phrase))
+    fn sentence(&self, section: &Section, selected: Option<ItemId>) -> Vec<Piece> {
+        let of = |id| self.list.sentence(section, id).or_else(|| self.of_picture(id));
+        let phrase = selected.or_else(|| self.list.first()).and_then(of);
+        phrase.map_or_else(Vec::new, |phrase| pieces(&phrase))
     }
 
     fn of_picture(&self, id: ItemId) -> Option<Phrase> {
@@ -185,13 +209,13 @@ impl SectionView {
     fn details(&self, section: &Section, selected: Option<ItemId>) -> Vec<String> {
         let mut lines = section.remarks.clone();
         if let Some(id) = selected.or_else(|| self.list.first()) {
-            let own = self.list.details(id);
+            let own = self.list.details(section, id);
             if !own.is_empty() && !lines.is_empty() {
                 lines.push(String::new());
             }
             lines.extend(own);
         }
-        let all = self.list.sentences();
+        let all = self.list.sentences(section);
         if !all.is_empty() {
             lines.push(String::new());
             lines.extend(all);

@@ -68,6 +68,17 @@ pub enum Value {
     Flag(bool),
 }
 
+impl Value {
+    /// The number, of a value that is one.
+    pub const fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::Int(value) => Some(*value as f64),
+            Self::Float(value) => Some(*value),
+            Self::None | Self::Text(_) | Self::Flag(_) => None,
+        }
+    }
+}
+
 macro_rules! value_from {
     ($($type:ty => $variant:ident as $as:ty),* $(,)?) => {
         $(impl From<$type> for Value {

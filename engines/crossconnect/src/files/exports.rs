@@ -10,10 +10,11 @@
 //! | `csv` | people, spreadsheets |
 //! | `svg` | people in a review |
 //!
-//! Beside the files of every format but `csv` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as comments.
-//! All but `csv` make one file for every switch that changes, removals first, ending with the command that reads the state back,
-//! and one that takes the change back. A plan in several batches makes one file per batch and switch: a batch has to be done on
-//! all switches before the next one begins, and TL1 has no comments that could mark it. Files of a batch sort together.
+//! Beside the files of every format but `csv` stands the list of all ports (`.ports.csv`), which TL1 cannot hold as
+//! comments. All but `csv` make one file for every switch that changes, removals first, ending with the command that
+//! reads the state back, and one that takes the change back. A plan in several batches makes one file per batch and
+//! switch: a batch has to be done on all switches before the next one begins, and TL1 has no comments that could mark
+//! it. Files of a batch sort together.
 
 use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of, text_knob};
 use crate::files::devices::{Device, devices};
@@ -67,7 +68,7 @@ pub struct File {
     pub beside: Option<&'static str>,
     /// The switch that its commands are for; a number of [`Device`], so that a pair of boxes has two.
     pub switch: Option<u32>,
-    /// Whether it leads back to what was before.
+    /// Set for a file that leads back to the state before.
     pub rollback: bool,
     /// Connections that it takes down.
     pub removes: usize,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Number of the random stream that seeds the solver.
 const STREAM: u64 = 31;
 
-/// What a bound covers if orientations are chosen first.
+/// Words on the cover of a bound if orientations are chosen first.
 const COVERS: &str = "plans with the orientation that was chosen first";
 
 /// Solves the exact model from a solution, if there is one, with at most so many nodes.
@@ -92,7 +92,7 @@ pub(super) fn prove(
 struct PlanReader {
     session: Arc<TaskSession>,
     program: ExactProgram,
-    /// Whether the model has one orientation only.
+    /// Set for a model with one orientation only.
     fixed: bool,
 }
 

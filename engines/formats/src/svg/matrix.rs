@@ -14,9 +14,9 @@ const GAP: f64 = 6.0;
 pub struct Entry {
     /// The count.
     pub count: u64,
-    /// How the cell is filled.
+    /// Fill of the cell.
     pub fill: Fill,
-    /// What viewers tell of it.
+    /// Description that viewers show.
     pub about: String,
 }
 
@@ -44,7 +44,8 @@ impl Matrix {
 
     /// Draws the square below `at`, no wider than `width`, and returns where it ends.
     ///
-    /// Counts are written where cells are wide enough; names of rows and columns that would touch each other are left out.
+    /// Counts are written where cells are wide enough; names of rows and columns that would touch each other are left
+    /// out.
     pub fn draw(&self, drawing: &mut Drawing, at: (f64, f64), width: f64) -> f64 {
         let size = self.names.len();
         if size == 0 {

@@ -150,8 +150,8 @@ fn export_plan(
     }
 }
 
-/// The plan with its proof repeated by the checker where that can be done: what is written for a review should not rest on
-/// the word of the method.
+/// The plan with its proof repeated by the checker where that can be done: what is written for a review should not rest
+/// on the word of the method.
 fn confirmed(plan: &Arc<Checked<Training>>) -> Result<Arc<Checked<Training>>, Problems> {
     if plan.bound_trust() != BoundTrust::Claimed {
         return Ok(Arc::clone(plan));
@@ -172,7 +172,7 @@ pub(crate) fn reviewed(plan: &Arc<Checked<Training>>) -> Result<Vec<Arc<Checked<
     Ok(all)
 }
 
-/// What a plan reaches, what is proven of it, and how it stands to simple allocations. Nothing for several jobs, whose plans
+/// Standing of a plan: reached, proven, and beside simple allocations. Nothing for several jobs, whose plans
 /// are judged one by one.
 ///
 /// # Errors

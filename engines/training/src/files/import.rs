@@ -48,7 +48,7 @@ pub(crate) fn aicb_format() -> FormatInfo {
         .with(aicb_knobs())
 }
 
-/// What calls or a text of SimAI describe, as a scenario.
+/// Scenario that calls or a text of SimAI describe.
 ///
 /// # Errors
 /// As [`import_aicb`].

@@ -12,7 +12,7 @@ use lightbay_core::problem::{Problem, Problems};
 /// A scenario ready for the methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
-    /// What the methods work on.
+    /// The input of the methods.
     pub instance: Instance,
     /// Sizes of the job it was built from.
     pub job: Option<JobSummary>,

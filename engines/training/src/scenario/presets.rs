@@ -18,7 +18,7 @@ pub struct ModelPreset {
 pub struct JobPreset {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description, in one line.
     pub description: &'static str,
     /// Name of its model.
     pub model: &'static str,
@@ -205,7 +205,7 @@ pub const JOBS: &[JobPreset] = &[
 pub struct PairPreset {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description, in one line.
     pub description: &'static str,
     /// Name of the job.
     pub job: &'static str,

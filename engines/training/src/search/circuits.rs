@@ -1,4 +1,4 @@
-//! What searches over circuits find and hand over.
+//! Solutions that searches over circuits hand over.
 
 use crate::simulate::iteration::Trace;
 use std::sync::Arc;

@@ -66,7 +66,7 @@ impl Evaluator {
         changed
     }
 
-    /// Whether the makespan under these rates is exactly what [`PathModel`] computes.
+    /// Returns `true` if the makespan under these rates is exactly what [`PathModel`] computes.
     pub fn exact(&self, rates: Rates) -> bool {
         match rates {
             Rates::Fair => self.contention.sinks_only(),

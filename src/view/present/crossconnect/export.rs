@@ -34,7 +34,7 @@ pub struct Preview {
     pub additions: usize,
     /// The switch it is about, if it is about one.
     pub switch: Option<usize>,
-    /// Whether it leads back.
+    /// Set for a file that leads back.
     pub rollback: bool,
     /// The first of its lines, with what they do.
     pub first: Vec<(LineSort, String)>,

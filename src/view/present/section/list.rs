@@ -1,5 +1,5 @@
-//! Facts and tables of a section, one below the other, scrolled as one list. Numbers that a table marks for it are drawn
-//! as bars beside the columns.
+//! Facts and tables of a section, one below the other, scrolled as one list. Numbers that a table marks for it are
+//! drawn as bars beside the columns.
 
 use super::{item_id, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
@@ -7,11 +7,16 @@ use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use crate::view::present::rows::line;
 use lightbay_core::report::text::{self, in_column};
-use lightbay_core::report::{Block, Body, Facts, Phrase, Section, Table as Rows, Tone as Meaning, Value};
-use lightbay_widgets::{Column, Meter, Part, Piece, Table, TableRow, TableState, Tone, pieces_width, scroll};
+use lightbay_core::report::{
+    Body, Cell, Column as Heading, Fact, Facts, Phrase, Row, Section, Table as Rows, Tone as Meaning,
+};
+use lightbay_widgets::{
+    Column, Meter, Part as BarPart, Piece, Table, TableRow, TableState, Tone, pieces_width, scroll,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
+use std::sync::Arc;
 
 /// Least columns of the bars; without them the table stands alone.
 const BAR: u16 = 8;
@@ -25,18 +30,29 @@ const OPTIONAL: u8 = 3;
 /// Columns in front of a table: selection and marks.
 const PREFIX: u16 = 3;
 
-/// The lists of a section.
+/// More sentences than this are not listed: the rows themselves are on the screen.
+const SENTENCES: usize = 200;
+
+/// The lists of a section in the form that is shown.
 #[derive(Debug, Default)]
 pub struct List {
-    parts: Vec<ListBlock>,
+    parts: Vec<Part>,
     state: TableState,
 }
 
-/// A block of the list.
+/// A block with its place in the list.
 #[derive(Debug)]
-struct ListBlock {
+struct Part {
     /// Row of the list that it begins in.
     first: usize,
+    block: Arc<ListBlock>,
+}
+
+/// Facts or a table of a section, ready to be drawn.
+#[derive(Debug)]
+pub struct ListBlock {
+    /// Index of the block in its section.
+    index: usize,
     /// Heading, where there are several blocks.
     title: Option<String>,
     /// Draws the names of the columns.
@@ -47,93 +63,121 @@ struct ListBlock {
     full: f64,
 }
 
-/// A row with what is known of its item.
+/// A row with its bar.
 #[derive(Debug)]
 struct ListRow {
     row: TableRow,
     bar: Option<(f64, Tone)>,
-    sentence: Phrase,
-    details: Vec<String>,
 }
 
 impl ListBlock {
+    /// Prepares a block of a section by its index; `None` for a picture. Takes a while for thousands of rows.
+    pub fn new(section: &Section, index: usize) -> Option<Self> {
+        let block = section.blocks.get(index)?;
+        let title = (section.blocks.len() > 1 && !block.title.is_empty()).then(|| block.title.clone());
+        match &block.body {
+            Body::Facts(facts) => Some(Self::of_facts(index, title, facts)),
+            Body::Table(table) => Some(Self::of_table(index, title, table)),
+            Body::Matrix(_) | Body::Curves(_) | Body::Spans(_) => None,
+        }
+    }
+
     /// Rows above those of the items: heading and names of columns.
     fn above(&self) -> usize {
         usize::from(self.title.is_some()) + usize::from(self.heads)
     }
 
+    fn height(&self) -> usize {
+        self.above() + self.rows.len()
+    }
+
+    fn place_of(&self, id: ItemId) -> Option<usize> {
+        self.rows.iter().position(|row| row.row.id == id)
+    }
+}
+
+impl Part {
     fn end(&self) -> usize {
-        self.first + self.above() + self.rows.len()
+        self.first + self.block.height()
     }
 }
 
 impl List {
-    /// Prepares the facts and tables among the blocks of a section, given by their index.
-    pub fn new(section: &Section, blocks: &[(usize, &Block)]) -> Self {
-        let mut parts: Vec<ListBlock> = Vec::new();
-        for (index, block) in blocks {
-            let (columns, rows, heads, full) = match &block.body {
-                Body::Facts(facts) => of_facts(*index, facts),
-                Body::Table(table) => of_table(*index, table),
-                Body::Matrix(_) | Body::Curves(_) | Body::Spans(_) => continue,
-            };
+    /// Puts blocks one below the other.
+    pub fn new(blocks: impl Iterator<Item = Arc<ListBlock>>) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        for block in blocks {
             // A blank row keeps blocks apart.
             let first = parts.last().map_or(0, |last| last.end() + 1);
-            let title = (section.blocks.len() > 1 && !block.title.is_empty()).then(|| block.title.clone());
-            parts.push(ListBlock { first, title, heads, columns, rows, full });
+            parts.push(Part { first, block });
         }
         Self { parts, state: TableState::default() }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.parts.iter().all(|part| part.rows.is_empty())
+        self.parts.iter().all(|part| part.block.rows.is_empty())
     }
 
     /// Rows of the list in all.
     pub fn rows(&self) -> usize {
-        self.parts.last().map_or(0, ListBlock::end)
+        self.parts.last().map_or(0, Part::end)
     }
 
     /// The items by row of the list.
     pub fn items(&self) -> Vec<Item> {
-        let of_part = |part: &ListBlock| {
-            let first = part.first + part.above();
+        let of_part = |part: &Part| {
+            let first = part.first + part.block.above();
             let item = move |(at, row): (usize, &ListRow)| Item {
                 id: row.row.id,
                 row: (first + at) as u32,
                 place: 0.0,
             };
-            part.rows.iter().enumerate().map(item).collect::<Vec<_>>()
+            part.block.rows.iter().enumerate().map(item).collect::<Vec<_>>()
         };
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    fn find(&self, id: ItemId) -> Option<&ListRow> {
-        self.parts.iter().flat_map(|part| &part.rows).find(|row| row.row.id == id)
+    /// Block and row of an item.
+    fn find(&self, id: ItemId) -> Option<(usize, usize)> {
+        self.parts.iter().find_map(|part| Some((part.block.index, part.block.place_of(id)?)))
     }
 
     /// The first item.
     pub fn first(&self) -> Option<ItemId> {
-        self.parts.iter().flat_map(|part| &part.rows).next().map(|row| row.row.id)
+        self.parts.iter().flat_map(|part| &part.block.rows).next().map(|row| row.row.id)
     }
 
-    pub fn first_sentence(&self) -> Option<Phrase> {
-        self.first().and_then(|id| self.sentence(id))
-    }
-
-    pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
-        self.find(id).map(|row| row.sentence.clone())
+    /// The sentence on an item of a section.
+    pub fn sentence(&self, section: &Section, id: ItemId) -> Option<Phrase> {
+        let (block, row) = self.find(id)?;
+        sentence(&section.blocks.get(block)?.body, row)
     }
 
     /// Every figure of an item, one line each.
-    pub fn details(&self, id: ItemId) -> Vec<String> {
-        self.find(id).map_or_else(Vec::new, |row| row.details.clone())
+    pub fn details(&self, section: &Section, id: ItemId) -> Vec<String> {
+        let body = |block: usize| section.blocks.get(block).map(|block| &block.body);
+        match self.find(id).and_then(|(block, row)| Some((body(block)?, row))) {
+            Some((Body::Table(table), row)) => table.rows.get(row).map_or_else(Vec::new, |row| {
+                let line = |(label, value): (String, String)| format!("{label}  {value}");
+                figures(table, row).into_iter().map(line).chain(row.details.iter().cloned()).collect()
+            }),
+            Some((body, row)) => sentence(body, row).iter().map(Phrase::to_string).collect(),
+            None => Vec::new(),
+        }
     }
 
-    /// A sentence on every item that has one.
-    pub fn sentences(&self) -> Vec<String> {
-        let rows = self.parts.iter().flat_map(|part| &part.rows);
-        rows.map(|row| row.sentence.to_string()).collect()
+    /// A sentence on every item; none where there are very many.
+    pub fn sentences(&self, section: &Section) -> Vec<String> {
+        let rows: usize = self.parts.iter().map(|part| part.block.rows.len()).sum();
+        if rows > SENTENCES {
+            return Vec::new();
+        }
+        let of_part = |part: &Part| {
+            let body = section.blocks.get(part.block.index).map(|block| &block.body);
+            let rows = 0..part.block.rows.len();
+            rows.filter_map(|row| Some(sentence(body?, row)?.to_string())).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(of_part).collect()
     }
 
     /// Draws the rows that are in sight; returns the first of them and how many fit.
@@ -146,10 +190,10 @@ impl List {
     ) -> (usize, usize) {
         let height = usize::from(area.height).max(1);
         let at = input.state.selected.and_then(|id| {
-            let row = |part: &ListBlock| {
-                let at = part.rows.iter().position(|row| row.row.id == id)?;
+            let row = |part: &Part| {
+                let at = part.block.place_of(id)?;
                 // The names of the columns come into sight with the first row.
-                Some(if at == 0 { part.first } else { part.first + part.above() + at })
+                Some(if at == 0 { part.first } else { part.first + part.block.above() + at })
             };
             self.parts.iter().find_map(row)
         });
@@ -161,7 +205,7 @@ impl List {
                 continue;
             }
             self.state.selected = selected;
-            part.draw(
+            part.block.draw(
                 input,
                 (from - part.first, to - part.first),
                 (from - offset) as u16,
@@ -222,7 +266,7 @@ impl ListBlock {
         for (y, row) in (first..place.bottom()).zip(visible) {
             if let Some((value, tone)) = row.bar.filter(|(value, _)| *value > 0.0) {
                 let strip = Rect { x, y, width: place.right() - x, height: 1 };
-                (&Meter::new(theme, &[Part::new(value, tone, '#')], self.full)).render(strip, buf);
+                (&Meter::new(theme, &[BarPart::new(value, tone, '#')], self.full)).render(strip, buf);
             }
         }
     }
@@ -233,65 +277,70 @@ fn width(columns: &[Column]) -> u16 {
     columns.iter().enumerate().map(each).sum()
 }
 
-type Prepared = (Vec<Column>, Vec<ListRow>, bool, f64);
-
-fn of_facts(block: usize, facts: &Facts) -> Prepared {
-    let row = |(at, fact): (usize, &lightbay_core::report::Fact)| {
-        let text = text::cell(&fact.cell, fact.unit);
-        let meaning = if fact.cell.tone == Meaning::Text { Meaning::Answer } else { fact.cell.tone };
-        let cells = vec![
-            Piece::text(fact.label),
-            Piece::new(text.clone(), tone(fact.cell.tone)),
-            Piece::muted(fact.sentence.clone()),
+impl ListBlock {
+    fn of_facts(index: usize, title: Option<String>, facts: &Facts) -> Self {
+        let row = |(at, fact): (usize, &Fact)| {
+            let cells = vec![
+                Piece::text(fact.label),
+                Piece::new(text::cell(&fact.cell, fact.unit), tone(fact.cell.tone)),
+                Piece::muted(fact.sentence.clone()),
+            ];
+            ListRow { row: TableRow::item(item_id(index, at), cells), bar: None }
+        };
+        let rows: Vec<ListRow> = facts.facts.iter().enumerate().map(row).collect();
+        let columns = vec![
+            Column::left("", widest(&rows, 0, "")),
+            Column::left("", widest(&rows, 1, "")),
+            Column::left("", widest(&rows, 2, "")).priority(1).grow(),
         ];
-        let mut sentence = Phrase::new().muted(format!("> {}  ", fact.label)).with(text, meaning);
-        if !fact.sentence.is_empty() {
-            sentence = sentence.muted(format!("  {}", fact.sentence));
-        }
-        let details = vec![sentence.to_string()];
-        ListRow { row: TableRow::item(item_id(block, at), cells), bar: None, sentence, details }
-    };
-    let rows: Vec<ListRow> = facts.facts.iter().enumerate().map(row).collect();
-    let columns = vec![
-        Column::left("", widest(&rows, 0, "")),
-        Column::left("", widest(&rows, 1, "")),
-        Column::left("", widest(&rows, 2, "")).priority(1).grow(),
-    ];
-    (columns, rows, false, 0.0)
+        Self { index, title, heads: false, columns, rows, full: 0.0 }
+    }
+
+    fn of_table(index: usize, title: Option<String>, table: &Rows) -> Self {
+        let row = |(at, row): (usize, &Row)| {
+            let cell =
+                |(column, cell): (&Heading, &Cell)| Piece::new(in_column(cell, column.unit), tone(cell.tone));
+            let cells: Vec<Piece> = table.columns.iter().zip(&row.cells).map(cell).collect();
+            let bar = table.bar.and_then(|at| row.cells.get(at)).and_then(|cell| {
+                let tone = if cell.tone == Meaning::Text { Tone::Muted } else { tone(cell.tone) };
+                Some((cell.value.as_f64()?, tone))
+            });
+            let id = row.item.unwrap_or_else(|| item_id(index, at));
+            ListRow { row: TableRow::item(id, cells), bar }
+        };
+        let rows: Vec<ListRow> = table.rows.iter().enumerate().map(row).collect();
+        let column = |(at, column): (usize, &Heading)| {
+            let heading = column.heading();
+            let width = widest(&rows, at, &heading);
+            let shown = if column.right {
+                Column::right(heading, width)
+            } else {
+                Column::left(heading, width.min(WORDS))
+            };
+            shown.priority(column.priority)
+        };
+        let columns = table.columns.iter().enumerate().map(column).collect();
+        let full = rows.iter().filter_map(|row| row.bar).map(|bar| bar.0).fold(0.0, f64::max);
+        Self { index, title, heads: true, columns, rows, full }
+    }
 }
 
-fn of_table(block: usize, table: &Rows) -> Prepared {
-    let row = |(at, row): (usize, &lightbay_core::report::Row)| {
-        let cell = |(column, cell): (&lightbay_core::report::Column, &lightbay_core::report::Cell)| {
-            Piece::new(in_column(cell, column.unit), tone(cell.tone))
-        };
-        let cells: Vec<Piece> = table.columns.iter().zip(&row.cells).map(cell).collect();
-        let bar = table.bar.and_then(|at| row.cells.get(at)).and_then(|cell| {
-            let tone = if cell.tone == Meaning::Text { Tone::Muted } else { tone(cell.tone) };
-            Some((amount(&cell.value)?, tone))
-        });
-        let figures = figures(table, row);
-        let sentence = if row.sentence.is_empty() { worded(&figures) } else { row.sentence.clone() };
-        let mut details: Vec<String> =
-            figures.iter().map(|(label, value)| format!("{label}  {value}")).collect();
-        details.extend(row.details.iter().cloned());
-        let id = row.item.unwrap_or_else(|| item_id(block, at));
-        ListRow { row: TableRow::item(id, cells), bar, sentence, details }
-    };
-    let rows: Vec<ListRow> = table.rows.iter().enumerate().map(row).collect();
-    let column = |(at, column): (usize, &lightbay_core::report::Column)| {
-        let heading = column.heading();
-        let width = widest(&rows, at, &heading);
-        let shown = if column.right {
-            Column::right(heading, width)
-        } else {
-            Column::left(heading, width.min(WORDS))
-        };
-        shown.priority(column.priority)
-    };
-    let columns = table.columns.iter().enumerate().map(column).collect();
-    let full = rows.iter().filter_map(|row| row.bar).map(|bar| bar.0).fold(0.0, f64::max);
-    (columns, rows, true, full)
+/// The sentence on a row of facts or of a table: that of the kind, or one made of its figures.
+fn sentence(body: &Body, row: usize) -> Option<Phrase> {
+    match body {
+        Body::Facts(facts) => facts.facts.get(row).map(of_fact),
+        Body::Table(table) => table.rows.get(row).map(|row| {
+            if row.sentence.is_empty() { worded(&figures(table, row)) } else { row.sentence.clone() }
+        }),
+        Body::Matrix(_) | Body::Curves(_) | Body::Spans(_) => None,
+    }
+}
+
+fn of_fact(fact: &Fact) -> Phrase {
+    let meaning = if fact.cell.tone == Meaning::Text { Meaning::Answer } else { fact.cell.tone };
+    let phrase =
+        Phrase::new().muted(format!("> {}  ", fact.label)).with(text::cell(&fact.cell, fact.unit), meaning);
+    if fact.sentence.is_empty() { phrase } else { phrase.muted(format!("  {}", fact.sentence)) }
 }
 
 /// Columns that the widest cell of a column takes, its heading included.
@@ -303,7 +352,7 @@ fn widest(rows: &[ListRow], column: usize, heading: &str) -> u16 {
 }
 
 /// The figures of a row with their labels and units.
-fn figures(table: &Rows, row: &lightbay_core::report::Row) -> Vec<(String, String)> {
+fn figures(table: &Rows, row: &Row) -> Vec<(String, String)> {
     let columns = table.columns.iter().zip(&row.cells);
     columns.map(|(column, cell)| (column.label.clone(), text::cell(cell, column.unit))).collect()
 }
@@ -316,12 +365,4 @@ fn worded(figures: &[(String, String)]) -> Phrase {
         phrase = phrase.muted(format!("  {label} ")).text(value.clone());
     }
     phrase
-}
-
-const fn amount(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(value) => Some(*value as f64),
-        Value::Float(value) => Some(*value),
-        Value::None | Value::Text(_) | Value::Flag(_) => None,
-    }
 }

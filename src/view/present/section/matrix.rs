@@ -5,7 +5,7 @@ use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
 use lightbay_core::report::text::{self, in_column};
-use lightbay_core::report::{Matrix, Phrase, Tone as Meaning, Value};
+use lightbay_core::report::{Matrix, Phrase, Tone as Meaning};
 use lightbay_widgets::{Label, Theme, Tile, TileFlag, Tiles, TilesState, Tone, pieces_width, scroll};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,20 +22,22 @@ pub struct MatrixView {
     rows: Vec<Label>,
     heads: Vec<Label>,
     tiles: Vec<Tile>,
-    /// The columns in sight, when not all are.
+    /// The columns in sight, padded to the same width.
     window: Vec<Tile>,
+    /// First column, columns and width that the window was made for.
+    window_of: (usize, usize, u16),
     state: TilesState,
 }
 
 impl MatrixView {
     /// Prepares the matrix of a block, given by its index.
     pub fn new(block: usize, matrix: &Matrix) -> Self {
-        let amounts = || matrix.cells.iter().filter_map(|cell| amount(&cell.value));
+        let amounts = || matrix.cells.iter().filter_map(|cell| cell.value.as_f64());
         let (low, high) = amounts()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let tile = |cell: &lightbay_core::report::Cell| {
             let shade =
-                amount(&cell.value).filter(|_| matrix.shaded && high > low && cell.tone == Meaning::Text);
+                cell.value.as_f64().filter(|_| matrix.shaded && high > low && cell.tone == Meaning::Text);
             Tile {
                 text: in_column(cell, matrix.unit).into(),
                 tone: shade.map_or_else(
@@ -52,6 +54,7 @@ impl MatrixView {
             tiles: matrix.cells.iter().map(tile).collect(),
             matrix: matrix.clone(),
             window: Vec::new(),
+            window_of: (0, 0, 0),
             state: TilesState::default(),
         }
     }
@@ -105,12 +108,15 @@ impl MatrixView {
         let pitch = if fitting(whole) >= width { whole } else { digits.max(heads.min(HEAD)).max(1) + 1 };
         let room = fitting(pitch).clamp(1, width);
         let first = scroll::follow(input.state.column, at.map(|at| at.1), room, width);
-        self.window.clear();
-        for row in self.tiles.chunks(width) {
-            self.window.extend(row[first..first + room].iter().map(|tile| Tile {
-                text: format!("{:>1$}", tile.text.as_ref(), usize::from(pitch - 1)).into(),
-                ..tile.clone()
-            }));
+        if self.window_of != (first, room, pitch) {
+            self.window_of = (first, room, pitch);
+            self.window.clear();
+            for row in self.tiles.chunks(width) {
+                self.window.extend(row[first..first + room].iter().map(|tile| Tile {
+                    text: format!("{:>1$}", tile.text.as_ref(), usize::from(pitch - 1)).into(),
+                    ..tile.clone()
+                }));
+            }
         }
         self.state.selected = at.filter(|_| input.focused).map(|(row, column)| (row, column - first));
         self.state.row_offset = scroll::follow(
@@ -136,12 +142,4 @@ fn ending(name: &str, columns: usize) -> Label {
     }
     let kept: String = name.chars().skip(letters - columns.saturating_sub(1)).collect();
     format!("…{kept}").into()
-}
-
-const fn amount(value: &Value) -> Option<f64> {
-    match value {
-        Value::Int(value) => Some(*value as f64),
-        Value::Float(value) => Some(*value),
-        Value::None | Value::Text(_) | Value::Flag(_) => None,
-    }
 }

@@ -1,148 +1,105 @@
-//! Panes of sections: worked out on a helper thread, shown until there is something newer.
+//! The sections of a kind as panes.
 
-use super::SectionView;
+use super::pane::{SectionPane, Wanted};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
 use crate::app::plans::PlanRef;
-use crate::view::present::desk::Desk;
+use crate::view::present::PaneInput;
 use crate::view::present::explained::no_plan;
-use crate::view::present::{PaneInput, Title, frame};
 use lightbay_core::clock::Deadline;
-use lightbay_core::report::{Section, SectionInfo, Unavailable};
-use lightbay_engines::{AnyPlan, AnyScenario, sections};
-use lightbay_widgets::{PaneState as Shown, Piece};
+use lightbay_core::problem::Problems;
+use lightbay_core::report::section::SectionOf;
+use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_engines::{AnyScenario, sections};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
-/// Longest work for a pane: the helper thread serves all of them.
-pub const LONGEST: Duration = Duration::from_secs(8);
-
-/// Tells their jobs from those of the own panes of a kind, which count from 0.
-const SORT: u64 = u64::MAX;
-
-/// Sections that stay in memory.
-const KEPT: usize = 12;
+/// Tells their jobs, by number of the pane, from those of the own panes of a kind, which count from 0.
+const SORT: u64 = 1 << 32;
 
 /// The scenario or plan that a section is of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 enum Subject {
     /// A plan in memory: numbers begin again when another scenario is opened.
     Plan(u64, PlanRef),
-    /// A scenario by its hash.
-    Scenario(String),
+    /// A scenario with its hash.
+    Scenario(String, AnyScenario),
 }
 
-/// A section that was worked out, or the sentence and the remedy of one that is not there.
-pub type Outcome = Result<Arc<Section>, (String, String)>;
+impl PartialEq for Subject {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Plan(number, plan), Self::Plan(other, other_plan)) => {
+                number == other && plan == other_plan
+            }
+            // The hash stands for all of it.
+            (Self::Scenario(sha256, _), Self::Scenario(other, _)) => sha256 == other,
+            _ => false,
+        }
+    }
+}
 
-/// Sections of the kind that is open.
-#[derive(Debug)]
+impl Subject {
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
+        let of = |report: Result<Box<dyn Report + '_>, Problems>| {
+            report.map_err(Unavailable::failed)?.section(name, deadline)
+        };
+        match self {
+            Self::Plan(_, plan) => of(plan.0.report()),
+            Self::Scenario(_, scenario) => of(scenario.report()),
+        }
+    }
+}
+
+/// Sections of the kind that is open, by number of the pane.
+#[derive(Debug, Default)]
 pub struct SectionPanes {
-    worked: Desk<(Subject, &'static str), Outcome>,
-    views: BTreeMap<&'static str, SectionView>,
-    /// The last ones that were drawn: they stay on the screen until the next are ready.
-    last: BTreeMap<&'static str, Arc<Outcome>>,
+    panes: BTreeMap<u8, SectionPane<Subject>>,
 }
 
 impl SectionPanes {
-    /// Nothing worked out yet.
-    pub fn new() -> Self {
-        Self { worked: Desk::new(SORT, KEPT), views: BTreeMap::new(), last: BTreeMap::new() }
-    }
-
-    /// Takes in what a helper thread made; gives back what is of another sort.
+    /// Takes in what a helper thread made; gives back what is not of a section.
     ///
     /// # Errors
     /// The result, if it is not a section.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.worked.accept(key, result)
+        let number = key.variant.checked_sub(SORT).and_then(|number| u8::try_from(number).ok());
+        match number.and_then(|number| self.panes.get_mut(&number)) {
+            Some(pane) => pane.accept(key, result),
+            None => Err(result),
+        }
     }
 
-    /// Draws a section by its name, of the plan shown or of the scenario where no plan is needed.
+    /// Draws a section of the plan shown, or of the scenario where no plan is needed.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         info: &'static SectionInfo,
         area: Rect,
         buf: &mut Buffer,
-        (drawn, out): (&mut PaneDrawn, &mut Drawn),
+        out: (&mut PaneDrawn, &mut Drawn),
     ) {
-        use lightbay_core::report::section::SectionOf;
         let app = input.app;
-        let nothing = Title { context: Vec::new(), value: Vec::new() };
-        let plan = app.shown_plan().map(|plan| (app.shown_key(), plan));
-        if plan.is_none() && info.of == SectionOf::Plan {
-            self.last.remove(info.name);
-            return no_plan(input, area, buf);
-        }
-        let Some(outcome) = self.look(input, info, plan, out) else {
-            let what = format!("section {}", info.name);
-            return frame(input, &nothing, Shown::Waiting(&what), area, buf);
-        };
-        match outcome {
-            Err(why) => {
-                let state = Shown::Failed { what: &why, remedy: "press V to check the plan" };
-                frame(input, &nothing, state, area, buf);
+        let number = input.info.number;
+        let new = || SectionPane::new(format!("section {}", info.name), SORT + u64::from(number));
+        let pane = self.panes.entry(number).or_insert_with(new);
+        let subject = match (app.shown_plan(), &app.work) {
+            (Some(plan), _) => Subject::Plan(app.shown_key(), PlanRef(plan.clone())),
+            (None, Some(work)) if info.of == SectionOf::Scenario => {
+                Subject::Scenario(work.now.sha256.clone(), work.now.scenario.clone())
             }
-            Ok(outcome) => match &*outcome {
-                Ok(section) => {
-                    let view = self.views.entry(info.name).or_default();
-                    view.draw(input, section, Vec::<Piece>::new(), area, buf, (drawn, out));
-                }
-                Err((what, remedy)) => frame(input, &nothing, Shown::Empty { what, remedy }, area, buf),
-            },
-        }
-    }
-
-    fn look(
-        &mut self,
-        input: &PaneInput<'_>,
-        info: &'static SectionInfo,
-        plan: Option<(u64, &AnyPlan)>,
-        out: &mut Drawn,
-    ) -> Option<Result<Arc<Outcome>, String>> {
-        let app = input.app;
-        let (subject, number) = match plan {
-            Some((key, plan)) => (Subject::Plan(key, PlanRef(plan.clone())), key),
-            None => (Subject::Scenario(app.work.as_ref()?.now.sha256.clone()), 0),
-        };
-        let job = JobKey { pane: input.pane, plan: number, size: (0, 0), variant: 0 };
-        let name = info.name;
-        let plan = plan.map(|(_, plan)| plan.clone());
-        let scenario = app.work.as_ref()?.now.scenario.clone();
-        let work = move || {
-            Ok(plan.as_ref().map_or_else(|| of_scenario(&scenario, name), |plan| of_plan(plan, name)))
-        };
-        match self.worked.look(&(subject, name), job, &mut out.jobs, work) {
-            Some(Ok(made)) => {
-                self.last.insert(name, Arc::clone(&made));
-                Some(Ok(made))
+            (None, _) => {
+                pane.forget();
+                return no_plan(input, area, buf);
             }
-            Some(Err(why)) => Some(Err(why)),
-            None => self.last.get(name).map(|last| Ok(Arc::clone(last))),
-        }
+        };
+        let plan = if let Subject::Plan(number, _) = &subject { *number } else { 0 };
+        let key = subject.clone();
+        let work = move |deadline: Deadline| subject.section(info.name, deadline);
+        pane.draw(input, Some(Wanted { key, plan, work }), Vec::new(), area, buf, out);
     }
-}
-
-fn of_plan(plan: &AnyPlan, name: &str) -> Outcome {
-    let report = plan.report().map_err(|problems| (problems.to_string(), String::new()))?;
-    ready(report.section(name, Deadline::after(LONGEST)))
-}
-
-fn of_scenario(scenario: &AnyScenario, name: &str) -> Outcome {
-    let report = scenario.report().map_err(|problems| (problems.to_string(), String::new()))?;
-    ready(report.section(name, Deadline::after(LONGEST)))
-}
-
-/// A section for the screen, or the words of the pane in its place.
-pub fn ready(section: Result<Section, Unavailable>) -> Outcome {
-    section.map(Arc::new).map_err(|unavailable| match unavailable {
-        Unavailable::Absent { because, remedy } => (because, remedy),
-        Unavailable::Failed(why) => (why, String::new()),
-    })
 }
 
 /// Panes of a kind behind its own ones have no place of their own on the screen: they are opened by number, list or

@@ -1,6 +1,6 @@
 //! Rows, items and sentences of sections, without a terminal.
 
-use super::list::List;
+use super::list::{List, ListBlock};
 use super::matrix::MatrixView;
 use super::spans::SpansView;
 use super::*;
@@ -22,8 +22,8 @@ fn section() -> Section {
 }
 
 fn list(section: &Section) -> List {
-    let blocks: Vec<(usize, &Block)> = section.blocks.iter().enumerate().collect();
-    List::new(section, &blocks)
+    let blocks = 0..section.blocks.len();
+    List::new(blocks.filter_map(|index| ListBlock::new(section, index).map(Arc::new)))
 }
 
 #[test]
@@ -42,10 +42,13 @@ fn sentences_are_those_of_the_kind_or_made_of_the_figures() {
     let section = section();
     let list = list(&section);
     let first = list.first().unwrap();
-    assert_eq!(list.sentence(first).unwrap().to_string(), "> makespan  12.500000 s  of one iteration");
-    assert_eq!(list.sentence(7).unwrap().to_string(), "> p0  ports 16  gains 2.000 ms");
-    assert_eq!(list.details(7), ["pod  p0", "ports  16", "gains  2.000 ms"]);
-    assert_eq!(list.sentences()[2], "> p1 is full");
+    assert_eq!(
+        list.sentence(&section, first).unwrap().to_string(),
+        "> makespan  12.500000 s  of one iteration"
+    );
+    assert_eq!(list.sentence(&section, 7).unwrap().to_string(), "> p0  ports 16  gains 2.000 ms");
+    assert_eq!(list.details(&section, 7), ["pod  p0", "ports  16", "gains  2.000 ms"]);
+    assert_eq!(list.sentences(&section)[2], "> p1 is full");
 }
 
 #[test]

@@ -3,38 +3,27 @@
 use super::Facts;
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::plans::PlanRef;
-use crate::view::present::desk::Desk;
-use crate::view::present::explained::fail;
-use crate::view::present::section::SectionView;
-use crate::view::present::section::panes::{LONGEST, Outcome, ready};
-use crate::view::present::{PaneInput, Title, frame};
+use crate::view::present::PaneInput;
+use crate::view::present::section::pane::{SectionPane, Wanted};
 use lightbay_core::clock::Deadline;
 use lightbay_engines::training::report::of_job;
-use lightbay_widgets::PaneState as Shown;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::sync::Arc;
-
-/// Results that are kept for plans looked at before.
-const KEPT: usize = 6;
 
 /// A section of one job as a pane.
 #[derive(Debug)]
 pub struct JobSection {
     name: &'static str,
-    waits_for: &'static str,
-    sort: u64,
-    worked: Desk<(u64, PlanRef), Outcome>,
-    /// The last one with its job: stays on the screen until the next of the same job is ready.
-    last: Option<(Option<String>, Arc<Outcome>)>,
-    view: SectionView,
+    pane: SectionPane<(u64, PlanRef)>,
+    /// The job shown last.
+    job: Option<String>,
 }
 
 impl JobSection {
     /// A section by its name, and the words for it while it is worked out; `sort` tells its jobs from those of others.
     pub fn new(name: &'static str, waits_for: &'static str, sort: u64) -> Self {
-        let worked = Desk::new(sort, KEPT);
-        Self { name, waits_for, sort, worked, last: None, view: SectionView::default() }
+        Self { name, pane: SectionPane::new(waits_for, sort), job: None }
     }
 
     /// Takes in what a helper thread made; gives back what is of another pane.
@@ -42,7 +31,7 @@ impl JobSection {
     /// # Errors
     /// The result, if it is not for this pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.worked.accept(key, result)
+        self.pane.accept(key, result)
     }
 
     pub fn draw(
@@ -54,38 +43,17 @@ impl JobSection {
         drawn: &mut PaneDrawn,
         out: &mut Drawn,
     ) {
-        let nothing = Title { context: Vec::new(), value: Vec::new() };
-        match self.look(input, facts, out) {
-            None => frame(input, &nothing, Shown::Waiting(self.waits_for), area, buf),
-            Some(Err(why)) => fail(input, &why, area, buf),
-            Some(Ok(outcome)) => match &*outcome {
-                Ok(section) => self.view.draw(input, section, facts.title(), area, buf, (drawn, out)),
-                Err((what, remedy)) => frame(input, &nothing, Shown::Empty { what, remedy }, area, buf),
-            },
+        if self.job != facts.job {
+            // That of one job says nothing about another.
+            self.job.clone_from(&facts.job);
+            self.pane.forget();
         }
-    }
-
-    /// The section for the plan shown, or the last one of the job while it is worked out.
-    fn look(
-        &mut self,
-        input: &PaneInput<'_>,
-        facts: &Facts,
-        out: &mut Drawn,
-    ) -> Option<Result<Arc<Outcome>, String>> {
         let current = input.app.shown_plan().filter(|_| input.app.shown_key() == facts.plan);
-        if let Some(plan) = current {
-            let job = JobKey { pane: input.pane, plan: facts.key, size: (0, 0), variant: self.sort };
+        let wanted = current.map(|plan| {
             let (of, name) = (Arc::clone(facts), self.name);
-            let made = self.worked.look(&(facts.key, PlanRef(plan.clone())), job, &mut out.jobs, move || {
-                Ok(ready(of_job(&of.scenario, &of.analysis, name, Deadline::after(LONGEST))))
-            });
-            match made {
-                Some(Ok(made)) => self.last = Some((facts.job.clone(), made)),
-                Some(Err(why)) => return Some(Err(why)),
-                None => {}
-            }
-        }
-        // That of one job says nothing about another.
-        self.last.iter().find(|(job, _)| *job == facts.job).map(|(_, last)| Ok(Arc::clone(last)))
+            let work = move |deadline: Deadline| of_job(&of.scenario, &of.analysis, name, deadline);
+            Wanted { key: (facts.key, PlanRef(plan.clone())), plan: facts.key, work }
+        });
+        self.pane.draw(input, wanted, facts.title(), area, buf, (drawn, out));
     }
 }

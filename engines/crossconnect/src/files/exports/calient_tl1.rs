@@ -1,5 +1,5 @@
-//! `calient_tl1`: TL1 commands of Calient S-series switches. A connection is entered, then activated; to take it down it is
-//! cancelled, then deleted.
+//! `calient_tl1`: TL1 commands of Calient S-series switches. A connection is entered, then activated; to take it down
+//! it is cancelled, then deleted.
 
 use super::Naming;
 use super::jobs::BoxJob;
@@ -10,7 +10,7 @@ use crate::files::devices::template::Role;
 
 /// Name of the format.
 pub const NAME: &str = "calient_tl1";
-/// What it is.
+/// Its sort.
 pub const HELP: &str =
     "TL1 commands for Calient S-series switches, a file per switch; fill in user and password.";
 

@@ -9,13 +9,13 @@ use lightbay_core::cells;
 
 /// Name of the format.
 pub const NAME: &str = "csv";
-/// What it is.
+/// Its sort.
 pub const HELP: &str = "The changes of all switches as one table in the order of execution, for people and spreadsheets; pods and ports count from 0, panel ports from 1 on each side of a switch.";
 
 /// The columns that are read back: pods and ports count from 0.
 pub const COLUMNS: [&str; 6] = ["ocs_id", "action", "pod_a", "port_a", "pod_b", "port_b"];
-/// The columns for people behind them: sides, numbers of the ports on their side of the switch from 1, names of the pods, and the
-/// batch from 1, of the way back in its own order (empty for what stays).
+/// The columns for people behind them: sides, numbers of the ports on their side of the switch from 1, names of the
+/// pods, and the batch from 1, of the way back in its own order (empty for what stays).
 pub const MORE_COLUMNS: [&str; 7] =
     ["side_a", "panel_a", "pod_name_a", "side_b", "panel_b", "pod_name_b", "batch"];
 

@@ -1,5 +1,5 @@
-//! `ocp_ocs`: connections after the optical switch model of the Open Compute Project, as a gNMI request. A server does the
-//! deletions of a request before its updates.
+//! `ocp_ocs`: connections after the optical switch model of the Open Compute Project, as a gNMI request. A server does
+//! the deletions of a request before its updates.
 
 use super::Naming;
 use super::jobs::BoxJob;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "ocp_ocs";
-/// What it is.
+/// Its sort.
 pub const HELP: &str = "gNMI requests after the optical switch model of the Open Compute Project (a draft), a request file for gnmic per switch.";
 
 /// Names of the modules, which the draft may change.

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 /// Name of the format.
 pub(super) const NAME: &str = "svg";
-/// What it is.
+/// Its sort.
 pub(super) const HELP: &str = "Picture for a review: circuits between pods before and after, and what every switch keeps, adds and removes; it prints in black and white.";
-/// What of a plan is not in it.
+/// Parts of a plan that are not in it.
 pub(super) const LEAVES_OUT: &[&str] = &["the ports", "the order of the batches"];
 
 /// Width of the picture.
@@ -64,7 +64,7 @@ impl Counts {
         self.kept + self.added
     }
 
-    /// What becomes of the circuits of a pair of pods.
+    /// Change of the circuits of a pair of pods.
     const fn fill(self) -> Fill {
         if self.after() > self.before() {
             ADDED

@@ -1,6 +1,7 @@
 //! `polatis_restconf`: requests to the HTTP interface of Polatis-class switches, as a shell script.
 //!
-//! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be the safer one.
+//! Changes are single requests, `DELETE` and `POST`. The whole state is one `PUT`, which users report to be the safer
+//! one.
 
 use super::jobs::BoxJob;
 use super::script::{LineSort, Script};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 /// Name of the format.
 pub const NAME: &str = "polatis_restconf";
-/// What it is.
+/// Its sort.
 pub const HELP: &str = "RESTCONF requests for Polatis-class switches, a shell script per switch that takes address and login from OCS_URL, OCS_USER and OCS_PASSWORD.";
 
 /// What every script begins with.

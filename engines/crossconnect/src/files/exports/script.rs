@@ -1,6 +1,6 @@
 //! Text of files, line by line, with what every line does to a connection.
 
-/// What a line of a file does.
+/// Effect of a line of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineSort {
     /// Takes a connection down, or belongs to what does.

@@ -8,7 +8,7 @@ use crate::files::devices::template::Role;
 
 /// Name of the format.
 pub const NAME: &str = "sonic_ocs";
-/// What it is.
+/// Its sort.
 pub const HELP: &str =
     "Shell commands for switches with SONiC (table OCS_CROSS_CONNECT), a script per switch to be run on it.";
 

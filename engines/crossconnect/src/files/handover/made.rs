@@ -24,7 +24,7 @@ const OCS_COUNT: &str = "ocs_count";
 /// Knob of scenarios that says what ports may meet.
 const WIRING: &str = "wiring";
 
-/// What can be asked for.
+/// Parameters that can be asked for.
 pub(crate) fn conversion() -> Conversion {
     Conversion {
         plans: vec![
@@ -131,7 +131,7 @@ pub(crate) fn convert(sources: Sources<'_>) -> Result<ConvertedScenario<Crosscon
     Ok(ConvertedScenario { scenario: Scenario { name: header.name, body }, notes: handed.notes })
 }
 
-/// Where the circuits are to stay; `None` if switches and ports are to be chosen anew.
+/// Places where circuits stay; `None` if switches and ports are to be chosen anew.
 fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&CircuitPlaces>, Problem> {
     match (&matrix.places, asked) {
         (None, Some(true)) => Err(Problem::new(
@@ -144,7 +144,7 @@ fn places(matrix: &CircuitMatrix, asked: Option<bool>) -> Result<Option<&Circuit
     }
 }
 
-/// What of the plan does not reach the scenario, one sentence each.
+/// Parts of the plan that do not reach the scenario, one sentence each.
 fn left_out(matrix: &CircuitMatrix, kept: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(places), false) = (&matrix.places, kept) {

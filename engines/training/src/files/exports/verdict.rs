@@ -1,4 +1,4 @@
-//! What a plan reaches and what is proven of it, in sentences that reports and pictures share.
+//! Standing of a plan, reached and proven, in sentences that reports and pictures share.
 
 use super::facts::Facts;
 use crate::Training;

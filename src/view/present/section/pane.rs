@@ -1,0 +1,99 @@
+//! One section as a pane: worked out on a helper thread, shown until there is something newer.
+
+use super::{Prepared, SectionView};
+use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
+use crate::view::present::desk::Desk;
+use crate::view::present::explained::fail;
+use crate::view::present::{PaneInput, Title, frame};
+use lightbay_core::clock::Deadline;
+use lightbay_core::report::{Section, Unavailable};
+use lightbay_widgets::{PaneState as Shown, Piece};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest work for a pane: the helper thread serves all of them.
+const LONGEST: Duration = Duration::from_secs(8);
+
+/// Sections that stay in memory, those of plans looked at before.
+const KEPT: usize = 6;
+
+/// A section that was worked out, or the reason why it is not there.
+type Outcome = Result<Arc<Prepared>, Unavailable>;
+
+/// Input of a section that is to be worked out.
+pub struct Wanted<K, W> {
+    /// Key that changes whenever the section does.
+    pub key: K,
+    /// Number of the plan, 0 for a scenario.
+    pub plan: u64,
+    /// Works the section out, until the deadline.
+    pub work: W,
+}
+
+/// A section as a pane, by the keys of what it is of.
+#[derive(Debug)]
+pub struct SectionPane<K> {
+    waits_for: String,
+    sort: u64,
+    worked: Desk<K, Outcome>,
+    /// The last one: stays on the screen until the next is ready.
+    last: Option<Arc<Outcome>>,
+    view: SectionView,
+}
+
+impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
+    /// Nothing worked out yet. `waits_for` names it while it is worked out, `sort` tells its jobs from those of others.
+    pub fn new(waits_for: impl Into<String>, sort: u64) -> Self {
+        let worked = Desk::new(sort, KEPT);
+        Self { waits_for: waits_for.into(), sort, worked, last: None, view: SectionView::default() }
+    }
+
+    /// Takes in what a helper thread made; gives back what is of another pane.
+    ///
+    /// # Errors
+    /// The result, if it is not for this pane.
+    pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
+        self.worked.accept(key, result)
+    }
+
+    /// Forgets what was shown last, where it says nothing about what comes next.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
+    /// Draws the section that is wanted, or the last one until that is ready. `before` stands in front of the words
+    /// behind the title.
+    pub fn draw<W>(
+        &mut self,
+        input: &PaneInput<'_>,
+        wanted: Option<Wanted<K, W>>,
+        before: Vec<Piece>,
+        area: Rect,
+        buf: &mut Buffer,
+        (drawn, out): (&mut PaneDrawn, &mut Drawn),
+    ) where
+        W: Fn(Deadline) -> Result<Section, Unavailable> + Send + Sync + 'static,
+    {
+        if let Some(Wanted { key, plan, work }) = wanted {
+            let job = JobKey { pane: input.pane, plan, size: (0, 0), variant: self.sort };
+            let prepare =
+                move || Ok(work(Deadline::after(LONGEST)).map(|section| Arc::new(Prepared::new(section))));
+            match self.worked.look(&key, job, &mut out.jobs, prepare) {
+                Some(Ok(made)) => self.last = Some(made),
+                Some(Err(why)) => return fail(input, &why, area, buf),
+                None => {}
+            }
+        }
+        let nothing = Title { context: Vec::new(), value: Vec::new() };
+        match self.last.as_deref() {
+            None => frame(input, &nothing, Shown::Waiting(&self.waits_for), area, buf),
+            Some(Ok(section)) => self.view.draw(input, section, before, area, buf, (drawn, out)),
+            Some(Err(Unavailable::Absent { because, remedy })) => {
+                frame(input, &nothing, Shown::Empty { what: because, remedy }, area, buf);
+            }
+            Some(Err(Unavailable::Failed(why))) => fail(input, why, area, buf),
+        }
+    }
+}
