@@ -8,12 +8,14 @@
 //! | [`value`] | cells: text and numbers with units, and what they mean |
 //! | [`phrase`] | sentences in parts with their meaning |
 //! | [`section`] | a section and the forms it can have |
+//! | [`table`] | rows with the same columns |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
 
 pub mod json;
 pub mod phrase;
 pub mod section;
+pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -21,9 +23,10 @@ pub mod value;
 
 pub use phrase::{Phrase, Words};
 pub use section::{
-    Block, Body, Column, Curve, Curves, Fact, Facts, Lane, Matrix, Point, Row, Section, SectionInfo,
-    SectionOf, Span, Spans, Table,
+    Block, Body, Curve, Curves, Fact, Facts, Lane, Matrix, Point, Section, SectionInfo, SectionOf, Span,
+    Spans,
 };
+pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 
 use crate::clock::Deadline;

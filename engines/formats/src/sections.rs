@@ -4,9 +4,9 @@ use crate::csv::Table as CsvTable;
 use crate::markdown::{Document, text as safe};
 use crate::value::Value as Field;
 use lightbay_core::problem::printable;
-use lightbay_core::report::section::{Curves, Facts, Matrix, Spans, Table};
 use lightbay_core::report::text::{Extent, grid, places};
 use lightbay_core::report::{Block, Body, Section, Value};
+use lightbay_core::report::{Curves, Facts, Matrix, Spans, Table};
 
 /// Writes a section into a document, below a heading of level 2.
 pub fn markdown(document: &mut Document, section: &Section, extent: Extent) {

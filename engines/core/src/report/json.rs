@@ -1,6 +1,7 @@
 //! Sections as JSON: an object of figures, or an array of rows. Numbers are in the base units of their names.
 
-use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans, Table};
+use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans};
+use super::table::{LoadSpan, Row, Table};
 use super::value::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -48,9 +49,15 @@ fn of_facts(facts: &Facts) -> Json {
 }
 
 fn of_table(table: &Table) -> Json {
-    let row = |row: &super::section::Row| {
+    let row = |row: &Row| {
         let cells = table.columns.iter().zip(&row.cells);
-        Json::Object(cells.map(|(column, cell)| (column.name.clone(), value(&cell.value))).collect())
+        let mut object: Map<String, Json> =
+            cells.map(|(column, cell)| (column.name.clone(), value(&cell.value))).collect();
+        if let Some(loads) = &table.loads {
+            let load = |load: &LoadSpan| json!([load.start_s, load.end_s, load.share]);
+            object.insert(loads.name.to_owned(), row.load.iter().map(load).collect());
+        }
+        Json::Object(object)
     };
     table.rows.iter().map(row).collect()
 }

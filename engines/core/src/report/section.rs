@@ -1,6 +1,7 @@
 //! A section of a report and the forms it can have.
 
 use super::phrase::Phrase;
+use super::table::Table;
 use super::value::{Cell, Tone, Unit};
 
 /// Description of a section that a kind can work out.
@@ -55,6 +56,8 @@ pub struct Section {
     pub context: Phrase,
     /// The one figure that answers the question of the section, for the title line of a screen.
     pub answer: Phrase,
+    /// One line on the marks of its picture, for a screen: `bar: share of the circuits in demand`.
+    pub legend: Phrase,
     /// Sentences above the body.
     pub remarks: Vec<String>,
     /// Blocks, one below the other.
@@ -99,6 +102,7 @@ impl Section {
             title: title.into(),
             context: Phrase::new(),
             answer: Phrase::new(),
+            legend: Phrase::new(),
             remarks: Vec::new(),
             blocks: Vec::new(),
         }
@@ -115,6 +119,13 @@ impl Section {
     #[must_use]
     pub fn answer(mut self, answer: impl Into<Phrase>) -> Self {
         self.answer = answer.into();
+        self
+    }
+
+    /// One line on the marks of its picture.
+    #[must_use]
+    pub fn legend(mut self, legend: impl Into<Phrase>) -> Self {
+        self.legend = legend.into();
         self
     }
 
@@ -153,6 +164,8 @@ pub struct Fact {
     pub cell: Cell,
     /// One sentence on it; may be empty.
     pub sentence: String,
+    /// Part of a sum: on a screen its bar begins where that of the part before it ended.
+    pub adds: bool,
 }
 
 impl Facts {
@@ -169,7 +182,19 @@ impl Facts {
         unit: Unit,
         cell: impl Into<Cell>,
     ) -> &mut Self {
-        self.facts.push(Fact { name, label, unit, cell: cell.into(), sentence: String::new() });
+        self.facts.push(Fact { name, label, unit, cell: cell.into(), sentence: String::new(), adds: false });
+        self
+    }
+
+    /// Adds a number that is part of a sum, with its unit.
+    pub fn part(
+        &mut self,
+        name: &'static str,
+        label: &'static str,
+        unit: Unit,
+        cell: impl Into<Cell>,
+    ) -> &mut Self {
+        self.facts.push(Fact { name, label, unit, cell: cell.into(), sentence: String::new(), adds: true });
         self
     }
 
@@ -184,136 +209,6 @@ impl Facts {
             last.sentence = sentence.into();
         }
         self
-    }
-}
-
-/// Rows with the same columns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// The columns.
-    pub columns: Vec<Column>,
-    /// The rows, those that matter most first where an overview shows only some.
-    pub rows: Vec<Row>,
-    /// Rows that an overview shows; the rest is shown when the section is asked for by name. 0 for all.
-    pub overview: usize,
-    /// Name of one row and of several: `task`, `tasks`.
-    pub of: [&'static str; 2],
-    /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
-    pub bar: Option<usize>,
-}
-
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// Name in JSON and CSV, with its unit: `start_s`.
-    pub name: String,
-    /// Heading, without the unit.
-    pub label: String,
-    /// Unit of its numbers.
-    pub unit: Unit,
-    /// Numbers stand to the right, words to the left.
-    pub right: bool,
-    /// Goes first when space is short: higher goes earlier, 0 never goes.
-    pub priority: u8,
-}
-
-/// A row of a table.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
-    /// One cell per column.
-    pub cells: Vec<Cell>,
-    /// The item that it selects, such as a task or a link, by its index.
-    pub item: Option<u32>,
-    /// One sentence on it, which says what the cells cannot; a screen words the cells where it is empty.
-    pub sentence: Phrase,
-    /// Lines of the details of the item.
-    pub details: Vec<String>,
-}
-
-impl Column {
-    /// A column of words.
-    pub fn words(name: impl Into<String>, label: impl Into<String>) -> Self {
-        Self { name: name.into(), label: label.into(), unit: Unit::NUMBER, right: false, priority: 0 }
-    }
-
-    /// A column of numbers.
-    pub fn numbers(name: impl Into<String>, label: impl Into<String>, unit: Unit) -> Self {
-        Self { unit, right: true, ..Self::words(name, label) }
-    }
-
-    /// A column of counts.
-    pub fn counts(name: impl Into<String>, label: impl Into<String>) -> Self {
-        Self::numbers(name, label, Unit::COUNT)
-    }
-
-    /// When it goes if space is short.
-    #[must_use]
-    pub const fn priority(mut self, priority: u8) -> Self {
-        self.priority = priority;
-        self
-    }
-
-    /// Heading with the unit: `start s`.
-    pub fn heading(&self) -> String {
-        if self.unit.symbol.is_empty() || self.label.is_empty() {
-            self.label.clone()
-        } else {
-            format!("{} {}", self.label, self.unit.symbol)
-        }
-    }
-}
-
-impl Row {
-    /// A row of cells.
-    pub fn new(cells: Vec<Cell>) -> Self {
-        Self { cells, ..Self::default() }
-    }
-
-    /// The item that it selects.
-    #[must_use]
-    pub const fn item(mut self, item: u32) -> Self {
-        self.item = Some(item);
-        self
-    }
-
-    /// One sentence on it.
-    #[must_use]
-    pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
-        self.sentence = sentence.into();
-        self
-    }
-}
-
-impl Table {
-    /// A table without rows. `of` names its rows: one and several.
-    pub fn new(of: [&'static str; 2], columns: Vec<Column>) -> Self {
-        Self { columns, rows: Vec::new(), overview: 0, of, bar: None }
-    }
-
-    /// Draws the numbers of a column, by its index, as bars too.
-    #[must_use]
-    pub const fn bar(mut self, column: usize) -> Self {
-        self.bar = Some(column);
-        self
-    }
-
-    /// Rows that an overview shows.
-    #[must_use]
-    pub const fn overview(mut self, rows: usize) -> Self {
-        self.overview = rows;
-        self
-    }
-
-    /// Adds a row of cells.
-    pub fn row(&mut self, cells: Vec<Cell>) -> &mut Row {
-        self.push(Row::new(cells))
-    }
-
-    /// Adds a row.
-    pub fn push(&mut self, row: Row) -> &mut Row {
-        self.rows.push(row);
-        let last = self.rows.len() - 1;
-        &mut self.rows[last]
     }
 }
 

@@ -89,3 +89,38 @@ fn figures_are_read_with_unit_and_note_and_written_in_base_units() {
     assert_eq!(shown.rows, [["loss", "28.610 ms, claimed; over the ideal network"]]);
     assert_eq!(json::section(&section), json!({ "loss_s": 0.02861, "remarks": ["Rates are planned."] }));
 }
+
+#[test]
+fn an_overview_picks_the_rows_that_rank_highest() {
+    let columns = vec![Column::words("task", "task"), Column::numbers("adds_s", "adds", Unit::MILLISECONDS)];
+    let mut table = Table::new(["task", "tasks"], columns).overview(2).rank(1);
+    for (name, adds_s) in [("a", 0.001), ("b", 0.003), ("c", 0.002)] {
+        table.row(vec![Cell::new(name), Cell::new(adds_s)]).mark = if name == "c" { "!" } else { "" };
+    }
+    let body = table.into();
+    assert_eq!(grid(&body, Extent::Overview).rows, [["b", "3.000"], ["c !", "2.000"]]);
+    assert_eq!(grid(&body, Extent::All).rows[0], ["a", "1.000"], "all of them stand in their own order");
+}
+
+#[test]
+fn rows_are_listed_in_the_orders_of_the_table() {
+    let columns = vec![Column::words("task", "task"), Column::counts("link", "link")];
+    let mut table =
+        Table::new(["task", "tasks"], columns).order("by link", vec![1, 0]).order("by name", vec![0]);
+    for (name, link) in [("b", Cell::new(10)), ("c", Cell::new(9)), ("a", Cell::new(10)), ("d", Cell::none())]
+    {
+        table.row(vec![Cell::new(name), link]);
+    }
+    assert_eq!(table.ordered("by link"), [3, 1, 2, 0], "numbers by size, ties by name, nothing first");
+    assert_eq!(table.ordered("by name"), [2, 0, 1, 3]);
+    assert_eq!(table.ordered("whatever"), [0, 1, 2, 3]);
+}
+
+#[test]
+fn loads_over_time_are_data_of_their_row() {
+    let mut table = Table::new(["link", "links"], vec![Column::words("link", "link")]);
+    table.loads = Some(LoadAxis { name: "demand", windows: vec![("", 0.0, 2.0)] });
+    table.row(vec![Cell::new("p0")]).load = vec![LoadSpan { start_s: 0.5, end_s: 1.0, share: 2.0 }];
+    let data = json::section(&Section::new("x", table));
+    assert_eq!(data, json!([{ "link": "p0", "demand": [[0.5, 1.0, 2.0]] }]));
+}

@@ -1,6 +1,7 @@
 //! Values and sections as plain text for a terminal or a log.
 
-use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans, Table};
+use super::section::{Block, Body, Curves, Facts, Matrix, Section, Spans};
+use super::table::{Row, Table};
 use super::value::{Cell, Unit, Value};
 use crate::problem::printable;
 use crate::quantity;
@@ -114,17 +115,22 @@ fn of_facts(facts: &Facts) -> Grid {
 }
 
 fn of_table(table: &Table, extent: Extent) -> Grid {
-    let most = match extent {
-        Extent::Overview if table.overview > 0 => table.overview,
-        _ => usize::MAX,
+    let row = |row: &Row| {
+        let cells = row.cells.iter().zip(&table.columns);
+        let mut cells: Vec<String> = cells.map(|(cell, column)| in_column(cell, column.unit)).collect();
+        if let Some(first) = cells.first_mut().filter(|_| !row.mark.is_empty()) {
+            let _ = write!(first, " {}", row.mark);
+        }
+        cells
     };
-    let row = |row: &super::section::Row| {
-        row.cells.iter().zip(&table.columns).map(|(cell, column)| in_column(cell, column.unit)).collect()
+    let rows = match extent {
+        Extent::Overview => table.overview_rows().into_iter().map(row).collect(),
+        Extent::All => table.rows.iter().map(row).collect(),
     };
     Grid {
         heads: table.columns.iter().map(|column| printable(&column.heading())).collect(),
         right: table.columns.iter().map(|column| column.right).collect(),
-        rows: table.rows.iter().take(most).map(row).collect(),
+        rows,
         total: table.rows.len(),
         of: table.of,
     }

@@ -1,5 +1,7 @@
 //! Cells of a report: text and numbers with units, and what they mean.
 
+use std::cmp::Ordering;
+
 /// Unit of a number: how data becomes what a person reads. Data is in the base unit that its name ends with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
@@ -75,6 +77,24 @@ impl Value {
             Self::Int(value) => Some(*value as f64),
             Self::Float(value) => Some(*value),
             Self::None | Self::Text(_) | Self::Flag(_) => None,
+        }
+    }
+
+    /// Order of two values of a column: nothing, then numbers, then words.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let rank = |value: &Self| match value {
+            Self::None => 0,
+            Self::Flag(_) => 1,
+            Self::Int(_) | Self::Float(_) => 2,
+            Self::Text(_) => 3,
+        };
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
+            (a, b) => match (a.as_f64(), b.as_f64()) {
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                _ => rank(self).cmp(&rank(other)),
+            },
         }
     }
 }

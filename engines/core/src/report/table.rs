@@ -1,0 +1,228 @@
+//! Tables of a section: rows with the same columns.
+
+use super::phrase::Phrase;
+use super::value::{Cell, Unit};
+use std::cmp::Ordering;
+
+/// Rows with the same columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, those that matter most first where an overview shows only some.
+    pub rows: Vec<Row>,
+    /// Rows that an overview shows; the rest is shown when the section is asked for by name. 0 for all.
+    pub overview: usize,
+    /// Name of one row and of several: `task`, `tasks`.
+    pub of: [&'static str; 2],
+    /// Index of the column by whose numbers an overview picks rows, the largest first; `None` for the first rows.
+    pub rank: Option<usize>,
+    /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
+    pub bar: Option<usize>,
+    /// Orders that a screen can list the rows in, by the name of its form.
+    pub orders: Vec<RowOrder>,
+    /// Loads over time that a screen draws beside the rows.
+    pub loads: Option<LoadAxis>,
+}
+
+/// Order of the rows of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowOrder {
+    /// Name of the form: `by slack`.
+    pub name: &'static str,
+    /// Columns by their index: ascending by the first, ties by the next.
+    pub columns: Vec<usize>,
+}
+
+/// Axis of the loads over time of the rows of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadAxis {
+    /// Name in JSON: `demand`.
+    pub name: &'static str,
+    /// Parts of the time by name of the form: from and to, s. The first is shown where no form has a name.
+    pub windows: Vec<(&'static str, f64, f64)>,
+}
+
+/// Load over a stretch of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadSpan {
+    /// Start, s.
+    pub start_s: f64,
+    /// End, s.
+    pub end_s: f64,
+    /// Share of what can be carried: 1 is full.
+    pub share: f64,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name in JSON and CSV, with its unit: `start_s`.
+    pub name: String,
+    /// Heading, without the unit.
+    pub label: String,
+    /// Unit of its numbers.
+    pub unit: Unit,
+    /// Numbers stand to the right, words to the left.
+    pub right: bool,
+    /// Goes first when space is short: higher goes earlier, 0 never goes.
+    pub priority: u8,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// One cell per column.
+    pub cells: Vec<Cell>,
+    /// The item that it selects, such as a task or a link, by its index.
+    pub item: Option<u32>,
+    /// One sentence on it, which says what the cells cannot; a screen words the cells where it is empty.
+    pub sentence: Phrase,
+    /// Lines of the details of the item.
+    pub details: Vec<String>,
+    /// Sign in front of it, such as `!` or `*`; empty for most.
+    pub mark: &'static str,
+    /// Loads over time, by start; what lies between two is without load.
+    pub load: Vec<LoadSpan>,
+}
+
+impl Column {
+    /// A column of words.
+    pub fn words(name: impl Into<String>, label: impl Into<String>) -> Self {
+        Self { name: name.into(), label: label.into(), unit: Unit::NUMBER, right: false, priority: 0 }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(name: impl Into<String>, label: impl Into<String>, unit: Unit) -> Self {
+        Self { unit, right: true, ..Self::words(name, label) }
+    }
+
+    /// A column of counts.
+    pub fn counts(name: impl Into<String>, label: impl Into<String>) -> Self {
+        Self::numbers(name, label, Unit::COUNT)
+    }
+
+    /// When it goes if space is short.
+    #[must_use]
+    pub const fn priority(mut self, priority: u8) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Heading with the unit: `start s`.
+    pub fn heading(&self) -> String {
+        if self.unit.symbol.is_empty() || self.label.is_empty() {
+            self.label.clone()
+        } else {
+            format!("{} {}", self.label, self.unit.symbol)
+        }
+    }
+}
+
+impl Row {
+    /// A row of cells.
+    pub fn new(cells: Vec<Cell>) -> Self {
+        Self { cells, ..Self::default() }
+    }
+
+    /// The item that it selects.
+    #[must_use]
+    pub const fn item(mut self, item: u32) -> Self {
+        self.item = Some(item);
+        self
+    }
+
+    /// One sentence on it.
+    #[must_use]
+    pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
+        self.sentence = sentence.into();
+        self
+    }
+
+    /// Sign in front of it.
+    #[must_use]
+    pub const fn mark(mut self, mark: &'static str) -> Self {
+        self.mark = mark;
+        self
+    }
+}
+
+impl Table {
+    /// A table without rows. `of` names its rows: one and several.
+    pub fn new(of: [&'static str; 2], columns: Vec<Column>) -> Self {
+        Self { columns, of, ..Self::default() }
+    }
+
+    /// Column, by its index, by whose numbers an overview picks rows.
+    #[must_use]
+    pub const fn rank(mut self, column: usize) -> Self {
+        self.rank = Some(column);
+        self
+    }
+
+    /// Adds an order that a screen can list the rows in.
+    #[must_use]
+    pub fn order(mut self, name: &'static str, columns: Vec<usize>) -> Self {
+        self.orders.push(RowOrder { name, columns });
+        self
+    }
+
+    /// Rows of an overview, those that matter most first.
+    pub fn overview_rows(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        if self.overview == 0 {
+            return rows;
+        }
+        if let Some(column) = self.rank {
+            let number = |row: &Row| row.cells.get(column).and_then(|cell| cell.value.as_f64());
+            rows.sort_by(|a, b| {
+                let [a, b] = [a, b].map(|row| number(row).unwrap_or(f64::NEG_INFINITY));
+                b.total_cmp(&a)
+            });
+        }
+        rows.truncate(self.overview);
+        rows
+    }
+
+    /// Indexes of the rows in one of the orders; as they are for another name.
+    pub fn ordered(&self, name: &str) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.rows.len()).collect();
+        if let Some(order) = self.orders.iter().find(|order| order.name == name) {
+            let cell = |row: usize, column: usize| self.rows[row].cells.get(column).map(|cell| &cell.value);
+            rows.sort_by(|a, b| {
+                let by = |column: &usize| match (cell(*a, *column), cell(*b, *column)) {
+                    (Some(a), Some(b)) => a.order(b),
+                    (a, b) => a.is_some().cmp(&b.is_some()),
+                };
+                order.columns.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+            });
+        }
+        rows
+    }
+
+    /// Draws the numbers of a column, by its index, as bars too.
+    #[must_use]
+    pub const fn bar(mut self, column: usize) -> Self {
+        self.bar = Some(column);
+        self
+    }
+
+    /// Rows that an overview shows.
+    #[must_use]
+    pub const fn overview(mut self, rows: usize) -> Self {
+        self.overview = rows;
+        self
+    }
+
+    /// Adds a row of cells.
+    pub fn row(&mut self, cells: Vec<Cell>) -> &mut Row {
+        self.push(Row::new(cells))
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: Row) -> &mut Row {
+        self.rows.push(row);
+        let last = self.rows.len() - 1;
+        &mut self.rows[last]
+    }
+}
