@@ -1,0 +1,180 @@
+//! Families of networks: machines that are sold, and regular graphs, with their symmetries.
+
+mod boxes;
+mod fabrics;
+mod grids;
+
+#[cfg(test)]
+mod tests;
+
+use super::{LinkRecord, NodeRecord, NodeSort, SwitchHop, SwitchModel, Topology};
+use lightbay_core::problem::Problem;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Sort of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FamilySort {
+    /// Chassis of 8 GPUs in a hybrid cube mesh, joined by InfiniBand from GPU 0 to GPU 1.
+    Ndv2,
+    /// One chassis of 8 GPUs in a hybrid cube mesh.
+    Dgx1,
+    /// Chassis of 16 GPUs at a switch, joined by 8 links.
+    Dgx2,
+    /// Chassis of 16 dies with xGMI links, joined by a tree of switches.
+    Amd,
+    /// Chassis of 16 dies with xGMI links, every die at one fabric switch.
+    Mi250,
+    /// Boxes of 8 GPUs at an NVSwitch, each GPU with a NIC to one of two fabric switches.
+    A100,
+    /// Boxes of 8 H800 at an NVSwitch, GPUs of equal place at one rail switch.
+    H800,
+    /// The same with the rates of H100.
+    H100,
+    /// A ring in both directions.
+    Ring,
+    /// A grid without wrap-around.
+    Mesh,
+    /// A grid with wrap-around.
+    Torus,
+}
+
+/// A member of a family of networks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Family {
+    /// Family.
+    pub network: FamilySort,
+    /// Number of chassis or boxes, or nodes along each dimension.
+    pub size: Vec<u32>,
+}
+
+impl FamilySort {
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, Self); 11] = [
+        ("ndv2", Self::Ndv2),
+        ("dgx1", Self::Dgx1),
+        ("dgx2", Self::Dgx2),
+        ("amd", Self::Amd),
+        ("mi250", Self::Mi250),
+        ("a100", Self::A100),
+        ("h800", Self::H800),
+        ("h100", Self::H100),
+        ("ring", Self::Ring),
+        ("mesh", Self::Mesh),
+        ("torus", Self::Torus),
+    ];
+
+    /// The name in files.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, sort)| *sort == self).map_or("", |(name, _)| name)
+    }
+
+    /// Size of a member that is usual.
+    pub fn usual_size(self) -> Vec<u32> {
+        match self {
+            Self::Dgx1 => vec![1],
+            Self::Ring => vec![8],
+            Self::Mesh | Self::Torus => vec![4, 4],
+            _ => vec![2],
+        }
+    }
+
+    /// Sizes that there are, in words.
+    const fn sizes(self) -> &'static str {
+        match self {
+            Self::Ndv2 | Self::Dgx1 => "1, 2 or 4 chassis (dgx1: 1)",
+            Self::Dgx2 => "1 or 2 chassis",
+            Self::Amd | Self::Mi250 => "1 to 64 chassis",
+            Self::A100 | Self::H800 | Self::H100 => "1 to 1024 boxes",
+            Self::Ring => "3 to 16384 nodes",
+            Self::Mesh | Self::Torus => "up to 4 dimensions of 2 to 128, at most 16384 nodes",
+        }
+    }
+}
+
+impl Family {
+    /// The topology of the member.
+    ///
+    /// # Errors
+    /// A size that the family does not have.
+    pub fn topology(&self) -> Result<Topology, Problem> {
+        let nodes = self.size.iter().try_fold(1u32, |nodes, &n| nodes.checked_mul(n)).unwrap_or(u32::MAX);
+        let single = |most: u32| (self.size.len() == 1 && (1..=most).contains(&nodes)).then_some(nodes);
+        let dimensions =
+            self.size.len() <= 4 && self.size.iter().all(|n| (2..=128).contains(n)) && nodes <= 16_384;
+        let made = match self.network {
+            FamilySort::Ndv2 => single(4).filter(|chassis| *chassis != 3).map(boxes::ndv2),
+            FamilySort::Dgx1 => single(1).map(|_| boxes::dgx1()),
+            FamilySort::Dgx2 => single(2).map(boxes::dgx2),
+            FamilySort::Amd => single(64).map(boxes::amd),
+            FamilySort::Mi250 => single(64).map(boxes::mi250),
+            FamilySort::A100 => single(1024).map(fabrics::a100),
+            FamilySort::H800 => single(1024).map(|boxes| fabrics::rails(boxes, fabrics::H800)),
+            FamilySort::H100 => single(1024).map(|boxes| fabrics::rails(boxes, fabrics::H100)),
+            FamilySort::Ring => single(16_384).filter(|nodes| *nodes >= 3).map(grids::ring),
+            FamilySort::Mesh => (dimensions && !self.size.is_empty()).then(|| grids::grid(&self.size, false)),
+            FamilySort::Torus => (dimensions && !self.size.is_empty()).then(|| grids::grid(&self.size, true)),
+        };
+        made.ok_or_else(|| {
+            let size = self.size.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+            Problem::new(
+                "network_size",
+                format!("'{size}' is no size of {}", self.network.word()),
+                format!("give {}", self.network.sizes()),
+            )
+        })
+    }
+}
+
+/// A topology under construction.
+struct Builder {
+    nodes: Vec<NodeRecord>,
+    links: Vec<LinkRecord>,
+}
+
+impl Builder {
+    const fn new() -> Self {
+        Self { nodes: Vec::new(), links: Vec::new() }
+    }
+
+    fn node(&mut self, name: String, kind: NodeSort, group: Option<u32>) -> u32 {
+        let id = self.nodes.len() as u32;
+        self.nodes.push(NodeRecord { id, name, kind, group });
+        id
+    }
+
+    /// `count` GPUs of a group, named `c0.g5` with numbers over all groups; the first id.
+    fn gpus(&mut self, group: u32, count: u32) -> u32 {
+        let first = self.nodes.len() as u32;
+        for index in 0..count {
+            self.node(format!("c{group}.g{}", first + index), NodeSort::Gpu, Some(group));
+        }
+        first
+    }
+
+    fn one_way(&mut self, from: u32, to: u32, gbyte_per_s: f64, alpha_us: f64, kind: &str) {
+        self.links.push(LinkRecord::new(from, to, gbyte_per_s, alpha_us, kind));
+    }
+
+    fn both_ways(&mut self, a: u32, b: u32, gbyte_per_s: f64, alpha_us: f64, kind: &str) {
+        self.one_way(a, b, gbyte_per_s, alpha_us, kind);
+        self.one_way(b, a, gbyte_per_s, alpha_us, kind);
+    }
+
+    fn finish(self, name: String, hop: SwitchHop, generators: Vec<Vec<u32>>, notes: &str) -> Topology {
+        Topology {
+            name,
+            nodes: self.nodes,
+            links: self.links,
+            switch_model: SwitchModel { copy: true, hop, reduce: false },
+            symmetry_generators: generators,
+            notes: notes.to_owned(),
+        }
+    }
+}
+
+/// The permutation of a number of nodes that a rule gives.
+fn permutation(nodes: u32, image: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..nodes).map(image).collect()
+}

@@ -1,0 +1,153 @@
+use super::presets::{PRESETS, scenario};
+use super::*;
+use lightbay_core::param::ParamValue;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::Fields;
+use serde_json::{Value, json};
+
+fn read(value: &Value) -> Result<CollectiveScenario, Problems> {
+    let mut problems = Problems::new();
+    let mut fields = Fields::of(value, "", &mut problems).unwrap();
+    let read = CollectiveScenario::read(&mut fields, &mut problems);
+    fields.finish(&mut problems);
+    problems.into_result(())?;
+    let read = read.unwrap();
+    read.validate().map(|()| read)
+}
+
+fn small() -> Value {
+    json!({
+        "topology": {"nodes": 3, "links": [
+            {"from": 0, "to": 1, "capacity_gbyte_per_s": 50},
+            {"from": 1, "to": 2, "capacity_gbyte_per_s": 25, "alpha_us": 0.7},
+            {"from": 2, "to": 0, "capacity_gbyte_per_s": 25}
+        ]},
+        "demand": {"collective": "all_gather", "output_buffer_bytes": 3e6}
+    })
+}
+
+#[test]
+fn an_own_graph_takes_ten_lines() {
+    let own = read(&small()).unwrap();
+    assert_eq!(own.topology.nodes[2].name, "g2");
+    assert_eq!(own.demand.chunk_size(&own.topology), 1e6);
+    assert_eq!(own.demand.expand(&own.topology).dests(1).collect::<Vec<_>>(), [0, 2]);
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    for preset in PRESETS.iter().filter(|preset| !preset.name.starts_with("h800")) {
+        let made = scenario(preset.name).unwrap_or_else(|| panic!("{} is not valid", preset.name));
+        assert_eq!(read(&serde_json::to_value(&made).unwrap()).unwrap(), made, "{}", preset.name);
+    }
+}
+
+#[test]
+fn all_problems_are_told_at_once() {
+    let mut wrong = small();
+    wrong["topology"]["links"][0]["capacity_gbyte_per_s"] = json!(0);
+    wrong["topology"]["links"][1]["alpha_us"] = json!(-1);
+    wrong["topology"]["links"][2]["to"] = json!("x");
+    wrong["demand"]["colective"] = json!("all_gather");
+    let told = read(&wrong).unwrap_err().to_string();
+    for part in [
+        "topology.links[0].capacity_gbyte_per_s: is '0'",
+        "topology.links[1].alpha_us: is '-1'",
+        "topology.links[2].to: is 'x'",
+        "demand.colective: is not a known key; did you mean 'collective'?",
+    ] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}
+
+#[test]
+fn contradictions_are_refused() {
+    type Change<'a> = &'a dyn Fn(&mut Value);
+    let cases: [(&str, Change<'_>); 11] = [
+        ("repeats links[0]", &|it| it["topology"]["links"][1] = it["topology"]["links"][0].clone()),
+        ("joins node 2 to itself", &|it| it["topology"]["links"][2]["to"] = json!(2)),
+        ("unreachable: no path leads from node 1 to node 0", &|it| it["failed_links"] = json!([[2, 0]])),
+        ("where there is no link", &|it| it["failed_links"] = json!([[0, 2]])),
+        ("is no permutation", &|it| it["topology"]["symmetry_generators"] = json!([[0, 0, 1]])),
+        ("has another capacity or latency", &|it| it["topology"]["symmetry_generators"] = json!([[1, 2, 0]])),
+        ("demand.ranks[1]: repeats 0", &|it| it["demand"]["ranks"] = json!([0, 0])),
+        ("demand.ranks[1]: is 7, but nodes are 0 to 2", &|it| it["demand"]["ranks"] = json!([0, 7])),
+        ("demand.root: has no effect on AllGather", &|it| it["demand"]["root"] = json!(0)),
+        ("time.epoch_us: is missing", &|it| it["time"] = json!({"epoch": "fixed"})),
+        ("up_us[1]: is [5, 9], behind 7", &|it| {
+            it["topology"]["links"][0]["up_us"] = json!([[0, 7], [5, 9]]);
+        }),
+    ];
+    for (part, change) in cases {
+        let mut wrong = small();
+        change(&mut wrong);
+        let told = read(&wrong).unwrap_err().to_string();
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}
+
+#[test]
+fn switches_hold_no_data_and_sources_want_nothing() {
+    let mut wrong = small();
+    wrong["topology"]["nodes"] = json!([{"id": 0}, {"id": 1, "kind": "switch"}, {"id": 2}]);
+    wrong["demand"] = json!({"collective": "custom", "chunk_bytes": 1e6, "chunks": [
+        {"source": 0, "dests": [1, 2, 2, 0]}, {"source": 1, "dests": []}]});
+    let told = read(&wrong).unwrap_err().to_string();
+    for part in [
+        "demand.chunks[0].dests[0]: is 1, a switch",
+        "demand.chunks[0].dests[2]: repeats 2",
+        "demand.chunks[0].dests[3]: is 0, the source",
+        "demand.chunks[1].source: is 1, a switch",
+    ] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}
+
+#[test]
+fn demands_stand_for_chunks() {
+    let chunks = |sort, per_rank: u32| {
+        let mut made = scenario("ring8-allgather-1mb").unwrap();
+        made.demand = Demand { chunks_per_rank: per_rank, ..Demand::named(sort, 1e6) };
+        made.validate().unwrap();
+        let list = made.demand.expand(&made.topology);
+        (list.len(), list.deliveries(), list.is_unicast())
+    };
+    assert_eq!(chunks(CollectiveSort::AllGather, 2), (16, 112, false));
+    assert_eq!(chunks(CollectiveSort::AllToAll, 1), (56, 56, true));
+    assert_eq!(chunks(CollectiveSort::Broadcast, 3), (3, 21, false));
+    assert_eq!(chunks(CollectiveSort::Gather, 1), (7, 7, true));
+    let mut made = scenario("ring8-allgather-1mb").unwrap();
+    made.demand = Demand::custom(1e6, Vec::new());
+    made.demand.ranks = Some(vec![3, 5]);
+    made.demand.matrix = vec![vec![0, 2], vec![1, 0]];
+    made.validate().unwrap();
+    let list = made.demand.expand(&made.topology);
+    assert_eq!((list.len(), list.source(2), list.dests(2).collect::<Vec<_>>()), (3, 5, vec![3]));
+}
+
+#[test]
+fn knobs_change_what_they_say() {
+    let mut made = scenario("ndv2x2-allgather-1gb").unwrap();
+    let text = |text: &str| ParamValue::Text(text.to_owned());
+    made.set("network_size", None, &text("4")).unwrap();
+    assert_eq!(made.topology.nodes.len(), 33);
+    assert!(made.set("network_size", None, &text("3")).is_err());
+    made.set("network", None, &text("torus")).unwrap();
+    made.set("network_size", None, &text("2x3")).unwrap();
+    assert_eq!(made.topology.name, "torus_2x3");
+    made.set("stragglers", None, &text("0-1:1:2")).unwrap();
+    assert!(made.topology.symmetry_generators.len() < 2, "a straggler breaks symmetries");
+    assert_eq!(made.get("stragglers"), Some(text("0-1:1:2")));
+    assert!(made.set("network_size", None, &text("3x3")).unwrap_err().to_string().contains("would be lost"));
+    made.set("failed_links", None, &text("0-1")).unwrap();
+    made.set("capacities", None, &text("1-0:20")).unwrap();
+    assert!(made.validate().is_ok());
+    assert!(made.set("capacities", None, &text("0-5:20")).is_err());
+    made.set("collective", None, &text("broadcast")).unwrap();
+    made.set("root", None, &ParamValue::Int(5)).unwrap();
+    made.validate().unwrap();
+    assert!(made.set("epoch_us", None, &ParamValue::Float(1.0)).is_err());
+    made.set("epoch", None, &text("fixed")).unwrap();
+    made.set("epoch_us", None, &ParamValue::Float(2.0)).unwrap();
+    made.validate().unwrap();
+}
