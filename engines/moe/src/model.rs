@@ -1,0 +1,22 @@
+//! Times of computing, demand of the all-to-alls, networks that are compared, time of an iteration, and cost.
+//!
+//! | part | content |
+//! |---|---|
+//! | [`times`] | computing and tensor-parallel exchanges of a layer |
+//! | [`demand`] | bytes between servers, GPUs and rails |
+//! | [`rates`] | rates of a region |
+//! | [`circulant`] | circuits that look the same from every server |
+//! | [`fabrics`] | all-to-alls on networks without regional circuits |
+//! | [`iteration`] | time of an iteration and of the gradients |
+//! | [`cost`] | parts of a network |
+
+pub mod circulant;
+pub mod cost;
+pub mod demand;
+pub mod fabrics;
+pub mod iteration;
+pub mod rates;
+pub mod times;
+
+#[cfg(test)]
+mod tests;

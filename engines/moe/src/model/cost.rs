@@ -1,0 +1,58 @@
+//! Parts of a network and what they cost. Only ports in use count.
+
+use crate::plan::{CostPlan, FabricKind};
+use crate::scenario::{MoeScenario, PriceList, PriceRow};
+
+/// A NIC at three tiers of packet switches: six transceivers, three fibres and five ports, or a cable in place of the first
+/// fibre with its two transceivers.
+fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
+    let ports = 5.0 * row.eps_port_usd;
+    if prices.copper_links {
+        row.nic_usd + 4.0 * row.transceiver_usd + 2.0 * prices.fibre_usd + ports + prices.copper_cable_usd
+    } else {
+        row.nic_usd + 6.0 * row.transceiver_usd + 3.0 * prices.fibre_usd + ports
+    }
+}
+
+/// A NIC at an optical port.
+fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
+    row.nic_usd + row.transceiver_usd + prices.fibre_usd + port
+}
+
+/// Cost of the parts of one server, $; `None` if the rate has no prices. The bound is no network and costs what the region
+/// does.
+pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
+    let (region, prices) = (&scenario.region, &scenario.prices);
+    let row = prices.of_rate(region.link_gbps)?;
+    let nics = f64::from(region.nics_per_server);
+    Some(match fabric {
+        FabricKind::FatTree | FabricKind::Rail => nics * packet_switched(row, prices),
+        FabricKind::Topoopt => nics * optical(row, prices, 2.0 * row.patch_port_usd),
+        FabricKind::Mfabric | FabricKind::Static | FabricKind::Pooled => {
+            region.eps_nics.len() as f64 * packet_switched(row, prices)
+                + region.ocs_nics.len() as f64 * optical(row, prices, row.ocs_port_usd)
+        }
+    })
+}
+
+/// Cost and performance per dollar of a network on which an iteration takes `iteration_ms`.
+pub fn cost(
+    scenario: &MoeScenario,
+    fabric: FabricKind,
+    iteration_ms: f64,
+    fat_tree_ms: f64,
+) -> Option<CostPlan> {
+    let servers = f64::from(scenario.cluster.servers);
+    let server = server_usd(scenario, fabric)?;
+    let fat_tree = server_usd(scenario, FabricKind::FatTree)? * servers;
+    let cluster = server * servers;
+    // Without a price there is no performance per dollar, and ratios of nothing are left at that of the times.
+    let by_cost = if cluster > 0.0 { fat_tree / cluster } else { 1.0 };
+    Some(CostPlan {
+        server_usd: server,
+        cluster_usd: cluster,
+        fat_tree_usd: fat_tree,
+        fat_tree_ms,
+        performance_per_dollar: fat_tree_ms / iteration_ms * by_cost,
+    })
+}

@@ -1,0 +1,123 @@
+//! Demand of the all-to-alls of a layer: bytes between servers, and what GPUs and rails send and receive.
+
+use crate::scenario::MoeScenario;
+use crate::scenario::trace::GateHistory;
+
+/// Bytes of the dispatch of one layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerDemand {
+    /// Servers.
+    pub servers: usize,
+    /// Bytes from server to server, row by row; the diagonal stays inside the server.
+    pub bytes: Vec<f64>,
+    /// The most that one GPU sends to, or receives from, other servers.
+    pub busiest_gpu: f64,
+    /// The most that one server sends or receives over one rail, when all that is for the n-th GPU of a server takes
+    /// rail n.
+    pub busiest_rail: f64,
+}
+
+impl LayerDemand {
+    /// The demand of a layer in the last iteration of a history.
+    pub fn of(scenario: &MoeScenario, history: &GateHistory, layer: usize) -> Self {
+        let size = scenario.shape().token_bytes();
+        let tokens = history.tokens(layer);
+        Self::between_ranks(scenario, history.ranks, history.experts, |rank, expert| {
+            tokens.get(rank * history.experts + expert).copied().unwrap_or(0.0) * size
+        })
+    }
+
+    /// The demand if every rank sends its tokens to the experts by the same shares: a matrix of rank one.
+    pub fn by_shares(scenario: &MoeScenario, shares: &[f64]) -> Self {
+        let shape = scenario.shape();
+        let all = shape.copies() * shape.token_bytes();
+        let share = |expert: usize| shares.get(expert).copied().unwrap_or(0.0);
+        Self::between_ranks(scenario, shape.ep as usize, shares.len(), |_, expert| all * share(expert))
+    }
+
+    /// Sums bytes by rank and expert over experts of a rank, and over ranks of a server. The experts of a rank stand
+    /// together; slices of a token go between equal tensor indices.
+    fn between_ranks(
+        scenario: &MoeScenario,
+        ranks: usize,
+        experts: usize,
+        bytes: impl Fn(usize, usize) -> f64,
+    ) -> Self {
+        let tp = scenario.shape().tp.max(1) as usize;
+        let gpus = scenario.region.gpus_per_server.max(1) as usize;
+        let servers = (ranks * tp).div_ceil(gpus).max(1);
+        let per_rank = (experts / ranks.max(1)).max(1);
+        let mut demand = vec![0.0; servers * servers];
+        let (mut sent, mut received) = (vec![0.0; servers * gpus], vec![0.0; servers * gpus]);
+        let (mut rail_out, mut rail_in) = (vec![0.0; servers * gpus], vec![0.0; servers * gpus]);
+        for from in 0..ranks {
+            for to in 0..ranks {
+                let all: f64 = (to * per_rank..(to + 1) * per_rank).map(|expert| bytes(from, expert)).sum();
+                for index in 0..tp {
+                    let (source, target) = (from * tp + index, to * tp + index);
+                    let (here, there) = (source / gpus, target / gpus);
+                    let slice = all / tp as f64;
+                    demand[here * servers + there] += slice;
+                    if here != there {
+                        sent[source] += slice;
+                        received[target] += slice;
+                        rail_out[here * gpus + target % gpus] += slice;
+                        rail_in[target] += slice;
+                    }
+                }
+            }
+        }
+        let most = |one: &[f64], other: &[f64]| one.iter().chain(other).copied().fold(0.0, f64::max);
+        Self {
+            servers,
+            bytes: demand,
+            busiest_gpu: most(&sent, &received),
+            busiest_rail: most(&rail_out, &rail_in),
+        }
+    }
+
+    /// Bytes of a pair of servers, in this direction.
+    pub fn between(&self, from: usize, to: usize) -> f64 {
+        self.bytes.get(from * self.servers + to).copied().unwrap_or(0.0)
+    }
+
+    /// Bytes that a server sends to and receives from others.
+    pub fn of_server(&self, server: usize) -> (f64, f64) {
+        let others = || (0..self.servers).filter(move |other| *other != server);
+        (
+            others().map(|other| self.between(server, other)).sum(),
+            others().map(|other| self.between(other, server)).sum(),
+        )
+    }
+
+    /// The most that one server sends or receives.
+    pub fn busiest_server(&self) -> f64 {
+        let most = |server| {
+            let (sent, received): (f64, f64) = self.of_server(server);
+            sent.max(received)
+        };
+        (0..self.servers).map(most).fold(0.0, f64::max)
+    }
+
+    /// The most that stays inside one server.
+    pub fn busiest_inside(&self) -> f64 {
+        (0..self.servers).map(|server| self.between(server, server)).fold(0.0, f64::max)
+    }
+
+    /// Both directions of a pair of servers together, W.
+    pub fn both_ways(&self) -> Vec<f64> {
+        let n = self.servers;
+        let mut sums = vec![0.0; n * n];
+        for from in 0..n {
+            for to in (0..n).filter(|to| *to != from) {
+                sums[from * n + to] = self.bytes[from * n + to] + self.bytes[to * n + from];
+            }
+        }
+        sums
+    }
+
+    /// The matrix row by row, as files have it.
+    pub fn rows(&self) -> Vec<Vec<f64>> {
+        self.bytes.chunks(self.servers.max(1)).map(<[f64]>::to_vec).collect()
+    }
+}

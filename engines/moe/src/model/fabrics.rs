@@ -1,0 +1,122 @@
+//! All-to-alls on networks that are not regional circuits: the paper's baselines and the bound.
+
+use super::circulant::circulant;
+use super::demand::LayerDemand;
+use super::rates::RegionRates;
+use crate::plan::{AllToAll, FabricKind};
+
+/// Ports of a server that TopoOpt gives to expert parallelism; the others serve data and pipeline parallelism.
+pub const TOPOOPT_DEGREE: u32 = 6;
+
+/// Time of the dispatch of a layer on a network without regional circuits; none for the others. `None` as well where
+/// some pair of servers cannot be reached.
+pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates) -> Option<AllToAll> {
+    let local_ms = demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
+    let per_gpu = rates.nics() * rates.circuit / f64::from(rates.gpus);
+    let steps = match fabric {
+        FabricKind::Mfabric | FabricKind::Static => return None,
+        FabricKind::FatTree => AllToAll { step3_eps_ms: demand.busiest_gpu / per_gpu, ..AllToAll::default() },
+        FabricKind::Rail => AllToAll {
+            step3_eps_ms: demand.busiest_rail / per_gpu,
+            // One hop inside the server to the GPU of the rail.
+            gather_ms: demand.busiest_rail / rates.nvlink,
+            ..AllToAll::default()
+        },
+        FabricKind::Topoopt => {
+            let degree = TOPOOPT_DEGREE.min(rates.optical + rates.electrical);
+            let busiest = forwarded(demand, degree)?;
+            let hop = busiest / rates.nvlink;
+            AllToAll {
+                step3_ocs_ms: busiest / rates.circuit,
+                gather_ms: hop,
+                scatter_ms: hop,
+                ..AllToAll::default()
+            }
+        }
+        FabricKind::Pooled => {
+            let busiest = demand.busiest_server();
+            let hop = busiest / rates.nics() / rates.nvlink;
+            AllToAll {
+                step3_eps_ms: busiest / rates.pooled(),
+                gather_ms: hop,
+                scatter_ms: hop,
+                ..AllToAll::default()
+            }
+        }
+    };
+    Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
+}
+
+/// Bytes on the busiest circuit of a circulant, where pairs without a circuit are forwarded: through one server, split by
+/// the smaller of the two numbers of circuits, and farther by shortest paths.
+fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
+    let n = demand.servers;
+    let counts = circulant(n, degree);
+    let hops = distances(n, &counts);
+    let mut loads = vec![0.0; n * n];
+    for from in 0..n {
+        for to in (0..n).filter(|to| *to != from) {
+            let bytes = demand.between(from, to);
+            if bytes > 0.0 {
+                send(n, &counts, &hops, &mut loads, (from, to), bytes)?;
+            }
+        }
+    }
+    let busy = loads.iter().zip(&counts).filter(|(_, count)| **count > 0);
+    Some(busy.map(|(load, count)| load / f64::from(*count)).fold(0.0, f64::max))
+}
+
+/// Adds bytes of a pair to the loads of all circuits on its way.
+fn send(
+    n: usize,
+    counts: &[u16],
+    hops: &[u32],
+    loads: &mut [f64],
+    (from, to): (usize, usize),
+    bytes: f64,
+) -> Option<()> {
+    let far = hops[from * n + to];
+    if far == u32::MAX {
+        return None;
+    }
+    if far <= 1 {
+        loads[from * n + to] += bytes;
+        return Some(());
+    }
+    let weight = |by: usize| {
+        let first = counts[from * n + by];
+        let closer = first > 0 && hops[by * n + to] + 1 == far;
+        let second = if far == 2 { counts[by * n + to] } else { first };
+        if closer { f64::from(first.min(second)) } else { 0.0 }
+    };
+    let sum: f64 = (0..n).map(weight).sum();
+    for by in 0..n {
+        let share = weight(by) / sum;
+        if share > 0.0 {
+            loads[from * n + by] += bytes * share;
+            send(n, counts, hops, loads, (by, to), bytes * share)?;
+        }
+    }
+    Some(())
+}
+
+/// Circuits on the shortest way of every pair; `u32::MAX` if there is none.
+fn distances(n: usize, counts: &[u16]) -> Vec<u32> {
+    let mut hops = vec![u32::MAX; n * n];
+    for from in 0..n {
+        hops[from * n + from] = 0;
+        let mut reached = vec![from];
+        let mut at = 0;
+        while let Some(&here) = reached.get(at) {
+            at += 1;
+            let next = hops[from * n + here] + 1;
+            for to in 0..n {
+                if counts[here * n + to] > 0 && hops[from * n + to] == u32::MAX {
+                    hops[from * n + to] = next;
+                    reached.push(to);
+                }
+            }
+        }
+    }
+    hops
+}

@@ -1,0 +1,199 @@
+//! Shapes of models: layers, widths, experts and parallelism.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A model: the name of a preset, or all its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ModelChoice {
+    /// A preset.
+    Preset(ModelPreset),
+    /// Fields of its own.
+    Own(MoeModel),
+}
+
+/// Models by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+pub enum ModelPreset {
+    /// Mixtral 8x7B.
+    #[serde(rename = "mixtral_8x7b")]
+    Mixtral8x7b,
+    /// Mixtral 8x22B.
+    #[serde(rename = "mixtral_8x22b")]
+    Mixtral8x22b,
+    /// LLaMA-MoE; its parallelism but for EP is assumed.
+    #[serde(rename = "llama_moe")]
+    LlamaMoe,
+    /// Qwen1.5-MoE with its 60 routed experts padded to 64; its parallelism but for EP is assumed.
+    #[serde(rename = "qwen_moe")]
+    QwenMoe,
+    /// DeepSeek-V3 with experts in every layer; micro-batch and sequence are assumed.
+    #[serde(rename = "deepseek_v3")]
+    DeepseekV3,
+}
+
+/// A mixture-of-experts model and its parallelism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+pub struct MoeModel {
+    /// Layers, each with attention and experts.
+    pub layers: u32,
+    /// Width of a token between layers.
+    pub hidden: u32,
+    /// Inner width of an expert.
+    pub ffn: u32,
+    /// Inner width of the experts that every token visits; 0 for none.
+    pub shared_ffn: u32,
+    /// Experts of a layer.
+    pub experts: u32,
+    /// Experts that a token is sent to.
+    pub top_k: u32,
+    /// Width of the keys and values of attention.
+    pub kv_width: u32,
+    /// Tokens of a sequence.
+    pub seq: u32,
+    /// Sequences of a micro-batch.
+    pub micro_batch: u32,
+    /// Expert-parallel ranks.
+    pub ep: u32,
+    /// Tensor-parallel GPUs of a rank.
+    pub tp: u32,
+    /// Pipeline stages.
+    pub pp: u32,
+}
+
+impl ModelPreset {
+    /// All, with their names in files.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("mixtral_8x7b", Self::Mixtral8x7b),
+        ("mixtral_8x22b", Self::Mixtral8x22b),
+        ("llama_moe", Self::LlamaMoe),
+        ("qwen_moe", Self::QwenMoe),
+        ("deepseek_v3", Self::DeepseekV3),
+    ];
+
+    /// The name in files.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, preset)| *preset == self).map_or("", |(name, _)| name)
+    }
+
+    /// The preset of a name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, preset)| *preset)
+    }
+
+    /// Its fields.
+    pub const fn shape(self) -> MoeModel {
+        match self {
+            Self::Mixtral8x7b => MoeModel {
+                layers: 32,
+                hidden: 4096,
+                ffn: 14336,
+                shared_ffn: 0,
+                experts: 8,
+                top_k: 2,
+                kv_width: 1024,
+                seq: 4096,
+                micro_batch: 8,
+                ep: 8,
+                tp: 4,
+                pp: 4,
+            },
+            Self::Mixtral8x22b => MoeModel {
+                layers: 56,
+                hidden: 6144,
+                ffn: 16384,
+                shared_ffn: 0,
+                experts: 8,
+                top_k: 2,
+                kv_width: 1024,
+                seq: 4096,
+                micro_batch: 16,
+                ep: 8,
+                tp: 8,
+                pp: 8,
+            },
+            Self::LlamaMoe => MoeModel {
+                layers: 32,
+                hidden: 4096,
+                ffn: 688,
+                shared_ffn: 0,
+                experts: 16,
+                top_k: 4,
+                kv_width: 4096,
+                seq: 4096,
+                micro_batch: 8,
+                ep: 16,
+                tp: 1,
+                pp: 4,
+            },
+            Self::QwenMoe => MoeModel {
+                layers: 24,
+                hidden: 2048,
+                ffn: 1408,
+                shared_ffn: 5632,
+                experts: 64,
+                top_k: 4,
+                kv_width: 2048,
+                seq: 4096,
+                micro_batch: 8,
+                ep: 64,
+                tp: 1,
+                pp: 4,
+            },
+            // The width of keys and values stands for the parameters of its latent attention.
+            Self::DeepseekV3 => MoeModel {
+                layers: 61,
+                hidden: 7168,
+                ffn: 2048,
+                shared_ffn: 2048,
+                experts: 256,
+                top_k: 8,
+                kv_width: 5884,
+                seq: 4096,
+                micro_batch: 1,
+                ep: 64,
+                tp: 1,
+                pp: 16,
+            },
+        }
+    }
+}
+
+impl ModelChoice {
+    /// The fields of the model.
+    pub const fn shape(self) -> MoeModel {
+        match self {
+            Self::Preset(preset) => preset.shape(),
+            Self::Own(shape) => shape,
+        }
+    }
+
+    /// The preset with these fields, else the fields.
+    pub fn of(shape: MoeModel) -> Self {
+        let same = ModelPreset::ALL.iter().find(|(_, preset)| preset.shape() == shape);
+        same.map_or(Self::Own(shape), |(_, preset)| Self::Preset(*preset))
+    }
+}
+
+impl MoeModel {
+    /// Tokens of a micro-batch.
+    pub fn tokens(&self) -> f64 {
+        f64::from(self.seq) * f64::from(self.micro_batch)
+    }
+
+    /// Experts of one rank.
+    pub fn experts_per_rank(&self) -> u32 {
+        self.experts / self.ep.max(1)
+    }
+
+    /// Copies of its tokens that a rank sends to experts in one all-to-all.
+    pub fn copies(&self) -> f64 {
+        self.tokens() * f64::from(self.top_k)
+    }
+
+    /// Bytes of a token.
+    pub fn token_bytes(&self) -> f64 {
+        2.0 * f64::from(self.hidden)
+    }
+}

@@ -1,0 +1,192 @@
+//! Tokens that the gates of all ranks send to the experts: drawn, or counted in a real run.
+//!
+//! | part | content |
+//! |---|---|
+//! | [`draw`] | popularity of experts over iterations and layers, and the rows of the ranks |
+//! | [`sample`] | normal, gamma and Dirichlet numbers |
+
+mod draw;
+pub mod sample;
+#[cfg(test)]
+mod tests;
+
+use super::MoeScenario;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Tokens that the gates send to the experts.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum GateTrace {
+    /// Drawn at random.
+    Synthetic(SyntheticTrace),
+    /// Counted.
+    Counts(CountedTrace),
+}
+
+/// A trace drawn at random; equal fields give equal tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SyntheticTrace {
+    /// Iteration that is planned; those before it are what a prediction knows.
+    pub iteration: u32,
+    /// Seed.
+    pub seed: u64,
+    /// Evenness of the rows of single ranks: the smaller, the fewer experts a rank uses.
+    pub kappa: f64,
+    /// Unevenness of the experts of the first layer.
+    pub popularity_scale: f64,
+    /// Share of its popularity that an expert of the first layer keeps from iteration to iteration.
+    pub popularity_memory: f64,
+    /// Unevenness of the passage from layer to layer.
+    pub passage_std: f64,
+    /// Share of a uniform load that the load-balancing loss leads to in the end.
+    pub balance: f64,
+    /// Iterations in which the load-balancing loss makes up 63 % of that.
+    pub balance_iterations: f64,
+}
+
+/// Tokens counted in a real run.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CountedTrace {
+    /// Iteration that is planned.
+    pub iteration: u32,
+    /// The counts, by iteration and then layer.
+    pub counts: Vec<CountedMatrix>,
+}
+
+/// Counts of one layer in one iteration.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CountedMatrix {
+    /// The iteration.
+    pub iteration: u32,
+    /// The layer within the stage.
+    pub layer: u32,
+    /// Tokens by rank and expert. A single row is the sum over all ranks: every rank then sends the same.
+    pub tokens: Vec<Vec<f64>>,
+}
+
+impl Default for SyntheticTrace {
+    fn default() -> Self {
+        Self {
+            iteration: 200,
+            seed: 1,
+            kappa: 3.0,
+            popularity_scale: 0.9,
+            popularity_memory: 0.95,
+            passage_std: 2.5,
+            balance: 0.75,
+            balance_iterations: 300.0,
+        }
+    }
+}
+
+impl GateTrace {
+    /// Iteration that is planned.
+    pub const fn iteration(&self) -> u32 {
+        match self {
+            Self::Synthetic(trace) => trace.iteration,
+            Self::Counts(trace) => trace.iteration,
+        }
+    }
+}
+
+/// Loads of experts over iterations, and the tokens of the last of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateHistory {
+    /// The first iteration.
+    pub first: u32,
+    /// Iterations.
+    pub iterations: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Experts of a layer.
+    pub experts: usize,
+    /// Ranks.
+    pub ranks: usize,
+    /// Shares of the experts, by iteration, layer, expert; each layer sums to 1.
+    pub loads: Vec<f64>,
+    /// Copies of tokens in the last iteration, by layer, rank, expert.
+    pub tokens: Vec<f64>,
+}
+
+impl GateHistory {
+    /// Shares of the experts of a layer in an iteration, counted from [`Self::first`].
+    pub fn load(&self, iteration: usize, layer: usize) -> &[f64] {
+        let start = (iteration * self.layers + layer) * self.experts;
+        self.loads.get(start..start + self.experts).unwrap_or_default()
+    }
+
+    /// Copies that the ranks send to the experts of a layer in the last iteration, by rank and expert.
+    pub fn tokens(&self, layer: usize) -> &[f64] {
+        let size = self.ranks * self.experts;
+        self.tokens.get(layer * size..(layer + 1) * size).unwrap_or_default()
+    }
+}
+
+impl MoeScenario {
+    /// Loads of the planned iteration and of up to `before` iterations before it, with the tokens of the planned one.
+    pub fn history(&self, before: u32) -> GateHistory {
+        self.history_at(self.trace.iteration(), before)
+    }
+
+    /// The same with another iteration as the last one.
+    pub fn history_at(&self, iteration: u32, before: u32) -> GateHistory {
+        match &self.trace {
+            GateTrace::Synthetic(trace) => draw::history(self, trace, iteration, before),
+            GateTrace::Counts(trace) => self.counted(trace, iteration, before),
+        }
+    }
+
+    /// Counts as a history. Rows are scaled together so that the ranks send as many copies as the model does.
+    fn counted(&self, trace: &CountedTrace, iteration: u32, before: u32) -> GateHistory {
+        let shape = self.shape();
+        let (experts, ranks) = (shape.experts as usize, shape.ep as usize);
+        let layers = self.stage_layers() as usize;
+        let first = iteration.saturating_sub(before);
+        // Iterations may be missing; those that are there stand one after the other.
+        let mut there: Vec<u32> = trace.counts.iter().map(|count| count.iteration).collect();
+        there.sort_unstable();
+        there.dedup();
+        there.retain(|at| (first..=iteration).contains(at));
+        let mut history = GateHistory {
+            first: there.first().copied().unwrap_or(iteration),
+            iterations: there.len(),
+            layers,
+            experts,
+            ranks,
+            loads: Vec::with_capacity(there.len() * layers * experts),
+            tokens: vec![0.0; layers * ranks * experts],
+        };
+        for at in there {
+            for layer in 0..layers {
+                let found = |count: &&CountedMatrix| count.iteration == at && count.layer as usize == layer;
+                let rows: &[Vec<f64>] =
+                    trace.counts.iter().find(found).map_or(&[], |count| count.tokens.as_slice());
+                let total: f64 = rows.iter().flatten().sum();
+                let share = |expert: usize| {
+                    let column: f64 = rows.iter().filter_map(|row| row.get(expert)).sum();
+                    if total > 0.0 { column / total } else { 1.0 / experts as f64 }
+                };
+                history.loads.extend((0..experts).map(share));
+                if at == iteration && total > 0.0 {
+                    let all = shape.copies() * ranks as f64;
+                    let start = layer * ranks * experts;
+                    for rank in 0..ranks {
+                        let (row, factor) = match rows {
+                            [one] => (one, all / total / ranks as f64),
+                            rows => match rows.get(rank) {
+                                Some(row) => (row, all / total),
+                                None => continue,
+                            },
+                        };
+                        let place = start + rank * experts;
+                        for (token, count) in history.tokens.iter_mut().skip(place).zip(row) {
+                            *token = count * factor;
+                        }
+                    }
+                }
+            }
+        }
+        history
+    }
+}

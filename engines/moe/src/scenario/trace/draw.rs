@@ -1,0 +1,239 @@
+//! Drawn traces: popularity of experts over iterations and layers, and the rows of the ranks.
+//!
+//! The passage from layer to layer drifts as `Z' = 0.999 Z + 0.05 N(0,1)`. Every [`KNOT`]-th state is drawn by itself and
+//! the states between two of them as the bridge of this process, so that no iteration costs more than a few others,
+//! whatever its number.
+
+use super::super::MoeScenario;
+use super::sample::Normal;
+use super::{GateHistory, SyntheticTrace};
+use lightbay_core::random::Streams;
+
+/// Share of the drift that is kept per iteration.
+const KEPT: f64 = 0.999;
+/// Drift that is added per iteration.
+const ADDED: f64 = 0.05;
+/// Iterations between states that are drawn by themselves.
+const KNOT: u32 = 32;
+
+/// Use of a random stream.
+#[derive(Clone, Copy)]
+enum StreamUse {
+    Popularity = 1,
+    Passage,
+    Knot,
+    Bridge,
+    Rows,
+}
+
+/// Streams of a trace by use, layer and iteration.
+struct TraceStreams(Streams);
+
+impl TraceStreams {
+    fn of(&self, usage: StreamUse, layer: usize, number: u32) -> Normal {
+        let number = ((usage as u64) << 56) | ((layer as u64) << 32) | u64::from(number);
+        Normal::new(self.0.stream(number))
+    }
+}
+
+/// Variance of what `steps` iterations add to the drift.
+fn added(steps: u32) -> f64 {
+    let kept = KEPT * KEPT;
+    ADDED * ADDED * (1.0 - kept.powi(steps as i32)) / (1.0 - kept)
+}
+
+/// The drift of one layer, moved from iteration to iteration.
+struct Drift {
+    layer: usize,
+    /// State in the iteration [`Self::at`].
+    state: Vec<f64>,
+    /// State at the next knot.
+    knot: Vec<f64>,
+    at: u32,
+}
+
+impl Drift {
+    /// The drift of a layer in an iteration.
+    fn at(streams: &TraceStreams, layer: usize, size: usize, iteration: u32) -> Self {
+        let mut drift = Self { layer, state: vec![0.0; size], knot: vec![0.0; size], at: 0 };
+        drift.leap(streams);
+        while drift.at + KNOT <= iteration {
+            drift.at += KNOT;
+            drift.state.copy_from_slice(&drift.knot);
+            drift.leap(streams);
+        }
+        while drift.at < iteration {
+            drift.step(streams);
+        }
+        drift
+    }
+
+    /// Draws the knot after the present one.
+    fn leap(&mut self, streams: &TraceStreams) {
+        let mut normal = streams.of(StreamUse::Knot, self.layer, self.at / KNOT);
+        let (kept, spread) = (KEPT.powi(KNOT as i32), added(KNOT).sqrt());
+        for (knot, state) in self.knot.iter_mut().zip(&self.state) {
+            *knot = kept * state + spread * normal.normal();
+        }
+    }
+
+    /// Moves on by one iteration.
+    fn step(&mut self, streams: &TraceStreams) {
+        let left = KNOT - self.at % KNOT;
+        self.at += 1;
+        if left == 1 {
+            self.state.copy_from_slice(&self.knot);
+            self.leap(streams);
+            return;
+        }
+        // The state given the present one and the knot that is to be reached.
+        let (kept, spread) = (KEPT.powi(left as i32 - 1), added(left - 1));
+        let precision = 1.0 / added(1) + kept * kept / spread;
+        let (ahead, back) = (KEPT / added(1) / precision, kept / spread / precision);
+        let noise = precision.sqrt().recip();
+        let mut normal = streams.of(StreamUse::Bridge, self.layer, self.at);
+        for (state, knot) in self.state.iter_mut().zip(&self.knot) {
+            *state = ahead * *state + back * knot + noise * normal.normal();
+        }
+    }
+}
+
+/// Popularity of the experts of layer 0: a fixed part and one that wanders.
+struct Popularity {
+    fixed: Vec<f64>,
+    wandering: Vec<f64>,
+    at: u32,
+}
+
+impl Popularity {
+    fn new(streams: &TraceStreams, experts: usize) -> Self {
+        let mut normal = streams.of(StreamUse::Popularity, 1, 0);
+        let fixed = (0..experts).map(|_| normal.normal()).collect();
+        let mut normal = streams.of(StreamUse::Popularity, 0, 0);
+        Self { fixed, wandering: (0..experts).map(|_| normal.normal()).collect(), at: 0 }
+    }
+
+    fn step(&mut self, streams: &TraceStreams, memory: f64) {
+        self.at += 1;
+        let mut normal = streams.of(StreamUse::Popularity, 0, self.at);
+        let noise = (1.0 - memory * memory).max(0.0).sqrt();
+        for wandering in &mut self.wandering {
+            *wandering = memory * *wandering + noise * normal.normal();
+        }
+    }
+
+    fn shares(&self, scale: f64, shares: &mut [f64]) {
+        for (share, (fixed, wandering)) in shares.iter_mut().zip(self.fixed.iter().zip(&self.wandering)) {
+            *share = scale * (fixed + wandering);
+        }
+        softmax(shares);
+    }
+}
+
+fn softmax(values: &mut [f64]) {
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for value in values.iter_mut() {
+        *value = (*value - top).exp();
+        sum += *value;
+    }
+    for value in values {
+        *value /= sum;
+    }
+}
+
+/// Where the tokens of every expert of a layer go in the next one: logits by expert left, then expert reached.
+struct Passage {
+    fixed: Vec<f64>,
+    drift: Drift,
+}
+
+impl Passage {
+    /// Shares of the next layer for the shares of this one.
+    fn shares(&self, load: &[f64], column: &mut [f64], shares: &mut [f64]) {
+        shares.fill(0.0);
+        let experts = load.len();
+        let columns = self.fixed.chunks_exact(experts).zip(self.drift.state.chunks_exact(experts));
+        for ((fixed, moved), share) in columns.zip(load) {
+            for (value, (fixed, moved)) in column.iter_mut().zip(fixed.iter().zip(moved)) {
+                *value = fixed + moved;
+            }
+            softmax(column);
+            for (sum, value) in shares.iter_mut().zip(column.iter()) {
+                *sum += share * value;
+            }
+        }
+    }
+}
+
+/// Loads up to `iteration`, with its tokens.
+pub(super) fn history(
+    scenario: &MoeScenario,
+    trace: &SyntheticTrace,
+    iteration: u32,
+    before: u32,
+) -> GateHistory {
+    let shape = scenario.shape();
+    let (experts, ranks) = (shape.experts as usize, shape.ep as usize);
+    let layers = scenario.stage_layers() as usize;
+    let first = iteration.saturating_sub(before);
+    let streams = TraceStreams(Streams::new(trace.seed));
+    let iterations = (iteration - first) as usize + 1;
+    let mut history = GateHistory {
+        first,
+        iterations,
+        layers,
+        experts,
+        ranks,
+        loads: Vec::with_capacity(iterations * layers * experts),
+        tokens: vec![0.0; layers * ranks * experts],
+    };
+    let mut popularity = Popularity::new(&streams, experts);
+    while popularity.at < first {
+        popularity.step(&streams, trace.popularity_memory);
+    }
+    let squares = experts * experts;
+    let mut passages: Vec<Passage> = (1..layers)
+        .map(|layer| {
+            let mut normal = streams.of(StreamUse::Passage, layer, 0);
+            let fixed = (0..squares).map(|_| trace.passage_std * normal.normal()).collect();
+            Passage { fixed, drift: Drift::at(&streams, layer, squares, first) }
+        })
+        .collect();
+    let (mut shares, mut column) = (vec![0.0; experts], vec![0.0; experts]);
+    let (mut load, mut row) = (vec![0.0; experts], vec![0.0; experts]);
+    for at in first..=iteration {
+        if at > first {
+            popularity.step(&streams, trace.popularity_memory);
+            for passage in &mut passages {
+                passage.drift.step(&streams);
+            }
+        }
+        let even = trace.balance * (1.0 - (-f64::from(at) / trace.balance_iterations).exp());
+        for layer in 0..layers {
+            match layer.checked_sub(1).and_then(|before| passages.get(before)) {
+                Some(passage) => passage.shares(&load, &mut column, &mut shares),
+                None => popularity.shares(trace.popularity_scale, &mut shares),
+            }
+            for share in &mut shares {
+                *share = (1.0 - even) * *share + even / experts as f64;
+            }
+            let mut normal = streams.of(StreamUse::Rows, layer, at);
+            load.fill(0.0);
+            for rank in 0..ranks {
+                normal.dirichlet(shares.iter().map(|share| trace.kappa * experts as f64 * share), &mut row);
+                for (sum, share) in load.iter_mut().zip(&row) {
+                    *sum += share / ranks as f64;
+                }
+                if at == iteration {
+                    let place = (layer * ranks + rank) * experts;
+                    for (token, share) in history.tokens.iter_mut().skip(place).zip(&row) {
+                        *token = share * shape.copies();
+                    }
+                }
+            }
+            history.loads.extend_from_slice(&load);
+        }
+    }
+    history
+}

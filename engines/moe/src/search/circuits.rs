@@ -1,0 +1,80 @@
+//! Circuits by pair of servers.
+
+/// Numbers of circuits of every pair of servers, the same in both directions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CircuitCounts {
+    servers: usize,
+    degree: u16,
+    counts: Vec<u16>,
+    used: Vec<u16>,
+}
+
+impl CircuitCounts {
+    /// No circuits between servers with `degree` ports each.
+    pub fn none(servers: usize, degree: u32) -> Self {
+        let degree = u16::try_from(degree).unwrap_or(u16::MAX);
+        Self { servers, degree, counts: vec![0; servers * servers], used: vec![0; servers] }
+    }
+
+    /// Circuits row by row; those beyond the ports of a server are left out.
+    pub fn of(servers: usize, degree: u32, rows: &[u16]) -> Self {
+        let mut circuits = Self::none(servers, degree);
+        for a in 0..servers {
+            for b in a + 1..servers {
+                for _ in 0..rows.get(a * servers + b).copied().unwrap_or(0) {
+                    if circuits.free(a) > 0 && circuits.free(b) > 0 {
+                        circuits.add(a, b);
+                    }
+                }
+            }
+        }
+        circuits
+    }
+
+    /// Servers.
+    pub const fn servers(&self) -> usize {
+        self.servers
+    }
+
+    /// Circuits of a pair.
+    pub fn between(&self, a: usize, b: usize) -> u16 {
+        self.counts[a * self.servers + b]
+    }
+
+    /// Circuits of a server with every other one.
+    pub fn row(&self, server: usize) -> &[u16] {
+        &self.counts[server * self.servers..(server + 1) * self.servers]
+    }
+
+    /// Ports of a server that hold no circuit.
+    pub fn free(&self, server: usize) -> u16 {
+        self.degree - self.used[server]
+    }
+
+    /// Circuits of all pairs.
+    pub fn total(&self) -> u32 {
+        self.used.iter().map(|used| u32::from(*used)).sum::<u32>() / 2
+    }
+
+    /// Pairs with circuits, smaller server first, with their number.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
+        let all = (0..self.servers).flat_map(move |a| (a + 1..self.servers).map(move |b| (a, b)));
+        all.map(|(a, b)| (a, b, self.between(a, b))).filter(|(_, _, count)| *count > 0)
+    }
+
+    /// Sets one more circuit of a pair.
+    pub fn add(&mut self, a: usize, b: usize) {
+        self.counts[a * self.servers + b] += 1;
+        self.counts[b * self.servers + a] += 1;
+        self.used[a] += 1;
+        self.used[b] += 1;
+    }
+
+    /// Takes one circuit of a pair down.
+    pub fn remove(&mut self, a: usize, b: usize) {
+        self.counts[a * self.servers + b] -= 1;
+        self.counts[b * self.servers + a] -= 1;
+        self.used[a] -= 1;
+        self.used[b] -= 1;
+    }
+}

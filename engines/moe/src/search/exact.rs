@@ -1,0 +1,156 @@
+//! The best circuits for one exchange, by an integer program.
+//!
+//! Bisection on the time asks at each step whether circuits and spill exist that are done by then. With `u = 1/T` that
+//! question is linear in circuits, spill rates and `u` together, so one program that makes `u` as large as possible takes
+//! the place of all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet
+//! switches, circuits within the ports.
+
+use super::circuits::CircuitCounts;
+use super::exchange::{Exchange, RoutingRule};
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use lightbay_highs::error::Error;
+use lightbay_highs::instance::Instance;
+use lightbay_highs::listener::RunListener;
+use lightbay_highs::model::{Column, Model};
+use lightbay_highs::options::Options;
+use lightbay_highs::solution::{Start, Status};
+
+/// What the program found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExactCircuits {
+    /// The best circuits.
+    pub circuits: CircuitCounts,
+    /// Their time, ms.
+    pub time: f64,
+    /// Time that no circuits beat, ms.
+    pub bound: f64,
+    /// Whether the tree search came to its end.
+    pub proven: bool,
+}
+
+/// Relative width to which the tree search closes in.
+const GAP: f64 = 1e-7;
+
+/// Relative slack for the tolerances of the solver in a bound.
+const SLIP: f64 = 1e-6;
+
+/// The program of an exchange, with the columns of its circuits.
+pub struct CircuitProgram {
+    /// The program. `u` is in units of `1 / reference`.
+    pub model: Model,
+    columns: Vec<(usize, usize, Column)>,
+    reference: f64,
+}
+
+impl CircuitProgram {
+    /// The program for times between `best` (to be beaten) and `least` (which nothing beats).
+    pub fn new(exchange: &Exchange, degree: u32, best: f64, least: f64) -> Self {
+        let n = exchange.servers();
+        let mut model = Model::new("circuits of a region");
+        model.maximise = true;
+        let eps = exchange.eps_rate() / exchange.circuit_rate();
+        let fastest = if least > 0.0 { best / least } else { 1.0 };
+        let speed = model.column("speed", 0.0, fastest.max(1.0) * (1.0 + SLIP), 1.0);
+        let scale = best * exchange.circuit_rate();
+        let mut columns = Vec::new();
+        let mut by_server: Vec<Vec<(Column, f64)>> = vec![Vec::new(); n];
+        let mut spill_rows: Vec<Vec<(Column, f64)>> = vec![Vec::new(); 2 * n];
+        for a in 0..n {
+            for b in a + 1..n {
+                let bytes = [exchange.sent(a)[b], exchange.sent(b)[a]];
+                if bytes == [0.0; 2] {
+                    continue;
+                }
+                let circuits = model.integer(format!("circuits_{a}_{b}"), 0.0, f64::from(degree), 0.0);
+                columns.push((a, b, circuits));
+                by_server[a].push((circuits, 1.0));
+                by_server[b].push((circuits, 1.0));
+                let direct = (exchange.rule() == RoutingRule::Strict).then(|| {
+                    let direct = model.binary(format!("direct_{a}_{b}"), 0.0);
+                    let terms = [(circuits, 1.0), (direct, -f64::from(degree))];
+                    model.at_most(format!("ports_if_direct_{a}_{b}"), 0.0, terms);
+                    direct
+                });
+                for (from, to, bytes) in [(a, b, bytes[0]), (b, a, bytes[1])] {
+                    if bytes == 0.0 {
+                        continue;
+                    }
+                    let spill = model.column(format!("spill_{from}_{to}"), 0.0, eps, 0.0);
+                    spill_rows[from].push((spill, 1.0));
+                    spill_rows[n + to].push((spill, 1.0));
+                    let terms = [(spill, 1.0), (circuits, 1.0), (speed, -bytes / scale)];
+                    model.at_least(format!("carried_{from}_{to}"), 0.0, terms);
+                    if let Some(direct) = direct {
+                        let terms = [(spill, 1.0), (direct, eps)];
+                        model.at_most(format!("spill_if_not_direct_{from}_{to}"), eps, terms);
+                    }
+                }
+            }
+        }
+        for (server, terms) in by_server.into_iter().enumerate() {
+            model.at_most(format!("ports_{server}"), f64::from(degree), terms);
+        }
+        for (row, terms) in spill_rows.into_iter().enumerate() {
+            let name = if row < n { format!("sent_{row}") } else { format!("received_{}", row - n) };
+            model.at_most(name, eps, terms);
+        }
+        Self { model, columns, reference: best }
+    }
+
+    /// Circuits of a point.
+    fn circuits(&self, values: &[f64], servers: usize, degree: u32) -> CircuitCounts {
+        let mut circuits = CircuitCounts::none(servers, degree);
+        for (a, b, column) in &self.columns {
+            let count = values.get(column.index()).map_or(0.0, |value| value.round());
+            for _ in 0..count.clamp(0.0, f64::from(degree)) as u32 {
+                if circuits.free(*a) > 0 && circuits.free(*b) > 0 {
+                    circuits.add(*a, *b);
+                }
+            }
+        }
+        circuits
+    }
+}
+
+/// The best circuits for an exchange, starting from known ones, with at most `nodes` nodes of the tree search.
+///
+/// # Errors
+/// What the watch says; [`MethodError::Failed`] if the solver fails.
+pub fn best_circuits(
+    exchange: &Exchange,
+    known: &CircuitCounts,
+    degree: u32,
+    nodes: u32,
+    watch: &mut impl Watch,
+) -> Result<ExactCircuits, MethodError> {
+    let (time, least) = (exchange.time(known), exchange.pooled_time(degree));
+    let found =
+        |circuits: CircuitCounts, time, bound, proven| ExactCircuits { circuits, time, bound, proven };
+    if time <= least * (1.0 + 1e-12) || !time.is_finite() {
+        return Ok(found(known.clone(), time, least, time.is_finite()));
+    }
+    let program = CircuitProgram::new(exchange, degree, time, least);
+    let failed = |error: Error| MethodError::Failed(error.to_string());
+    let mut instance = Instance::new(&program.model).map_err(failed)?;
+    let limit = i32::try_from(nodes).unwrap_or(i32::MAX);
+    instance.apply(&Options::new().relative_gap(GAP).set("mip_max_nodes", limit)).map_err(failed)?;
+    let start = program.columns.iter().map(|(a, b, column)| (column.0, f64::from(known.between(*a, *b))));
+    instance.start(&Start::Partial(start.collect())).map_err(failed)?;
+    let mut listener = RunListener::new(watch);
+    let solution = instance.run(&mut listener);
+    listener.finish()?;
+    let solution = solution.map_err(failed)?;
+    let mut best = found(known.clone(), time, least, solution.status == Status::Optimal);
+    if let Some(values) = &solution.values {
+        let circuits = program.circuits(values, exchange.servers(), degree);
+        let time = exchange.time(&circuits);
+        if time < best.time {
+            (best.circuits, best.time) = (circuits, time);
+        }
+    }
+    if let Some(speed) = solution.bound.filter(|speed| *speed > 0.0) {
+        best.bound = (program.reference / (speed * (1.0 + SLIP))).clamp(least, best.time);
+    }
+    Ok(best)
+}

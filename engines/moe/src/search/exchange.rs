@@ -1,0 +1,160 @@
+//! Time of the exchange between servers (step 3), server by server.
+//!
+//! A server is done when its last byte has left and its last byte has come. What a pair has beyond its circuits spills to
+//! the packet switches, so the time of a row of the demand is the smallest T with
+//! `sum_j max(0, D_j - C_j B T) <= E T`: the root of a falling convex function of straight pieces. Newton's method from 0
+//! reaches it exactly, from below, with as many steps as pieces are left behind.
+
+use super::circuits::CircuitCounts;
+use crate::model::demand::LayerDemand;
+use crate::model::rates::RegionRates;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Use of packet switches by pairs with circuits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutingRule {
+    /// Pairs with circuits use nothing else: the rule of the paper.
+    Strict,
+    /// What circuits do not carry in time goes over packet switches.
+    Spill,
+}
+
+/// A demand with what is needed to time it on circuits again and again.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    servers: usize,
+    /// Bytes from server to server without the diagonal, row by row.
+    out: Vec<f64>,
+    /// The same by receiver.
+    into: Vec<f64>,
+    circuit: f64,
+    eps: f64,
+    rule: RoutingRule,
+}
+
+impl Exchange {
+    /// The exchange of a layer.
+    pub fn of(demand: &LayerDemand, rates: &RegionRates, rule: RoutingRule) -> Self {
+        let n = demand.servers;
+        let (mut out, mut into) = (vec![0.0; n * n], vec![0.0; n * n]);
+        for a in 0..n {
+            for b in (0..n).filter(|b| *b != a) {
+                out[a * n + b] = demand.between(a, b);
+                into[b * n + a] = demand.between(a, b);
+            }
+        }
+        Self { servers: n, out, into, circuit: rates.circuit, eps: rates.eps, rule }
+    }
+
+    /// Servers.
+    pub const fn servers(&self) -> usize {
+        self.servers
+    }
+
+    /// Time of the exchange on circuits, ms; infinite if some pair has no way.
+    pub fn time(&self, circuits: &CircuitCounts) -> f64 {
+        (0..self.servers).map(|server| self.server_time(circuits, server)).fold(0.0, f64::max)
+    }
+
+    /// Time after which a server has sent and received everything, ms.
+    pub fn server_time(&self, circuits: &CircuitCounts, server: usize) -> f64 {
+        let row = circuits.row(server);
+        let (out, into) = (self.sent(server), self.received(server));
+        match self.rule {
+            RoutingRule::Spill => self.spill_time(out, row).max(self.spill_time(into, row)),
+            RoutingRule::Strict => self.strict_time(out, row).max(self.strict_time(into, row)),
+        }
+    }
+
+    /// Whether a server is done by `time`.
+    pub fn is_done(&self, circuits: &CircuitCounts, server: usize, time: f64) -> bool {
+        let row = circuits.row(server);
+        let (carried, budget) = (self.circuit * time, self.eps * time);
+        let done = |bytes: &[f64]| {
+            let mut left = 0.0;
+            for (bytes, count) in bytes.iter().zip(row) {
+                let over = bytes - f64::from(*count) * carried;
+                if over > 0.0 {
+                    if *count > 0 && self.rule == RoutingRule::Strict {
+                        return false;
+                    }
+                    left += over;
+                }
+            }
+            left <= budget
+        };
+        done(self.sent(server)) && done(self.received(server))
+    }
+
+    /// Time that no circuits beat: all NICs of a server as one.
+    pub fn pooled_time(&self, degree: u32) -> f64 {
+        let rate = f64::from(degree) * self.circuit + self.eps;
+        let most =
+            |rows: &[f64]| rows.chunks(self.servers.max(1)).map(|row| row.iter().sum()).fold(0.0, f64::max);
+        let bytes = most(&self.out).max(most(&self.into));
+        if bytes > 0.0 { bytes / rate } else { 0.0 }
+    }
+
+    /// Bytes that a server sends to every other one.
+    pub fn sent(&self, server: usize) -> &[f64] {
+        &self.out[server * self.servers..(server + 1) * self.servers]
+    }
+
+    /// Bytes that a server receives from every other one.
+    pub fn received(&self, server: usize) -> &[f64] {
+        &self.into[server * self.servers..(server + 1) * self.servers]
+    }
+
+    /// Rate of a circuit, bytes/ms.
+    pub const fn circuit_rate(&self) -> f64 {
+        self.circuit
+    }
+
+    /// Rate of the packet-switched NICs of a server, bytes/ms.
+    pub const fn eps_rate(&self) -> f64 {
+        self.eps
+    }
+
+    /// Use of packet switches by pairs with circuits.
+    pub const fn rule(&self) -> RoutingRule {
+        self.rule
+    }
+
+    fn spill_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
+        let mut time = 0.0;
+        // One piece of the function is left behind in each step, so these are always enough.
+        for _ in 0..=row.len() {
+            let (mut left, mut rate) = (0.0, self.eps);
+            for (bytes, count) in bytes.iter().zip(row) {
+                let carried = f64::from(*count) * self.circuit;
+                if *bytes > carried * time {
+                    left += bytes;
+                    rate += carried;
+                }
+            }
+            if left == 0.0 {
+                break;
+            }
+            let next = left / rate;
+            if next <= time {
+                break;
+            }
+            time = next;
+        }
+        time
+    }
+
+    fn strict_time(&self, bytes: &[f64], row: &[u16]) -> f64 {
+        let (mut time, mut left) = (0.0_f64, 0.0);
+        for (bytes, count) in bytes.iter().zip(row) {
+            if *count > 0 {
+                time = time.max(bytes / (f64::from(*count) * self.circuit));
+            } else {
+                left += bytes;
+            }
+        }
+        if left > 0.0 { time.max(left / self.eps) } else { time }
+    }
+}

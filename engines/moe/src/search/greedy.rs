@@ -1,0 +1,45 @@
+//! Algorithm 1 of the paper: one circuit after the other for the pair that takes longest.
+
+use super::circuits::CircuitCounts;
+
+/// What happens when the pair that takes longest has no free port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockedRule {
+    /// The algorithm ends, as it is printed; ports stay dark.
+    Printed,
+    /// The pair is left and the next one follows.
+    Continue,
+}
+
+/// Circuits for `weights`, the bytes of both directions of every pair, row by row. Pairs without bytes get none.
+pub fn greedy(servers: usize, degree: u32, weights: &[f64], rule: BlockedRule) -> CircuitCounts {
+    let mut circuits = CircuitCounts::none(servers, degree);
+    let mut open: Vec<(usize, usize, f64)> = (0..servers)
+        .flat_map(|a| (a + 1..servers).map(move |b| (a, b, weights[a * servers + b])))
+        .filter(|(_, _, weight)| *weight > 0.0)
+        .collect();
+    // Line 4: the pair with the longest time, infinite without a circuit; ties by bytes, then by number.
+    let time = |circuits: &CircuitCounts, a: usize, b: usize, weight: f64| {
+        let count = circuits.between(a, b);
+        if count == 0 { f64::INFINITY } else { weight / f64::from(count) }
+    };
+    loop {
+        let mut longest: Option<(usize, f64, f64)> = None;
+        for (at, &(a, b, weight)) in open.iter().enumerate() {
+            let time = time(&circuits, a, b, weight);
+            if longest.is_none_or(|(_, most, heaviest)| time > most || (time == most && weight > heaviest)) {
+                longest = Some((at, time, weight));
+            }
+        }
+        let Some((at, ..)) = longest else { break };
+        let (a, b, _) = open[at];
+        if circuits.free(a) > 0 && circuits.free(b) > 0 {
+            circuits.add(a, b);
+        } else if rule == BlockedRule::Printed {
+            break;
+        } else {
+            open.remove(at);
+        }
+    }
+    circuits
+}

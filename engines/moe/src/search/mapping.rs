@@ -1,0 +1,127 @@
+//! NICs of the circuits of a region, spread over the NUMA nodes of every server.
+//!
+//! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left. Both
+//! ends choose by themselves.
+
+use super::circuits::CircuitCounts;
+use crate::plan::{CircuitAction, RegionCircuit};
+use crate::scenario::MoeRegion;
+use std::collections::VecDeque;
+
+/// The circuits with their NICs, all of them to be set. Pairs in order; NICs of a node in order.
+pub fn mapped(region: &MoeRegion, circuits: &CircuitCounts) -> Vec<RegionCircuit> {
+    let mut nics: Vec<[VecDeque<u32>; 2]> = (0..circuits.servers())
+        .map(|_| {
+            let of = |node| region.ocs_nics.iter().copied().filter(|nic| region.numa(*nic) == node).collect();
+            [of(0), of(1)]
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (a, b, count) in circuits.pairs() {
+        let ends =
+            [a, b].map(|server| nics.get_mut(server).map(|nics| taken(nics, count)).unwrap_or_default());
+        let [from, to] = ends;
+        for (nic_a, nic_b) in from.into_iter().zip(to) {
+            found.push(RegionCircuit {
+                server_a: a as u32,
+                nic_a,
+                server_b: b as u32,
+                nic_b,
+                action: CircuitAction::Add,
+            });
+        }
+    }
+    found
+}
+
+/// Takes the NICs of one server for `count` circuits of a pair, alternating between the nodes.
+fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
+    let mut node = usize::from(nics[1].len() > nics[0].len());
+    let mut taken = Vec::with_capacity(usize::from(count));
+    for _ in 0..count {
+        let nic = nics[node].pop_front().or_else(|| nics[1 - node].pop_front());
+        taken.extend(nic);
+        node = 1 - node;
+    }
+    taken
+}
+
+/// The circuits with what happens to them when those before are there. Circuits of pairs that stay keep their NICs where the
+/// nodes stay balanced; if that is not possible, all are mapped anew.
+pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitCounts) -> Vec<RegionCircuit> {
+    let old: Vec<RegionCircuit> =
+        before.iter().filter(|circuit| circuit.action != CircuitAction::Remove).copied().collect();
+    let mut found = kept(region, &old, circuits).unwrap_or_else(|| mapped(region, circuits));
+    let place = |circuit: &RegionCircuit| (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b);
+    for circuit in &mut found {
+        if old.iter().any(|old| place(old) == place(circuit)) {
+            circuit.action = CircuitAction::Keep;
+        }
+    }
+    let gone = |old: &&RegionCircuit| !found.iter().any(|circuit| place(circuit) == place(old));
+    let removed: Vec<RegionCircuit> =
+        old.iter().filter(gone).map(|old| RegionCircuit { action: CircuitAction::Remove, ..*old }).collect();
+    found.extend(removed);
+    found.sort_unstable();
+    found
+}
+
+/// NICs of one end of a pair's circuits, by node.
+#[derive(Clone, Copy, Default)]
+struct NodeUse([u16; 2]);
+
+impl NodeUse {
+    /// Whether one more circuit on a node leaves `count` of them balanced.
+    fn takes(self, node: usize, count: u16) -> bool {
+        self.0[node] < count.div_ceil(2)
+    }
+}
+
+/// Circuits that keep as many of the old ones as the nodes allow; `None` if the rest does not fit around them.
+fn kept(region: &MoeRegion, old: &[RegionCircuit], circuits: &CircuitCounts) -> Option<Vec<RegionCircuit>> {
+    let n = circuits.servers();
+    let node = |nic: u32| usize::from(region.numa(nic) != 0);
+    let mut free: Vec<Vec<u32>> = vec![region.ocs_nics.clone(); n];
+    let mut found: Vec<RegionCircuit> = Vec::new();
+    let mut uses = vec![[NodeUse::default(); 2]; n * n];
+    let mut taken = vec![0u16; n * n];
+    for circuit in old {
+        let (a, b) = (circuit.server_a as usize, circuit.server_b as usize);
+        if a >= n || b >= n {
+            return None;
+        }
+        let (count, at) = (circuits.between(a, b), a * n + b);
+        let nodes = [node(circuit.nic_a), node(circuit.nic_b)];
+        let fits = (0..2).all(|end| uses[at][end].takes(nodes[end], count));
+        if taken[at] < count && fits {
+            (0..2).for_each(|end| uses[at][end].0[nodes[end]] += 1);
+            taken[at] += 1;
+            free[a].retain(|nic| *nic != circuit.nic_a);
+            free[b].retain(|nic| *nic != circuit.nic_b);
+            found.push(RegionCircuit { action: CircuitAction::Keep, ..*circuit });
+        }
+    }
+    for (a, b, count) in circuits.pairs() {
+        let at = a * n + b;
+        while taken[at] < count {
+            let mut nics = [0; 2];
+            for (end, server) in [a, b].into_iter().enumerate() {
+                let left = |which: usize| free[server].iter().filter(|nic| node(**nic) == which).count();
+                let fits = |which: &usize| left(*which) > 0 && uses[at][end].takes(*which, count);
+                let best = (0..2).filter(fits).max_by_key(|which| (left(*which), 1 - *which))?;
+                let place = free[server].iter().position(|nic| node(*nic) == best)?;
+                nics[end] = free[server].remove(place);
+                uses[at][end].0[best] += 1;
+            }
+            taken[at] += 1;
+            found.push(RegionCircuit {
+                server_a: a as u32,
+                nic_a: nics[0],
+                server_b: b as u32,
+                nic_b: nics[1],
+                action: CircuitAction::Add,
+            });
+        }
+    }
+    Some(found)
+}

@@ -1,0 +1,132 @@
+//! Ways of the bytes of an all-to-all, and its five steps.
+//!
+//! Every circuit has a delegation GPU at both ends, that of its NIC: bytes of a pair are gathered there over NVSwitch,
+//! spread evenly over parallel circuits, and scattered at the other end. What circuits do not carry is spread evenly over
+//! the packet-switched NICs.
+
+use super::circuits::CircuitCounts;
+use super::exchange::{Exchange, RoutingRule};
+use crate::model::demand::LayerDemand;
+use crate::model::rates::RegionRates;
+use crate::plan::{AllToAll, CircuitAction, RegionCircuit, RegionRoute, RoutePath};
+use crate::scenario::MoeRegion;
+
+/// Share of a pair's bytes below which what is left over is rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// A pair of servers that cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreachable {
+    /// The server that sends.
+    pub from: usize,
+    /// The server that receives.
+    pub to: usize,
+}
+
+/// Routes of a dispatch with its times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Routed {
+    /// The routes.
+    pub routes: Vec<RegionRoute>,
+    /// The times.
+    pub all_to_all: AllToAll,
+}
+
+/// Routes the demand of a layer over circuits that have NICs.
+///
+/// # Errors
+/// A pair with bytes, without a circuit and without packet switches.
+pub fn routed(
+    region: &MoeRegion,
+    rates: &RegionRates,
+    demand: &LayerDemand,
+    circuits: &[RegionCircuit],
+    rule: RoutingRule,
+) -> Result<Routed, Unreachable> {
+    let n = demand.servers;
+    let set = || circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove);
+    let mut counts = CircuitCounts::none(n, rates.optical.max(1));
+    set().for_each(|circuit| counts.add(circuit.server_a as usize, circuit.server_b as usize));
+    let exchange = Exchange::of(demand, rates, rule);
+    let time = exchange.time(&counts);
+    let mut routes = Vec::new();
+    for from in 0..n {
+        for to in (0..n).filter(|to| *to != from) {
+            let bytes = demand.between(from, to);
+            if bytes <= 0.0 {
+                continue;
+            }
+            let count = f64::from(counts.between(from, to));
+            let carried = match rule {
+                RoutingRule::Strict if count > 0.0 => bytes,
+                _ if count == 0.0 => 0.0,
+                _ => bytes.min(count * exchange.circuit_rate() * time),
+            };
+            let left = if bytes - carried > ROUNDING * bytes { bytes - carried } else { 0.0 };
+            let by_circuit = if left > 0.0 { carried / count } else { bytes / count };
+            if carried > 0.0 {
+                for circuit in set() {
+                    let ends = (circuit.server_a as usize, circuit.server_b as usize);
+                    let (source, target) = match ends {
+                        ends if ends == (from, to) => (circuit.nic_a, circuit.nic_b),
+                        ends if ends == (to, from) => (circuit.nic_b, circuit.nic_a),
+                        _ => continue,
+                    };
+                    routes.push(route((from, to), RoutePath::Ocs, (source, target), by_circuit));
+                }
+            }
+            if left > 0.0 {
+                if region.eps_nics.is_empty() || rates.eps <= 0.0 {
+                    return Err(Unreachable { from, to });
+                }
+                let share = left / region.eps_nics.len() as f64;
+                for &nic in &region.eps_nics {
+                    routes.push(route((from, to), RoutePath::Eps, (nic, nic), share));
+                }
+            }
+        }
+    }
+    let all_to_all = steps(rates, demand, &routes);
+    Ok(Routed { routes, all_to_all })
+}
+
+const fn route(pair: (usize, usize), path: RoutePath, nics: (u32, u32), bytes: f64) -> RegionRoute {
+    RegionRoute {
+        src_server: pair.0 as u32,
+        dst_server: pair.1 as u32,
+        path,
+        delegate_nic_src: nics.0,
+        delegate_nic_dst: nics.1,
+        bytes,
+    }
+}
+
+/// Times of the five steps, from the loads of the NICs.
+fn steps(rates: &RegionRates, demand: &LayerDemand, routes: &[RegionRoute]) -> AllToAll {
+    let nics = routes.iter().map(|route| route.delegate_nic_src.max(route.delegate_nic_dst) + 1).max();
+    let nics = nics.unwrap_or(0) as usize;
+    // Bytes by path, direction, server and NIC.
+    let mut loads = vec![0.0; 4 * demand.servers * nics];
+    for route in routes {
+        let path = 2 * usize::from(route.path == RoutePath::Eps);
+        let ends = [(route.src_server, route.delegate_nic_src), (route.dst_server, route.delegate_nic_dst)];
+        for (direction, (server, nic)) in ends.into_iter().enumerate() {
+            loads[((path + direction) * demand.servers + server as usize) * nics + nic as usize] +=
+                route.bytes;
+        }
+    }
+    let most = |loads: &[f64]| loads.iter().copied().fold(0.0, f64::max);
+    let (ocs, eps) = loads.split_at(loads.len() / 2);
+    let (ocs, eps) = (most(ocs), most(eps));
+    let eps_nic = rates.eps / f64::from(rates.electrical.max(1));
+    let hop = ocs.max(eps) / rates.nvlink;
+    AllToAll {
+        step3_ocs_ms: ocs / rates.circuit,
+        step3_eps_ms: if eps > 0.0 { eps / eps_nic } else { 0.0 },
+        gather_ms: hop,
+        scatter_ms: hop,
+        local_ms: demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink),
+        all_to_all_ms: 0.0,
+    }
+    .totalled(rates.chunks)
+}

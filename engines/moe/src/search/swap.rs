@@ -1,0 +1,240 @@
+//! Local search on the time of the exchange: a circuit more, a circuit turned or split, or two circuits exchanged.
+//!
+//! Only a move at the slowest server can make the exchange quicker, so no others are tried; and a move is timed at the
+//! servers that it touches alone. The best move of a round is made. Where the time stays, moves that take time off the
+//! servers it touches are made, so that a tie of several slowest servers is no end.
+
+use super::circuits::CircuitCounts;
+use super::exchange::Exchange;
+use super::greedy::{BlockedRule, greedy};
+use crate::model::circulant::circulant;
+use lightbay_core::random::Streams;
+use rand::seq::SliceRandom;
+
+/// Relative difference that counts.
+const TOLERANCE: f64 = 1e-9;
+
+/// Moves that are timed from random circuits, but for the last of these searches.
+const DRAWN: u64 = 1000;
+/// Random circuits at most.
+const MOST_DRAWN: u32 = 100;
+
+/// A change of circuits: those taken down and those set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CircuitMove {
+    down: [Option<(usize, usize)>; 2],
+    up: [Option<(usize, usize)>; 2],
+}
+
+impl CircuitMove {
+    fn apply(self, circuits: &mut CircuitCounts) {
+        self.down.into_iter().flatten().for_each(|(a, b)| circuits.remove(a, b));
+        self.up.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
+    }
+
+    fn undo(self, circuits: &mut CircuitCounts) {
+        self.up.into_iter().flatten().for_each(|(a, b)| circuits.remove(a, b));
+        self.down.into_iter().flatten().for_each(|(a, b)| circuits.add(a, b));
+    }
+
+    /// Servers that it touches, each once, and their number.
+    fn servers(self) -> ([usize; 4], usize) {
+        let mut touched = [0; 4];
+        let mut count = 0;
+        for (a, b) in self.down.into_iter().chain(self.up).flatten() {
+            for server in [a, b] {
+                if !touched[..count].contains(&server) && count < touched.len() {
+                    touched[count] = server;
+                    count += 1;
+                }
+            }
+        }
+        (touched, count)
+    }
+}
+
+/// What a search did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwapWork {
+    /// Moves that were timed.
+    pub tried: u64,
+    /// Moves that were made.
+    pub made: u64,
+}
+
+/// The best circuits that are found from those of the greedy algorithm, from circuits that look the same from every
+/// server, and from some random ones.
+pub fn swapped(exchange: &Exchange, degree: u32, weights: &[f64]) -> (CircuitCounts, SwapWork) {
+    let n = exchange.servers();
+    let mut best = greedy(n, degree, weights, BlockedRule::Continue);
+    let mut work = improve(exchange, &mut best);
+    let mut even = CircuitCounts::of(n, degree, &circulant(n, degree));
+    let more = improve(exchange, &mut even);
+    work = SwapWork { tried: work.tried + more.tried, made: work.made + more.made };
+    if exchange.time(&even) < exchange.time(&best) * (1.0 - TOLERANCE) {
+        best = even;
+    }
+    drawn(exchange, degree, &mut best, &mut work);
+    (best, work)
+}
+
+/// Improves circuits drawn at random, the same ones each time, until [`DRAWN`] moves were timed.
+fn drawn(exchange: &Exchange, degree: u32, best: &mut CircuitCounts, work: &mut SwapWork) {
+    let end = work.tried + DRAWN;
+    let mut stream = Streams::new(0).stream(0);
+    let n = exchange.servers();
+    let mut ports: Vec<usize> = (0..n * degree as usize).map(|port| port % n).collect();
+    for _ in 0..MOST_DRAWN {
+        if work.tried >= end {
+            break;
+        }
+        ports.shuffle(&mut stream);
+        let mut other = CircuitCounts::none(n, degree);
+        for pair in ports.chunks_exact(2).filter(|pair| pair[0] != pair[1]) {
+            other.add(pair[0], pair[1]);
+        }
+        let more = improve(exchange, &mut other);
+        (work.tried, work.made) = (work.tried + more.tried, work.made + more.made);
+        if exchange.time(&other) < exchange.time(best) * (1.0 - TOLERANCE) {
+            *best = other;
+        }
+    }
+}
+
+/// Improves circuits until no move makes the exchange quicker.
+pub fn improve(exchange: &Exchange, circuits: &mut CircuitCounts) -> SwapWork {
+    let mut search = SwapSearch {
+        exchange,
+        times: (0..exchange.servers()).map(|server| exchange.server_time(circuits, server)).collect(),
+        circuits,
+        work: SwapWork::default(),
+    };
+    while search.round() {}
+    search.work
+}
+
+struct SwapSearch<'a> {
+    exchange: &'a Exchange,
+    circuits: &'a mut CircuitCounts,
+    times: Vec<f64>,
+    work: SwapWork,
+}
+
+/// All moves that touch a server.
+fn moves(circuits: &CircuitCounts, slow: usize) -> Vec<CircuitMove> {
+    let n = circuits.servers();
+    let mut moves = Vec::new();
+    let free: Vec<usize> = (0..n).filter(|server| circuits.free(*server) > 0).collect();
+    // A circuit more.
+    if circuits.free(slow) > 0 {
+        for &other in free.iter().filter(|other| **other != slow) {
+            moves.push(CircuitMove { down: [None; 2], up: [Some((slow, other)), None] });
+        }
+    }
+    // One end of a circuit goes to a free port.
+    for (a, b, _) in circuits.pairs() {
+        for &to in free.iter().filter(|to| **to != a && **to != b && [a, b, **to].contains(&slow)) {
+            moves.push(CircuitMove { down: [Some((a, b)), None], up: [Some((a, to)), None] });
+            moves.push(CircuitMove { down: [Some((a, b)), None], up: [Some((b, to)), None] });
+        }
+    }
+    for (a, b, _) in circuits.pairs() {
+        // a-b becomes a-v and b-w; v and w have free ports.
+        for &v in free.iter().filter(|v| **v != a && **v != b) {
+            for &w in free.iter().filter(|w| **w != a && **w != b) {
+                let enough = v != w || circuits.free(v) > 1;
+                if enough && [a, b, v, w].contains(&slow) {
+                    moves.push(CircuitMove { down: [Some((a, b)), None], up: [Some((a, v)), Some((b, w))] });
+                }
+            }
+        }
+    }
+    // Two circuits a-b and d-e become a-d and b-e, or a-e and b-d; one of them is at the slow server.
+    let a = slow;
+    for b in (0..n).filter(|b| circuits.between(a, *b) > 0) {
+        for (d, e, _) in circuits.pairs() {
+            if [d, e].contains(&a) || [d, e].contains(&b) {
+                continue;
+            }
+            let down = [Some((a, b)), Some((d, e))];
+            moves.push(CircuitMove { down, up: [Some((a, d)), Some((b, e))] });
+            moves.push(CircuitMove { down, up: [Some((a, e)), Some((b, d))] });
+        }
+    }
+    moves
+}
+
+/// A move with what it leads to: the slowest time, and the sum of squares at the servers that it touches less the sum
+/// before.
+#[derive(Clone, Copy)]
+struct Tried {
+    change: CircuitMove,
+    time: f64,
+    squares: f64,
+}
+
+impl SwapSearch<'_> {
+    /// Makes the best move; says whether there was one.
+    fn round(&mut self) -> bool {
+        let Some((slowest, &time)) = self.times.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)) else {
+            return false;
+        };
+        if time <= 0.0 {
+            return false;
+        }
+        let mut best: Option<Tried> = None;
+        for change in moves(self.circuits, slowest) {
+            self.attempt(change, time, &mut best);
+        }
+        let Some(best) = best else { return false };
+        best.change.apply(self.circuits);
+        let (touched, count) = best.change.servers();
+        for &server in &touched[..count] {
+            self.times[server] = self.exchange.server_time(self.circuits, server);
+        }
+        self.work.made += 1;
+        true
+    }
+
+    /// Times a move and keeps it if it is the best.
+    fn attempt(&mut self, change: CircuitMove, now: f64, best: &mut Option<Tried>) {
+        self.work.tried += 1;
+        let limit = best.map_or(now, |best| best.time) * (1.0 + TOLERANCE);
+        change.apply(self.circuits);
+        let (touched, count) = change.servers();
+        let touched = &touched[..count];
+        let done = !limit.is_finite()
+            || touched.iter().all(|server| self.exchange.is_done(self.circuits, *server, limit));
+        if done {
+            let (mut time, mut squares) = (0.0_f64, 0.0);
+            for &server in touched {
+                let took = self.exchange.server_time(self.circuits, server);
+                time = time.max(took);
+                // Times without a way count as the largest number whose square is one.
+                squares += took.min(1e150).powi(2) - self.times[server].min(1e150).powi(2);
+            }
+            for (server, took) in self.times.iter().enumerate() {
+                if !touched.contains(&server) {
+                    time = time.max(*took);
+                }
+            }
+            let tried = Tried { change, time, squares };
+            let quicker = time < now * (1.0 - TOLERANCE) || (now == f64::INFINITY && time < now);
+            let calmer = time <= now && squares < -TOLERANCE * now.min(1e150).powi(2);
+            if (quicker || calmer) && best.is_none_or(|best| tried.before(&best)) {
+                *best = Some(tried);
+            }
+        }
+        change.undo(self.circuits);
+    }
+}
+
+impl Tried {
+    /// Whether it is better: quicker, or as quick and calmer.
+    fn before(&self, other: &Self) -> bool {
+        if self.time < other.time * (1.0 - TOLERANCE) {
+            return true;
+        }
+        self.time <= other.time * (1.0 + TOLERANCE) && self.squares < other.squares
+    }
+}
