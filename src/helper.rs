@@ -33,7 +33,7 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
 
 /// Who handles the keyboard's signals for a helper process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum ProcessGroup {
     /// The shell: helpers stop and go on with the job that they belong to.
     Shared,
     /// The workbench, which has the keys itself and pauses its runs before it stops.
@@ -42,12 +42,12 @@ pub enum Group {
 
 /// Starts this program as a helper process. What helpers print goes where descriptor 2 leads, so point that at the
 /// log before a run begins.
-pub fn launcher(group: Group) -> Option<Arc<dyn lightbay_core::worker::Launcher>> {
+pub fn launcher(group: ProcessGroup) -> Option<Arc<dyn lightbay_core::worker::Launcher>> {
     let program =
         if Path::new(MYSELF).exists() { PathBuf::from(MYSELF) } else { std::env::current_exe().ok()? };
     let launcher = worker::Launcher::new(program, [ARGUMENT]).named("lightbay").errors_shared();
     Some(Arc::new(match group {
-        Group::Shared => launcher,
-        Group::Own => launcher.own_group(),
+        ProcessGroup::Shared => launcher,
+        ProcessGroup::Own => launcher.own_group(),
     }))
 }

@@ -5,12 +5,11 @@
 //!  terminal input --.                                     .-> run threads --.
 //!  signals ---------+--> one loop (one thread) -- effects +-> helper threads|
 //!  timers ----------'      update, then at most one frame '-> session writer|
-//!        ^------------------ ear (bounded), results (bounded) <-------------'
+//!        ^------------------ sink (bounded), results (bounded) <-------------'
 //! ```
 
 pub mod clipboard;
 pub mod decode;
-pub mod desk;
 pub mod evaluate;
 pub mod event_loop;
 pub mod events;
@@ -19,6 +18,7 @@ pub mod frames;
 pub mod helpers;
 pub mod input;
 pub mod open;
+pub mod open_scenario;
 pub mod report;
 pub mod signals;
 pub mod terminal;
@@ -145,7 +145,7 @@ pub fn run(opening: Opening, view: impl View) -> io::Result<Ended> {
         helpers,
         results,
         opener,
-        desk: None,
+        current: None,
         wake: Arc::new(Notify::new()),
         between: clipboard::Between::of(env),
         threads: opening.threads,

@@ -23,7 +23,7 @@ use crate::app::drawn::{Drawn, JobKey, JobResult};
 use crate::app::pane::{PaneId, SizeClass};
 use crate::app::state::App;
 use layers::Layers;
-use layout::{Form, Layout, Placed};
+use layout::{Layout, LayoutForm, Placed};
 use lightbay_widgets::Popup;
 use present::{PaneInput, Presenter};
 use ratatui::Frame;
@@ -86,7 +86,7 @@ pub fn draw_into(app: &App, cache: &mut ViewCache, area: Rect, buf: &mut Buffer)
     let shell = &mut cache.shell;
     shell.header.draw(app, layout.header, buf, &mut out);
     shell.tabs.draw(app, layout.form, layout.tabs, buf, &mut out);
-    if layout.form == Form::Start {
+    if layout.form == LayoutForm::Start {
         shell.start.draw(app, layout.content, buf, &mut out);
     }
     for placed in &layout.panes {

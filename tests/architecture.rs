@@ -380,6 +380,9 @@ const COMMON_NAMES: [&str; 16] = [
     "Slot", "State", "Step", "Tree",
 ];
 
+/// The same for the program: arguments of commands, states of widgets, keys of what panes keep.
+const COMMON_NAMES_OF_THE_PROGRAM: [&str; 5] = ["Arguments", "Command", "Explained", "Key", "State"];
+
 /// The type that a line defines.
 fn defined(line: &str) -> Option<&str> {
     if line.starts_with(char::is_whitespace) {
@@ -395,13 +398,11 @@ fn defined(line: &str) -> Option<&str> {
     Some(&name[..name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len())])
 }
 
-#[test]
-fn a_type_name_of_the_engines_means_one_thing() {
-    let crates =
-        ["core", "highs", "training", "tpu", "crossconnect"].map(|name| Path::new("engines").join(name));
+/// Type names below the folders, each with the files that define it.
+fn type_names(folders: &[PathBuf]) -> BTreeMap<String, Vec<String>> {
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (path, content) in sources().iter().filter(|(path, _)| !is_test(path)) {
-        if !crates.iter().any(|folder| path.starts_with(folder.join("src"))) {
+        if !folders.iter().any(|folder| path.starts_with(folder)) {
             continue;
         }
         // Indented definitions are associated types, or local to a function or a test.
@@ -409,13 +410,35 @@ fn a_type_name_of_the_engines_means_one_thing() {
             places.entry(name.to_owned()).or_default().push(path.display().to_string());
         }
     }
-    assert!(places.len() > 500, "the types were not found");
+    places
+}
+
+fn assert_each_name_means_one_thing(places: &BTreeMap<String, Vec<String>>, common: &[&str]) {
     let many = |name: &str| places.get(name).is_some_and(|places| places.len() > 2);
     let wrong: Vec<_> =
-        places.iter().filter(|(name, _)| many(name) && !COMMON_NAMES.contains(&name.as_str())).collect();
+        places.iter().filter(|(name, _)| many(name) && !common.contains(&name.as_str())).collect();
     assert!(wrong.is_empty(), "one name in three modules or more: {wrong:#?}");
-    let unused: Vec<_> = COMMON_NAMES.iter().filter(|name| !many(name)).collect();
+    let unused: Vec<_> = common.iter().filter(|name| !many(name)).collect();
     assert!(unused.is_empty(), "no longer common: {unused:?}");
+}
+
+#[test]
+fn a_type_name_of_the_engines_means_one_thing() {
+    let folders: Vec<_> = ["core", "highs", "training", "tpu", "crossconnect"]
+        .map(|name| Path::new("engines").join(name).join("src"))
+        .into();
+    let places = type_names(&folders);
+    assert!(places.len() > 500, "the types were not found");
+    assert_each_name_means_one_thing(&places, &COMMON_NAMES);
+}
+
+#[test]
+fn a_type_name_of_the_program_means_one_thing() {
+    let folders =
+        ["src", "widgets/src", "sessions/src", "engines/src", "engines/formats/src"].map(PathBuf::from);
+    let places = type_names(&folders);
+    assert!(places.len() > 400, "the types were not found");
+    assert_each_name_means_one_thing(&places, &COMMON_NAMES_OF_THE_PROGRAM);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// An entry of the glossary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct GlossaryEntry {
     /// The word, as screens write it.
     pub word: String,
     /// Name in files, of a figure.
@@ -25,7 +25,7 @@ pub struct Entry {
     pub source: &'static str,
 }
 
-impl Entry {
+impl GlossaryEntry {
     fn of_term(term: &Term, kind: Option<&'static str>) -> Self {
         let Term { word, also, sentence, formula, source } = *term;
         Self { word: word.to_owned(), name: None, also, kind, sentence, formula, source }
@@ -53,20 +53,26 @@ pub fn terms(kind: &str) -> &'static [Term] {
 }
 
 /// Every entry: words of all kinds, then those of each kind with its objective and its figures.
-pub fn entries() -> Vec<Entry> {
-    let mut entries: Vec<Entry> = term::TERMS.iter().map(|term| Entry::of_term(term, None)).collect();
+pub fn entries() -> Vec<GlossaryEntry> {
+    let mut entries: Vec<GlossaryEntry> =
+        term::TERMS.iter().map(|term| GlossaryEntry::of_term(term, None)).collect();
     for kind in kinds() {
         let objective = kind.objective;
-        entries.push(Entry::of_figure(
+        entries.push(GlossaryEntry::of_figure(
             kind.name,
             Some(objective.name),
             objective.label,
             objective.definition,
         ));
         entries.extend(metrics(kind.name).iter().map(|info| {
-            Entry::of_figure(kind.name, info.is_carried().then_some(info.name), info.label, info.definition)
+            GlossaryEntry::of_figure(
+                kind.name,
+                info.is_carried().then_some(info.name),
+                info.label,
+                info.definition,
+            )
         }));
-        entries.extend(terms(kind.name).iter().map(|term| Entry::of_term(term, Some(kind.name))));
+        entries.extend(terms(kind.name).iter().map(|term| GlossaryEntry::of_term(term, Some(kind.name))));
     }
     entries
 }
@@ -75,10 +81,10 @@ pub fn entries() -> Vec<Entry> {
 ///
 /// # Errors
 /// An unknown word: the nearest known ones.
-pub fn explain(word: &str) -> Result<Vec<Entry>, String> {
+pub fn explain(word: &str) -> Result<Vec<GlossaryEntry>, String> {
     let word = word.trim();
     let all = entries();
-    let meant: Vec<Entry> = all.iter().filter(|entry| entry.is_called(word)).cloned().collect();
+    let meant: Vec<GlossaryEntry> = all.iter().filter(|entry| entry.is_called(word)).cloned().collect();
     if !meant.is_empty() {
         return Ok(meant);
     }
@@ -95,7 +101,7 @@ pub fn explain(word: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// An entry as lines of text.
-pub fn lines(entry: &Entry) -> Vec<String> {
+pub fn lines(entry: &GlossaryEntry) -> Vec<String> {
     let of = entry.kind.map_or_else(String::new, |kind| format!(" ({kind})"));
     let mut lines = vec![format!("{}{of}", entry.word), entry.sentence.to_owned()];
     if !entry.formula.is_empty() {
@@ -124,7 +130,7 @@ pub fn markdown() -> String {
     for kind in kinds {
         // Writing to a String cannot fail.
         let _ = write!(text, "\n## {}\n\n", kind.unwrap_or("All kinds"));
-        let mut own: Vec<&Entry> = all.iter().filter(|entry| entry.kind == kind).collect();
+        let mut own: Vec<&GlossaryEntry> = all.iter().filter(|entry| entry.kind == kind).collect();
         own.sort_by_key(|entry| entry.word.to_lowercase());
         for entry in own {
             let name = entry.name.map_or_else(String::new, |name| format!(" (`{name}`)"));

@@ -1,7 +1,7 @@
 //! Sweeps: scenarios x values of knobs x methods, solved one after the other, a row each.
 //!
 //! Knows no kind and no file. A [`Sweep`] says which cells there are and makes a job of each; a [`Walker`] solves them
-//! and hands out a [`Row`] and the checked plan of every cell. Plans are handed on from one value of a knob to the next
+//! and hands out a [`SweepRow`] and the checked plan of every cell. Plans are handed on from one value of a knob to the next
 //! where the method starts from plans and the knob says that a changed value starts from what is known.
 
 use crate::catalogue::{kind, method, methods};
@@ -26,16 +26,16 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use axis::{Axis, Turns};
+pub use axis::{Axis, AxisOf};
 pub use cells::{Cell, Shard};
-pub use row::{FoundRow, Row, TableForm};
+pub use row::{FoundRow, SweepRow, TableForm};
 pub use walk::{Starts, Walked, Walker};
 
 /// Most cells of one sweep.
 pub const MAX_CELLS: usize = 100_000;
 
 /// A change of a knob: name, entry of its list, value.
-type Change = (String, Option<usize>, ParamValue);
+type SettingChange = (String, Option<usize>, ParamValue);
 
 /// What is to be solved.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Sweep {
     kind: KindInfo,
     scenarios: Vec<AnyScenario>,
     /// Changes of every scenario. They are made together with those of the axes, as they may only fit together.
-    changes: Vec<Change>,
+    changes: Vec<SettingChange>,
     axes: Vec<Axis>,
     requests: Vec<Request>,
     infos: Vec<MethodInfo>,
@@ -252,14 +252,14 @@ impl Sweep {
     fn changes_at<'a>(&'a self, cell: &'a Cell) -> Vec<(&'a str, Option<usize>, &'a ParamValue)> {
         let fixed = self.changes.iter().map(|(name, index, value)| (name.as_str(), *index, value));
         let turned = self.axes.iter().zip(self.values_at(cell));
-        let turned = turned.filter(|(axis, _)| axis.turns == Turns::Scenario);
+        let turned = turned.filter(|(axis, _)| axis.turns == AxisOf::Scenario);
         fixed.chain(turned.map(|(axis, value)| (axis.info.name.as_ref(), axis.index, value))).collect()
     }
 
     /// What is asked of the method of a cell, apart from the scenario and a plan to start from.
     fn request_at(&self, cell: &Cell) -> Option<Request> {
         let turned = self.axes.iter().zip(self.values_at(cell));
-        let turned = turned.filter(|(axis, _)| axis.turns == Turns::Method);
+        let turned = turned.filter(|(axis, _)| axis.turns == AxisOf::Method);
         let settings = turned.map(|(axis, value)| (axis.info.name.to_string(), value.clone())).collect();
         Some(self.requests.get(cell.method)?.clone().with(settings))
     }
@@ -286,7 +286,7 @@ impl Sweep {
     }
 
     /// The knob that an axis turns. A parameter has to be one of every method, as each has a cell for every value.
-    fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, Turns), Problem> {
+    fn axis_knob(&self, setting: &Setting) -> Result<(ParamInfo, AxisOf), Problem> {
         let name = setting.name.as_str();
         if self.changes.iter().any(|(other, index, _)| other == name && *index == setting.index)
             || self.requests.iter().any(|request| request.settings.iter().any(|(other, _)| other == name))
@@ -298,7 +298,7 @@ impl Sweep {
             return Err(Problem::new(name, "is a column of every table already", "sweep over another knob"));
         }
         if let Some(knob) = self.knob(name) {
-            return Ok((knob, Turns::Scenario));
+            return Ok((knob, AxisOf::Scenario));
         }
         if let Some(idle) = self.never(name) {
             return Err(idle);
@@ -315,7 +315,7 @@ impl Sweep {
                 None => return Err(self.unknown(name)),
             }
         }
-        found.map(|param| (param, Turns::Method)).ok_or_else(|| self.unknown(name))
+        found.map(|param| (param, AxisOf::Method)).ok_or_else(|| self.unknown(name))
     }
 
     fn known_to_any(&self, name: &str) -> bool {

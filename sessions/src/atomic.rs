@@ -53,7 +53,7 @@ pub fn atomic_write_with(
 /// Writes a file of a session: readable by its owner only, and refused where a symbolic link stands.
 ///
 /// # Errors
-/// As [`atomic_write`], and [`SessionError::Stray`] for a link.
+/// As [`atomic_write`], and [`SessionError::NotRegular`] for a link.
 pub(crate) fn private_write(path: &Path, bytes: &[u8]) -> Result<(), SessionError> {
     private_write_with(path, |file| file.write_all(bytes))
 }

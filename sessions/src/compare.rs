@@ -21,7 +21,7 @@ pub const TOLERANCE: f64 = 1e-9;
 
 /// A plan to be compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ComparedPlan<'a> {
     /// What to call it: a file name, `plan 7`.
     pub label: &'a str,
     /// Everything but scenario and result.
@@ -94,7 +94,7 @@ impl Verdict {
 
 /// A figure against that of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Change {
+pub struct MetricChange {
     /// Figure minus that of the reference.
     pub difference: f64,
     /// The difference in per cent of the reference's magnitude; `None` if that is 0.
@@ -115,7 +115,7 @@ pub struct Figure {
     /// Its value in each plan; `None` if the plan does not have it.
     pub values: Vec<Option<f64>>,
     /// Against the reference, one for each further plan; `None` where either value is missing.
-    pub changes: Vec<Option<Change>>,
+    pub changes: Vec<Option<MetricChange>>,
 }
 
 /// A plan that is listed and not ranked.
@@ -138,7 +138,7 @@ impl NotRanked {
 
 /// Plans side by side. Its columns are the plans, the first is the reference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table {
+pub struct CompareTable {
     /// Kind of all plans.
     pub kind: String,
     /// The plans.
@@ -159,10 +159,10 @@ pub struct Table {
 /// # Errors
 /// [`SessionError::TooFew`] for fewer than two plans, [`SessionError::Kinds`] for plans of different kinds.
 pub fn compare(
-    subjects: &[Subject<'_>],
+    subjects: &[ComparedPlan<'_>],
     tolerance: f64,
     metrics: &[MetricInfo],
-) -> Result<Table, SessionError> {
+) -> Result<CompareTable, SessionError> {
     let [first, rest @ ..] = subjects else { return Err(SessionError::TooFew { count: 0 }) };
     if rest.is_empty() {
         return Err(SessionError::TooFew { count: 1 });
@@ -175,7 +175,7 @@ pub fn compare(
             other_kind: other.header.kind.clone(),
         });
     }
-    Ok(Table {
+    Ok(CompareTable {
         kind: first.header.kind.clone(),
         labels: subjects.iter().map(|subject| subject.label.to_owned()).collect(),
         not_ranked: subjects.iter().filter_map(not_ranked).collect(),
@@ -185,7 +185,7 @@ pub fn compare(
     })
 }
 
-fn not_ranked(subject: &Subject<'_>) -> Option<NotRanked> {
+fn not_ranked(subject: &ComparedPlan<'_>) -> Option<NotRanked> {
     Some(NotRanked {
         label: subject.label.to_owned(),
         method: subject.header.method.clone(),
@@ -193,7 +193,7 @@ fn not_ranked(subject: &Subject<'_>) -> Option<NotRanked> {
     })
 }
 
-fn settings(subjects: &[Subject<'_>]) -> Vec<Setting> {
+fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<Setting> {
     let mut rows = Vec::new();
     let mut row = |scope, name: &str, values: Vec<Option<ParamValue>>| {
         if values.windows(2).any(|pair| !same(pair[0].as_ref(), pair[1].as_ref())) {
@@ -204,7 +204,7 @@ fn settings(subjects: &[Subject<'_>]) -> Vec<Setting> {
     let mut seen = BTreeSet::new();
     for (name, _) in subjects.iter().flat_map(|subject| subject.knobs) {
         if seen.insert(name.as_str()) {
-            let value = |subject: &Subject<'_>| {
+            let value = |subject: &ComparedPlan<'_>| {
                 subject.knobs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
             };
             row(Scope::Scenario, name, subjects.iter().map(value).collect());
@@ -215,7 +215,7 @@ fn settings(subjects: &[Subject<'_>]) -> Vec<Setting> {
     for name in names {
         // The seed is shown once, with how the plan came to be.
         if name != "seed" {
-            let value = |subject: &Subject<'_>| subject.header.parameters.get(name).cloned();
+            let value = |subject: &ComparedPlan<'_>| subject.header.parameters.get(name).cloned();
             row(Scope::Parameter, name, subjects.iter().map(value).collect());
         }
     }
@@ -242,7 +242,7 @@ fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
     }
 }
 
-fn figures(subjects: &[Subject<'_>], tolerance: f64, metrics: &[MetricInfo]) -> Vec<Figure> {
+fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]) -> Vec<Figure> {
     let mut rows = Vec::new();
     let mut row = |name: &str, role: Role, sense: Option<Sense>, values: Vec<Option<f64>>| {
         if values.iter().all(Option::is_none) {
@@ -287,7 +287,7 @@ fn figures(subjects: &[Subject<'_>], tolerance: f64, metrics: &[MetricInfo]) -> 
 }
 
 /// A figure against a reference.
-pub fn change(reference: f64, value: f64, sense: Option<Sense>, tolerance: f64) -> Change {
+pub fn change(reference: f64, value: f64, sense: Option<Sense>, tolerance: f64) -> MetricChange {
     let difference = value - reference;
     let scale = reference.abs().max(value.abs());
     let verdict = if reference == value || difference.abs() <= tolerance * scale {
@@ -300,5 +300,5 @@ pub fn change(reference: f64, value: f64, sense: Option<Sense>, tolerance: f64) 
         }
     };
     let percent = (reference != 0.0).then(|| 100.0 * difference / reference.abs());
-    Change { difference, percent, verdict }
+    MetricChange { difference, percent, verdict }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with saved work, by what the person can do about it.
 
-use crate::private::stray_of;
+use crate::private::not_regular_of;
 use lightbay_core::json::WriteError;
 use lightbay_core::problem::{Problem, printable};
 use std::io;
@@ -32,7 +32,7 @@ pub enum SessionError {
     },
     /// Something in a session that is no file of its own.
     #[error("'{}' is {what}, which is not followed in a session; put a regular file in its place", show(.path))]
-    Stray {
+    NotRegular {
         /// What was found.
         path: PathBuf,
         /// What it is.
@@ -146,8 +146,8 @@ impl SessionError {
     /// Sorts an error met while writing `path`.
     pub(crate) fn writing(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        if let Some(what) = stray_of(&source) {
-            return Self::Stray { path, what };
+        if let Some(what) = not_regular_of(&source) {
+            return Self::NotRegular { path, what };
         }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -165,8 +165,8 @@ impl SessionError {
     /// An error met while reading `path`.
     pub(crate) fn reading(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        match stray_of(&source) {
-            Some(what) => Self::Stray { path, what },
+        match not_regular_of(&source) {
+            Some(what) => Self::NotRegular { path, what },
             None => Self::Io { path, doing: "read", source },
         }
     }

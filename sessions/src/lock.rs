@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// The process that has a session open for writing; the default is one that has not said which it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct LockHolder {
     /// Process id, 0 if unknown.
     pub pid: u32,
     /// Name of the machine.
@@ -22,14 +22,14 @@ pub struct Holder {
     pub since: String,
 }
 
-impl Holder {
+impl LockHolder {
     /// This process.
     pub fn here(since: &str) -> Self {
         Self { pid: std::process::id(), host: host(), since: since.to_owned() }
     }
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.pid == 0 {
             return f.write_str("another process");
@@ -54,7 +54,7 @@ pub enum Locked {
     /// We go on without it, because this file system has no locks.
     Unsupported(Lock),
     /// Another process has it.
-    Elsewhere(Holder),
+    Elsewhere(LockHolder),
     /// The folder refuses writing, so that nobody here can have it.
     Refused,
 }
@@ -70,7 +70,7 @@ pub fn try_lock(path: &Path, since: &str) -> Result<Locked, SessionError> {
     match exclusively(&file) {
         Ok(()) => {
             // The lock counts, not its note: a full disk must not keep anyone from looking at saved work.
-            let _ = write_holder(&mut file, &Holder::here(since));
+            let _ = write_holder(&mut file, &LockHolder::here(since));
             Ok(Locked::Here(Lock { _file: Some(file) }))
         }
         Err(TryLockError::WouldBlock) => Ok(Locked::Elsewhere(read_holder(&mut file))),
@@ -98,7 +98,7 @@ pub(crate) fn exclusively(file: &File) -> Result<(), TryLockError> {
 }
 
 /// The process that holds the lock at `path` now, which is not kept; `None` if none does.
-pub(crate) fn holder(path: &Path) -> Option<Holder> {
+pub(crate) fn holder(path: &Path) -> Option<LockHolder> {
     let mut file = private::open(path).ok()?;
     match file.try_lock_shared() {
         Err(TryLockError::WouldBlock) => Some(read_holder(&mut file)),
@@ -106,14 +106,14 @@ pub(crate) fn holder(path: &Path) -> Option<Holder> {
     }
 }
 
-fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
+fn write_holder(file: &mut File, holder: &LockHolder) -> io::Result<()> {
     let text = serde_json::to_string(holder)?;
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(text.as_bytes())
 }
 
-fn read_holder(file: &mut File) -> Holder {
+fn read_holder(file: &mut File) -> LockHolder {
     let mut text = String::new();
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(4096).read_to_string(&mut text));
     read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -135,7 +135,7 @@ mod tests {
             panic!("nobody else has it")
         };
         let Locked::Elsewhere(found) = try_lock(&path, "later").unwrap() else { panic!("it is taken") };
-        assert_eq!(found, Holder::here("2026-01-01T00:00:00Z"));
+        assert_eq!(found, LockHolder::here("2026-01-01T00:00:00Z"));
         assert_eq!(holder(&path), Some(found.clone()));
         assert_eq!(found.to_string(), format!("process {} on {}", std::process::id(), found.host));
         std::fs::write(&path, "damaged").unwrap();
@@ -152,7 +152,7 @@ mod tests {
         for left in [r#"{"pid": 1, "host": "elsewhere", "since": "2020"}"#, "", "\u{0}\u{1}garbage"] {
             std::fs::write(&path, left).unwrap();
             let Locked::Here(_lock) = try_lock(&path, "now").unwrap() else { panic!("stale: {left}") };
-            let said: Holder = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let said: LockHolder = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
             assert_eq!(said.pid, std::process::id());
         }
     }

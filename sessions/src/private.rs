@@ -15,17 +15,17 @@ const FOLDER_MODE: u32 = 0o700;
 /// Something in a session that is no regular file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Stray(pub(crate) &'static str);
+pub(crate) struct NotRegular(pub(crate) &'static str);
 
-const LINK: Stray = Stray("a symbolic link");
+const LINK: NotRegular = NotRegular("a symbolic link");
 
-fn stray(what: Stray) -> io::Error {
+fn not_regular(what: NotRegular) -> io::Error {
     io::Error::other(what)
 }
 
 /// What an error says of a thing that is no regular file.
-pub(crate) fn stray_of(error: &io::Error) -> Option<&'static str> {
-    Some(error.get_ref()?.downcast_ref::<Stray>()?.0)
+pub(crate) fn not_regular_of(error: &io::Error) -> Option<&'static str> {
+    Some(error.get_ref()?.downcast_ref::<NotRegular>()?.0)
 }
 
 /// How a file of a session is opened; [`open_with`] does it.
@@ -41,10 +41,10 @@ pub(crate) fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<Fi
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let opened = options.custom_flags(flags.bits().cast_signed()).open(path);
     let file = opened.map_err(|error| match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => stray(LINK),
+        Ok(found) if found.is_symlink() => not_regular(LINK),
         _ => error,
     })?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(stray(Stray("no regular file"))) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular(NotRegular("no regular file"))) }
 }
 
 /// Opens a regular file for reading.
@@ -72,7 +72,7 @@ pub(crate) fn make_folders(path: &Path) -> io::Result<()> {
 /// Refuses a link in the place of a folder or a file.
 pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => Err(stray(LINK)),
+        Ok(found) if found.is_symlink() => Err(not_regular(LINK)),
         _ => Ok(()),
     }
 }

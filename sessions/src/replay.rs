@@ -2,7 +2,7 @@
 
 use crate::book::PlanId;
 use crate::error::SessionError;
-use crate::lock::Holder;
+use crate::lock::LockHolder;
 use crate::log::{LogLine, LogReader, LogRecord, open_log};
 use crate::thin::{Curve, NewBounds, Thinner};
 use lightbay_core::event::{Done, EventBody, RunId, Started};
@@ -196,7 +196,7 @@ impl Replay {
     }
 
     /// The unfinished runs that `holder` began: it is still at work on them as long as it has the session open.
-    pub fn at_work<'r>(&'r self, holder: &'r Holder) -> impl Iterator<Item = RunId> + 'r {
+    pub fn at_work<'r>(&'r self, holder: &'r LockHolder) -> impl Iterator<Item = RunId> + 'r {
         // Both dates are of this program, in whole seconds of the same time zone.
         let began = |run: &&RunHistory| run.started.as_ref().is_some_and(|run| run.date >= holder.since);
         self.unfinished().filter(began).map(|run| run.run)

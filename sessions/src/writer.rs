@@ -9,13 +9,13 @@ use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
 use crate::resume::RecentEntry;
 use crate::store::{Session, SessionFile, Store};
-use desk::Desk;
 use disk::Disk;
 use home::Home;
 use inbox::{Inbox, Removal, Slot, WaitingPlan};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::Clock;
 use lightbay_core::event::{Event, EventSink};
+use pending::PendingWrites;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,15 +23,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-mod desk;
 mod disk;
 mod home;
 mod inbox;
-mod ration;
+mod log_limit;
+mod pending;
 #[cfg(test)]
 mod tests;
 
-pub use home::{Place, Wish};
+pub use home::{NewSession, Place};
 
 /// How long ending waits for a disk that does not answer.
 const CLOSE_WITHIN: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ pub struct SaveStatus {
     /// Progress events left out because the disk could not keep up.
     pub thinned: u64,
     /// Progress events left out because their run is so long that it is written ever more thinly.
-    pub rationed: u64,
+    pub left_out: u64,
     /// Incumbents without a plan that were left out because the disk could not keep up.
     pub merged: u64,
     /// Events and plans that cannot be written because a number in them is not finite.
@@ -162,8 +162,8 @@ impl SessionWriter {
         notify: Notify,
     ) -> Result<Self, SessionError> {
         let (home, removed) = Home::of(session, Arc::clone(&clock))?;
-        let desk = Desk::new(home, Arc::clone(&book));
-        let mut writer = Self::on(desk, book, clock, notify)
+        let pending = PendingWrites::new(home, Arc::clone(&book));
+        let mut writer = Self::on(pending, book, clock, notify)
             .map_err(|error| SessionError::writing(session.folder(), error))?;
         if removed > 0 {
             writer
@@ -179,24 +179,25 @@ impl SessionWriter {
     /// # Errors
     /// If no thread can be started.
     pub fn start_without_folder(
-        wish: Wish,
+        new_session: NewSession,
         error: &SessionError,
         book: Arc<PlanBook>,
         clock: Arc<dyn Clock>,
         notify: Notify,
     ) -> std::io::Result<Self> {
-        let home = Home::wished(wish, Arc::clone(&clock));
-        let desk = Desk::without_folder(home, Arc::clone(&book), error, clock.now());
-        Self::on(desk, book, clock, notify)
+        let home = Home::of_new(new_session, Arc::clone(&clock));
+        let pending = PendingWrites::without_folder(home, Arc::clone(&book), error, clock.now());
+        Self::on(pending, book, clock, notify)
     }
 
     fn on<D: Disk + 'static>(
-        desk: Desk<D>,
+        pending: PendingWrites<D>,
         book: Arc<PlanBook>,
         clock: Arc<dyn Clock>,
         notify: Notify,
     ) -> std::io::Result<Self> {
-        let status = SaveStatus { state: state_of(&desk), place: desk.place(), ..SaveStatus::default() };
+        let status =
+            SaveStatus { state: state_of(&pending), place: pending.place(), ..SaveStatus::default() };
         let shared = Arc::new(Shared {
             inbox: Mutex::new(Inbox::default()),
             wake: Condvar::new(),
@@ -209,7 +210,7 @@ impl SessionWriter {
         let of_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("lb-session".to_owned())
-            .spawn(move || serve(&of_thread, desk, &notify))?;
+            .spawn(move || serve(&of_thread, pending, &notify))?;
         Ok(Self { shared, thread: Some(thread), remarks: Vec::new() })
     }
 
@@ -384,13 +385,13 @@ impl Drop for SessionWriter {
 }
 
 /// Works until the writer is closed.
-fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
-    let ended = Ended { shared };
+fn serve<D: Disk>(shared: &Shared, mut pending: PendingWrites<D>, notify: &Notify) {
+    let ended = EndedWriter { shared };
     loop {
         let mut inbox = lock(&shared.inbox);
         loop {
             let now = shared.clock.now();
-            inbox = match desk.deadline(&inbox, now) {
+            inbox = match pending.deadline(&inbox, now) {
                 Some(at) if at <= now => break,
                 Some(at) => match shared.wake.wait_timeout(inbox, at.saturating_sub(now)) {
                     Ok((inbox, _)) => inbox,
@@ -405,15 +406,15 @@ fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
             return;
         }
         let closing = inbox.closing;
-        let batch = desk.take(&mut inbox, shared.clock.now());
+        let batch = pending.take(&mut inbox, shared.clock.now());
         drop(inbox);
-        let written = desk.work(batch, shared.clock.now());
+        let written = pending.work(batch, shared.clock.now());
         let mut inbox = lock(&shared.inbox);
-        desk.tidy(&mut inbox, &written);
-        let behind = desk.behind(&inbox);
+        pending.tidy(&mut inbox, &written);
+        let behind = pending.behind(&inbox);
         drop(inbox);
-        tell(shared, &desk, behind, notify);
-        written.answer(&desk);
+        tell(shared, &pending, behind, notify);
+        written.answer(&pending);
         if closing {
             drop(ended);
             return;
@@ -421,30 +422,30 @@ fn serve<D: Disk>(shared: &Shared, mut desk: Desk<D>, notify: &Notify) {
     }
 }
 
-fn state_of<D: Disk>(desk: &Desk<D>) -> SaveState {
-    desk.trouble.as_ref().map_or(SaveState::Saving, |trouble| SaveState::Failing {
+fn state_of<D: Disk>(pending: &PendingWrites<D>) -> SaveState {
+    pending.trouble.as_ref().map_or(SaveState::Saving, |trouble| SaveState::Failing {
         message: trouble.message.clone(),
         since: trouble.since,
     })
 }
 
-fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify) {
+fn tell<D: Disk>(shared: &Shared, pending: &PendingWrites<D>, behind: bool, notify: &Notify) {
     let mut status = lock(&shared.status);
-    let (state, place) = (state_of(desk), desk.place());
+    let (state, place) = (state_of(pending), pending.place());
     let changed =
-        status.0.state != state || status.0.place != place || status.0.list_problem != desk.list_problem;
+        status.0.state != state || status.0.place != place || status.0.list_problem != pending.list_problem;
     status.0 = SaveStatus {
         state,
-        lines: desk.lines_written,
-        plans: desk.plans_written,
-        rationed: desk.rationed(),
-        unwritable: desk.unwritable,
+        lines: pending.lines_written,
+        plans: pending.plans_written,
+        left_out: pending.left_out(),
+        unwritable: pending.unwritable,
         behind,
         place,
-        list_problem: desk.list_problem.clone(),
+        list_problem: pending.list_problem.clone(),
         ..status.0.clone()
     };
-    status.1 = desk.flushed;
+    status.1 = pending.flushed;
     let now = changed.then(|| status.0.clone());
     drop(status);
     shared.told.notify_all();
@@ -454,11 +455,11 @@ fn tell<D: Disk>(shared: &Shared, desk: &Desk<D>, behind: bool, notify: &Notify)
 }
 
 /// Says that the writer has ended, also if it panicked, so that nobody waits for it.
-struct Ended<'a> {
+struct EndedWriter<'a> {
     shared: &'a Shared,
 }
 
-impl Drop for Ended<'_> {
+impl Drop for EndedWriter<'_> {
     fn drop(&mut self) {
         lock(&self.shared.status).0.state = SaveState::Closed;
         self.shared.told.notify_all();

@@ -8,7 +8,7 @@ use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::{PlanEntry, PlanRef};
 use lightbay_core::event::{Event, RunId, Severity};
 use lightbay_engines::AnyScenario;
-use lightbay_engines::sweep::{Row, Walked};
+use lightbay_engines::sweep::{SweepRow, Walked};
 use lightbay_widgets::{Background, ColorDepth};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -122,7 +122,7 @@ pub enum Command {
     /// Back to the usual widths.
     ResetSizes,
     /// Move in the pane or list.
-    Go(Go),
+    Motion(Motion),
     /// Previous (-1) or next (1) interval, link or snapshot.
     Step(i8),
     /// Stretch (1) or shrink (-1) the axis, or fit it (0).
@@ -170,7 +170,7 @@ pub enum Command {
 /// A way to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "named by where it leads")]
-pub enum Go {
+pub enum Motion {
     Left,
     Right,
     Up,
@@ -303,7 +303,7 @@ pub struct Opened {
 pub struct SessionView {
     /// Its name; empty if nothing is saved.
     pub name: String,
-    /// Number of its desk: whatever another one says of saving is about another session.
+    /// Number of the open scenario: whatever another one says of saving is about another session.
     pub key: u64,
     /// Name of the session whose plans are shown here and that somebody else has open, and who.
     pub beside: Option<String>,
@@ -330,8 +330,8 @@ pub struct AtWork {
 
 /// Events of runs of another process since the last time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Elsewhere {
-    /// Number of the desk that shows them.
+pub struct RemoteEvents {
+    /// Number of the open scenario that shows them.
     pub key: u64,
     /// The events, oldest first, without plans.
     pub events: Vec<Heard>,
@@ -342,7 +342,7 @@ pub struct Elsewhere {
 /// How saving goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saving {
-    /// Number of the desk that says it.
+    /// Number of the open scenario that says it.
     pub key: u64,
     /// Name of the session; empty as long as none could be made.
     pub name: String,
@@ -408,7 +408,7 @@ pub enum Fact {
     /// A run said something.
     Event(Heard),
     /// Runs of another process that has the session open said something, or it ended.
-    Elsewhere(Elsewhere),
+    RemoteEvents(RemoteEvents),
     /// Events that were merged and dropped because the screen was slower than the runs.
     Lost {
         /// Newer values took their place.
@@ -453,7 +453,7 @@ pub enum Fact {
         /// Number of the request.
         key: u64,
         /// The row.
-        row: Box<Row>,
+        row: Box<SweepRow>,
     },
     /// A sweep ended.
     SweepEnded {

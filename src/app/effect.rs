@@ -158,7 +158,7 @@ pub struct Evaluation {
 
 /// What to write.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Subject {
+pub enum ExportSubject {
     /// A scenario.
     Scenario(AnyScenario),
     /// A plan.
@@ -171,7 +171,7 @@ pub enum Subject {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportJob {
     /// What.
-    pub subject: Subject,
+    pub subject: ExportSubject,
     /// The second subject, for formats that take one.
     pub against: Option<PlanRef>,
     /// Name of the format.

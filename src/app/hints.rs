@@ -3,7 +3,7 @@
 use crate::app::action::Command;
 use crate::app::keymap::{ActionIndex, Found, Node};
 use crate::app::state::App;
-use crate::app::table::{self, Make, Place};
+use crate::app::table::{self, Make, TablePlace};
 
 /// An entry of the footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,9 +40,9 @@ pub fn footer(app: &App) -> Vec<Hint> {
         .enumerate()
         .filter(|(_, info)| info.weight > 0 && !info.keys.is_empty())
         .filter(|(_, info)| match (info.place, layer) {
-            (Place::Layers(kinds), Some(kind)) => kinds.contains(&kind),
-            (Place::Workbench, None) => app.work.is_some(),
-            (Place::Anywhere, None) => true,
+            (TablePlace::Layers(kinds), Some(kind)) => kinds.contains(&kind),
+            (TablePlace::Workbench, None) => app.work.is_some(),
+            (TablePlace::Anywhere, None) => true,
             _ => false,
         })
         .map(|(action, info)| {

@@ -2,7 +2,7 @@
 
 use crate::app::key::{Key, sequence};
 use crate::app::layer::LayerKind;
-use crate::app::table::{self, ActionInfo, Place};
+use crate::app::table::{self, ActionInfo, TablePlace};
 use std::collections::BTreeMap;
 
 /// Index into [`table::all`].
@@ -65,7 +65,7 @@ impl Keymap {
                     });
                     continue;
                 };
-                let tries: Vec<&mut BTreeMap<Key, Node>> = if let Place::Layers(kinds) = info.place {
+                let tries: Vec<&mut BTreeMap<Key, Node>> = if let TablePlace::Layers(kinds) = info.place {
                     for kind in kinds {
                         map.layers.entry(*kind).or_default();
                     }

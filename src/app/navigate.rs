@@ -1,32 +1,32 @@
 //! Moving among the items of a pane: rows up and down, places left and right.
 
-use crate::app::action::Go;
+use crate::app::action::Motion;
 use crate::app::drawn::Item;
 use crate::app::pane::ItemId;
 
 /// The item that a move leads to. Items are sorted by row and place. Without a selection a move forward selects the
 /// first item and a move back the last one; a selection that is gone counts as none.
-pub fn moved(items: &[Item], at: Option<ItemId>, go: Go, page: usize) -> Option<ItemId> {
+pub fn moved(items: &[Item], at: Option<ItemId>, go: Motion, page: usize) -> Option<ItemId> {
     let first = items.first()?;
     let last = items.last()?;
     let Some(here) = at.and_then(|id| items.iter().position(|item| item.id == id)) else {
         return Some(match go {
-            Go::Up | Go::Left | Go::Last | Go::HalfUp | Go::PageUp => last.id,
+            Motion::Up | Motion::Left | Motion::Last | Motion::HalfUp | Motion::PageUp => last.id,
             _ => first.id,
         });
     };
     let page = page.max(2);
     let item = match go {
-        Go::First => *first,
-        Go::Last => *last,
-        Go::Left => beside(items, here, false),
-        Go::Right => beside(items, here, true),
-        Go::Up => rows_away(items, here, -1),
-        Go::Down => rows_away(items, here, 1),
-        Go::HalfUp => rows_away(items, here, -((page / 2) as i64)),
-        Go::HalfDown => rows_away(items, here, (page / 2) as i64),
-        Go::PageUp => rows_away(items, here, -((page - 1) as i64)),
-        Go::PageDown => rows_away(items, here, (page - 1) as i64),
+        Motion::First => *first,
+        Motion::Last => *last,
+        Motion::Left => beside(items, here, false),
+        Motion::Right => beside(items, here, true),
+        Motion::Up => rows_away(items, here, -1),
+        Motion::Down => rows_away(items, here, 1),
+        Motion::HalfUp => rows_away(items, here, -((page / 2) as i64)),
+        Motion::HalfDown => rows_away(items, here, (page / 2) as i64),
+        Motion::PageUp => rows_away(items, here, -((page - 1) as i64)),
+        Motion::PageDown => rows_away(items, here, (page - 1) as i64),
     };
     Some(item.id)
 }
@@ -68,24 +68,24 @@ mod tests {
     #[test]
     fn moves_follow_rows_and_keep_the_place() {
         let cases = [
-            (Some(10), Go::Right, 11),
-            (Some(12), Go::Right, 12),
-            (Some(10), Go::Left, 10),
-            (Some(12), Go::Down, 21),
-            (Some(21), Go::Up, 11),
-            (Some(21), Go::Down, 30),
-            (Some(30), Go::Down, 30),
-            (Some(11), Go::PageDown, 30),
-            (Some(30), Go::HalfUp, 21),
-            (Some(11), Go::Last, 30),
-            (Some(11), Go::First, 10),
-            (None, Go::Down, 10),
-            (None, Go::Up, 30),
-            (Some(99), Go::Right, 10),
+            (Some(10), Motion::Right, 11),
+            (Some(12), Motion::Right, 12),
+            (Some(10), Motion::Left, 10),
+            (Some(12), Motion::Down, 21),
+            (Some(21), Motion::Up, 11),
+            (Some(21), Motion::Down, 30),
+            (Some(30), Motion::Down, 30),
+            (Some(11), Motion::PageDown, 30),
+            (Some(30), Motion::HalfUp, 21),
+            (Some(11), Motion::Last, 30),
+            (Some(11), Motion::First, 10),
+            (None, Motion::Down, 10),
+            (None, Motion::Up, 30),
+            (Some(99), Motion::Right, 10),
         ];
         for (at, go, expected) in cases {
             assert_eq!(moved(&lanes(), at, go, 3), Some(expected), "{at:?} {go:?}");
         }
-        assert_eq!(moved(&[], None, Go::Down, 3), None);
+        assert_eq!(moved(&[], None, Motion::Down, 3), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::app::keymap::ActionIndex;
 use crate::app::layer::LayerKind;
 use crate::app::possible::Possible;
 use crate::app::state::App;
-use crate::app::table::{self, ActionInfo, Make, Place};
+use crate::app::table::{self, ActionInfo, Make, TablePlace};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
@@ -78,9 +78,9 @@ pub fn lines(app: &App, query: &str) -> Vec<Line> {
         return values(app, action, info, argument);
     }
     let usable = |info: &ActionInfo| match info.place {
-        Place::Layers(_) => false,
-        Place::Workbench => app.work.is_some(),
-        Place::Anywhere => true,
+        TablePlace::Layers(_) => false,
+        TablePlace::Workbench => app.work.is_some(),
+        TablePlace::Anywhere => true,
     };
     let items: Vec<(ActionIndex, &ActionInfo)> =
         table::all().iter().enumerate().filter(|(_, info)| usable(info)).collect();
@@ -184,10 +184,10 @@ pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
 pub fn help(app: &App, filter: &str) -> Vec<Line> {
     let below = app.layers.iter().rev().map(super::layer::Layer::kind).find(|kind| *kind != LayerKind::Help);
     let here = |info: &ActionInfo| match (info.place, below) {
-        (Place::Layers(kinds), Some(kind)) => kinds.contains(&kind),
-        (Place::Layers(_), None) => false,
-        (Place::Workbench, None) => app.work.is_some(),
-        (Place::Anywhere, None) => true,
+        (TablePlace::Layers(kinds), Some(kind)) => kinds.contains(&kind),
+        (TablePlace::Layers(_), None) => false,
+        (TablePlace::Workbench, None) => app.work.is_some(),
+        (TablePlace::Anywhere, None) => true,
         (_, Some(kind)) => kind.is_transparent(),
     };
     let items: Vec<(ActionIndex, &ActionInfo)> =

@@ -1,6 +1,6 @@
 //! All state of the workbench, with the questions that drawing and updating ask of it. Changed only by `update`.
 
-use crate::app::action::{Command, Go, Heard, Recent, SessionView};
+use crate::app::action::{Command, Heard, Motion, Recent, SessionView};
 use crate::app::drawn::{CellEditing, Drawn, Item, PaneDrawn};
 use crate::app::key::Key;
 use crate::app::keymap::Keymap;
@@ -576,7 +576,7 @@ impl App {
     }
 
     /// Position among `items` after a move.
-    pub(crate) fn moved(items: &[Item], at: Option<ItemId>, go: Go, page: usize) -> Option<ItemId> {
+    pub(crate) fn moved(items: &[Item], at: Option<ItemId>, go: Motion, page: usize) -> Option<ItemId> {
         crate::app::navigate::moved(items, at, go, page)
     }
 }

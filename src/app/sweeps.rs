@@ -2,7 +2,7 @@
 
 use lightbay_core::param::{Domain, ParamValue};
 use lightbay_engines::AnyScenario;
-use lightbay_engines::sweep::{Axis, Row, Sweep, Turns, Walked};
+use lightbay_engines::sweep::{Axis, AxisOf, Sweep, SweepRow, Walked};
 use std::sync::Arc;
 
 /// Factors of the present value that are suggested.
@@ -48,7 +48,7 @@ pub struct SweepRun {
     /// What is asked.
     pub sweep: Arc<Sweep>,
     /// Rows of the cells that are solved, in their order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SweepRow>,
     /// Where it is.
     pub state: SweepState,
     /// The first value that makes a valid scenario, and the hash of that: what the sweep is about, whatever the knob is
@@ -79,7 +79,7 @@ impl SweepRun {
     }
 
     /// The row of a cell, by its number.
-    pub fn row(&self, cell: usize) -> Option<&Row> {
+    pub fn row(&self, cell: usize) -> Option<&SweepRow> {
         self.rows.iter().find(|row| row.cell == cell)
     }
 
@@ -92,12 +92,12 @@ impl SweepRun {
     pub fn fits(&self, scenario: &AnyScenario) -> bool {
         let Some((axis, (value, about))) = self.axis().zip(self.about.as_ref()) else { return false };
         let now = match (axis.turns, axis.values.get(*value)) {
-            (Turns::Method, _) => scenario.sha256().ok(),
-            (Turns::Scenario, Some(value)) => {
+            (AxisOf::Method, _) => scenario.sha256().ok(),
+            (AxisOf::Scenario, Some(value)) => {
                 let there = scenario.with(&axis.info.name, axis.index, value);
                 there.ok().and_then(|scenario| scenario.sha256().ok())
             }
-            (Turns::Scenario, None) => None,
+            (AxisOf::Scenario, None) => None,
         };
         now.as_ref() == Some(about)
     }

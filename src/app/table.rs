@@ -1,6 +1,6 @@
 //! The one table of actions. Keymap, help, footer, palette, manual and tests read it; nothing else knows keys.
 
-use crate::app::action::{Command, Go};
+use crate::app::action::{Command, Motion};
 use crate::app::arguments::{self, Argument};
 use crate::app::layer::LayerKind;
 use crate::app::pane::PaneId;
@@ -12,7 +12,7 @@ mod pop_ups;
 
 /// Where an action applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TablePlace {
     /// Among the panes and on the first screen.
     Anywhere,
     /// Among the panes, when something is open.
@@ -24,7 +24,7 @@ pub enum Place {
 /// Blocks of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "named by what they hold")]
-pub enum Group {
+pub enum TableGroup {
     Solve,
     Plans,
     Pane,
@@ -35,7 +35,7 @@ pub enum Group {
     PopUp,
 }
 
-impl Group {
+impl TableGroup {
     /// The heading in the help.
     pub const fn title(self) -> &'static str {
         match self {
@@ -72,9 +72,9 @@ pub struct ActionInfo {
     /// Default keys; sequences are separated by blanks.
     pub keys: &'static [&'static str],
     /// Where it applies.
-    pub place: Place,
+    pub place: TablePlace,
     /// Block of the help.
-    pub group: Group,
+    pub group: TableGroup,
     /// Importance for the footer: 0 is never shown, 9 comes first, 10 is never cut.
     pub weight: u8,
     /// Whether it is possible now, and why not.
@@ -90,8 +90,8 @@ impl ActionInfo {
             help,
             label: "",
             keys,
-            place: Place::Anywhere,
-            group: Group::Program,
+            place: TablePlace::Anywhere,
+            group: TableGroup::Program,
             weight: 0,
             possible: possible::always,
             make: Make::Plain(command),
@@ -121,13 +121,13 @@ impl ActionInfo {
     /// Whether it belongs to a layer.
     pub const fn layers(&self) -> &'static [LayerKind] {
         match self.place {
-            Place::Layers(kinds) => kinds,
+            TablePlace::Layers(kinds) => kinds,
             _ => &[],
         }
     }
 }
 
-fn at(place: Place, group: Group, actions: Vec<ActionInfo>) -> Vec<ActionInfo> {
+fn at(place: TablePlace, group: TableGroup, actions: Vec<ActionInfo>) -> Vec<ActionInfo> {
     actions.into_iter().map(|action| ActionInfo { place, group, ..action }).collect()
 }
 
@@ -162,8 +162,8 @@ fn solve() -> Vec<ActionInfo> {
     let warm = Command::Solve { method: None, warm: true };
     let cold = Command::Solve { method: None, warm: false };
     at(
-        Place::Workbench,
-        Group::Solve,
+        TablePlace::Workbench,
+        TableGroup::Solve,
         vec![
             A::new("solve_warm", &["r"], warm, "solve with the current parameters, warm from the best plan")
                 .when(possible::open)
@@ -214,8 +214,8 @@ fn solve() -> Vec<ActionInfo> {
 fn plans() -> Vec<ActionInfo> {
     use ActionInfo as A;
     at(
-        Place::Workbench,
-        Group::Plans,
+        TablePlace::Workbench,
+        TableGroup::Plans,
         vec![
             A::new("mark_plan", &["m"], Command::Mark, "mark the plan for comparison, or unmark it")
                 .when(possible::plan)
@@ -276,8 +276,8 @@ fn plans() -> Vec<ActionInfo> {
 fn pane() -> Vec<ActionInfo> {
     use ActionInfo as A;
     at(
-        Place::Workbench,
-        Group::Pane,
+        TablePlace::Workbench,
+        TableGroup::Pane,
         vec![
             A::new(
                 "step_back",
@@ -319,8 +319,8 @@ fn pane() -> Vec<ActionInfo> {
     )
     .into_iter()
     .chain(at(
-        Place::Anywhere,
-        Group::Pane,
+        TablePlace::Anywhere,
+        TableGroup::Pane,
         vec![
             A::new("inspect", &["i", "Enter"], Command::Inspect, "inspect or open what is selected")
                 .when(possible::selected)
@@ -335,21 +335,21 @@ fn pane() -> Vec<ActionInfo> {
 
 fn moves() -> Vec<ActionInfo> {
     use ActionInfo as A;
-    let go = |name, keys, go, help| A::new(name, keys, Command::Go(go), help);
+    let go = |name, keys, go, help| A::new(name, keys, Command::Motion(go), help);
     at(
-        Place::Anywhere,
-        Group::Move,
+        TablePlace::Anywhere,
+        TableGroup::Move,
         vec![
-            go("move_left", &["h", "Left"], Go::Left, "move left"),
-            go("move_down", &["j", "Down"], Go::Down, "move down"),
-            go("move_up", &["k", "Up"], Go::Up, "move up"),
-            go("move_right", &["l", "Right"], Go::Right, "move right"),
-            go("go_first", &["g g", "Home"], Go::First, "go to the first item"),
-            go("go_last", &["G", "End"], Go::Last, "go to the last item"),
-            go("half_down", &["C-d"], Go::HalfDown, "move half a page down"),
-            go("half_up", &["C-u"], Go::HalfUp, "move half a page up"),
-            go("page_down", &["PgDn"], Go::PageDown, "move a page down"),
-            go("page_up", &["PgUp"], Go::PageUp, "move a page up"),
+            go("move_left", &["h", "Left"], Motion::Left, "move left"),
+            go("move_down", &["j", "Down"], Motion::Down, "move down"),
+            go("move_up", &["k", "Up"], Motion::Up, "move up"),
+            go("move_right", &["l", "Right"], Motion::Right, "move right"),
+            go("go_first", &["g g", "Home"], Motion::First, "go to the first item"),
+            go("go_last", &["G", "End"], Motion::Last, "go to the last item"),
+            go("half_down", &["C-d"], Motion::HalfDown, "move half a page down"),
+            go("half_up", &["C-u"], Motion::HalfUp, "move half a page up"),
+            go("page_down", &["PgDn"], Motion::PageDown, "move a page down"),
+            go("page_up", &["PgUp"], Motion::PageUp, "move a page up"),
         ],
     )
 }
@@ -391,14 +391,14 @@ fn view() -> Vec<ActionInfo> {
         actions.push(A::new(name, keys, Command::Focus(PaneId::Kind(number)), help));
     }
     let actions = actions.into_iter().map(|action| action.when(possible::open)).collect();
-    at(Place::Workbench, Group::View, actions)
+    at(TablePlace::Workbench, TableGroup::View, actions)
 }
 
 fn files() -> Vec<ActionInfo> {
     use ActionInfo as A;
     let mut actions = at(
-        Place::Anywhere,
-        Group::Files,
+        TablePlace::Anywhere,
+        TableGroup::Files,
         vec![
             A::with("open", &["Space o"], arguments::FILE, "open a scenario, a plan or a saved session"),
             A::with("new", &["Space n"], arguments::PRESET, "open a built-in scenario"),
@@ -411,8 +411,8 @@ fn files() -> Vec<ActionInfo> {
         ],
     );
     actions.extend(at(
-        Place::Workbench,
-        Group::Files,
+        TablePlace::Workbench,
+        TableGroup::Files,
         vec![
             A::new("save_session", &["s"], Command::SaveSession, "write everything to disk now")
                 .when(possible::open),
@@ -433,8 +433,8 @@ fn files() -> Vec<ActionInfo> {
 fn program() -> Vec<ActionInfo> {
     use ActionInfo as A;
     at(
-        Place::Anywhere,
-        Group::Program,
+        TablePlace::Anywhere,
+        TableGroup::Program,
         vec![
             A::new("help", &["?", "F1"], Command::Help, "show the keys of this place; type to filter")
                 .footer(10, "help"),

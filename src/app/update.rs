@@ -4,7 +4,7 @@ use crate::app::action::{Action, Command};
 use crate::app::effect::{Effect, Effects};
 use crate::app::possible::Possible;
 use crate::app::state::{App, MENU_DELAY, Size};
-use crate::app::table::{self, Place};
+use crate::app::table::{self, TablePlace};
 use lightbay_core::event::Severity;
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl App {
     /// Gives a command if it is possible, else says why not.
     pub(crate) fn run(&mut self, command: Command, effects: &mut Effects) {
         if let Some(info) = table::of(&command) {
-            if info.place == Place::Workbench && self.work.is_none() {
+            if info.place == TablePlace::Workbench && self.work.is_none() {
                 self.say(Severity::Warning, "nothing is open; open a file or an example first");
                 return;
             }
@@ -101,7 +101,7 @@ impl App {
             Command::Pin => self.pin(),
             Command::Resize(by) => self.resize_side(i16::from(by) * 2),
             Command::ResetSizes => self.focus.side = 0,
-            Command::Go(go) => self.go(go, effects),
+            Command::Motion(go) => self.go(go, effects),
             Command::Step(by) => self.step(by),
             Command::Axis(by) => self.axis(by, 0.5),
             Command::Freeze => self.toggle_freeze(effects),

@@ -94,7 +94,7 @@ impl FormRow {
 
 /// A change that was made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct KnobChange {
     /// Knob.
     pub name: String,
     /// Entry of a list, if only that was changed.
@@ -205,7 +205,7 @@ impl Work {
     }
 
     /// Notes that running methods have a live change already: it does not wait for the next solve.
-    pub fn note_taken(&mut self, change: &Change, methods: &[String]) {
+    pub fn note_taken(&mut self, change: &KnobChange, methods: &[String]) {
         let Some(solved) = &mut self.solved else { return };
         match (change.section, change.name.as_str()) {
             // A seed waits for the next solve.
@@ -315,7 +315,7 @@ impl Work {
     ///
     /// # Errors
     /// An unknown name, an invalid value, or every problem of the scenario that would result.
-    pub fn set(&mut self, setting: &Setting) -> Result<Change, Problems> {
+    pub fn set(&mut self, setting: &Setting) -> Result<KnobChange, Problems> {
         let Some(row) = self.row_named(&setting.name) else {
             if let Some(idle) = self.idle().into_iter().find(|problem| problem.path == setting.name) {
                 return Err(idle.into());
@@ -357,7 +357,7 @@ impl Work {
         row: &FormRow,
         index: Option<usize>,
         value: ParamValue,
-    ) -> Result<Change, Problems> {
+    ) -> Result<KnobChange, Problems> {
         let before = self.now.clone();
         match row.section {
             Section::Scenario => {
@@ -406,7 +406,7 @@ impl Work {
             ParamValue::List(entries) => entries.get(index).cloned(),
             one => Some(one.clone()),
         };
-        Ok(Change {
+        Ok(KnobChange {
             name: row.name.clone(),
             index,
             section: row.section,
@@ -450,11 +450,11 @@ impl Work {
     }
 
     /// Changes since `before` of what a running method takes over, apart from the scenario.
-    pub fn live_changes(&self, before: &Setup) -> Vec<Change> {
+    pub fn live_changes(&self, before: &Setup) -> Vec<KnobChange> {
         let change = |section, info: &ParamInfo, old: Option<ParamValue>, new: Option<ParamValue>| {
             let new = new.filter(|new| old.as_ref() != Some(new))?;
             let name = info.name.to_string();
-            (info.effect == Effect::Live).then_some(Change {
+            (info.effect == Effect::Live).then_some(KnobChange {
                 name,
                 index: None,
                 section,
@@ -464,7 +464,7 @@ impl Work {
             })
         };
         let common = common_params();
-        let mut changes: Vec<Change> = common
+        let mut changes: Vec<KnobChange> = common
             .iter()
             .filter_map(|info| {
                 change(Section::Common, info, before.common.get(&info.name), self.now.common.get(&info.name))

@@ -5,11 +5,11 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
 use super::source::{Source, sound, stdin_at_most_once};
-use super::table::Table;
+use super::table::TextTable;
 use clap::{Args, ValueHint};
 use lightbay_core::problem::printable;
 use lightbay_engines::{AnyPlan, figure_label, figure_text, metrics, other_question};
-use lightbay_sessions::compare::{Subject, TOLERANCE, Table as Comparison, Verdict, compare};
+use lightbay_sessions::compare::{CompareTable, ComparedPlan, TOLERANCE, Verdict, compare};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -51,13 +51,13 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let labels: Vec<String> = arguments.plans.iter().map(ToString::to_string).collect();
     let headers: Vec<_> = plans.iter().map(AnyPlan::header).collect();
     let knobs: Vec<_> = plans.iter().map(knobs).collect();
-    let subjects: Vec<Subject<'_>> = labels
+    let subjects: Vec<ComparedPlan<'_>> = labels
         .iter()
         .zip(&headers)
         .zip(&knobs)
         .map(|((label, header), knobs)| {
             let other_question = other_question(&header.kind, &header.method);
-            Subject { label, header, knobs, other_question }
+            ComparedPlan { label, header, knobs, other_question }
         })
         .collect();
     let kind = headers.first().map_or("", |header| header.kind.as_str());
@@ -86,13 +86,13 @@ fn knobs(plan: &AnyPlan) -> Vec<(String, lightbay_core::param::ParamValue)> {
     names.iter().filter_map(|info| Some((info.name.to_string(), scenario.knob(&info.name)?))).collect()
 }
 
-fn text(comparison: &Comparison) -> String {
+fn text(comparison: &CompareTable) -> String {
     let labels: Vec<String> = comparison.labels.iter().map(|label| printable(label)).collect();
     let mut out = String::new();
     if comparison.settings.is_empty() {
         out.push_str("The plans have the same settings.\n\n");
     } else {
-        let mut table = Table::new(
+        let mut table = TextTable::new(
             &["different settings", "of"]
                 .into_iter()
                 .chain(labels.iter().map(String::as_str))
@@ -116,7 +116,7 @@ fn text(comparison: &Comparison) -> String {
             columns.push(String::new());
         }
     }
-    let mut table = Table::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = TextTable::new(&columns.iter().map(String::as_str).collect::<Vec<_>>());
     // The first figure is the objective, whose unit its bound has.
     let objective = comparison.figures.first().map_or_else(String::new, |figure| figure.name.clone());
     for figure in &comparison.figures {

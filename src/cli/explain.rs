@@ -3,10 +3,10 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::table::Table;
+use super::table::TextTable;
 use clap::Args;
 use lightbay_core::problem::printable;
-use lightbay_engines::glossary::{Entry, entries, explain, lines};
+use lightbay_engines::glossary::{GlossaryEntry, entries, explain, lines};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         let words: Vec<Value> = meant.iter().map(object).collect();
         console.write_json(&json!({ "schema": "lightbay.glossary/1", "words": words }))?;
     } else if word.is_empty() {
-        let mut table = Table::new(&["word", "kind", "name in files"]);
+        let mut table = TextTable::new(&["word", "kind", "name in files"]);
         for entry in &meant {
             let cell = |text: Option<&'static str>| text.unwrap_or_default().to_owned();
             table.row([entry.word.clone(), cell(entry.kind), cell(entry.name)]);
@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-fn object(entry: &Entry) -> Value {
+fn object(entry: &GlossaryEntry) -> Value {
     json!({
         "word": entry.word,
         "name": entry.name,

@@ -5,7 +5,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::look::{self, LookArguments, When};
-use super::{table::Table, version};
+use super::{table::TextTable, version};
 use clap::Args;
 use lightbay_core::problem::printable;
 use lightbay_engines::{kinds, methods, solver};
@@ -27,7 +27,7 @@ pub struct Arguments {
 
 /// Shows it.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let mut table = Table::new(&["", ""]);
+    let mut table = TextTable::new(&["", ""]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("version", version::FULL.to_owned());
     row("formats", version::SCHEMAS.join(", "));

@@ -3,8 +3,8 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::table::Table;
-use crate::app::table::{ActionInfo, Group, Place, all};
+use super::table::TextTable;
+use crate::app::table::{ActionInfo, TableGroup, TablePlace, all};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -37,9 +37,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         console.write_json(&document)?;
         return Ok(Exit::Done);
     }
-    let groups: BTreeSet<Group> = all().iter().map(|action| action.group).collect();
+    let groups: BTreeSet<TableGroup> = all().iter().map(|action| action.group).collect();
     for group in groups {
-        let mut table = Table::new(&["", "", ""]);
+        let mut table = TextTable::new(&["", "", ""]);
         for action in all().iter().filter(|action| action.group == group) {
             let keys = if action.keys.is_empty() { "-".to_owned() } else { action.keys.join(", ") };
             table.row([format!("  {keys:<16}"), action.name.to_owned(), action.help.to_owned()]);
@@ -55,9 +55,9 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
 
 fn place(action: &ActionInfo) -> String {
     match action.place {
-        Place::Anywhere => "anywhere".to_owned(),
-        Place::Workbench => "workbench".to_owned(),
-        Place::Layers(kinds) => {
+        TablePlace::Anywhere => "anywhere".to_owned(),
+        TablePlace::Workbench => "workbench".to_owned(),
+        TablePlace::Layers(kinds) => {
             kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect::<Vec<_>>().join(", ")
         }
     }

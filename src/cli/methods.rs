@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::table::Table;
+use super::table::TextTable;
 use clap::Args;
 use lightbay_core::method::MethodInfo;
 use lightbay_core::param::{Effect, ParamInfo};
@@ -162,8 +162,8 @@ fn wrapped(names: &[&str]) -> Vec<String> {
 /// Characters of a line of names, so that it fits a terminal of 100 columns with its indent.
 const LINE_CHARS: usize = 88;
 
-fn params(infos: &[ParamInfo]) -> Table {
-    let mut table = Table::new(&["", "", "", ""]);
+fn params(infos: &[ParamInfo]) -> TextTable {
+    let mut table = TextTable::new(&["", "", "", ""]);
     for info in infos {
         let default = match &info.default {
             Some(value) if info.unit.is_empty() => format!("= {value}"),

@@ -3,7 +3,7 @@
 use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::table::Table;
+use super::table::TextTable;
 use clap::Args;
 use lightbay_engines::{kinds, presets};
 use serde_json::json;
@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     for kind in kinds() {
         writeln!(console.out(), "{}: {}", kind.name, kind.help)?;
-        let mut table = Table::new(&["", ""]);
+        let mut table = TextTable::new(&["", ""]);
         for preset in presets().iter().filter(|preset| preset.kind == kind.name) {
             table.row([format!("  preset:{}", preset.name), preset.help.to_owned()]);
         }

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-mod ration;
+mod pace;
 
-pub use ration::{Figures, Ration};
+pub use pace::{FigurePace, Figures};
 
 /// How long the end waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -35,16 +35,16 @@ pub struct Printer<M> {
 
 /// What is printed because of a message.
 #[derive(Debug)]
-pub struct Said {
+pub struct Printed {
     /// Lines, without line ends.
     pub lines: Vec<String>,
     /// What comes after them.
-    pub then: Then,
+    pub then: AfterPrint,
 }
 
 /// What a printer does after it has printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum AfterPrint {
     /// Waits for the next message.
     Wait,
     /// Asks again soon if no message comes: figures are held back.
@@ -60,7 +60,7 @@ impl<M: Send + 'static> Printer<M> {
     /// If no thread can be started.
     pub fn start(
         console: &Console,
-        mut say: impl FnMut(Option<M>) -> Said + Send + 'static,
+        mut say: impl FnMut(Option<M>) -> Printed + Send + 'static,
     ) -> Result<Self, Failure> {
         let failed =
             |error| Failure::Mendable(format!("progress cannot be shown: {error}; try --progress none"));
@@ -72,9 +72,9 @@ impl<M: Send + 'static> Printer<M> {
             .name("lb-progress".to_owned())
             .spawn(move || {
                 let mut open = true;
-                let mut then = Then::Wait;
-                while then != Then::End {
-                    let deadline = (then == Then::AskSoon).then(|| Instant::now() + SOON);
+                let mut then = AfterPrint::Wait;
+                while then != AfterPrint::End {
+                    let deadline = (then == AfterPrint::AskSoon).then(|| Instant::now() + SOON);
                     let said = say(own.take(deadline));
                     then = said.then;
                     // When the reader has left, what remains is only taken out of the way. A line goes out in one piece,

@@ -4,7 +4,7 @@ use super::console::Console;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
-use super::table::Table;
+use super::table::TextTable;
 use clap::{Args, Subcommand};
 use lightbay_core::clock::{Clock as _, SystemClock};
 use lightbay_core::problem::printable;
@@ -68,7 +68,7 @@ fn list(store: &Store, console: &mut Console) -> Result<(), Failure> {
         console.say(&format!("no sessions in {}", printable(&store.folder().to_string_lossy())));
         return Ok(());
     }
-    let mut table = Table::new(&["session", "kind", "scenario", ">plans", ">size", "saved", ""]);
+    let mut table = TextTable::new(&["session", "kind", "scenario", ">plans", ">size", "saved", ""]);
     for session in &sessions {
         table.row([
             printable(&session.name),
@@ -100,7 +100,7 @@ fn show(store: &Store, name: &str, console: &mut Console) -> Result<(), Failure>
     let plans = session.plans()?;
     let out = console.out();
     writeln!(out, "{}", printable(&session.folder().to_string_lossy()))?;
-    let mut table = Table::new(&["plan", "method", "status", ">objective", ">gap", ">size", "file"]);
+    let mut table = TextTable::new(&["plan", "method", "status", ">objective", ">gap", ">size", "file"]);
     for entry in &plans {
         let file = entry.path.file_name().map_or_else(String::new, |name| printable(&name.to_string_lossy()));
         let row = match &entry.header {

@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::quantity;
 use super::source::Source;
-use super::table::Table;
+use super::table::TextTable;
 use clap::{Args, ValueHint};
 use lightbay_core::checked::{BoundTrust, VerifiedBound};
 use lightbay_core::kind::Depth;
@@ -169,7 +169,7 @@ fn read(source: &Source) -> Result<Shown, Failure> {
 
 fn head(shown: &Shown) -> Result<String, Failure> {
     let scenario = &shown.scenario;
-    let mut table = Table::new(&["", ""]);
+    let mut table = TextTable::new(&["", ""]);
     let mut row = |name: &str, value: String| table.row([format!("{name:<16}"), value]);
     let title = match &shown.header {
         None => format!("{} scenario '{}'\n", scenario.kind(), printable(scenario.name())),

@@ -7,7 +7,7 @@ use super::limits::{Limits, Progress};
 use super::printer::Printer;
 use super::signals;
 use super::source::Source;
-use crate::helper::{self, Group};
+use crate::helper::{self, ProcessGroup};
 use clap::{Args, ValueHint};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
@@ -16,13 +16,13 @@ use lightbay_core::event::{Done, EndStatus, RunId};
 use lightbay_core::param::Setting;
 use lightbay_core::problem::printable;
 use lightbay_core::run::Runs;
-use outlet::Outlet;
+use plan_output::PlanOutput;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::{Message, Wire};
+use wire::{Wire, WireMessage};
 
-mod outlet;
+mod plan_output;
 mod progress;
 mod request;
 mod saver;
@@ -85,12 +85,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     let progress = Progress::or_usual(arguments.progress, console);
     let printer = progress::start(progress, request.kind, request.defaults, console)?;
     let wire = Arc::new(Wire::new(printer.as_ref().map(Printer::inbox)));
-    let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(Group::Shared));
+    let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(ProcessGroup::Shared));
     let runs = Runs::new(request.threads, RunId(1), wire.clone(), clock, launcher).map_err(|error| {
         Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
     })?;
-    let outlet = Arc::new(Outlet::new(console));
-    let (from_signals, writing) = (Arc::clone(&wire), Arc::clone(&outlet));
+    let plan_output = Arc::new(PlanOutput::new(console));
+    let (from_signals, writing) = (Arc::clone(&wire), Arc::clone(&plan_output));
     signals::watch(move |signal| {
         writing.signal(signal);
         from_signals.signal(signal);
@@ -105,11 +105,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     if let Some(printer) = printer {
         printer.finish();
     }
-    conclude(ended, signal, saver, &outlet, console)
+    conclude(ended, signal, saver, &plan_output, console)
 }
 
 /// How the wait for the run ended.
-enum Ended {
+enum SolveEnd {
     /// The run said so.
     Run(Done),
     /// A second signal came first, or it did not stop in time.
@@ -122,21 +122,21 @@ fn coordinate(
     runs: &Runs,
     saver: &mut saver::Saver,
     console: &mut Console,
-) -> (Ended, Option<Signal>) {
+) -> (SolveEnd, Option<Signal>) {
     let mut signal = None;
     let mut give_up: Option<Instant> = None;
     loop {
         match wire.take(saver.due().into_iter().chain(give_up).min()) {
             // The best plan that is known is written; the run may be where nothing stops it.
-            None if give_up.is_some_and(|at| at <= Instant::now()) => return (Ended::Left, signal),
+            None if give_up.is_some_and(|at| at <= Instant::now()) => return (SolveEnd::Left, signal),
             None => saver.save_if_due(console),
-            Some(Message::Plan(plan)) => {
+            Some(WireMessage::Plan(plan)) => {
                 saver.offer(plan);
                 saver.save_if_due(console);
             }
-            Some(Message::Done(done)) => return (Ended::Run(*done), signal),
-            Some(Message::Signal(_)) if signal.is_some() => return (Ended::Left, signal),
-            Some(Message::Signal(first)) => {
+            Some(WireMessage::Done(done)) => return (SolveEnd::Run(*done), signal),
+            Some(WireMessage::Signal(_)) if signal.is_some() => return (SolveEnd::Left, signal),
+            Some(WireMessage::Signal(first)) => {
                 signal = Some(first);
                 runs.stop_all(Stop::Signal);
                 // Whoever sits at the keyboard decides how long to wait; nobody else can.
@@ -151,23 +151,23 @@ fn coordinate(
 
 /// Writes the best plan, says how it ended, and chooses the exit code.
 fn conclude(
-    ended: Ended,
+    ended: SolveEnd,
     signal: Option<Signal>,
     saver: saver::Saver,
-    outlet: &Arc<Outlet>,
+    plan_output: &Arc<PlanOutput>,
     console: &mut Console,
 ) -> Result<Exit, Failure> {
     let (done, plan) = match ended {
-        Ended::Run(mut done) => {
+        SolveEnd::Run(mut done) => {
             let plan = done.plan.take();
             (Some(done), plan)
         }
-        Ended::Left => (None, None),
+        SolveEnd::Left => (None, None),
     };
     if let Some(done) = &done {
         report_failure(done, signal.is_some(), console);
     }
-    let written = saver.finish(plan, outlet, console)?;
+    let written = saver.finish(plan, plan_output, console)?;
     let exit = exit_of(done.as_ref().map(|done| done.status), written, signal);
     if let (Exit::Signal(signal), false) = (exit, written) {
         console.say(&format!("ended by {} before a plan was found; nothing was written", signal.word()));

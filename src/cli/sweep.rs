@@ -10,15 +10,15 @@ use super::printer::Printer;
 use super::signals;
 use super::solve;
 use super::source::Source;
-use crate::helper::{self, Group};
+use crate::helper::{self, ProcessGroup};
 use clap::{Args, ValueHint};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::SystemClock;
 use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::Setting;
-use lightbay_engines::sweep::{Row, Shard, Sweep, Walked, Walker};
-use request::Prepared;
+use lightbay_engines::sweep::{Shard, Sweep, SweepRow, Walked, Walker};
+use request::PreparedSweep;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -107,9 +107,9 @@ pub struct Arguments {
 }
 
 /// What the coordinator hears.
-enum Message {
+enum ProgressMessage {
     /// A cell is done.
-    Row(Box<Row>, Option<SharedPlan>),
+    Row(Box<SweepRow>, Option<SharedPlan>),
     /// There are no more.
     Ended(Walked),
     /// A signal arrived.
@@ -118,7 +118,7 @@ enum Message {
 
 /// Sweeps.
 pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure> {
-    let Prepared { sweep, todo, starts, mut table, mut plans, found, threads } =
+    let PreparedSweep { sweep, todo, starts, mut table, mut plans, found, threads } =
         request::prepare(arguments, console)?;
     let form = match arguments.progress {
         None if arguments.output.is_none() && !arguments.json => Progress::None,
@@ -126,14 +126,14 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     };
     let printer = progress::start(form, Arc::clone(&sweep), todo.len() + found.len(), found.len(), console)?;
     let said = printer.as_ref().map(Printer::inbox);
-    let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(Group::Shared));
+    let (clock, launcher) = (Arc::new(SystemClock::start()), helper::launcher(ProcessGroup::Shared));
     let sink = said.clone().filter(|_| form == Progress::Json).map(progress::sink);
     let walker = Arc::new(Walker::new(threads, sink, clock, launcher).map_err(|error| {
         Failure::Mendable(format!("no threads could be started: {error}; try --threads 1"))
     })?);
     let inbox = Arc::new(Inbox::new());
     let from_signals = Arc::clone(&inbox);
-    signals::watch(move |signal| from_signals.put(Message::Signal(signal)))
+    signals::watch(move |signal| from_signals.put(ProgressMessage::Signal(signal)))
         .map_err(|error| Failure::Mendable(format!("signals cannot be watched: {error}")))?;
 
     table.begin(&sweep, console)?;
@@ -142,23 +142,23 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         (Arc::clone(&inbox), Arc::clone(&walker), Arc::clone(&sweep), todo.clone());
     let walk = move || {
         let walked = walking.walk(&asked, &numbers, starts, |row, plan| {
-            own.put(Message::Row(Box::new(row), plan));
+            own.put(ProgressMessage::Row(Box::new(row), plan));
             ControlFlow::Continue(())
         });
-        own.put(Message::Ended(walked));
+        own.put(ProgressMessage::Ended(walked));
     };
     std::thread::Builder::new()
         .name("lb-sweep".to_owned())
         .spawn(walk)
         .map_err(|error| Failure::Mendable(format!("no thread could be started: {error}")))?;
 
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<SweepRow> = Vec::new();
     let mut signal = None;
     let walked = loop {
         match inbox.take(None) {
             None => {}
-            Some(Message::Ended(walked)) => break Some(walked),
-            Some(Message::Row(row, plan)) => {
+            Some(ProgressMessage::Ended(walked)) => break Some(walked),
+            Some(ProgressMessage::Row(row, plan)) => {
                 let kept = plans
                     .keep(&sweep, &row, plan.as_ref())
                     .and_then(|()| table.add(&sweep, &row, console))
@@ -168,12 +168,12 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
                     return Err(failure);
                 }
                 if let Some(said) = &said {
-                    said.put(progress::Message::Row(row.clone()));
+                    said.put(progress::ProgressMessage::Row(row.clone()));
                 }
                 rows.push(*row);
             }
-            Some(Message::Signal(_)) if signal.is_some() => break None,
-            Some(Message::Signal(first)) => {
+            Some(ProgressMessage::Signal(_)) if signal.is_some() => break None,
+            Some(ProgressMessage::Signal(first)) => {
                 signal = Some(first);
                 walker.stop(Stop::Signal);
                 if first == Signal::Interrupt && console.err_is_terminal() {
@@ -183,7 +183,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
         }
     };
     if let (Some(said), Some(printer)) = (said, printer) {
-        said.put(progress::Message::End);
+        said.put(progress::ProgressMessage::End);
         printer.finish();
     }
     let through = walked == Some(Walked::Through);
@@ -218,7 +218,7 @@ fn exit_of(ends: impl Iterator<Item = (EndStatus, bool)>) -> (Exit, usize) {
     (worst, failed.len())
 }
 
-fn document(sweep: &Sweep, shard: Shard, found: usize, through: bool, rows: &[Row]) -> Value {
+fn document(sweep: &Sweep, shard: Shard, found: usize, through: bool, rows: &[SweepRow]) -> Value {
     let axes: Vec<Value> = sweep
         .axes()
         .iter()

@@ -5,13 +5,13 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// A table with a heading.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct TextTable {
     head: Vec<String>,
     right: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// A table with these columns; a name that begins with `>` is of a column of numbers.
     pub fn new(columns: &[&str]) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Table {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for TextTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths = self.widths();
         if self.head.iter().any(|name| !name.is_empty()) {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn numbers_stand_to_the_right_and_wide_letters_count_twice() {
-        let mut table = Table::new(&["name", ">ports"]);
+        let mut table = TextTable::new(&["name", ">ports"]);
         table.row(["a".to_owned(), "7".to_owned()]);
         table.row(["電力電力".to_owned(), "1024".to_owned()]);
         assert_eq!(table.to_string(), "name      ports\na             7\n電力電力   1024\n");
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn nothing_hangs_over_the_end_of_a_line() {
-        let mut table = Table::new(&["", ""]);
+        let mut table = TextTable::new(&["", ""]);
         table.row(["a".to_owned(), String::new()]);
         table.row(["long".to_owned(), "b".to_owned()]);
         assert_eq!(table.to_string(), "a\nlong  b\n");

@@ -11,7 +11,7 @@ use super::version;
 use crate::app::App;
 use crate::app::drawn::{Drawn, JobKey, JobResult};
 use crate::app::effect::Source as AppSource;
-use crate::helper::{self, Group};
+use crate::helper::{self, ProcessGroup};
 use crate::runtime::{self, First, Opening, View};
 use crate::view::{self, ViewCache};
 use lightbay_core::problem::{Problem, suggestion};
@@ -96,7 +96,7 @@ fn prepare(arguments: OpeningArguments, console: &Console) -> Result<Opening, Fa
         first,
         solve,
         threads: config.threads(arguments.threads).unwrap_or_else(all_but_one),
-        launcher: helper::launcher(Group::Own),
+        launcher: helper::launcher(ProcessGroup::Own),
         theme: look::theme(look, |name| std::env::var_os(name)),
         ask_background: look.background.is_none(),
         mouse: config.ui.mouse,

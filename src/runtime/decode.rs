@@ -12,7 +12,7 @@ const SEQUENCE_LIMIT: usize = 4096;
 
 /// Something the terminal sent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Input {
+pub enum TerminalInput {
     /// A key.
     Key(Key),
     /// A pasted text.
@@ -37,14 +37,14 @@ enum Step {
     /// The beginning of something.
     Wait,
     /// So many bytes, which mean this or nothing.
-    Take(usize, Option<Input>),
+    Take(usize, Option<TerminalInput>),
     /// So many bytes that begin a paste.
     Paste(usize),
 }
 
 impl Decoder {
     /// Takes in bytes and appends what they mean.
-    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Input>) {
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<TerminalInput>) {
         self.buffer.extend_from_slice(bytes);
         self.advance(out);
     }
@@ -55,18 +55,18 @@ impl Decoder {
     }
 
     /// Nothing followed for a while: what waits is taken as it stands.
-    pub fn time_out(&mut self, out: &mut Vec<Input>) {
+    pub fn time_out(&mut self, out: &mut Vec<TerminalInput>) {
         if self.paste.is_some() || self.buffer.is_empty() {
             return;
         }
         let rest = std::mem::take(&mut self.buffer);
         if rest.first() == Some(&0x1b) {
-            out.push(Input::Key(Key::plain(Code::Esc)));
+            out.push(TerminalInput::Key(Key::plain(Code::Esc)));
             self.feed(&rest[1..], out);
         }
     }
 
-    fn advance(&mut self, out: &mut Vec<Input>) {
+    fn advance(&mut self, out: &mut Vec<TerminalInput>) {
         loop {
             if self.paste.is_some() {
                 if !self.advance_paste(out) {
@@ -90,7 +90,7 @@ impl Decoder {
     }
 
     /// Moves bytes into the paste; true once it is complete.
-    fn advance_paste(&mut self, out: &mut Vec<Input>) -> bool {
+    fn advance_paste(&mut self, out: &mut Vec<TerminalInput>) -> bool {
         const END: &[u8] = b"\x1b[201~";
         let Some(paste) = &mut self.paste else { return true };
         let end = self.buffer.windows(END.len()).position(|window| window == END);
@@ -104,7 +104,7 @@ impl Decoder {
         }
         self.buffer.drain(..END.len());
         let text = String::from_utf8_lossy(&self.paste.take().unwrap_or_default()).into_owned();
-        out.push(Input::Paste(text));
+        out.push(TerminalInput::Paste(text));
         true
     }
 }
@@ -115,18 +115,18 @@ fn step(bytes: &[u8]) -> Step {
         [0x1b, b'[', rest @ ..] => control_sequence(rest),
         [0x1b, b'O'] => Step::Wait,
         [0x1b, b'O', letter, ..] => {
-            Step::Take(3, letter_key(*letter).map(|code| Input::Key(Key::plain(code))))
+            Step::Take(3, letter_key(*letter).map(|code| TerminalInput::Key(Key::plain(code))))
         }
         [0x1b, b']' | b'P' | b'_' | b'^' | b'X', rest @ ..] => text_sequence(bytes[1], rest),
-        [0x1b, 0x1b, ..] => Step::Take(1, Some(Input::Key(Key::plain(Code::Esc)))),
+        [0x1b, 0x1b, ..] => Step::Take(1, Some(TerminalInput::Key(Key::plain(Code::Esc)))),
         [0x1b, rest @ ..] => match step(rest) {
-            Step::Take(count, Some(Input::Key(key))) => {
-                Step::Take(count + 1, Some(Input::Key(Key { alt: true, ..key })))
+            Step::Take(count, Some(TerminalInput::Key(key))) => {
+                Step::Take(count + 1, Some(TerminalInput::Key(Key { alt: true, ..key })))
             }
             Step::Take(count, input) => Step::Take(count + 1, input),
             other => other,
         },
-        [byte, ..] if *byte < 0x80 => Step::Take(1, ascii(*byte).map(Input::Key)),
+        [byte, ..] if *byte < 0x80 => Step::Take(1, ascii(*byte).map(TerminalInput::Key)),
         _ => utf8(bytes),
     }
 }
@@ -159,7 +159,7 @@ fn utf8(bytes: &[u8]) -> Step {
         return Step::Wait;
     }
     let character = std::str::from_utf8(&bytes[..length]).ok().and_then(|text| text.chars().next());
-    Step::Take(length, character.map(|character| Input::Key(Key::char(character))))
+    Step::Take(length, character.map(|character| TerminalInput::Key(Key::char(character))))
 }
 
 fn letter_key(letter: u8) -> Option<Code> {
@@ -206,7 +206,7 @@ fn control_sequence(rest: &[u8]) -> Step {
             [] => Step::Wait,
             [letter, ..] => {
                 let key = (b'A'..=b'E').contains(letter).then(|| Code::F(letter - b'A' + 1));
-                Step::Take(4, key.map(|code| Input::Key(Key::plain(code))))
+                Step::Take(4, key.map(|code| TerminalInput::Key(Key::plain(code))))
             }
         };
     }
@@ -219,7 +219,7 @@ fn control_sequence(rest: &[u8]) -> Step {
     }
     let parameters = &rest[..end];
     if let Some(mouse) = parameters.strip_prefix(b"<") {
-        return Step::Take(length, mouse_input(mouse, last).map(Input::Mouse));
+        return Step::Take(length, mouse_input(mouse, last).map(TerminalInput::Mouse));
     }
     if parameters.first().is_some_and(|byte| !byte.is_ascii_digit() && *byte != b';') {
         return Step::Take(length, None);
@@ -229,14 +229,14 @@ fn control_sequence(rest: &[u8]) -> Step {
     let modifiers = number(1).unwrap_or(1);
     let input = match last {
         b'~' if number(0) == Some(200) => return Step::Paste(length),
-        b'~' => number(0).and_then(number_key).map(|code| Input::Key(modified(code, modifiers))),
-        b'Z' => Some(Input::Key(Key { shift: true, ..Key::plain(Code::Tab) })),
-        b'I' => Some(Input::Focus(true)),
-        b'O' => Some(Input::Focus(false)),
-        b'u' => {
-            number(0).and_then(char::from_u32).map(|character| Input::Key(unicode_key(character, modifiers)))
-        }
-        letter => letter_key(letter).map(|code| Input::Key(modified(code, modifiers))),
+        b'~' => number(0).and_then(number_key).map(|code| TerminalInput::Key(modified(code, modifiers))),
+        b'Z' => Some(TerminalInput::Key(Key { shift: true, ..Key::plain(Code::Tab) })),
+        b'I' => Some(TerminalInput::Focus(true)),
+        b'O' => Some(TerminalInput::Focus(false)),
+        b'u' => number(0)
+            .and_then(char::from_u32)
+            .map(|character| TerminalInput::Key(unicode_key(character, modifiers))),
+        letter => letter_key(letter).map(|code| TerminalInput::Key(modified(code, modifiers))),
     };
     Step::Take(length, input)
 }
@@ -287,7 +287,7 @@ fn text_sequence(sort: u8, rest: &[u8]) -> Step {
         _ => return Step::Wait,
     };
     let answer = (sort == b']').then(|| background(&rest[..end])).flatten();
-    Step::Take(end + length + 2, answer.map(Input::Background))
+    Step::Take(end + length + 2, answer.map(TerminalInput::Background))
 }
 
 /// Lightness from `11;rgb:RRRR/GGGG/BBBB`.
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn decode(bytes: &[u8]) -> Vec<Input> {
+    fn decode(bytes: &[u8]) -> Vec<TerminalInput> {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
         decoder.feed(bytes, &mut out);
@@ -318,7 +318,7 @@ mod tests {
         decode(bytes)
             .into_iter()
             .map(|input| match input {
-                Input::Key(key) => key.to_string(),
+                TerminalInput::Key(key) => key.to_string(),
                 other => format!("{other:?}"),
             })
             .collect()
@@ -353,16 +353,16 @@ mod tests {
         assert_eq!(
             out,
             [
-                Input::Key(Key::char('a')),
-                Input::Paste("q\x1b[201x\nz".to_owned()),
-                Input::Key(Key::char('b'))
+                TerminalInput::Key(Key::char('a')),
+                TerminalInput::Paste("q\x1b[201x\nz".to_owned()),
+                TerminalInput::Key(Key::char('b'))
             ]
         );
     }
 
     #[test]
     fn mouse_and_focus_are_understood() {
-        let mouse = |what, x, y| Input::Mouse(Mouse { what, x, y });
+        let mouse = |what, x, y| TerminalInput::Mouse(Mouse { what, x, y });
         assert_eq!(
             decode(b"\x1b[<0;3;4M\x1b[<32;5;4M\x1b[<0;5;4m\x1b[<65;1;1M\x1b[I"),
             [
@@ -370,7 +370,7 @@ mod tests {
                 mouse(MouseKind::Drag, 4, 3),
                 mouse(MouseKind::Release, 4, 3),
                 mouse(MouseKind::Wheel(1), 0, 0),
-                Input::Focus(true)
+                TerminalInput::Focus(true)
             ]
         );
     }
@@ -382,9 +382,9 @@ mod tests {
         assert_eq!(keys(b"\x1bP1$r0m\x1b\\r"), ["r"]);
         assert_eq!(
             decode(b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\q"),
-            [Input::Background(1.0), Input::Key(Key::char('q'))]
+            [TerminalInput::Background(1.0), TerminalInput::Key(Key::char('q'))]
         );
-        assert_eq!(decode(b"\x1b]11;rgb:00/00/00\x07"), [Input::Background(0.0)]);
+        assert_eq!(decode(b"\x1b]11;rgb:00/00/00\x07"), [TerminalInput::Background(0.0)]);
     }
 
     proptest! {

@@ -24,14 +24,14 @@ const LOOK: Duration = Duration::from_millis(20);
 const STOPS: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
-struct Desk {
+struct EvaluationQueue {
     waiting: Option<Evaluation>,
     closed: bool,
 }
 
 /// The evaluator. Its thread starts with the first question and ends when this is dropped.
 pub struct Evaluator {
-    desk: Arc<(Mutex<Desk>, Condvar)>,
+    queue: Arc<(Mutex<EvaluationQueue>, Condvar)>,
     results: mpsc::Sender<Finished>,
     clock: Arc<dyn Clock>,
     started: bool,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Evaluator {
 impl Evaluator {
     /// An evaluator that sends its answers to `results`.
     pub fn new(results: mpsc::Sender<Finished>, clock: Arc<dyn Clock>) -> Self {
-        Self { desk: Arc::default(), results, clock, started: false }
+        Self { queue: Arc::default(), results, clock, started: false }
     }
 
     /// Asks; an older question that still waits is forgotten.
@@ -55,17 +55,17 @@ impl Evaluator {
     /// If no thread can be started.
     pub fn ask(&mut self, evaluation: Evaluation) -> std::io::Result<()> {
         if !self.started {
-            let (desk, results, clock) =
-                (Arc::clone(&self.desk), self.results.clone(), Arc::clone(&self.clock));
-            let ear = Arc::new(Ear::default());
-            let runs = Runs::new(1, RunId(1), Arc::clone(&ear) as Arc<dyn EventSink>, clock, None)?;
+            let (queue, results, clock) =
+                (Arc::clone(&self.queue), self.results.clone(), Arc::clone(&self.clock));
+            let ends = Arc::new(LastEnd::default());
+            let runs = Runs::new(1, RunId(1), Arc::clone(&ends) as Arc<dyn EventSink>, clock, None)?;
             std::thread::Builder::new()
                 .name("lb-evaluate".to_owned())
-                .spawn(move || work(&desk, &runs, &ear, &results))?;
+                .spawn(move || work(&queue, &runs, &ends, &results))?;
             self.started = true;
         }
-        let (desk, wake) = &*self.desk;
-        desk.lock().unwrap_or_else(PoisonError::into_inner).waiting = Some(evaluation);
+        let (queue, wake) = &*self.queue;
+        queue.lock().unwrap_or_else(PoisonError::into_inner).waiting = Some(evaluation);
         wake.notify_one();
         Ok(())
     }
@@ -73,17 +73,17 @@ impl Evaluator {
 
 impl Drop for Evaluator {
     fn drop(&mut self) {
-        let (desk, wake) = &*self.desk;
-        desk.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
+        let (queue, wake) = &*self.queue;
+        queue.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         wake.notify_one();
     }
 }
 
 /// Keeps the end of the last run.
 #[derive(Default)]
-struct Ear(Mutex<Option<(RunId, Done)>>);
+struct LastEnd(Mutex<Option<(RunId, Done)>>);
 
-impl EventSink for Ear {
+impl EventSink for LastEnd {
     fn report(&self, event: Event) {
         if let EventBody::Done(done) = event.body {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((event.run, done));
@@ -91,12 +91,17 @@ impl EventSink for Ear {
     }
 }
 
-fn work(desk: &(Mutex<Desk>, Condvar), runs: &Runs, ear: &Ear, results: &mpsc::Sender<Finished>) {
-    let (desk, wake) = desk;
+fn work(
+    queue: &(Mutex<EvaluationQueue>, Condvar),
+    runs: &Runs,
+    ends: &LastEnd,
+    results: &mpsc::Sender<Finished>,
+) {
+    let (queue, wake) = queue;
     loop {
         let evaluation = {
-            let guard = desk.lock().unwrap_or_else(PoisonError::into_inner);
-            let idle = |desk: &mut Desk| desk.waiting.is_none() && !desk.closed;
+            let guard = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            let idle = |queue: &mut EvaluationQueue| queue.waiting.is_none() && !queue.closed;
             let mut guard = wake.wait_while(guard, idle).unwrap_or_else(PoisonError::into_inner);
             match guard.waiting.take() {
                 Some(evaluation) if !guard.closed => evaluation,
@@ -105,8 +110,8 @@ fn work(desk: &(Mutex<Desk>, Condvar), runs: &Runs, ear: &Ear, results: &mpsc::S
         };
         let Evaluation { key, scenario, method, base, variants } = evaluation;
         let newer = || {
-            let desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-            desk.closed || desk.waiting.is_some()
+            let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            queue.closed || queue.waiting.is_some()
         };
         let request = |settings| Request {
             hot_start: base.as_ref().map(|plan| plan.0.shared()),
@@ -115,7 +120,7 @@ fn work(desk: &(Mutex<Desk>, Condvar), runs: &Runs, ear: &Ear, results: &mpsc::S
         let previews: Vec<Preview> = variants
             .into_iter()
             .map_while(|(variant, settings)| {
-                let plan = evaluate(runs, ear, &scenario, &request(settings), &newer)?;
+                let plan = evaluate(runs, ends, &scenario, &request(settings), &newer)?;
                 Some(Preview { variant, plan })
             })
             .collect();
@@ -132,7 +137,7 @@ fn work(desk: &(Mutex<Desk>, Condvar), runs: &Runs, ear: &Ear, results: &mpsc::S
 /// The plan that a question leads to; nothing if a newer one has come.
 fn evaluate(
     runs: &Runs,
-    ear: &Ear,
+    ends: &LastEnd,
     scenario: &AnyScenario,
     request: &Request,
     newer: &impl Fn() -> bool,
@@ -160,7 +165,7 @@ fn evaluate(
             break;
         }
     }
-    let ended = ear.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let ended = ends.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some((_, done)) = ended.filter(|(of, _)| *of == run) else {
         return Some(Err("the evaluation said nothing".to_owned()));
     };

@@ -6,13 +6,13 @@ use crate::app::plans::PlanRef;
 use crate::app::{App, action::Abilities};
 use crate::cli::exit::Exit;
 use crate::runtime::clipboard::Between;
-use crate::runtime::decode::Input;
-use crate::runtime::desk::{Closed, Desk, again, shown};
+use crate::runtime::decode::TerminalInput;
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::frames::{Frames, Why};
 use crate::runtime::helpers::{Finished, Helpers};
 use crate::runtime::input::{Read, Reader};
 use crate::runtime::open::{Bundle, Opener};
+use crate::runtime::open_scenario::{Closed, OpenScenario, again, shown};
 use crate::runtime::signals::{Sign, Signals, stop_here};
 use crate::runtime::terminal::Screen;
 use crate::runtime::{Ended, report};
@@ -59,7 +59,7 @@ pub(super) struct Shell<V> {
     pub results: mpsc::Receiver<Finished>,
     pub evaluator: Evaluator,
     pub opener: Opener,
-    pub desk: Option<Desk>,
+    pub current: Option<OpenScenario>,
     pub wake: Arc<Notify>,
     pub between: Between,
     pub threads: usize,
@@ -72,7 +72,7 @@ pub(super) struct Shell<V> {
     pub resumed_at: Option<Instant>,
     pub ending: Option<u8>,
     pub terminal_lost: bool,
-    /// Desks that are being put away; each channel closes when that is done.
+    /// Open scenarios that are being put away; each channel closes when that is done.
     pub closing: Vec<std::sync::mpsc::Receiver<()>>,
 }
 
@@ -154,14 +154,14 @@ impl<V: View> Shell<V> {
 
     fn read(&mut self, read: Read) {
         match read {
-            Read::Input(Input::Key(key)) => {
+            Read::Input(TerminalInput::Key(key)) => {
                 report::note(format!("key {key}"));
                 self.act(Action::Key(key));
             }
-            Read::Input(Input::Paste(text)) => self.act(Action::Paste(text)),
-            Read::Input(Input::Mouse(mouse)) => self.act(Action::Mouse(mouse)),
-            Read::Input(Input::Focus(has)) => self.frames.hide(!has),
-            Read::Input(Input::Background(lightness)) => {
+            Read::Input(TerminalInput::Paste(text)) => self.act(Action::Paste(text)),
+            Read::Input(TerminalInput::Mouse(mouse)) => self.act(Action::Mouse(mouse)),
+            Read::Input(TerminalInput::Focus(has)) => self.frames.hide(!has),
+            Read::Input(TerminalInput::Background(lightness)) => {
                 let background = if lightness > 0.5 { Background::Light } else { Background::Dark };
                 if background != self.app.look.background {
                     self.fact(Fact::Terminal(Abilities { depth: self.app.look.depth, background }));
@@ -193,7 +193,7 @@ impl<V: View> Shell<V> {
             Sign::Resize => self.frames.request(Why::Resize, tokio::time::Instant::now()),
             Sign::Report => {
                 let folder = self.opener.places.logs();
-                let text = format!("{:#?}\n{:#?}", self.app.runs, self.desk);
+                let text = format!("{:#?}\n{:#?}", self.app.runs, self.current);
                 match report::write(&folder, "report", self.app.options.version, &text) {
                     Ok(path) => {
                         self.fact(Fact::Note(Severity::Info, format!("report written: {}", path.display())));
@@ -208,14 +208,14 @@ impl<V: View> Shell<V> {
 
     /// Gives the terminal back, stops, and takes it again. Runs pause meanwhile, so that their clocks stand still.
     fn suspend(&mut self) {
-        let paused = self.desk.as_ref().map(Desk::pause_all).unwrap_or_default();
+        let paused = self.current.as_ref().map(OpenScenario::pause_all).unwrap_or_default();
         self.reader = None;
         self.screen.leave();
         stop_here();
         self.resumed_at = Some(Instant::now());
-        if let Some(desk) = &self.desk {
+        if let Some(current) = &self.current {
             for run in paused {
-                desk.pause(run, false);
+                current.pause(run, false);
             }
         }
         self.take_terminal();
@@ -245,7 +245,7 @@ impl<V: View> Shell<V> {
         }
         if self.events_wait {
             self.events_wait = false;
-            for fact in self.desk.as_mut().map(Desk::hear).unwrap_or_default() {
+            for fact in self.current.as_mut().map(OpenScenario::hear).unwrap_or_default() {
                 self.fact(fact);
             }
         }
@@ -298,7 +298,7 @@ impl<V: View> Shell<V> {
                 Ok(None) => self.list_recent(),
                 Err(problems) => {
                     self.fact(Fact::OpenFailed { source, problems });
-                    if self.desk.is_none() {
+                    if self.current.is_none() {
                         self.list_recent();
                     }
                 }
@@ -310,14 +310,16 @@ impl<V: View> Shell<V> {
         let following = bundle.following.take();
         let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
         let (wake, launcher) = (Arc::clone(&self.wake), self.launcher.clone());
-        match Desk::new(bundle, self.threads, places, clock, wake, launcher) {
-            Ok((desk, mut opened)) => {
+        match OpenScenario::new(bundle, self.threads, places, clock, wake, launcher) {
+            Ok((current, mut opened)) => {
                 self.put_away();
-                self.desk = Some(desk);
+                self.current = Some(current);
                 opened.solve = self.solve.take();
                 self.fact(Fact::Opened(Box::new(opened)));
-                let (desk, sender) = (self.desk.as_mut(), self.helpers.sender());
-                if let Some(Err(error)) = desk.zip(following).map(|(desk, runs)| desk.follow(runs, sender)) {
+                let (current, sender) = (self.current.as_mut(), self.helpers.sender());
+                if let Some(Err(error)) =
+                    current.zip(following).map(|(current, runs)| current.follow(runs, sender))
+                {
                     self.fact(Fact::Failed(format!("runs of another process are not followed: {error}")));
                 }
             }
@@ -325,14 +327,14 @@ impl<V: View> Shell<V> {
         }
     }
 
-    /// Puts the present desk away on a thread of its own.
+    /// Puts the open scenario away on a thread of its own.
     fn put_away(&mut self) {
-        let Some(desk) = self.desk.take() else { return };
+        let Some(current) = self.current.take() else { return };
         let plans = self.known_plans();
         let (done, closing) = std::sync::mpsc::channel::<()>();
         self.closing.push(closing);
         self.helpers.spawn("close", move || {
-            let closed = desk.close(Stop::Requested, plans);
+            let closed = current.close(Stop::Requested, plans);
             drop(done);
             Finished::Fact(match closed.ending {
                 None => Fact::Note(Severity::Info, "nothing to save before".to_owned()),
@@ -363,7 +365,7 @@ impl<V: View> Shell<V> {
         let stop = if code >= 128 { Stop::Signal } else { Stop::Requested };
         let plans = self.known_plans();
         let found = !self.app.plans.is_empty();
-        let closed = self.desk.take().map(|desk| desk.close(stop, plans)).unwrap_or_default();
+        let closed = self.current.take().map(|current| current.close(stop, plans)).unwrap_or_default();
         let usual = self.opener.places.sessions();
         Ended { code: exit_code(&closed, code), message: parting(&closed, code, found, &usual) }
     }

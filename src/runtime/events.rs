@@ -36,7 +36,7 @@ pub struct Batch {
     pub dropped: u64,
 }
 
-/// The screen's ear.
+/// Sink of the screen.
 #[derive(Debug)]
 pub struct ScreenSink {
     waiting: Mutex<Waiting>,
@@ -44,7 +44,7 @@ pub struct ScreenSink {
 }
 
 impl ScreenSink {
-    /// An ear that wakes the loop by `wake`.
+    /// A sink that wakes the loop by `wake`.
     pub fn new(wake: Arc<Notify>) -> Self {
         Self { waiting: Mutex::default(), wake }
     }

@@ -1,10 +1,10 @@
 //! Follows the runs of another process in the session that it has open: reads its log as it grows, and asks for its
 //! lock.
 
-use crate::app::action::{AtWork, Elsewhere, Fact, Heard};
+use crate::app::action::{AtWork, Fact, Heard, RemoteEvents};
 use crate::runtime::helpers::Finished;
 use lightbay_core::event::{EventBody, RunId};
-use lightbay_sessions::{Follower, Holder, LogLine, Replay, Session};
+use lightbay_sessions::{Follower, LockHolder, LogLine, Replay, Session};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ const LINES_AT_ONCE: usize = 10_000;
 pub struct Following {
     session: Arc<Session>,
     follower: Follower,
-    holder: Holder,
+    holder: LockHolder,
     runs: BTreeSet<RunId>,
     key: u64,
 }
 
 impl Following {
-    /// The follower of a session that is shown on the desk of number `key`; `None` if no other process has
+    /// The follower of a session that is shown in the open scenario of number `key`; `None` if no other process has
     /// it open, or works on nothing.
     pub fn of(session: &Arc<Session>, replay: &Replay, key: u64) -> Option<Self> {
         let holder = session.holder()?;
@@ -55,7 +55,7 @@ impl Following {
                 let news = self.news();
                 let over = !news.held || self.runs.is_empty();
                 let says = over || !news.events.is_empty();
-                if says && results.blocking_send(Finished::Fact(Fact::Elsewhere(news))).is_err() || over {
+                if says && results.blocking_send(Finished::Fact(Fact::RemoteEvents(news))).is_err() || over {
                     break;
                 }
             }
@@ -65,7 +65,7 @@ impl Following {
     }
 
     /// Events since the last time.
-    pub fn news(&mut self) -> Elsewhere {
+    pub fn news(&mut self) -> RemoteEvents {
         // The lock comes first: what was written before it was given back is then read.
         let held = self.session.holder().as_ref() == Some(&self.holder);
         let mut events = Vec::new();
@@ -84,7 +84,7 @@ impl Following {
                 events.push(Heard::new(line.record.event(), None));
             }
             if whole {
-                return Elsewhere { key: self.key, events, held };
+                return RemoteEvents { key: self.key, events, held };
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::app::action::Fact;
 use crate::app::drawn::{JobKey, JobResult, ViewJob};
-use crate::app::effect::{ExportJob, Subject};
+use crate::app::effect::{ExportJob, ExportSubject};
 use crate::app::plans::PlanRef;
 use crate::runtime::open::Bundle;
 use lightbay_core::clock::Deadline;
@@ -180,13 +180,13 @@ pub fn export(job: &ExportJob) -> Fact {
         formats::export_against(subject, against, &job.format, &job.settings)
     };
     let artifacts = match &job.subject {
-        Subject::Text(text) => {
+        ExportSubject::Text(text) => {
             let name =
                 job.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
             Ok(vec![formats::Artifact::new(name, text.clone())])
         }
-        Subject::Scenario(scenario) => write(formats::Subject::Scenario(scenario)),
-        Subject::Plan(plan) => write(formats::Subject::Plan(&plan.0)),
+        ExportSubject::Scenario(scenario) => write(formats::Subject::Scenario(scenario)),
+        ExportSubject::Plan(plan) => write(formats::Subject::Plan(&plan.0)),
     };
     let artifacts = match artifacts {
         Ok(artifacts) => artifacts,
@@ -222,10 +222,10 @@ pub fn export(job: &ExportJob) -> Fact {
         }
     }
     let remarks = match (&job.subject, info_of(job)) {
-        (Subject::Scenario(scenario), Some(info)) => {
+        (ExportSubject::Scenario(scenario), Some(info)) => {
             formats::remarks(formats::Subject::Scenario(scenario), &info)
         }
-        (Subject::Plan(plan), Some(info)) => formats::remarks(formats::Subject::Plan(&plan.0), &info),
+        (ExportSubject::Plan(plan), Some(info)) => formats::remarks(formats::Subject::Plan(&plan.0), &info),
         _ => Vec::new(),
     };
     let rollbacks = artifacts.iter().filter(|artifact| artifact.undoes).count();
@@ -235,9 +235,9 @@ pub fn export(job: &ExportJob) -> Fact {
 /// The description of the format that is written; `None` for text that is there already.
 fn info_of(job: &ExportJob) -> Option<formats::FormatInfo> {
     let kind = match &job.subject {
-        Subject::Text(_) => return None,
-        Subject::Scenario(scenario) => scenario.kind(),
-        Subject::Plan(plan) => formats::Subject::Plan(&plan.0).kind(),
+        ExportSubject::Text(_) => return None,
+        ExportSubject::Scenario(scenario) => scenario.kind(),
+        ExportSubject::Plan(plan) => formats::Subject::Plan(&plan.0).kind(),
     };
     formats::exporters(kind).into_iter().find(|info| info.name == job.format)
 }

@@ -1,6 +1,6 @@
 //! The one reader of the terminal: a thread that waits for bytes and ends for good when there are no more.
 
-use crate::runtime::decode::{Decoder, Input};
+use crate::runtime::decode::{Decoder, TerminalInput};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
@@ -18,7 +18,7 @@ const CAPACITY: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
     /// Something was typed, pasted, clicked or answered.
-    Input(Input),
+    Input(TerminalInput),
     /// The terminal is gone: zero bytes, or an error that will not go away.
     End,
 }
@@ -111,9 +111,9 @@ mod tests {
         let (from, mut to) = io::pipe().unwrap();
         let mut reader = Reader::start(file_of(from)).unwrap();
         to.write_all(b"r\x1b").unwrap();
-        assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(Input::Key(Key::char('r')))));
+        assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(TerminalInput::Key(Key::char('r')))));
         let escape = Key::plain(crate::app::key::Code::Esc);
-        assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(Input::Key(escape))));
+        assert_eq!(reader.inputs.blocking_recv(), Some(Read::Input(TerminalInput::Key(escape))));
         drop(to);
         assert_eq!(reader.inputs.blocking_recv(), Some(Read::End));
         assert_eq!(reader.inputs.blocking_recv(), None);

@@ -1,4 +1,4 @@
-//! Opening things off the loop: files, presets and saved sessions become one bundle that the desk takes over.
+//! Opening things off the loop: files, presets and saved sessions become one bundle that becomes the open scenario.
 
 use crate::app::action::{Heard, Opened, Recent, Saving, SessionView};
 use crate::app::effect::{Remembered, Source};
@@ -13,8 +13,8 @@ use lightbay_core::param::ParamValue;
 use lightbay_engines::{AnyFile, AnyPlan, AnyScenario, Product, files, other_question};
 use lightbay_sessions::writer::Notify;
 use lightbay_sessions::{
-    Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
-    SessionWriter, Store, Wish,
+    NewSession, Places, PlanBook, PlanId, Replay, ReplayLimits, SaveState, SaveStatus, Session, SessionFile,
+    SessionWriter, Store,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -34,7 +34,7 @@ pub struct Opener {
     pub clock: Arc<dyn Clock>,
     /// Told when how saving goes has changed.
     pub notify: Arc<dyn Fn(Saving) + Send + Sync>,
-    /// How many desks were given a number.
+    /// Number of scenarios opened so far.
     pub desks: Arc<AtomicU64>,
 }
 
@@ -163,11 +163,20 @@ impl Opener {
         match store.create(wanted, kind, &value, &self.clock.date()) {
             Ok(session) => self.writer(&session, book, key, notes),
             Err(error) => {
-                let wish =
-                    Wish { store, name: wanted.to_owned(), kind: kind.to_owned(), scenario: Arc::new(value) };
+                let new_session = NewSession {
+                    store,
+                    name: wanted.to_owned(),
+                    kind: kind.to_owned(),
+                    scenario: Arc::new(value),
+                };
                 let (book, clock) = (Arc::clone(book), Arc::clone(&self.clock));
-                let writer =
-                    SessionWriter::start_without_folder(wish, &error, book, clock, self.notify_as(key));
+                let writer = SessionWriter::start_without_folder(
+                    new_session,
+                    &error,
+                    book,
+                    clock,
+                    self.notify_as(key),
+                );
                 writer.map_err(|error| notes.push(no_thread(&error))).ok()
             }
         }

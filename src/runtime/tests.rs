@@ -1,15 +1,15 @@
 //! Session, runs and state together, without a terminal.
 
 use crate::app::action::{Action, Command, Fact};
-use crate::app::effect::{Effect, Evaluation, ExportJob, Source, Subject};
+use crate::app::effect::{Effect, Evaluation, ExportJob, ExportSubject, Source};
 use crate::app::plans::PlanRef;
 use crate::app::runs::RunState;
 use crate::app::{App, AppOptions, Look};
-use crate::runtime::desk::Desk;
 use crate::runtime::evaluate::Evaluator;
 use crate::runtime::follow::Following;
 use crate::runtime::helpers::{self, Finished};
 use crate::runtime::open::{Opener, read_plan};
+use crate::runtime::open_scenario::OpenScenario;
 use lightbay_core::clock::{Clock, SystemClock};
 use lightbay_core::context::Stop;
 use lightbay_core::event::EndStatus;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
-/// A workbench without a terminal: effects go to a real desk.
+/// A workbench without a terminal: effects go to a scenario that is open.
 struct Bench {
     app: App,
-    desk: Option<Desk>,
+    current: Option<OpenScenario>,
     opener: Opener,
     following: Option<Following>,
 }
@@ -49,29 +49,30 @@ impl Bench {
             folder: folder.to_owned(),
             title: false,
         };
-        Self { app: App::new(options, Instant::now()), desk: None, opener, following: None }
+        Self { app: App::new(options, Instant::now()), current: None, opener, following: None }
     }
 
     fn open(&mut self, source: &Source) -> &mut Self {
         let mut bundle = self.opener.open(source).unwrap().unwrap();
         self.following = bundle.following.take();
         let (places, clock) = (self.opener.places.clone(), Arc::clone(&self.opener.clock));
-        let (desk, opened) = Desk::new(bundle, 1, places, clock, Arc::new(Notify::new()), None).unwrap();
-        self.desk = Some(desk);
+        let (current, opened) =
+            OpenScenario::new(bundle, 1, places, clock, Arc::new(Notify::new()), None).unwrap();
+        self.current = Some(current);
         self.act(Action::Fact(Fact::Opened(Box::new(opened))))
     }
 
     fn act(&mut self, action: Action) -> &mut Self {
         for effect in self.app.update(action, Instant::now()) {
-            let desk = self.desk.as_mut().unwrap();
+            let current = self.current.as_mut().unwrap();
             match effect {
                 Effect::StartRun(request) => {
-                    let fact = desk.start(request);
+                    let fact = current.start(request);
                     self.act(Action::Fact(fact));
                 }
-                Effect::Remember(remembered) => desk.remember(&remembered),
-                Effect::StopRun(run) => desk.stop(run),
-                Effect::SavePlan { number, plan } => desk.save_plan(number, &plan),
+                Effect::Remember(remembered) => current.remember(&remembered),
+                Effect::StopRun(run) => current.stop(run),
+                Effect::SavePlan { number, plan } => current.save_plan(number, &plan),
                 other => panic!("not expected here: {other:?}"),
             }
         }
@@ -85,7 +86,7 @@ impl Bench {
     /// Hears what runs of another process said since the last time.
     fn follow(&mut self) -> &mut Self {
         let news = self.following.as_mut().unwrap().news();
-        self.act(Action::Fact(Fact::Elsewhere(news)))
+        self.act(Action::Fact(Fact::RemoteEvents(news)))
     }
 
     fn states(&self) -> Vec<RunState> {
@@ -99,7 +100,7 @@ impl Bench {
         while self.app.runs.is_busy() {
             assert!(Instant::now() < until, "{method} ends on a tiny scenario");
             std::thread::sleep(Duration::from_millis(2));
-            for fact in self.desk.as_mut().unwrap().hear() {
+            for fact in self.current.as_mut().unwrap().hear() {
                 self.act(Action::Fact(fact));
             }
         }
@@ -116,11 +117,11 @@ impl Bench {
     }
 
     fn end(mut self) -> Option<Ending> {
-        self.desk.take().unwrap().close(Stop::Requested, Vec::new()).ending
+        self.current.take().unwrap().close(Stop::Requested, Vec::new()).ending
     }
 
     fn folder(&self) -> PathBuf {
-        let plans = self.desk.as_ref().unwrap().plan_folders();
+        let plans = self.current.as_ref().unwrap().plan_folders();
         plans[0].parent().unwrap().to_owned()
     }
 }
@@ -226,7 +227,7 @@ fn a_run_that_was_cut_off_is_called_so() {
 fn at_work(folder: &Path) -> (Bench, PathBuf, String) {
     let mut bench = Bench::new(folder);
     bench.open(&tiny()).solve("delta-joint");
-    bench.desk.as_ref().unwrap().flush()();
+    bench.current.as_ref().unwrap().flush()();
     let log = bench.folder().join("run.log");
     let text = std::fs::read_to_string(&log).unwrap();
     let (before, end) = text.split_at(text.trim_end().rfind('\n').unwrap() + 1);
@@ -278,7 +279,7 @@ fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
     let folder = tempfile::tempdir().unwrap();
     let mut first = Bench::new(folder.path());
     first.open(&tiny()).solve("delta-joint");
-    first.desk.as_ref().unwrap().flush()();
+    first.current.as_ref().unwrap().flush()();
 
     let mut looking = Bench::new(folder.path());
     looking.open(&Source::Last);
@@ -291,8 +292,8 @@ fn a_second_workbench_shows_the_plans_and_saves_its_own_beside() {
     second.open(&Source::Last);
     let shown = second.app.plans.best().unwrap().number;
     second.solve("delta-fast");
-    second.desk.as_ref().unwrap().flush()();
-    let folders = second.desk.as_ref().unwrap().plan_folders();
+    second.current.as_ref().unwrap().flush()();
+    let folders = second.current.as_ref().unwrap().plan_folders();
     // Of plans that follow each other within a second only the last is written.
     let is_saved = |number: &u64| folders[0].join(format!("{number:04}.json")).exists();
     let numbers = second.app.plans.iter().map(|plan| plan.number);
@@ -327,7 +328,7 @@ fn what_cannot_be_saved_is_said_and_put_elsewhere_at_the_end() {
     bench.open(&tiny());
     break_disk(&bench.folder());
     bench.solve("delta-joint");
-    let Fact::Failed(said) = bench.desk.as_ref().unwrap().flush()() else { panic!("it cannot be saved") };
+    let Fact::Failed(said) = bench.current.as_ref().unwrap().flush()() else { panic!("it cannot be saved") };
     assert!(said.starts_with("the session cannot be saved: "), "{said}");
     let best = bench.app.plans.best().unwrap().value;
     let Some(Ending::Rescued { why, place }) = bench.end() else { panic!("rescued") };
@@ -347,7 +348,7 @@ fn another_folder_takes_the_whole_session_along() {
     let mut bench = Bench::new(folder.path());
     bench.open(&tiny()).solve("delta-joint");
     let elsewhere = folder.path().join("elsewhere");
-    let Fact::Note(_, said) = bench.desk.as_mut().unwrap().save_to(elsewhere.clone())() else {
+    let Fact::Note(_, said) = bench.current.as_mut().unwrap().save_to(elsewhere.clone())() else {
         panic!("there is room")
     };
     assert!(said.contains("LIGHTBAY_DATA="), "{said}");
@@ -407,7 +408,7 @@ fn an_export_is_read_back_and_never_replaced_unasked() {
     let plan = bench.app.plans.best().unwrap().plan.clone().unwrap();
     let path = folder.path().join("plan.json");
     let mut job = ExportJob {
-        subject: Subject::Plan(plan.clone()),
+        subject: ExportSubject::Plan(plan.clone()),
         against: None,
         format: "json".to_owned(),
         settings: Vec::new(),

@@ -9,7 +9,7 @@ use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{Figures, InHeader, MetricInfo, Relation};
 use lightbay_core::report::Unit;
 use lightbay_engines::metrics;
-use lightbay_sessions::compare::{Change, Verdict};
+use lightbay_sessions::compare::{MetricChange, Verdict};
 use lightbay_widgets::number::{self, Num};
 use lightbay_widgets::{Piece, Tone};
 use std::collections::BTreeMap;
@@ -247,7 +247,7 @@ pub const fn tone(verdict: Verdict) -> Tone {
 }
 
 /// The per cent of a change with sign and unit, or `tie`.
-pub fn change(change: &Change) -> Piece {
+pub fn change(change: &MetricChange) -> Piece {
     let tone = tone(change.verdict);
     match (change.verdict, change.percent) {
         (Verdict::Tie, _) => Piece::new("tie", tone),

@@ -41,7 +41,7 @@ use ratatui::layout::Rect;
 
 /// How the screen is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum LayoutForm {
     /// Nothing is open.
     Start,
     /// One pane and a short solve strip.
@@ -54,7 +54,7 @@ pub enum Form {
     Zoomed,
 }
 
-impl Form {
+impl LayoutForm {
     /// The word in line 1.
     pub const fn word(self) -> &'static str {
         match self {
@@ -84,7 +84,7 @@ pub struct Placed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// How the screen is divided.
-    pub form: Form,
+    pub form: LayoutForm,
     /// Line 0.
     pub header: Rect,
     /// Line 1.
@@ -119,14 +119,14 @@ impl Layout {
     pub fn of(app: &App, area: Rect) -> Self {
         let class = SizeClass::of(area.width, area.height);
         let form = match class {
-            _ if app.work.is_none() => Form::Start,
-            _ if app.focus.zoomed => Form::Zoomed,
-            SizeClass::TooSmall | SizeClass::Compact => Form::Compact,
-            SizeClass::Grid => Form::Grid,
-            SizeClass::Wide => Form::Wide,
+            _ if app.work.is_none() => LayoutForm::Start,
+            _ if app.focus.zoomed => LayoutForm::Zoomed,
+            SizeClass::TooSmall | SizeClass::Compact => LayoutForm::Compact,
+            SizeClass::Grid => LayoutForm::Grid,
+            SizeClass::Wide => LayoutForm::Wide,
         };
         let row = |y: u16, height: u16| Rect { y: area.y + y, height, ..area };
-        let logs = if form == Form::Wide { 3 } else { 1 };
+        let logs = if form == LayoutForm::Wide { 3 } else { 1 };
         let (header, tabs) = (row(0, 1), row(1, 1));
         let log = row(area.height - 1 - logs, logs);
         let content = row(2, area.height - 3 - logs);
@@ -149,13 +149,13 @@ impl Layout {
             height: content.height - top,
         };
         match form {
-            Form::Start => {}
-            Form::Compact => layout.compact(app, inside),
-            Form::Zoomed => {
+            LayoutForm::Start => {}
+            LayoutForm::Compact => layout.compact(app, inside),
+            LayoutForm::Zoomed => {
                 layout.panes.push(Placed { pane: app.focus.pane, area: inside, large: true, popup: false });
             }
-            Form::Grid => layout.grid(app, inside),
-            Form::Wide => layout.wide(app, inside),
+            LayoutForm::Grid => layout.grid(app, inside),
+            LayoutForm::Wide => layout.wide(app, inside),
         }
         layout
     }

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Bench, Style};
 use lightbay::app::{App, Command, PaneId, PaneInfo, SizeClass};
-use lightbay::view::layout::{Form, Layout, Placed};
+use lightbay::view::layout::{Layout, LayoutForm, Placed};
 use proptest::prelude::*;
 use ratatui::layout::Rect;
 
@@ -39,7 +39,7 @@ fn the_grid_has_the_places_of_the_drawing() {
     let mut bench = bench(9);
     bench.run(Command::Focus(PaneId::Kind(2)));
     let layout = at(&bench.app, 120, 40);
-    assert_eq!(layout.form, Form::Grid);
+    assert_eq!(layout.form, LayoutForm::Grid);
     assert_eq!(layout.place(PaneId::Params).unwrap().area, Rect::new(1, 3, 27, 12));
     assert_eq!(layout.place(PaneId::Plans).unwrap().area, Rect::new(1, 16, 27, 13));
     assert_eq!(layout.place(PaneId::Solve).unwrap().area, Rect::new(1, 30, 27, 8));
@@ -56,7 +56,7 @@ fn the_grid_has_the_places_of_the_drawing() {
 fn the_wide_form_has_the_places_of_the_drawing() {
     let bench = bench(9);
     let layout = at(&bench.app, 200, 60);
-    assert_eq!(layout.form, Form::Wide);
+    assert_eq!(layout.form, LayoutForm::Wide);
     assert_eq!(layout.place(PaneId::Params).unwrap().area, Rect::new(1, 3, 40, 18));
     assert_eq!(layout.place(PaneId::Plans).unwrap().area, Rect::new(1, 22, 40, 19));
     assert_eq!(layout.place(PaneId::Solve).unwrap().area, Rect::new(1, 42, 40, 14));

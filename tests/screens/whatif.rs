@@ -6,7 +6,7 @@ use lightbay::app::action::Fact;
 use lightbay::app::pane::PaneId;
 use lightbay::app::{App, Command};
 use lightbay_core::clock::ManualClock;
-use lightbay_engines::sweep::{Row, Shard, Starts, Sweep, Walked, Walker};
+use lightbay_engines::sweep::{Shard, Starts, Sweep, SweepRow, Walked, Walker};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn pane(app: &App) -> PaneId {
 }
 
 /// Rows of the sweep that works, solved on a clock that stands still.
-fn rows(sweep: &Sweep) -> Vec<Row> {
+fn rows(sweep: &Sweep) -> Vec<SweepRow> {
     let walker = Walker::new(1, None, Arc::new(ManualClock::default()), None).unwrap();
     let mut rows = Vec::new();
     walker.walk(sweep, &sweep.shard(Shard::WHOLE), Starts::new(), |row, _| {

@@ -143,7 +143,7 @@ pub struct Form<'a> {
 
 /// Where things go in a row.
 #[derive(Clone, Copy)]
-struct Places {
+struct FormPlaces {
     name: i32,
     value_end: i32,
 }
@@ -165,7 +165,7 @@ impl<'a> Form<'a> {
     }
 
     /// The end of the value column: as far left as the longest pair of name and value allows, but inside.
-    fn places(&self, width: i32) -> Places {
+    fn places(&self, width: i32) -> FormPlaces {
         let glyphs = self.theme.glyphs;
         let wish = self
             .rows
@@ -177,10 +177,10 @@ impl<'a> Form<'a> {
             .max()
             .unwrap_or(0);
         // Two columns stay for the mark of a change.
-        Places { name: 2, value_end: wish.min(width - 2) }
+        FormPlaces { name: 2, value_end: wish.min(width - 2) }
     }
 
-    fn draw_field(&self, pen: &mut Pen<'_>, y: i32, row: &FormRow, places: Places, selected: bool) {
+    fn draw_field(&self, pen: &mut Pen<'_>, y: i32, row: &FormRow, places: FormPlaces, selected: bool) {
         let width = pen.width();
         let glyphs = pen.glyphs();
         if selected {
@@ -232,7 +232,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: &FormRow, places: Places, selected: bool) {
+    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: &FormRow, places: FormPlaces, selected: bool) {
         match row.kind {
             FormKind::Field => self.draw_field(pen, y, row, places, selected),
             FormKind::Heading => {

@@ -108,7 +108,7 @@ pub struct Matrix<'a> {
 
 /// How the columns are laid out.
 #[derive(Clone, Copy)]
-struct Places {
+struct MatrixPlaces {
     names: i32,
     /// From one cell to the next; one column of it is blank.
     pitch: i32,
@@ -170,7 +170,7 @@ impl<'a> Matrix<'a> {
         Num::of(format_args!("{}/{}", sum.used, sum.limit))
     }
 
-    fn places(&self, width: i32) -> Places {
+    fn places(&self, width: i32) -> MatrixPlaces {
         let glyphs = self.theme.glyphs;
         let widest = |labels: &[Label]| {
             labels.iter().map(|label| i32::from(text::width(label, glyphs))).max().unwrap_or(0)
@@ -210,7 +210,7 @@ impl<'a> Matrix<'a> {
             for &sum in sums {
                 let fits = |pitch: &i32| names + count * pitch + sum.width() <= width;
                 if let Some(pitch) = pitches.iter().copied().find(fits) {
-                    return Places { names, pitch, differences, shown: self.columns.len(), sum };
+                    return MatrixPlaces { names, pitch, differences, shown: self.columns.len(), sum };
                 }
             }
         }
@@ -218,7 +218,7 @@ impl<'a> Matrix<'a> {
         let sum = if names + sums[1].width() + bare <= width { sums[1] } else { Sum::None };
         let pitch = digits + 1;
         let shown = ((width - names - sum.width()) / pitch).max(0) as usize;
-        Places { names, pitch, differences: false, shown, sum }
+        MatrixPlaces { names, pitch, differences: false, shown, sum }
     }
 
     fn draw_cell(
@@ -227,7 +227,7 @@ impl<'a> Matrix<'a> {
         x: i32,
         y: i32,
         cell: &MatrixCell,
-        places: Places,
+        places: MatrixPlaces,
         selected: bool,
     ) {
         // One blank column stays in front of every cell.
@@ -308,7 +308,7 @@ impl<'a> Matrix<'a> {
         }
     }
 
-    fn draw_headings(&self, pen: &mut Pen<'_>, places: Places, state: &MatrixState) {
+    fn draw_headings(&self, pen: &mut Pen<'_>, places: MatrixPlaces, state: &MatrixState) {
         let muted = self.theme.style(Tone::Muted);
         let end = self.columns.len().min(state.column_offset + places.shown);
         for (i, name) in (0..).zip(self.columns.get(state.column_offset..end).unwrap_or(&[])) {

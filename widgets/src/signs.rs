@@ -173,7 +173,7 @@ pub struct Signs<'a> {
 
 /// Where things stand.
 #[derive(Clone, Copy)]
-struct Places {
+struct SignPlaces {
     /// Columns in front of the cells.
     left: i32,
     /// From one cell to the next.
@@ -238,7 +238,7 @@ impl<'a> Signs<'a> {
         width.clamp(0, i32::from(u16::MAX)) as u16
     }
 
-    fn places(&self, width: i32) -> Places {
+    fn places(&self, width: i32) -> SignPlaces {
         let glyphs = self.theme.glyphs;
         let last = self.rows.rows().saturating_sub(1);
         let number = last.checked_ilog10().unwrap_or(0) as i32 + 1;
@@ -253,15 +253,15 @@ impl<'a> Signs<'a> {
         // Words say most, so columns come closer before words go, and go before cells do.
         for (pitch, words) in [(wide, words), (narrow, words), (wide, 0), (narrow, 0)] {
             if left + columns * pitch + words <= width {
-                return Places { left, pitch, shown: self.columns, words };
+                return SignPlaces { left, pitch, shown: self.columns, words };
             }
         }
         let words = if left + words + wide * 8 <= width { words } else { 0 };
         let shown = ((width - left - words) / wide).max(0) as usize;
-        Places { left, pitch: wide, shown: shown.min(self.columns), words }
+        SignPlaces { left, pitch: wide, shown: shown.min(self.columns), words }
     }
 
-    fn draw_headings(&self, pen: &mut Pen<'_>, places: Places, state: &SignsState) {
+    fn draw_headings(&self, pen: &mut Pen<'_>, places: SignPlaces, state: &SignsState) {
         let end = (state.column_offset + places.shown).min(self.columns);
         let widest = end.saturating_sub(1).checked_ilog10().unwrap_or(0) as usize + 1;
         // As many as have room, at round distances.
@@ -327,7 +327,7 @@ impl<'a> Signs<'a> {
         }
     }
 
-    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: usize, places: Places, state: &mut SignsState) {
+    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: usize, places: SignPlaces, state: &mut SignsState) {
         let theme = self.theme;
         let chosen = state.selected.filter(|(at, _)| *at == row);
         let end = (state.column_offset + places.shown).min(self.columns);

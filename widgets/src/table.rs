@@ -199,7 +199,7 @@ pub struct Table<'a> {
 const MAX_COLUMNS: usize = 24;
 
 /// Where each column goes. `None` is left out.
-type Places = [Option<(i32, i32)>; MAX_COLUMNS];
+type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
 
 impl<'a> Table<'a> {
     /// Below this width only the first column that never goes is drawn.
@@ -229,7 +229,7 @@ impl<'a> Table<'a> {
     }
 
     /// Decides which columns are shown and where.
-    fn places(&self, width: i32) -> Places {
+    fn places(&self, width: i32) -> ColumnPlaces {
         let columns = &self.columns[..self.columns.len().min(MAX_COLUMNS)];
         let mut shown = [false; MAX_COLUMNS];
         shown[..columns.len()].fill(true);
@@ -289,7 +289,7 @@ impl<'a> Table<'a> {
         pen.cut(x, y, size, &piece.text, column.cut, style);
     }
 
-    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: &TableRow, places: &Places, selected: bool) {
+    fn draw_row(&self, pen: &mut Pen<'_>, y: i32, row: &TableRow, places: &ColumnPlaces, selected: bool) {
         let width = pen.width();
         match row.kind {
             RowKind::Gap => return,

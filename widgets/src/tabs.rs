@@ -38,7 +38,7 @@ impl Tab {
 
 /// How a tab is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum TabForm {
     Full,
     Short,
     /// Key and ellipsis.
@@ -89,17 +89,17 @@ impl<'a> Tabs<'a> {
         self
     }
 
-    fn name<'t>(tab: &'t Tab, form: Form, ellipsis: &'static str) -> &'t str {
+    fn name<'t>(tab: &'t Tab, form: TabForm, ellipsis: &'static str) -> &'t str {
         match form {
-            Form::Full => &tab.name,
-            Form::Short if tab.short.is_empty() => &tab.name,
-            Form::Short => &tab.short,
-            Form::Bare => ellipsis,
+            TabForm::Full => &tab.name,
+            TabForm::Short if tab.short.is_empty() => &tab.name,
+            TabForm::Short => &tab.short,
+            TabForm::Bare => ellipsis,
         }
     }
 
     /// Columns from the bracket in front to the bracket behind.
-    fn width(&self, tab: &Tab, form: Form) -> i32 {
+    fn width(&self, tab: &Tab, form: TabForm) -> i32 {
         let glyphs = self.theme.glyphs;
         let name = Self::name(tab, form, glyphs.ellipsis);
         3 + i32::from(text::width(&tab.key, glyphs)) + i32::from(text::width(name, glyphs))
@@ -107,14 +107,14 @@ impl<'a> Tabs<'a> {
 
     /// The form of tab `index` when those from `short_from` on are short and those from `bare_from` on are bare.
     /// The focused tab keeps its name.
-    fn form(&self, index: usize, short_from: usize, bare_from: usize) -> Form {
+    fn form(&self, index: usize, short_from: usize, bare_from: usize) -> TabForm {
         let focused = self.items.get(index).is_some_and(|tab| Some(tab.id) == self.focused);
         if index >= bare_from && !focused {
-            Form::Bare
+            TabForm::Bare
         } else if index >= short_from {
-            Form::Short
+            TabForm::Short
         } else {
-            Form::Full
+            TabForm::Full
         }
     }
 

@@ -80,7 +80,7 @@ const GAPS: [i32; 2] = [2, 1];
 
 /// Where tiles stand.
 #[derive(Clone, Copy)]
-struct Places {
+struct TilePlaces {
     left: i32,
     pitch: i32,
     gap: i32,
@@ -151,7 +151,7 @@ impl<'a> Tiles<'a> {
     }
 
     /// Columns of the names, from one tile to the next, between groups, and of the digits.
-    fn places(&self, width: i32) -> Places {
+    fn places(&self, width: i32) -> TilePlaces {
         let glyphs = self.theme.glyphs;
         let names = self.rows.iter().map(|name| i32::from(text::width(name, glyphs))).max().unwrap_or(0);
         let left = if names > 0 { names + 1 } else { 0 };
@@ -163,10 +163,10 @@ impl<'a> Tiles<'a> {
         let gap = gap.unwrap_or(GAPS[1]);
         let room = (width - left - gaps * gap) / columns;
         // Wider tiles are easier to read, up to a blank on each side.
-        Places { left, pitch: room.clamp(digits, digits + 2), gap, digits }
+        TilePlaces { left, pitch: room.clamp(digits, digits + 2), gap, digits }
     }
 
-    fn x_of(&self, column: usize, places: Places) -> i32 {
+    fn x_of(&self, column: usize, places: TilePlaces) -> i32 {
         places.left + column as i32 * places.pitch + (column / self.group_size()) as i32 * places.gap
     }
 
@@ -176,7 +176,7 @@ impl<'a> Tiles<'a> {
         self.columns == 0 || self.x_of(self.columns - 1, places) + places.pitch <= i32::from(width)
     }
 
-    fn draw_headings(&self, pen: &mut Pen<'_>, places: Places, selected: Option<usize>) -> i32 {
+    fn draw_headings(&self, pen: &mut Pen<'_>, places: TilePlaces, selected: Option<usize>) -> i32 {
         let mut y = 0;
         let pitch = places.pitch;
         if !self.groups.is_empty() {
@@ -250,7 +250,7 @@ impl StatefulWidget for &Tiles<'_> {
             return;
         }
         let places = self.places(pen.width());
-        let Places { left, pitch, digits, .. } = places;
+        let TilePlaces { left, pitch, digits, .. } = places;
         let top = if self.headings && pen.height() > i32::from(self.heading_rows()) {
             self.draw_headings(&mut pen, places, state.selected.map(|at| at.1))
         } else {

@@ -64,7 +64,7 @@ impl Content {
 
 /// One input with the name its owner gave it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Input {
+pub struct AicbInput {
     /// As the user wrote it.
     pub name: String,
     /// Whether it was gzip-compressed.
@@ -77,7 +77,7 @@ pub struct Input {
 ///
 /// # Errors
 /// Every problem of the file, or what else the file is.
-pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<Input, Problems> {
+pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<AicbInput, Problems> {
     let named = |problems: Problems| problems.named(name);
     let opened = detect::open(reader, limits).map_err(|problem| named(problem.into()))?;
     let content = match opened.format {
@@ -98,5 +98,5 @@ pub fn read(reader: impl BufRead, name: &str, limits: &Limits) -> Result<Input, 
         }
     }
     .map_err(named)?;
-    Ok(Input { name: name.to_owned(), compressed: opened.compressed, content })
+    Ok(AicbInput { name: name.to_owned(), compressed: opened.compressed, content })
 }

@@ -5,11 +5,11 @@ use lightbay_core::cells;
 
 /// A table that is being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct CsvTable {
     text: String,
 }
 
-impl Table {
+impl CsvTable {
     /// A table with these columns; names carry units.
     pub fn new<'c>(columns: impl IntoIterator<Item = &'c str>) -> Self {
         let mut table = Self { text: String::new() };
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_and_text_is_text() {
-        let mut table = Table::new(["task", "bytes", "start_s"]);
+        let mut table = CsvTable::new(["task", "bytes", "start_s"]);
         table.row([Value::from("F1, s2>s3"), Value::Int(-33_554_432), Value::Float(0.1 + 0.2)]);
         table.row([Value::from("=cmd()"), Value::Int(0), Value::Float(1.0)]);
         assert_eq!(

@@ -58,7 +58,7 @@ impl Buffer {
 
 /// A chunk in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct BufferPlace {
     /// Which buffer.
     pub buffer: Buffer,
     /// Which chunk of it.
@@ -95,9 +95,9 @@ pub struct Step {
     /// What it does.
     pub action: Action,
     /// Source.
-    pub source: Place,
+    pub source: BufferPlace,
     /// Destination.
-    pub destination: Place,
+    pub destination: BufferPlace,
     /// Thread block and step of the same rank that must be done first.
     pub after: Option<(u32, u32)>,
     /// Whether another step waits for it.
@@ -213,8 +213,8 @@ mod tests {
 
     #[test]
     fn the_smallest_all_to_all_looks_like_the_tools_own() {
-        let input = |offset| Place { buffer: Buffer::Input, offset };
-        let output = |offset| Place { buffer: Buffer::Output, offset };
+        let input = |offset| BufferPlace { buffer: Buffer::Input, offset };
+        let output = |offset| BufferPlace { buffer: Buffer::Output, offset };
         let step =
             |action, source, destination| Step { action, source, destination, after: None, awaited: false };
         let gpu = |rank: u32| {

@@ -1,6 +1,6 @@
 //! Sections of a report in other tools' files: Markdown for a review, CSV for spreadsheets and scripts.
 
-use crate::csv::Table as CsvTable;
+use crate::csv::CsvTable;
 use crate::markdown::{Document, text as safe};
 use crate::value::Value as Field;
 use lightbay_core::problem::printable;

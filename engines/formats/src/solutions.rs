@@ -78,7 +78,7 @@ pub enum Key {
 
 /// One value of the file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct SolutionEntry {
     /// Whose.
     pub key: Key,
     /// How much. Finite.
@@ -108,7 +108,7 @@ pub struct SolutionFile {
     /// The objective it claims.
     pub objective: Option<Stated<f64>>,
     /// Its values in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SolutionEntry>,
     /// How many further points of the file were left alone.
     pub further_points: usize,
 }
@@ -157,7 +157,7 @@ impl SolutionFile {
 
     fn give(&mut self, key: Key, name: &str, token: &str, line: usize, problems: &mut Problems) {
         match finite(token) {
-            Ok(value) => self.entries.push(Entry { key, value, line }),
+            Ok(value) => self.entries.push(SolutionEntry { key, value, line }),
             Err(_) if self.no_point.is_some() => {}
             Err(wrong) => problems.add(
                 place(line),

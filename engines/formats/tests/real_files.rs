@@ -4,7 +4,7 @@
 use lightbay_core::problem::Problems;
 use lightbay_formats::Limits;
 use lightbay_formats::aicb::{
-    self, Collective, CollectiveKind, ComputeSource, Content, Group, Input, MergeOptions, Merged,
+    self, AicbInput, Collective, CollectiveKind, ComputeSource, Content, Group, MergeOptions, Merged,
     ParameterGather, SimaiText, calls, merge, order, period, simai_text::Column,
 };
 
@@ -26,7 +26,7 @@ const KERNELS: (&[u8], &str) = resource!("aiob_Example.txt");
 const BUSBW: (&[u8], &str) = resource!("busbw.yaml");
 const SPECIFICATION: (&[u8], &str) = resource!("Workload_spec_v1.1.csv");
 
-fn read(file: (&[u8], &str)) -> Input {
+fn read(file: (&[u8], &str)) -> AicbInput {
     aicb::read(file.0, file.1, &Limits::default()).unwrap()
 }
 
@@ -38,7 +38,7 @@ fn text(file: (&[u8], &str)) -> SimaiText {
 }
 
 fn try_merged(files: &[(&[u8], &str)], options: MergeOptions) -> Result<Merged, Problems> {
-    let inputs: Vec<Input> = files.iter().map(|file| read(*file)).collect();
+    let inputs: Vec<AicbInput> = files.iter().map(|file| read(*file)).collect();
     merge(&inputs, &options)
 }
 
@@ -274,7 +274,7 @@ fn a_removed_receive_is_refused() {
     let at = section.calls.iter().position(|c| matches!(c.kind, calls::CallKind::Receive(_))).unwrap();
     section.calls.remove(at);
     section.iterations[0].end -= 1;
-    let inputs = [Input { name: "cut.csv".to_owned(), compressed: false, content: Content::Calls(file) }];
+    let inputs = [AicbInput { name: "cut.csv".to_owned(), compressed: false, content: Content::Calls(file) }];
     let error = merge(&inputs, &MergeOptions::default()).unwrap_err().to_string();
     assert!(
         error.contains("cut.csv: stage 3 to stage 4: '8' rows send_next meet '7' rows recv_prev"),

@@ -1,7 +1,7 @@
 //! No input makes a reader panic, and damage to a good file is a message with a place.
 #![allow(clippy::unwrap_used, reason = "a failed expectation should fail the test")]
 
-use lightbay_formats::aicb::{self, Input, MergeOptions, merge};
+use lightbay_formats::aicb::{self, AicbInput, MergeOptions, merge};
 use lightbay_formats::{Limits, detect};
 use proptest::prelude::*;
 
@@ -44,7 +44,7 @@ const KERNELS: &str =
     "train_iter:10\nEmb:\n time_gpu_avg: 7\natten_qkv:\n time_gpu_avg: 8\nmlp_gelu:\n time_gpu_avg: 9\n";
 const TABLE: &str = "test\nTP:\nallreduce,: 300\nEP:\nalltoall,: null\nPP:\nbusbw: 47.5";
 
-fn read(text: &str) -> Input {
+fn read(text: &str) -> AicbInput {
     aicb::read(text.as_bytes(), "input", &LIMITS).unwrap()
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
 }
 
 /// What the model was made from, and what its file called the columns.
-struct Asked {
+struct ModelSource {
     question: Question,
     names: Option<NameFile>,
 }
@@ -143,7 +143,7 @@ fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
     }
 }
 
-fn asked(beside: &Input, settings: &[Setting]) -> Result<Asked, Problems> {
+fn asked(beside: &Input, settings: &[Setting]) -> Result<ModelSource, Problems> {
     let named = |problems: Problems| problems.named(&beside.name);
     let value = read_json(beside.bytes.as_slice()).map_err(|problem| named(problem.into()))?;
     if is_names(&value) {
@@ -157,7 +157,7 @@ fn asked(beside: &Input, settings: &[Setting]) -> Result<Asked, Problems> {
             );
         }
         problems.into_result(())?;
-        return Ok(Asked { question: names.question.clone(), names: Some(names) });
+        return Ok(ModelSource { question: names.question.clone(), names: Some(names) });
     }
     let question = match read_value(&value).map_err(named)? {
         AnyFile::Scenario(scenario) => Question::asked(&scenario, None, settings)?,
@@ -170,7 +170,7 @@ fn asked(beside: &Input, settings: &[Setting]) -> Result<Asked, Problems> {
             Question::asked(&scenario, Some((&header.method, &header.parameters)), settings)?
         }
     };
-    Ok(Asked { question, names: None })
+    Ok(ModelSource { question, names: None })
 }
 
 fn is_names(value: &Value) -> bool {
@@ -179,7 +179,7 @@ fn is_names(value: &Value) -> bool {
 }
 
 /// Names of columns and rows in the model file: as they were written, or as they would be written now.
-fn in_file(asked: &Asked, model: &Model) -> Result<(Vec<String>, Vec<String>), Problem> {
+fn in_file(asked: &ModelSource, model: &Model) -> Result<(Vec<String>, Vec<String>), Problem> {
     if let Some(names) = &asked.names {
         names.fits(model)?;
         let only = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect();

@@ -9,7 +9,7 @@ const MAX_VALUES: usize = 10_000;
 
 /// What an axis turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
+pub enum AxisOf {
     /// A knob of the scenario.
     Scenario,
     /// A knob of the methods, or one that all methods have.
@@ -24,7 +24,7 @@ pub struct Axis {
     /// Entry of its list.
     pub index: Option<usize>,
     /// Whose knob it is.
-    pub turns: Turns,
+    pub turns: AxisOf,
     /// Its values, each valid for the knob and no two alike.
     pub values: Vec<ParamValue>,
 }
@@ -34,7 +34,7 @@ impl Axis {
     ///
     /// # Errors
     /// Every text that is no value of the knob, and values that are given twice.
-    pub(super) fn parse(setting: &Setting, info: &ParamInfo, turns: Turns) -> Result<Self, Problems> {
+    pub(super) fn parse(setting: &Setting, info: &ParamInfo, turns: AxisOf) -> Result<Self, Problems> {
         let mut problems = Problems::new();
         let mut values: Vec<ParamValue> = Vec::new();
         for part in parts(&setting.text) {
@@ -65,7 +65,7 @@ impl Axis {
     /// Whether the plan for one value is of use for the next: the knob itself says that a changed value starts from
     /// what is known.
     pub fn hands_on(&self) -> bool {
-        self.turns == Turns::Scenario && self.info.effect != Effect::Cold
+        self.turns == AxisOf::Scenario && self.info.effect != Effect::Cold
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sweeps whose rows could not differ: knobs that cannot act, and values that ask the same question.
 
-use super::{Axis, Cell, Sweep, Turns};
+use super::{Axis, AxisOf, Cell, Sweep};
 use crate::solve::{Request, idle};
 use crate::subject::AnyScenario;
 use lightbay_core::problem::{Problem, Problems};
@@ -19,7 +19,7 @@ impl Sweep {
         for (at, axis) in self.axes.iter().enumerate() {
             match self.idle_along(&axis.info.name, Some(at)) {
                 Some(problem) => problems.push(problem),
-                None if axis.turns == Turns::Scenario => problems.extend(self.alike(at, axis)),
+                None if axis.turns == AxisOf::Scenario => problems.extend(self.alike(at, axis)),
                 None => {}
             }
         }

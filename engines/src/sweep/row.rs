@@ -34,7 +34,7 @@ pub(super) const FIXED: [&str; 17] = [
 
 /// What became of a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SweepRow {
     /// Its number.
     pub cell: usize,
     /// Name of its scenario.
@@ -71,7 +71,7 @@ pub struct Row {
     pub reason: String,
 }
 
-impl Row {
+impl SweepRow {
     fn new(sweep: &Sweep, cell: &Cell, status: EndStatus) -> Self {
         Self {
             cell: cell.number,
@@ -222,7 +222,7 @@ impl TableForm {
     }
 
     /// A row, line end included.
-    pub fn line(self, sweep: &Sweep, row: &Row) -> String {
+    pub fn line(self, sweep: &Sweep, row: &SweepRow) -> String {
         match self {
             Self::Csv => csv_line(row.cells(sweep).iter().map(field)),
             Self::JsonLines => format!("{}\n", row.to_value(sweep)),

@@ -32,7 +32,7 @@ fn values(over: &str) -> Vec<String> {
     sweep(&["tiny4"], &[over], &[]).axes()[0].values.iter().map(ToString::to_string).collect()
 }
 
-fn solve(sweep: &Sweep, numbers: &[usize], starts: Starts) -> Vec<(Row, Option<SharedPlan>)> {
+fn solve(sweep: &Sweep, numbers: &[usize], starts: Starts) -> Vec<(SweepRow, Option<SharedPlan>)> {
     let walker = Walker::new(1, None, Arc::new(SystemClock::start()), None).unwrap();
     let mut rows = Vec::new();
     let walked = walker.walk(sweep, numbers, starts, |row, plan| {
@@ -180,14 +180,14 @@ fn the_id_is_of_the_question_not_of_the_machine() {
 fn rows_say_what_was_asked_found_and_handed_on() {
     let sweep = sweep(&["tiny8"], &["bandwidth_gbps=400,800"], &["prop-alloc", "delta-joint"]);
     let rows = solve(&sweep, &sweep.shard(Shard::WHOLE), Starts::new());
-    let rows: Vec<&Row> = rows.iter().map(|(row, _)| row).collect();
+    let rows: Vec<&SweepRow> = rows.iter().map(|(row, _)| row).collect();
     assert_eq!(rows.iter().map(|row| row.cell).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(rows[1].values, [ParamValue::Float(400.0)]);
     assert_eq!((rows[0].status, rows[1].status), (EndStatus::Heuristic, EndStatus::Optimal));
     // Joint NCT of tiny8 at 400 Gb/s, as an independent implementation found it.
     assert!((rows[1].metrics["nct"] - 1.0469).abs() < 1e-4);
     assert_eq!(rows[1].gap, Some(0.0));
-    let origin = |row: &Row| (row.started_from, row.hot_start);
+    let origin = |row: &SweepRow| (row.started_from, row.hot_start);
     assert_eq!(origin(rows[1]), (None, None));
     assert_eq!(origin(rows[2]), (None, None), "a baseline takes no plan");
     assert_eq!(origin(rows[3]), (Some(2), Some(HotStartFate::Accepted)));
@@ -214,7 +214,7 @@ fn what_was_solved_earlier_is_started_from() {
     let whole = solve(&sweep, &[1, 2, 3], Starts::new());
     let plan = whole[1].1.clone().unwrap();
     let rest = solve(&sweep, &[3], Starts::from([(1, (2, plan))]));
-    let timeless = |row: &Row| Row { elapsed_s: 0.0, ..row.clone() };
+    let timeless = |row: &SweepRow| SweepRow { elapsed_s: 0.0, ..row.clone() };
     assert_eq!(timeless(&rest[0].0), timeless(&whole[2].0));
 }
 

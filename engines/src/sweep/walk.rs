@@ -1,6 +1,6 @@
 //! Solving the cells of a sweep one after the other, each with all threads that there are.
 
-use super::{Row, Sweep};
+use super::{Sweep, SweepRow};
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::clock::Clock;
 use lightbay_core::context::Stop;
@@ -129,7 +129,7 @@ impl Walker {
         sweep: &Sweep,
         numbers: &[usize],
         mut starts: Starts,
-        mut each: impl FnMut(Row, Option<SharedPlan>) -> ControlFlow<()>,
+        mut each: impl FnMut(SweepRow, Option<SharedPlan>) -> ControlFlow<()>,
     ) -> Walked {
         for &number in numbers {
             if self.stopping().is_some() {
@@ -139,7 +139,7 @@ impl Walker {
             let line = sweep.line(&cell);
             let start = starts.get(&line).cloned();
             let (row, plan) = match sweep.job(&cell, start.as_ref().map(|(_, plan)| Arc::clone(plan))) {
-                Err(problems) => (Row::refused(sweep, &cell, &unnamed(problems)), None),
+                Err(problems) => (SweepRow::refused(sweep, &cell, &unnamed(problems)), None),
                 Ok(job) => {
                     let scenario_sha256 = job.scenario_sha256().to_owned();
                     self.sink.begin(number);
@@ -153,11 +153,11 @@ impl Walker {
                     if given_up && self.stopping().is_some() {
                         return Walked::Stopped;
                     }
-                    let row = Row {
+                    let row = SweepRow {
                         scenario_sha256,
                         started_from: start.map(|(from, _)| from),
                         hot_start: self.sink.lock().hot_start,
-                        ..Row::ended(sweep, &cell, &done, elapsed_s)
+                        ..SweepRow::ended(sweep, &cell, &done, elapsed_s)
                     };
                     (row, done.plan)
                 }

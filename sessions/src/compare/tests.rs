@@ -10,8 +10,8 @@ fn header(value: f64) -> Header {
     toy::plan(value).header()
 }
 
-fn subject<'a>(label: &'a str, header: &'a Header, knobs: &'a [(String, ParamValue)]) -> Subject<'a> {
-    Subject { label, header, knobs, other_question: None }
+fn subject<'a>(label: &'a str, header: &'a Header, knobs: &'a [(String, ParamValue)]) -> ComparedPlan<'a> {
+    ComparedPlan { label, header, knobs, other_question: None }
 }
 
 const WEIGHT: MetricInfo = MetricInfo::gain("weight", "weight", Unit::NUMBER, "");
@@ -41,7 +41,7 @@ fn what_differs_comes_first_and_figures_have_sign_percent_and_verdict() {
     assert_eq!(names, ["cost", "bound", "weight", "elapsed_s"]);
     assert_eq!(
         table.figures[0].changes,
-        [Some(Change { difference: -0.5, percent: Some(-25.0), verdict: Verdict::Better })]
+        [Some(MetricChange { difference: -0.5, percent: Some(-25.0), verdict: Verdict::Better })]
     );
     assert_eq!(table.figures[1].changes, [None], "the reference has no bound");
     assert_eq!(table.figures[2].changes[0].unwrap().verdict, Verdict::Worse);
@@ -88,10 +88,10 @@ fn only_outcomes_are_judged() {
 #[test]
 fn a_plan_that_answers_another_question_is_listed_and_not_ranked() {
     let (a, b, c) = (header(2.0), header(0.0), header(1.0));
-    let other = Subject { other_question: Some("it moves nothing"), ..subject("b", &b, &[]) };
+    let other = ComparedPlan { other_question: Some("it moves nothing"), ..subject("b", &b, &[]) };
     let plain = [subject("a", &a, &[]), subject("c", &c, &[])];
     let table = compare(&[plain[0], other, plain[1]], TOLERANCE, &[]).unwrap();
-    let verdicts = |table: &Table| {
+    let verdicts = |table: &CompareTable| {
         table.figures[0].changes.iter().map(|change| change.unwrap().verdict).collect::<Vec<_>>()
     };
     assert_eq!(verdicts(&table), [Verdict::Different, Verdict::Better]);
@@ -220,7 +220,7 @@ fn one_plan_or_two_kinds_are_refused() {
     let (a, mut b) = (header(2.0), header(1.0));
     b.kind = "tpu".to_owned();
     let (a, b) = (subject("a", &a, &[]), subject("b", &b, &[]));
-    let message = |subjects: &[Subject<'_>]| compare(subjects, TOLERANCE, &[]).unwrap_err().to_string();
+    let message = |subjects: &[ComparedPlan<'_>]| compare(subjects, TOLERANCE, &[]).unwrap_err().to_string();
     assert_eq!(message(&[a]), "1 plan was given; give at least two plans to compare");
     assert_eq!(message(&[a, a, b]), "'a' is of kind toy, 'b' of kind tpu; compare plans of one kind");
     assert!(message(&[]).contains("at least two"));

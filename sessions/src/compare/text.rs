@@ -1,6 +1,6 @@
 //! A comparison as JSON, Markdown and CSV.
 
-use super::{Change, Figure, Setting, Table, Verdict};
+use super::{CompareTable, Figure, MetricChange, Setting, Verdict};
 use lightbay_core::cells;
 use lightbay_core::json::{self, WriteError};
 use lightbay_core::param::ParamValue;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// The schema name of a comparison written as JSON.
 pub const SCHEMA: &str = "lightbay.compare/1";
 
-impl Table {
+impl CompareTable {
     /// As one JSON object.
     ///
     /// # Errors
@@ -20,7 +20,7 @@ impl Table {
         struct Whole<'t> {
             schema: &'static str,
             #[serde(flatten)]
-            table: &'t Table,
+            table: &'t CompareTable,
         }
         json::to_pretty(&Whole { schema: SCHEMA, table: self })
     }
@@ -106,7 +106,7 @@ impl Table {
     }
 }
 
-impl Change {
+impl MetricChange {
     /// For people: `-1.25 % better`, `tie`, `+3 worse` (where there is no percentage).
     pub fn words(&self) -> String {
         let amount = match self.percent {

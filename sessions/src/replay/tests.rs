@@ -63,9 +63,9 @@ fn a_process_is_at_work_on_the_unfinished_runs_that_it_began() {
         began(4, "2026-01-02T00:00:00Z"),
     ]);
     let replay = collect(&bytes, ReplayLimits::ALL);
-    let holder = Holder::here("2026-01-01T10:00:00Z");
+    let holder = LockHolder::here("2026-01-01T10:00:00Z");
     assert_eq!(replay.at_work(&holder).collect::<Vec<_>>(), [RunId(2), RunId(4)]);
-    let unknown = Holder::default();
+    let unknown = LockHolder::default();
     assert_eq!(replay.at_work(&unknown).collect::<Vec<_>>(), [RunId(1), RunId(2), RunId(4)]);
 }
 

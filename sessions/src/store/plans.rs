@@ -3,7 +3,7 @@
 use crate::atomic::{private_write, private_write_with};
 use crate::book::PlanId;
 use crate::error::SessionError;
-use crate::private::{self, stray_of};
+use crate::private::{self, not_regular_of};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use lightbay_core::plan::{Header, SCHEMA};
@@ -196,7 +196,7 @@ pub fn read_header(path: &Path) -> Result<Header, Problem> {
         #[serde(flatten)]
         header: Header,
     }
-    let file = private::open(path).map_err(|error| match stray_of(&error) {
+    let file = private::open(path).map_err(|error| match not_regular_of(&error) {
         Some(what) => {
             Problem::new("", format!("is {what}, which is not followed"), "put the file in its place")
         }

@@ -7,7 +7,7 @@ use super::{
 use crate::atomic::private_write;
 use crate::book::{MOST_NUMBER, PlanBook, PlanId};
 use crate::error::SessionError;
-use crate::lock::{self, Holder, Lock, Locked};
+use crate::lock::{self, Lock, LockHolder, Locked};
 use crate::log::Follower;
 use crate::private;
 use crate::replay::{Replay, ReplayLimits};
@@ -101,7 +101,7 @@ impl Session {
     }
 
     /// The process that has it open for writing now, if that is another one.
-    pub fn holder(&self) -> Option<Holder> {
+    pub fn holder(&self) -> Option<LockHolder> {
         match &self.access {
             Access::Write(_) => None,
             Access::ReadOnly { .. } => lock::holder(&self.folder.join(LOCK_FILE)),

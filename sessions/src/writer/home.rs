@@ -47,7 +47,7 @@ impl Place {
 
 /// A session that is to be made.
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct NewSession {
     /// Where.
     pub store: Store,
     /// What its name is made from.
@@ -60,7 +60,7 @@ pub struct Wish {
 
 /// The folder that is written to, if there is one.
 #[derive(Debug)]
-struct There {
+struct OpenFolder {
     folder: Folder,
     path: PathBuf,
     // Only held.
@@ -68,10 +68,10 @@ struct There {
     lock: Arc<Lock>,
 }
 
-/// A session's folder, or the wish for one.
+/// A session's folder, or what one is to be made from.
 #[derive(Debug)]
 pub(crate) struct Home {
-    there: Option<There>,
+    there: Option<OpenFolder>,
     store: Store,
     name: String,
     kind: String,
@@ -92,7 +92,7 @@ impl Home {
             name: session.name().to_owned(),
             kind: session.file().kind.clone(),
             scenario: read_scenario(&path),
-            there: Some(There { folder, path, lock }),
+            there: Some(OpenFolder { folder, path, lock }),
             clock,
             made_again: 0,
         };
@@ -100,8 +100,8 @@ impl Home {
     }
 
     /// A session that could not be made yet.
-    pub(crate) fn wished(wish: Wish, clock: Arc<dyn Clock>) -> Self {
-        let Wish { store, name, kind, scenario } = wish;
+    pub(crate) fn of_new(new_session: NewSession, clock: Arc<dyn Clock>) -> Self {
+        let NewSession { store, name, kind, scenario } = new_session;
         Self { there: None, store, name, kind, scenario: Some(scenario), clock, made_again: 0 }
     }
 
@@ -119,7 +119,7 @@ impl Home {
     }
 
     /// Makes a session in `store`, with everything that can be read of the present one if it is to come along.
-    fn make(&self, store: &Store, along: bool) -> Result<There, SessionError> {
+    fn make(&self, store: &Store, along: bool) -> Result<OpenFolder, SessionError> {
         let scenario = self.known_scenario();
         let session = store.create(&self.name, &self.kind, &scenario, &self.clock.date())?;
         let path = session.folder().to_owned();
@@ -132,7 +132,7 @@ impl Home {
                 let _ = fs::remove_file(path.join(SCENARIO_FILE));
             }
             let (folder, _) = Folder::open(&path)?;
-            Ok(There { folder, path: path.clone(), lock: session.writable()? })
+            Ok(OpenFolder { folder, path: path.clone(), lock: session.writable()? })
         })();
         if made.is_err() {
             // Half a session would be taken for a whole one.
@@ -175,7 +175,7 @@ fn read_scenario(folder: &Path) -> Option<Arc<Value>> {
 }
 
 /// Copies what can be read of a session. What cannot is left behind: the rest must not be lost with it.
-fn copy_into(there: &There, to: &Path) -> Result<(), SessionError> {
+fn copy_into(there: &OpenFolder, to: &Path) -> Result<(), SessionError> {
     if let Ok(bytes) = private::read(&there.path.join(SESSION_FILE)) {
         private_write(&to.join(SESSION_FILE), &bytes)?;
     }

@@ -1,7 +1,7 @@
 //! When things are written, and that nothing is lost when the disk refuses.
 
-use super::desk::{BEAT, Desk};
 use super::inbox::{MOST_LINES, MOST_PROGRESS, MOST_UNCHECKED};
+use super::pending::{BEAT, PendingWrites};
 use super::*;
 use crate::log::{LogReader, LogRecord};
 use crate::replay::{Replay, ReplayLimits};
@@ -90,7 +90,7 @@ impl Disk for Fake {
 /// A writer without its thread, with time under control.
 struct Bench {
     disk: Fake,
-    desk: Desk<Fake>,
+    pending: PendingWrites<Fake>,
     inbox: Inbox,
     book: Arc<PlanBook>,
     now: Duration,
@@ -99,8 +99,8 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let (disk, book) = (Fake::default(), Arc::new(PlanBook::new()));
-        let desk = Desk::new(disk.clone(), Arc::clone(&book));
-        Self { disk, desk, inbox: Inbox::default(), book, now: NONE }
+        let pending = PendingWrites::new(disk.clone(), Arc::clone(&book));
+        Self { disk, pending, inbox: Inbox::default(), book, now: NONE }
     }
 
     fn say(&mut self, event: Event) {
@@ -110,14 +110,14 @@ impl Bench {
     /// Works as the thread does, until nothing is due at this moment.
     fn settle(&mut self) {
         for _ in 0..100 {
-            if self.desk.deadline(&self.inbox, self.now).is_none_or(|at| at > self.now) {
+            if self.pending.deadline(&self.inbox, self.now).is_none_or(|at| at > self.now) {
                 return;
             }
-            let batch = self.desk.take(&mut self.inbox, self.now);
-            let written = self.desk.work(batch, self.now);
-            self.desk.tidy(&mut self.inbox, &written);
+            let batch = self.pending.take(&mut self.inbox, self.now);
+            let written = self.pending.work(batch, self.now);
+            self.pending.tidy(&mut self.inbox, &written);
         }
-        panic!("the writer is never done: {:?}", self.desk);
+        panic!("the writer is never done: {:?}", self.pending);
     }
 
     fn pass(&mut self, millis: u64) {
@@ -142,7 +142,7 @@ fn milestones_are_written_at_once_and_progress_within_a_second() {
     assert_eq!(bench.disk.replay().records.len(), 3, "in order, with the progress before it");
     bench.pass(1000);
     assert!(bench.disk.state().syncs > 0);
-    assert_eq!(bench.desk.deadline(&bench.inbox, bench.now), None, "idle: nothing to wake up for");
+    assert_eq!(bench.pending.deadline(&bench.inbox, bench.now), None, "idle: nothing to wake up for");
 }
 
 #[test]
@@ -200,16 +200,16 @@ fn a_full_disk_is_told_retried_and_loses_no_milestone() {
         bench.say(toy::incumbent(1, i, i + 1, 0.9 - i as f64 / 20.0));
         bench.pass(300);
     }
-    let trouble = bench.desk.trouble.clone().unwrap();
+    let trouble = bench.pending.trouble.clone().unwrap();
     assert!(trouble.message.starts_with("the session cannot be saved: no room to write '/full/run.log'"));
     assert!(trouble.since < bench.now);
     assert_eq!(bench.inbox.plans.len(), 1, "only the newest plan waits");
     bench.disk.fill(false);
     bench.pass(1000);
-    assert_eq!(bench.desk.trouble, None);
+    assert_eq!(bench.pending.trouble, None);
     assert_eq!(bench.disk.replay().runs[&RunId(1)].plans, 10);
     assert_eq!(bench.disk.state().plans, [(PlanId(1), 0.9), (PlanId(10), 0.45)]);
-    assert!(!bench.desk.behind(&bench.inbox));
+    assert!(!bench.pending.behind(&bench.inbox));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_full_disk_loses_neither_models_nor_the_newest_lines_of_a_solver() {
     bench.disk.fill(true);
     bench.say(toy::event(1, 1, model(7)));
     bench.settle();
-    assert!(bench.desk.trouble.is_some(), "told at once");
+    assert!(bench.pending.trouble.is_some(), "told at once");
     let many = 3 * MOST_LINES as u64;
     for seq in 2..many {
         bench.say(line(seq));
@@ -236,7 +236,7 @@ fn a_full_disk_loses_neither_models_nor_the_newest_lines_of_a_solver() {
     assert_eq!((before.records.len(), before.broken), (1, 0), "what is saved stays readable");
     bench.disk.fill(false);
     bench.pass(1000);
-    assert_eq!(bench.desk.trouble, None);
+    assert_eq!(bench.pending.trouble, None);
     let replay = bench.disk.replay();
     let seqs: Vec<u64> = replay.records.iter().map(|line| line.record.seq).collect();
     assert_eq!(&seqs[..2], [0, 1], "the model is there");
@@ -295,7 +295,7 @@ fn a_number_that_is_not_finite_leaves_a_gap_or_a_trace() {
     assert_eq!(seqs, [1, 2]);
     assert!(matches!(&replay.records[0].record.body,
         EventBody::Note(note) if note.text.contains("missing here") && note.text.contains("value")));
-    assert_eq!(bench.desk.unwritable, 2);
+    assert_eq!(bench.pending.unwritable, 2);
 }
 
 proptest! {
@@ -334,12 +334,12 @@ proptest! {
             bench.settle();
             // The thread wakes up when something is due, not when the test looks.
             let until = bench.now + Duration::from_millis(*millis);
-            while let Some(at) = bench.desk.deadline(&bench.inbox, bench.now).filter(|at| *at <= until) {
+            while let Some(at) = bench.pending.deadline(&bench.inbox, bench.now).filter(|at| *at <= until) {
                 bench.now = bench.now.max(at);
                 bench.settle();
             }
             bench.now = until;
-            if bench.desk.trouble.is_none() {
+            if bench.pending.trouble.is_none() {
                 for (run, plan, at) in reported.iter().filter(|(.., at)| bench.now > *at + BEAT) {
                     let saved = reported
                         .iter()
@@ -522,7 +522,8 @@ fn a_disk_that_hangs_holds_nobody_up() {
     let clock: Arc<dyn Clock> = Arc::new(ManualClock::default());
     let disk = Hanging(gate, fake.clone());
     let book = Arc::default();
-    let writer = SessionWriter::on(Desk::new(disk, Arc::clone(&book)), book, clock, quiet()).unwrap();
+    let writer =
+        SessionWriter::on(PendingWrites::new(disk, Arc::clone(&book)), book, clock, quiet()).unwrap();
     let sink = writer.sink();
     for seq in 0..20_000 {
         sink.report(toy::bound(1, seq, 0.5));

@@ -1,6 +1,6 @@
 //! The part of the action table that applies in layers.
 
-use super::{ActionInfo, Group, Place};
+use super::{ActionInfo, TableGroup, TablePlace};
 use crate::app::action::{Command, LayerCommand};
 use crate::app::layer::LayerKind;
 
@@ -13,25 +13,28 @@ pub(super) fn actions() -> Vec<ActionInfo> {
     const CHOOSE: &[L] =
         &[L::Help, L::Palette, L::EditKnob, L::EditCell, L::Confirm, L::Export, L::Runs, L::Panes];
     let layer = |places, name, keys, command, help| A {
-        place: Place::Layers(places),
-        group: Group::PopUp,
+        place: TablePlace::Layers(places),
+        group: TableGroup::PopUp,
         ..A::new(name, keys, Command::Layer(command), help)
     };
     vec![
-        A { place: Place::Layers(TYPED), ..A::new("close", &["Esc"], Command::Back, "close the pop-up") }
-            .footer(10, "close"),
         A {
-            place: Place::Layers(READ),
+            place: TablePlace::Layers(TYPED),
+            ..A::new("close", &["Esc"], Command::Back, "close the pop-up")
+        }
+        .footer(10, "close"),
+        A {
+            place: TablePlace::Layers(READ),
             ..A::new("close_view", &["Esc", "q"], Command::Back, "close the pop-up")
         }
         .footer(10, "close"),
         A {
-            place: Place::Layers(&[L::EditCell]),
+            place: TablePlace::Layers(&[L::EditCell]),
             ..A::new("discard", &["Esc"], Command::Back, "discard the edit")
         }
         .footer(10, "discard"),
         A {
-            place: Place::Layers(&[L::Confirm]),
+            place: TablePlace::Layers(&[L::Confirm]),
             ..A::new("stay", &["Esc"], Command::Back, "keep everything as it is")
         }
         .footer(10, "stay"),
@@ -65,17 +68,17 @@ pub(super) fn actions() -> Vec<ActionInfo> {
             "compare the previous pair",
         ),
         A {
-            place: Place::Layers(&[L::Compare]),
+            place: TablePlace::Layers(&[L::Compare]),
             ..A::new("compare_baseline", &["B"], Command::Baseline, "make the plan compared the baseline")
         }
         .footer(6, "make baseline"),
         A {
-            place: Place::Layers(&[L::Compare]),
+            place: TablePlace::Layers(&[L::Compare]),
             ..A::new("write_table", &["w"], Command::Write, "write the comparison to a file")
         }
         .footer(6, "write table"),
         A {
-            place: Place::Layers(&[L::Compare, L::Log, L::Text]),
+            place: TablePlace::Layers(&[L::Compare, L::Log, L::Text]),
             ..A::new("copy_view", &["y"], Command::Copy, "copy the comparison, the text or the line chosen")
         }
         .footer(5, "copy"),
@@ -94,6 +97,6 @@ pub(super) fn actions() -> Vec<ActionInfo> {
         .footer(4, "other"),
     ]
     .into_iter()
-    .map(|action| A { group: Group::PopUp, ..action })
+    .map(|action| A { group: TableGroup::PopUp, ..action })
     .collect()
 }

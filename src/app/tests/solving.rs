@@ -3,7 +3,7 @@
 use super::support::{Bench, real_plan};
 use crate::app::action::{Action, Command, Fact};
 use crate::app::drawn::{Drawn, PaneDrawn};
-use crate::app::effect::{Effect, Subject};
+use crate::app::effect::{Effect, ExportSubject};
 use crate::app::layer::{Layer, Preview};
 use crate::app::pane::PaneId;
 use crate::app::plans::{PlanRef, Shown};
@@ -327,7 +327,7 @@ fn marks_baseline_and_comparison_follow_the_table() {
         Effect::Export(job) => Some(job),
         _ => None,
     });
-    assert!(matches!(&export.unwrap().subject, Subject::Text(text) if text.contains("makespan_s")));
+    assert!(matches!(&export.unwrap().subject, ExportSubject::Text(text) if text.contains("makespan_s")));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::sweeps::{PaneSweeps, SweepState};
 use lightbay_core::clock::SystemClock;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::sweep::{Row, Shard, Starts, Walked, Walker};
+use lightbay_engines::sweep::{Shard, Starts, SweepRow, Walked, Walker};
 use ratatui::layout::Rect;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn request(bench: &Bench) -> SweepRequest {
 }
 
 /// Solves a sweep as the runtime does.
-fn rows(request: &SweepRequest) -> Vec<Row> {
+fn rows(request: &SweepRequest) -> Vec<SweepRow> {
     let walker = Walker::new(1, None, Arc::new(SystemClock::start()), None).unwrap();
     let mut rows = Vec::new();
     walker.walk(&request.sweep, &request.sweep.shard(Shard::WHOLE), Starts::new(), |row, _| {

@@ -4,7 +4,7 @@ use super::support::Bench;
 use crate::app::key::{Key, sequence};
 use crate::app::keymap::Keymap;
 use crate::app::layer::LayerKind;
-use crate::app::table::{self, Make, Place};
+use crate::app::table::{self, Make, TablePlace};
 use crate::app::{hints, palette};
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ fn every_action_has_a_name_a_sentence_and_a_way_to_reach_it() {
         );
         assert!(info.weight == 0 || !info.label.is_empty(), "{} is in the footer without a label", info.name);
         match info.place {
-            Place::Layers(kinds) => assert!(!info.keys.is_empty() && !kinds.is_empty(), "{}", info.name),
+            TablePlace::Layers(kinds) => assert!(!info.keys.is_empty() && !kinds.is_empty(), "{}", info.name),
             _ => assert!(reachable.contains(info.name), "{} is not in the palette", info.name),
         }
     }
@@ -61,7 +61,7 @@ fn every_action_has_a_name_a_sentence_and_a_way_to_reach_it() {
 
 #[test]
 fn reserved_keys_are_left_alone() {
-    for info in table::all().iter().filter(|info| !matches!(info.place, Place::Layers(_))) {
+    for info in table::all().iter().filter(|info| !matches!(info.place, TablePlace::Layers(_))) {
         for keys in info.keys {
             for key in sequence(keys).unwrap() {
                 assert!(!key.alt, "{keys} of {} needs Alt", info.name);

@@ -6,7 +6,7 @@ use crate::app::layer::{CellEdit, KnobEdit, Layer, TextField};
 use crate::app::pane::{ItemId, PaneId};
 use crate::app::plans::PlanRef;
 use crate::app::state::{AUTO_DELAY, App};
-use crate::app::work::{Change, Section, Setup};
+use crate::app::work::{KnobChange, Section, Setup};
 use lightbay_core::event::Severity;
 use lightbay_core::param::{Domain, Effect as KnobEffect, ParamValue, Setting};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// What follows from a change: live knobs reach the running method, others wait for the next solve.
-    fn changed(&mut self, change: &Change, effects: &mut Effects) {
+    fn changed(&mut self, change: &KnobChange, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);
         let entry = change.index.map_or_else(String::new, |index| format!("[{index}]"));
@@ -77,7 +77,7 @@ impl App {
     }
 
     /// Hands a live change to the running methods that take it over; returns their names.
-    fn reach(&mut self, change: &Change, effects: &mut Effects) -> Vec<String> {
+    fn reach(&mut self, change: &KnobChange, effects: &mut Effects) -> Vec<String> {
         if change.effect != KnobEffect::Live || change.section == Section::Scenario {
             return Vec::new();
         }

@@ -1,6 +1,6 @@
 //! Runs of another process that has the session open whose plans are shown here.
 
-use crate::app::action::Elsewhere;
+use crate::app::action::RemoteEvents;
 use crate::app::runs::RunState;
 use crate::app::state::App;
 use lightbay_core::event::{EventBody, RunId, Severity};
@@ -27,7 +27,7 @@ impl App {
     }
 
     /// Takes in what runs of another process said, and whether it still has the session open.
-    pub(super) fn hear_elsewhere(&mut self, news: Elsewhere) {
+    pub(super) fn hear_elsewhere(&mut self, news: RemoteEvents) {
         if news.key != self.session.key {
             return;
         }

@@ -30,7 +30,7 @@ impl App {
                 self.touch();
             }
             Fact::Event(heard) => self.event(heard),
-            Fact::Elsewhere(news) => self.hear_elsewhere(news),
+            Fact::RemoteEvents(news) => self.hear_elsewhere(news),
             Fact::Lost { merged, dropped } => {
                 self.lost = (merged, dropped);
                 self.dirty.frame = true;

@@ -1,7 +1,7 @@
 //! Opening, importing and writing files.
 
 use crate::app::action::Command;
-use crate::app::effect::{Effect, Effects, ExportJob, Source, Subject};
+use crate::app::effect::{Effect, Effects, ExportJob, ExportSubject, Source};
 use crate::app::layer::{ExportEdit, Layer, TextField};
 use crate::app::state::App;
 use lightbay_core::event::Severity;
@@ -99,7 +99,7 @@ impl App {
             };
             let name = format!("compare-{}-{}.md", pair.plan, pair.against);
             effects.push(Effect::Export(ExportJob {
-                subject: Subject::Text(table.to_markdown()),
+                subject: ExportSubject::Text(table.to_markdown()),
                 against: None,
                 format: "md".to_owned(),
                 settings: Vec::new(),
@@ -268,10 +268,10 @@ impl App {
         }
         let subject = if let Some(number) = plan {
             let plan = self.plans.get(number).and_then(|entry| entry.plan.clone());
-            Subject::Plan(plan.ok_or("the plan is still being read; try again in a moment")?)
+            ExportSubject::Plan(plan.ok_or("the plan is still being read; try again in a moment")?)
         } else {
             let work = self.work.as_ref().ok_or("nothing is open")?;
-            Subject::Scenario(work.now.scenario.clone())
+            ExportSubject::Scenario(work.now.scenario.clone())
         };
         let against = match self.second_plan(plan, format) {
             Some(number) => {

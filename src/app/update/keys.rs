@@ -1,6 +1,6 @@
 //! Keys and pasted text: to the layer on top first, then to the panes.
 
-use crate::app::action::{Command, Go};
+use crate::app::action::{Command, Motion};
 use crate::app::effect::Effects;
 use crate::app::key::{Code, Key};
 use crate::app::keymap::{ActionIndex, Found};
@@ -42,9 +42,17 @@ impl App {
             Command::Interrupt | Command::Suspend | Command::Repaint => true,
             Command::Help => kind != LayerKind::Help,
             Command::NextPalette | Command::NextGlyphs => !kind.types(),
-            Command::Go(go) => {
+            Command::Motion(go) => {
                 kind.is_transparent()
-                    && matches!(go, Go::Left | Go::Right | Go::Up | Go::Down | Go::First | Go::Last)
+                    && matches!(
+                        go,
+                        Motion::Left
+                            | Motion::Right
+                            | Motion::Up
+                            | Motion::Down
+                            | Motion::First
+                            | Motion::Last
+                    )
             }
             Command::Copy => kind == LayerKind::EditCell,
             Command::CopyPane => !kind.types(),

@@ -1,6 +1,6 @@
 //! The mouse: never required, always the same as a key.
 
-use crate::app::action::{Action, Command, Go, Mouse, MouseKind};
+use crate::app::action::{Action, Command, Motion, Mouse, MouseKind};
 use crate::app::effect::Effects;
 use crate::app::pane::{PaneId, SizeClass};
 use crate::app::state::App;
@@ -108,7 +108,7 @@ impl App {
             return;
         }
         for _ in 0..WHEEL_ROWS {
-            self.go_in(pane, if by > 0 { Go::Down } else { Go::Up }, effects);
+            self.go_in(pane, if by > 0 { Motion::Down } else { Motion::Up }, effects);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Focus, selection, zoom and forms of panes; copying what they show.
 
-use crate::app::action::{Command, Go};
+use crate::app::action::{Command, Motion};
 use crate::app::drawn::Drawn;
 use crate::app::effect::{Effect, Effects};
 use crate::app::layer::{Layer, TextView};
@@ -90,12 +90,12 @@ impl App {
     }
 
     /// Moves in the focused pane.
-    pub(super) fn go(&mut self, go: Go, effects: &mut Effects) {
+    pub(super) fn go(&mut self, go: Motion, effects: &mut Effects) {
         self.go_in(self.focus.pane, go, effects);
     }
 
     /// Moves in a pane.
-    pub(super) fn go_in(&mut self, pane: PaneId, go: Go, effects: &mut Effects) {
+    pub(super) fn go_in(&mut self, pane: PaneId, go: Motion, effects: &mut Effects) {
         let page = self.drawn_pane(pane).map_or(10, |drawn| drawn.page);
         let items = self.items(pane);
         let shown = self.drawn_pane(pane).and_then(|drawn| drawn.chosen);

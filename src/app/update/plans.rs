@@ -8,7 +8,7 @@ use lightbay_core::event::Severity;
 use lightbay_core::param::ParamValue;
 use lightbay_core::plan::{Header, gap};
 use lightbay_engines::metrics;
-use lightbay_sessions::compare::{Subject, TOLERANCE, Table, compare};
+use lightbay_sessions::compare::{CompareTable, ComparedPlan, TOLERANCE, compare};
 
 impl App {
     /// Marks the plan that is meant, or unmarks it.
@@ -96,7 +96,7 @@ impl App {
     }
 
     /// The comparison of a pair, settings first; `None` while a plan is not in memory.
-    pub fn comparison(&self, pair: Pair) -> Option<Table> {
+    pub fn comparison(&self, pair: Pair) -> Option<CompareTable> {
         let subject = |number: u64| -> Option<Compared> {
             let entry = self.plans.get(number)?;
             let plan = &entry.plan.as_ref()?.0;
@@ -115,7 +115,7 @@ impl App {
         };
         // The reference comes first.
         let subjects = [subject(pair.against)?, subject(pair.plan)?];
-        let subjects: Vec<Subject<'_>> = subjects.iter().map(Compared::subject).collect();
+        let subjects: Vec<ComparedPlan<'_>> = subjects.iter().map(Compared::subject).collect();
         let kind = self.work.as_ref().map_or("", |work| work.kind);
         compare(&subjects, TOLERANCE, metrics(kind)).ok()
     }
@@ -210,8 +210,8 @@ struct Compared {
 }
 
 impl Compared {
-    fn subject(&self) -> Subject<'_> {
-        Subject {
+    fn subject(&self) -> ComparedPlan<'_> {
+        ComparedPlan {
             label: &self.label,
             header: &self.header,
             knobs: &self.knobs,

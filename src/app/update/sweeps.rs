@@ -8,7 +8,7 @@ use lightbay_core::event::Severity;
 use lightbay_core::param::Setting;
 use lightbay_core::problem::{Problems, counted};
 use lightbay_core::run::Common;
-use lightbay_engines::sweep::{Row, Sweep, Walked};
+use lightbay_engines::sweep::{Sweep, SweepRow, Walked};
 use std::sync::Arc;
 
 impl App {
@@ -148,7 +148,7 @@ impl App {
     }
 
     /// A cell was solved.
-    pub(super) fn sweep_row(&mut self, key: u64, row: Row) {
+    pub(super) fn sweep_row(&mut self, key: u64, row: SweepRow) {
         if let Some(run) = self.sweeps.get_mut(key) {
             run.rows.push(row);
             self.dirty.frame = true;

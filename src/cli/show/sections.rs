@@ -1,7 +1,7 @@
 //! The sections of a scenario or plan as text and as JSON, whatever their kind.
 
 use crate::cli::failure::Failure;
-use crate::cli::table::Table;
+use crate::cli::table::TextTable;
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::{Problems, printable, suggestion};
 use lightbay_core::report::section::SectionOf;
@@ -142,7 +142,7 @@ fn write(out: &mut String, section: &Section, extent: Extent) {
 }
 
 /// A grid as a table that stands two columns to the right.
-fn table(grid: Grid, is_facts: bool) -> Table {
+fn table(grid: Grid, is_facts: bool) -> TextTable {
     let indent = |text: String, right: bool| if right { format!(">  {text}") } else { format!("  {text}") };
     let heads: Vec<String> = grid
         .heads
@@ -156,7 +156,7 @@ fn table(grid: Grid, is_facts: bool) -> Table {
             (_, false) => head,
         })
         .collect();
-    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = TextTable::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
     for mut row in grid.rows {
         if let Some(first) = row.first_mut() {
             *first = if is_facts { format!("  {first:<LABEL$}") } else { format!("  {first}") };

@@ -3,7 +3,7 @@
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::limits::Progress;
-use crate::cli::printer::{Printer, Ration, Said, Then, json_line};
+use crate::cli::printer::{AfterPrint, FigurePace, Printed, Printer, json_line};
 use crate::cli::quantity;
 use lightbay_core::event::{Done, EndStatus, Event, EventBody, Incumbent, Severity};
 use lightbay_core::kind::ObjectiveInfo;
@@ -35,14 +35,14 @@ pub fn start(
         return Ok(None);
     }
     let mut plain = Plain::new(kind.objective, metrics(kind.name), defaults);
-    let mut ration = Ration::default();
+    let mut pace = FigurePace::default();
     let printer = Printer::start(console, move |event: Option<Event>| {
         let done = event.as_ref().is_some_and(|event| matches!(event.body, EventBody::Done(_)));
         let lines = match form {
             Progress::Json => {
                 let due = match event {
-                    Some(event) => ration.pass(event),
-                    None => ration.all_held(),
+                    Some(event) => pace.pass(event),
+                    None => pace.all_held(),
                 };
                 due.iter().filter_map(json_line).collect()
             }
@@ -50,13 +50,13 @@ pub fn start(
             Progress::None => Vec::new(),
         };
         let then = if done {
-            Then::End
-        } else if ration.holds() {
-            Then::AskSoon
+            AfterPrint::End
+        } else if pace.holds() {
+            AfterPrint::AskSoon
         } else {
-            Then::Wait
+            AfterPrint::Wait
         };
-        Said { lines, then }
+        Printed { lines, then }
     })?;
     Ok(Some(printer))
 }

@@ -11,7 +11,7 @@ use lightbay_core::run::Job;
 use lightbay_engines::{AnyPlan, KindInfo, Request, apply, job, kind, method, unknown_method};
 
 /// What is to be done.
-pub struct Prepared {
+pub struct PreparedSolve {
     /// The run.
     pub job: Box<dyn Job>,
     /// Kind of its scenario.
@@ -25,7 +25,7 @@ pub struct Prepared {
 }
 
 /// Reads and checks everything.
-pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared, Failure> {
+pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedSolve, Failure> {
     stdin_at_most_once([&arguments.scenario].into_iter().chain(&arguments.hot_start))?;
     let mut wrong: Vec<Problems> = Vec::new();
     let mut keep = |problems: Problems| wrong.push(problems);
@@ -76,7 +76,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     request.hot_start = hot_start.map(|plan| plan.shared());
     let job = job(&scenario, &request).map_err(|problems| by_flag(&problems, arguments))?;
     let threads = arguments.limits.thread_budget(console)?;
-    Ok(Prepared { job, kind: info, defaults: chosen.params, target, threads })
+    Ok(PreparedSolve { job, kind: info, defaults: chosen.params, target, threads })
 }
 
 /// The problems under the flags that the values were given by.

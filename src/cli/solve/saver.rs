@@ -1,7 +1,7 @@
 //! Keeps the best plan on disk while the run lasts, so that even a kill loses at most a second.
 
 use super::content;
-use super::outlet::{Outlet, rescued};
+use super::plan_output::{PlanOutput, rescued};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::show;
@@ -79,7 +79,7 @@ impl Saver {
     pub fn finish(
         mut self,
         plan: Option<SharedPlan>,
-        outlet: &Arc<Outlet>,
+        plan_output: &Arc<PlanOutput>,
         console: &mut Console,
     ) -> Result<bool, Failure> {
         let Some(plan) = plan.or_else(|| self.best.take()) else { return Ok(false) };
@@ -87,14 +87,14 @@ impl Saver {
             Target::Stdout if self.summary => summarise(&plan, console)?,
             Target::Stdout => {
                 let bytes = content(&plan)?;
-                outlet.write(&plan, "standard output", console, |console| {
+                plan_output.write(&plan, "standard output", console, |console| {
                     Target::Stdout.write(&bytes, console)?;
                     Ok::<(), Failure>(console.flush()?)
                 })?;
             }
             Target::File(file) if file.is_stream() => {
                 let place = file.to_string();
-                outlet
+                plan_output
                     .write(&plan, &place, console, |_| save(file, &plan))
                     .map_err(|failure| rescue(&plan, &failure, console))?;
             }

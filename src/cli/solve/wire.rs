@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// What the coordinator hears.
 #[derive(Debug)]
-pub enum Message {
+pub enum WireMessage {
     /// A better plan.
     Plan(SharedPlan),
     /// The run ended.
@@ -22,7 +22,7 @@ pub enum Message {
 /// Takes events from the run and signals from the system.
 #[derive(Debug)]
 pub struct Wire {
-    coordinator: Inbox<Message>,
+    coordinator: Inbox<WireMessage>,
     printer: Option<Arc<Inbox<Event>>>,
 }
 
@@ -33,21 +33,21 @@ impl Wire {
     }
 
     /// The next message for the coordinator, at most until `deadline`.
-    pub fn take(&self, deadline: Option<Instant>) -> Option<Message> {
+    pub fn take(&self, deadline: Option<Instant>) -> Option<WireMessage> {
         self.coordinator.take(deadline)
     }
 
     /// Passes on a signal.
     pub fn signal(&self, signal: Signal) {
-        self.coordinator.put(Message::Signal(signal));
+        self.coordinator.put(WireMessage::Signal(signal));
     }
 }
 
 impl EventSink for Wire {
     fn report(&self, event: Event) {
         let message = match &event.body {
-            EventBody::Incumbent(incumbent) => incumbent.plan.clone().map(Message::Plan),
-            EventBody::Done(done) => Some(Message::Done(Box::new(done.clone()))),
+            EventBody::Incumbent(incumbent) => incumbent.plan.clone().map(WireMessage::Plan),
+            EventBody::Done(done) => Some(WireMessage::Done(Box::new(done.clone()))),
             _ => None,
         };
         if let Some(printer) = &self.printer {

@@ -5,7 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::source::Source;
 use lightbay_core::checked::SharedPlan;
 use lightbay_core::problem::{Problem, printable};
-use lightbay_engines::sweep::{FoundRow, Row, Starts, Sweep};
+use lightbay_engines::sweep::{FoundRow, Starts, Sweep, SweepRow};
 use lightbay_sessions::{Overwrite, atomic_write, remove_abandoned};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -130,7 +130,7 @@ impl Plans {
     ///
     /// # Errors
     /// What the system says.
-    pub fn keep(&mut self, sweep: &Sweep, row: &Row, plan: Option<&SharedPlan>) -> Result<(), Failure> {
+    pub fn keep(&mut self, sweep: &Sweep, row: &SweepRow, plan: Option<&SharedPlan>) -> Result<(), Failure> {
         let cell = sweep.cell(row.cell);
         let (line, ends) = (sweep.line(&cell), sweep.ends_line(&cell));
         if let Some(plan) = plan

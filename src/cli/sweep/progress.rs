@@ -4,12 +4,12 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::inbox::Inbox;
 use crate::cli::limits::Progress;
-use crate::cli::printer::{BACKLOG, Figures, Printer, Ration, Said, Then, json_line};
+use crate::cli::printer::{AfterPrint, BACKLOG, FigurePace, Figures, Printed, Printer, json_line};
 use crate::cli::quantity;
 use lightbay_core::event::{Event, EventSink};
 use lightbay_core::problem::printable;
 use lightbay_engines::metrics;
-use lightbay_engines::sweep::{Row, Sweep};
+use lightbay_engines::sweep::{Sweep, SweepRow};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ const ROW_SCHEMA: &str = "lightbay.sweep-row/1";
 
 /// What can be said.
 #[derive(Debug)]
-pub enum Message {
+pub enum ProgressMessage {
     /// By the run of a cell.
     Event(Box<Event>),
     /// A cell is done.
-    Row(Box<Row>),
+    Row(Box<SweepRow>),
     /// It is over.
     End,
 }
@@ -37,37 +37,37 @@ pub fn start(
     all: usize,
     done: usize,
     console: &Console,
-) -> Result<Option<Printer<Message>>, Failure> {
+) -> Result<Option<Printer<ProgressMessage>>, Failure> {
     if form == Progress::None {
         return Ok(None);
     }
     let mut done = done;
-    let mut ration = Ration::default();
+    let mut pace = FigurePace::default();
     let printer = Printer::start(console, move |message| {
-        let ended = matches!(message, Some(Message::End));
+        let ended = matches!(message, Some(ProgressMessage::End));
         let lines = match message {
-            None => ration.all_held().iter().filter_map(json_line).collect(),
-            Some(Message::End) => Vec::new(),
-            Some(Message::Event(event)) => ration.pass(*event).iter().filter_map(json_line).collect(),
-            Some(Message::Row(row)) if form == Progress::Json => vec![record(&sweep, &row)],
-            Some(Message::Row(row)) => {
+            None => pace.all_held().iter().filter_map(json_line).collect(),
+            Some(ProgressMessage::End) => Vec::new(),
+            Some(ProgressMessage::Event(event)) => pace.pass(*event).iter().filter_map(json_line).collect(),
+            Some(ProgressMessage::Row(row)) if form == Progress::Json => vec![record(&sweep, &row)],
+            Some(ProgressMessage::Row(row)) => {
                 done += 1;
                 vec![words(&sweep, &row, done, all)]
             }
         };
         let then = if ended {
-            Then::End
-        } else if ration.holds() {
-            Then::AskSoon
+            AfterPrint::End
+        } else if pace.holds() {
+            AfterPrint::AskSoon
         } else {
-            Then::Wait
+            AfterPrint::Wait
         };
-        Said { lines, then }
+        Printed { lines, then }
     })?;
     Ok(Some(printer))
 }
 
-fn record(sweep: &Sweep, row: &Row) -> String {
+fn record(sweep: &Sweep, row: &SweepRow) -> String {
     let mut object = serde_json::Map::from_iter([("schema".to_owned(), Value::from(ROW_SCHEMA))]);
     if let Value::Object(own) = row.to_value(sweep) {
         object.extend(own);
@@ -76,7 +76,7 @@ fn record(sweep: &Sweep, row: &Row) -> String {
 }
 
 /// `  3/12  bandwidth_gbps 400  delta-joint  optimal  makespan 12.829852 s  NCT 1.0691  0.03 s`
-fn words(sweep: &Sweep, row: &Row, done: usize, all: usize) -> String {
+fn words(sweep: &Sweep, row: &SweepRow, done: usize, all: usize) -> String {
     let width = all.to_string().len();
     let mut parts = vec![format!("{done:>width$}/{all}")];
     if sweep.scenario_names().nth(1).is_some() {
@@ -100,20 +100,20 @@ fn words(sweep: &Sweep, row: &Row, done: usize, all: usize) -> String {
 }
 
 /// Where runs send their events.
-pub fn sink(said: Arc<Inbox<Message>>) -> Arc<dyn EventSink> {
+pub fn sink(said: Arc<Inbox<ProgressMessage>>) -> Arc<dyn EventSink> {
     Arc::new(Wire(said))
 }
 
-struct Wire(Arc<Inbox<Message>>);
+struct Wire(Arc<Inbox<ProgressMessage>>);
 
 impl EventSink for Wire {
     fn report(&self, event: Event) {
         match Figures::of(&event) {
             Some(figures) => {
-                let alike = |older: &Message| matches!(older, Message::Event(older) if figures.are_of(older));
-                self.0.put_latest(Message::Event(Box::new(event)), BACKLOG, alike);
+                let alike = |older: &ProgressMessage| matches!(older, ProgressMessage::Event(older) if figures.are_of(older));
+                self.0.put_latest(ProgressMessage::Event(Box::new(event)), BACKLOG, alike);
             }
-            None => self.0.put(Message::Event(Box::new(event))),
+            None => self.0.put(ProgressMessage::Event(Box::new(event))),
         }
     }
 }

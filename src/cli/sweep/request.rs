@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is to be done.
-pub struct Prepared {
+pub struct PreparedSweep {
     /// All cells.
     pub sweep: Arc<Sweep>,
     /// Numbers of those to solve.
@@ -30,7 +30,7 @@ pub struct Prepared {
 }
 
 /// Reads and checks everything.
-pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared, Failure> {
+pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<PreparedSweep, Failure> {
     stdin_at_most_once(&arguments.scenarios)?;
     let sweep = Arc::new(sweep(arguments)?);
     if arguments.limits.gap.is_some() && !sweep.heeds_gap() {
@@ -49,7 +49,7 @@ pub fn prepare(arguments: &Arguments, console: &mut Console) -> Result<Prepared,
     let mut plans = Plans::new(arguments.plans.as_deref(), arguments.output.as_deref(), resume || force);
     plans.prepare(&todo)?;
     let starts = plans.starts(&sweep, &found, &todo, console);
-    Ok(Prepared { sweep, todo, starts, table, plans, found, threads })
+    Ok(PreparedSweep { sweep, todo, starts, table, plans, found, threads })
 }
 
 fn sweep(arguments: &Arguments) -> Result<Sweep, Failure> {

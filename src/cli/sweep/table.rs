@@ -4,7 +4,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::target::{FileTarget, folder_of};
 use lightbay_core::problem::{Problem, Problems, printable};
-use lightbay_engines::sweep::{FoundRow, Row, Sweep, TableForm};
+use lightbay_engines::sweep::{FoundRow, Sweep, SweepRow, TableForm};
 use lightbay_sessions::{LineFile, Overwrite, remove_abandoned};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ impl Table {
     ///
     /// # Errors
     /// What the system says.
-    pub fn add(&mut self, sweep: &Sweep, row: &Row, console: &mut Console) -> Result<(), Failure> {
+    pub fn add(&mut self, sweep: &Sweep, row: &SweepRow, console: &mut Console) -> Result<(), Failure> {
         match self {
             Self::Nowhere | Self::New(..) => Ok(()),
             Self::Stdout => {

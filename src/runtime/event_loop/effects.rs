@@ -4,9 +4,9 @@ use super::{CLOSE_WITHIN, Shell, View};
 use crate::app::action::Fact;
 use crate::app::effect::{Effect, Effects, Source};
 use crate::runtime::clipboard::{self, Way};
-use crate::runtime::desk::Desk;
 use crate::runtime::helpers::{self, Finished};
 use crate::runtime::open::read_plan;
+use crate::runtime::open_scenario::OpenScenario;
 use crate::runtime::terminal::title;
 use lightbay_core::event::Severity;
 use lightbay_sessions::PlanId;
@@ -23,22 +23,25 @@ impl<V: View> Shell<V> {
         match effect {
             Effect::StartRun(request) => {
                 tracing::info!(method = request.method, "start");
-                let fact = self.desk.as_mut().map(|desk| desk.start(request));
+                let fact = self.current.as_mut().map(|current| current.start(request));
                 if let Some(fact) = fact {
                     self.fact(fact);
                 }
             }
-            Effect::StopRun(run) => self.with_desk(|desk| desk.stop(run)),
-            Effect::PauseRun { run, paused } => self.with_desk(|desk| desk.pause(run, paused)),
-            Effect::EditRun { run, name, value } => self.with_desk(|desk| desk.edit(run, &name, &value)),
+            Effect::StopRun(run) => self.with_current(|current| current.stop(run)),
+            Effect::PauseRun { run, paused } => self.with_current(|current| current.pause(run, paused)),
+            Effect::EditRun { run, name, value } => {
+                self.with_current(|current| current.edit(run, &name, &value))
+            }
             Effect::StartSweep(request) => {
                 let sender = self.helpers.sender();
-                if let Some(Err(error)) = self.desk.as_mut().map(|desk| desk.sweep(&request, sender)) {
+                if let Some(Err(error)) = self.current.as_mut().map(|current| current.sweep(&request, sender))
+                {
                     let outcome = Err(format!("no thread could be started: {error}"));
                     self.fact(Fact::SweepEnded { key: request.key, outcome });
                 }
             }
-            Effect::StopSweep => self.with_desk(Desk::stop_sweep),
+            Effect::StopSweep => self.with_current(OpenScenario::stop_sweep),
             Effect::Evaluate(evaluation) => {
                 if let Err(error) = self.evaluator.ask(evaluation) {
                     self.fact(Fact::Failed(format!("nothing can be evaluated: {error}")));
@@ -52,30 +55,32 @@ impl<V: View> Shell<V> {
                 self.helpers.spawn("export", move || Finished::Fact(helpers::export(&job)));
             }
             Effect::LoadPlan { number } => {
-                let folders = self.desk.as_ref().map(Desk::plan_folders).unwrap_or_default();
+                let folders = self.current.as_ref().map(OpenScenario::plan_folders).unwrap_or_default();
                 self.helpers.spawn("load", move || {
                     let plan = read_plan(&folders, PlanId(number));
                     Finished::Fact(Fact::PlanLoaded { number, plan })
                 });
             }
             Effect::KeepPlan { plan, source } => {
-                if let Some(number) = self.desk.as_mut().map(|desk| desk.keep(&plan)) {
+                if let Some(number) = self.current.as_mut().map(|current| current.keep(&plan)) {
                     self.fact(Fact::Kept { number, plan, source });
                 }
             }
-            Effect::SavePlan { number, plan } => self.with_desk(|desk| desk.save_plan(number, &plan)),
+            Effect::SavePlan { number, plan } => {
+                self.with_current(|current| current.save_plan(number, &plan))
+            }
             Effect::Remember(remembered) => {
-                if let Some(desk) = &mut self.desk {
-                    desk.remember(&remembered);
+                if let Some(current) = &mut self.current {
+                    current.remember(&remembered);
                 }
             }
             Effect::SaveSession => {
-                if let Some(save) = self.desk.as_ref().map(Desk::flush) {
+                if let Some(save) = self.current.as_ref().map(OpenScenario::flush) {
                     self.helpers.spawn("save", move || Finished::Fact(save()));
                 }
             }
             Effect::SaveTo(folder) => {
-                if let Some(save) = self.desk.as_mut().map(|desk| desk.save_to(at_home(folder))) {
+                if let Some(save) = self.current.as_mut().map(|current| current.save_to(at_home(folder))) {
                     self.helpers.spawn("save", move || Finished::Fact(save()));
                 }
             }
@@ -113,9 +118,9 @@ impl<V: View> Shell<V> {
         }
     }
 
-    fn with_desk(&self, act: impl FnOnce(&Desk)) {
-        if let Some(desk) = &self.desk {
-            act(desk);
+    fn with_current(&self, act: impl FnOnce(&OpenScenario)) {
+        if let Some(current) = &self.current {
+            act(current);
         }
     }
 

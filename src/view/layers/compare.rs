@@ -10,7 +10,7 @@ use crate::app::drawn::Drawn;
 use crate::app::layer::{CompareView, Pair};
 use crate::app::state::App;
 use crate::view::present::{CompareBlocks, Presenter};
-use lightbay_sessions::compare::{NotRanked, Table as Sheet};
+use lightbay_sessions::compare::{CompareTable as Sheet, NotRanked};
 use lightbay_widgets::{
     Column, Cut, PairedBars, Piece, Sentence, Table, TableState, Theme, Tone, pair_legend, text,
 };

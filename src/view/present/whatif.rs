@@ -8,7 +8,7 @@ use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::sweeps::{SweepRun, SweepState};
 use lightbay_core::event::EndStatus;
 use lightbay_core::param::ParamValue;
-use lightbay_engines::sweep::{Row, Walked};
+use lightbay_engines::sweep::{SweepRow, Walked};
 use lightbay_widgets::{Axis, Baseline, Chart, Event, PaneState as Shown, Piece, Series, Tone, number, text};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -354,12 +354,12 @@ fn present(input: &PaneInput<'_>, run: &SweepRun) -> Option<f64> {
 }
 
 /// The figure of a row that is charted.
-fn value_of(row: &Row, figure: Figure, objective: bool) -> Option<f64> {
+fn value_of(row: &SweepRow, figure: Figure, objective: bool) -> Option<f64> {
     if objective { row.value } else { row.metrics.get(figure.metric.0).copied() }
 }
 
 /// What stands in the table in place of a figure.
-const fn short_of(row: &Row) -> &'static str {
+const fn short_of(row: &SweepRow) -> &'static str {
     match row.status {
         EndStatus::Invalid => "invalid",
         EndStatus::Infeasible => "infeas.",
@@ -416,7 +416,7 @@ fn sentence(run: &SweepRun, cell: usize, unit: &str, figure: Figure) -> Vec<Piec
     pieces
 }
 
-fn details(row: &Row) -> Vec<String> {
+fn details(row: &SweepRow) -> Vec<String> {
     let mut lines = vec![format!("{}  {}", row.method, row.status.word())];
     lines.extend(row.value.map(|value| format!("value {value}")));
     lines.extend(row.bound.map(|bound| format!("bound {bound}")));

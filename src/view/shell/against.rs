@@ -19,7 +19,7 @@ pub const ROWS: u16 = 5;
 
 /// One figure.
 #[derive(Debug)]
-struct Row {
+struct AgainstRow {
     name: String,
     new: String,
     old: String,
@@ -30,7 +30,7 @@ struct Row {
 #[derive(Debug, Default)]
 pub struct Against {
     heading: String,
-    rows: Vec<Row>,
+    rows: Vec<AgainstRow>,
 }
 
 impl Against {
@@ -59,7 +59,7 @@ impl Against {
                        text: &dyn Fn(f64) -> String| {
             if let (Some(new), Some(old)) = pair {
                 let change = change(old, new, sense.filter(|_| ranked), TOLERANCE);
-                self.rows.push(Row {
+                self.rows.push(AgainstRow {
                     name: name.to_owned(),
                     new: text(new),
                     old: text(old),

@@ -19,7 +19,7 @@ const WIDTH: u16 = 108;
 
 /// One row of the screen.
 #[derive(Debug)]
-enum Row {
+enum StartRow {
     /// Empty.
     Gap,
     /// Name of the program and what it is for.
@@ -48,7 +48,7 @@ enum Name {
 /// The screen with its rows.
 #[derive(Debug, Default)]
 pub struct StartList {
-    rows: Vec<(Row, Option<ItemId>)>,
+    rows: Vec<(StartRow, Option<ItemId>)>,
     offset: usize,
 }
 
@@ -90,11 +90,11 @@ impl StartList {
 
     fn sentence(&self, app: &App, selected: ItemId) -> String {
         match self.rows.iter().find(|(_, id)| *id == Some(selected)) {
-            Some((Row::Recent(index), _)) => {
+            Some((StartRow::Recent(index), _)) => {
                 let recent = app.start.recent.as_ref().and_then(|all| all.get(*index));
                 recent.map_or_else(String::new, |recent| format!("session:{}", recent.name))
             }
-            Some((Row::Three(texts, Name::Second), _)) => format!("preset:{}", texts[1]),
+            Some((StartRow::Three(texts, Name::Second), _)) => format!("preset:{}", texts[1]),
             _ => String::new(),
         }
     }
@@ -108,45 +108,49 @@ impl StartList {
             next += 1;
             Some(next - 1)
         };
-        rows.extend([(Row::Brand, None), (Row::Gap, None)]);
+        rows.extend([(StartRow::Brand, None), (StartRow::Gap, None)]);
         if let Some(source) = &start.opening {
-            rows.push((Row::Words(vec![Piece::answer("opening "), Piece::text(source.clone())]), None));
-            rows.push((Row::Gap, None));
+            rows.push((StartRow::Words(vec![Piece::answer("opening "), Piece::text(source.clone())]), None));
+            rows.push((StartRow::Gap, None));
         }
         if !start.problems.is_empty() {
-            rows.extend(start.problems.iter().map(|problem| (Row::Problem(problem.clone()), None)));
-            rows.push((Row::Gap, None));
+            rows.extend(start.problems.iter().map(|problem| (StartRow::Problem(problem.clone()), None)));
+            rows.push((StartRow::Gap, None));
         }
         match &start.recent {
-            None => rows.push((Row::Title("Continue", "looking for sessions".to_owned()), None)),
+            None => rows.push((StartRow::Title("Continue", "looking for sessions".to_owned()), None)),
             Some(recent) => {
                 let count = match recent.len() {
                     0 => "no saved session yet".to_owned(),
                     1 => "1 session".to_owned(),
                     count => format!("{count} sessions"),
                 };
-                rows.push((Row::Title("Continue", count), None));
+                rows.push((StartRow::Title("Continue", count), None));
                 if !recent.is_empty() {
-                    rows.push((Row::Heads, None));
+                    rows.push((StartRow::Heads, None));
                 }
-                rows.extend((0..recent.len()).map(|index| (Row::Recent(index), item())));
+                rows.extend((0..recent.len()).map(|index| (StartRow::Recent(index), item())));
             }
         }
-        rows.push((Row::Gap, None));
+        rows.push((StartRow::Gap, None));
         examples(start, rows, &mut item);
-        rows.push((Row::Gap, None));
+        rows.push((StartRow::Gap, None));
         own(rows, &mut item);
-        rows.push((Row::Gap, None));
-        rows.push((Row::Title("This terminal", String::new()), None));
+        rows.push((StartRow::Gap, None));
+        rows.push((StartRow::Title("This terminal", String::new()), None));
         terminal(app, rows, width);
     }
 }
 
-fn examples(start: &Start, rows: &mut Vec<(Row, Option<ItemId>)>, item: &mut impl FnMut() -> Option<ItemId>) {
+fn examples(
+    start: &Start,
+    rows: &mut Vec<(StartRow, Option<ItemId>)>,
+    item: &mut impl FnMut() -> Option<ItemId>,
+) {
     let mut kinds: Vec<&str> = start.presets.iter().map(|preset| preset.kind).collect();
     kinds.dedup();
     let count = if kinds.len() == 1 { "1 kind".to_owned() } else { format!("{} kinds", kinds.len()) };
-    rows.push((Row::Title("Open an example", count), None));
+    rows.push((StartRow::Title("Open an example", count), None));
     let mut last = "";
     for example in start.examples() {
         let row = match example {
@@ -155,19 +159,19 @@ fn examples(start: &Start, rows: &mut Vec<(Row, Option<ItemId>)>, item: &mut imp
                 let kind = if preset.kind == last { "" } else { preset.kind };
                 last = preset.kind;
                 let texts = [kind.to_owned(), preset.name.to_owned(), preset.help.to_owned()];
-                Row::Three(texts, Name::Second)
+                StartRow::Three(texts, Name::Second)
             }
             Example::More(count) => {
                 let all = format!("{}new lists and opens all", super::key_of(&Command::Palette));
-                Row::Three([String::new(), format!("{count} more"), all], Name::First)
+                StartRow::Three([String::new(), format!("{count} more"), all], Name::First)
             }
         };
         rows.push((row, item()));
     }
 }
 
-fn own(rows: &mut Vec<(Row, Option<ItemId>)>, item: &mut impl FnMut() -> Option<ItemId>) {
-    rows.push((Row::Title("Bring your own", String::new()), None));
+fn own(rows: &mut Vec<(StartRow, Option<ItemId>)>, item: &mut impl FnMut() -> Option<ItemId>) {
+    rows.push((StartRow::Title("Bring your own", String::new()), None));
     let palette = super::key_of(&Command::Palette);
     let lines = [
         (format!("{palette}open"), "a file", "scenario or plan, .json or .json.gz"),
@@ -177,11 +181,11 @@ fn own(rows: &mut Vec<(Row, Option<ItemId>)>, item: &mut impl FnMut() -> Option<
         (palette.to_owned(), "all commands", "every action by name, with its key"),
     ];
     for (first, second, third) in lines {
-        rows.push((Row::Three([first, second.to_owned(), third.to_owned()], Name::First), item()));
+        rows.push((StartRow::Three([first, second.to_owned(), third.to_owned()], Name::First), item()));
     }
 }
 
-fn terminal(app: &App, rows: &mut Vec<(Row, Option<ItemId>)>, width: u16) {
+fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
     let look = &app.look;
     let pair = |label: &'static str, value: String| [Piece::muted(label), Piece::text(value)];
     let mut first = Vec::new();
@@ -192,13 +196,13 @@ fn terminal(app: &App, rows: &mut Vec<(Row, Option<ItemId>)>, width: u16) {
         first.push(Piece::muted("   heat "));
         first.extend((0..HEAT_STEPS).map(|step| Piece::new("  ", Tone::Heat(step))));
     }
-    rows.push((Row::Words(first), None));
+    rows.push((StartRow::Words(first), None));
     let (threads, all) = app.options.threads;
     let mut second = Vec::new();
     second.extend(pair("threads ", format!("{threads} of {all}")));
     second.extend(pair("   lightbay ", app.options.version.to_owned()));
     second.extend(pair("   on ", app.options.host.clone()));
-    rows.push((Row::Words(second), None));
+    rows.push((StartRow::Words(second), None));
     let mut third = Vec::new();
     let keys =
         [(Command::NextPalette, "palette"), (Command::NextGlyphs, "glyphs"), (Command::ToggleMouse, "mouse")];
@@ -206,7 +210,7 @@ fn terminal(app: &App, rows: &mut Vec<(Row, Option<ItemId>)>, width: u16) {
         third.push(Piece::text(super::key_of(&command)));
         third.push(Piece::muted(format!(" next {word}   ")));
     }
-    rows.push((Row::Words(third), None));
+    rows.push((StartRow::Words(third), None));
 }
 
 /// Where the columns of a session go; those without room are left out.
@@ -248,7 +252,7 @@ impl SessionColumns {
     }
 }
 
-impl Row {
+impl StartRow {
     fn draw(&self, app: &App, line: Rect, chosen: bool, buf: &mut Buffer) {
         let theme = &app.look.theme;
         if let Self::Title(name, right) = self {

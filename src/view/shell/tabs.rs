@@ -4,7 +4,7 @@ use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit};
 use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::state::App;
-use crate::view::layout::Form;
+use crate::view::layout::LayoutForm;
 use lightbay_widgets::{Hits, Piece, Tab, Tabs, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -26,8 +26,8 @@ pub struct TabLine {
 }
 
 impl TabLine {
-    pub fn draw(&mut self, app: &App, form: Form, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
-        if form == Form::Start {
+    pub fn draw(&mut self, app: &App, form: LayoutForm, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+        if form == LayoutForm::Start {
             return;
         }
         self.fill_tabs(app);
@@ -70,7 +70,7 @@ impl TabLine {
         }));
     }
 
-    fn fill_right(&mut self, app: &App, form: Form, wide: bool) {
+    fn fill_right(&mut self, app: &App, form: LayoutForm, wide: bool) {
         let right = &mut self.right;
         let region = match app.focus.pane {
             PaneId::Params => "[Parameters]",

@@ -16,15 +16,15 @@ use crate::number;
 pub struct BusBandwidth {
     /// The line before the first group; may be empty.
     pub title: String,
-    tp: Row,
-    dp: Row,
-    ep: Row,
+    tp: BusBandwidthRow,
+    dp: BusBandwidthRow,
+    ep: BusBandwidthRow,
     /// Point-to-point between pipeline stages.
     pub pp_bytes_per_s: Option<f64>,
 }
 
 /// all-reduce, all-gather, reduce-scatter, all-to-all.
-type Row = [Option<f64>; 4];
+type BusBandwidthRow = [Option<f64>; 4];
 
 const KEYS: [&str; 4] = ["allreduce", "allgather", "reducescatter", "alltoall"];
 const GROUPS: [&str; 4] = ["TP", "DP", "EP", "PP"];
@@ -73,7 +73,7 @@ impl BusBandwidth {
 /// Every problem with line, key, value and remedy.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<BusBandwidth, Problems> {
     let mut problems = Problems::new();
-    let mut reading = Reading::default();
+    let mut reading = BusBandwidthReading::default();
     let mut lines = Lines::new(reader, limits);
     loop {
         match lines.next_line() {
@@ -92,14 +92,14 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<BusBandwidth, Probl
 }
 
 #[derive(Default)]
-struct Reading {
+struct BusBandwidthReading {
     table: BusBandwidth,
     group: Option<String>,
     seen: Vec<(String, String)>,
     values: usize,
 }
 
-impl Reading {
+impl BusBandwidthReading {
     fn line(&mut self, number: usize, text: &str, problems: &mut Problems) {
         if text.is_empty() || text.starts_with('#') {
             return;

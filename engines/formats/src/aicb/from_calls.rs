@@ -46,7 +46,7 @@ pub(super) fn workload(
                 rows.iter().filter(|c| c.phase != Phase::Step).count() as u64 / micro_batches.max(1);
             summary.rows.after = rows.iter().filter(|c| c.phase == Phase::Step).count() as u64;
         }
-        let place = Place { stage: number, stages: calls.sections.len(), micro_batches };
+        let place = CallPlace { stage: number, stages: calls.sections.len(), micro_batches };
         stages.push(stage(calls, rows, &groups, place, kernels, options, order, &mut summary, &mut problems));
     }
     let nothing_crosses = stages.iter().all(|stage| stage.dp_collectives.is_empty());
@@ -96,7 +96,7 @@ pub(super) fn workload(
 
 /// Where a stage stands.
 #[derive(Clone, Copy)]
-struct Place {
+struct CallPlace {
     stage: usize,
     stages: usize,
     micro_batches: u64,
@@ -167,7 +167,7 @@ fn stage(
     calls: &Calls,
     rows: &[Call],
     groups: &Groups,
-    place: Place,
+    place: CallPlace,
     kernels: Option<&KernelTimes>,
     options: &MergeOptions,
     order: &[Slot],
@@ -304,7 +304,7 @@ const fn group_of(group: Option<CallGroup>) -> Option<Group> {
 fn layers_per_stage(
     calls: &Calls,
     rows: &[Call],
-    place: Place,
+    place: CallPlace,
     options: &MergeOptions,
     problems: &mut Problems,
 ) -> u64 {
@@ -328,7 +328,7 @@ fn layers_per_stage(
 }
 
 /// A block's backward pass takes twice its forward pass; the first stage looks up, the last one has the logits.
-fn from_kernels(kernels: &KernelTimes, layers: u64, place: Place) -> [f64; 2] {
+fn from_kernels(kernels: &KernelTimes, layers: u64, place: CallPlace) -> [f64; 2] {
     let mut forward = layers as f64 * (kernels.attention_s() + kernels.mlp_s());
     let mut backward = 2.0 * forward;
     if place.stage == 0 {

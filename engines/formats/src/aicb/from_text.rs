@@ -6,7 +6,7 @@ use super::aiob::KernelTimes;
 use super::collective::Group;
 use super::in_pod::{Sorted, Tally, bytes_of};
 use super::period::{self, Period};
-use super::simai_text::{Column, Row, SimaiText};
+use super::simai_text::{Column, SimaiRow, SimaiText};
 use super::summary::{ImportSummary, RowSummary};
 use super::workload::{
     AicbWorkload, ComputeSource, Groups, MergeOptions, ParameterGather, StageWorkload, ring_bytes,
@@ -200,7 +200,7 @@ fn sort_once(
 
 /// Without measured kernels the generator puts the gather of updated parameters into the forward column of the row
 /// that carries the gradients' reduce-scatter, where a plain name would mean TP.
-fn is_parameter_gather(row: &Row) -> bool {
+fn is_parameter_gather(row: &SimaiRow) -> bool {
     use super::collective::CollectiveKind::{AllGather, ReduceScatter};
     let kind = |column: Column| row.cells[column as usize].collective.map(|(kind, _)| kind);
     kind(Column::Fwd) == Some(AllGather)
@@ -305,7 +305,7 @@ fn compute(
 /// halves, input and weight gradients each take as long as the forward half. Its optimizer time is left out.
 fn from_kernels(
     text: &SimaiText,
-    rows: &[Row],
+    rows: &[SimaiRow],
     kernels: &KernelTimes,
     micro_batches: f64,
     summary: &mut ImportSummary,

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::simai_text::{Row, SimaiText};
+use super::simai_text::{SimaiRow, SimaiText};
 use lightbay_core::problem::counted;
 
 /// The three parts of a file.
@@ -104,7 +104,7 @@ pub fn find(file: &SimaiText) -> Period {
 }
 
 /// Same layer with the same collectives; the times may differ.
-fn same_work(a: &Row, b: &Row) -> bool {
+fn same_work(a: &SimaiRow, b: &SimaiRow) -> bool {
     a.name == b.name
         && a.cells
             .iter()

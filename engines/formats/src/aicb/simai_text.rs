@@ -104,7 +104,7 @@ impl Cell {
 
 /// One layer of one micro-batch, or something done once per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct SimaiRow {
     /// Index into [`SimaiText::names`].
     pub name: u32,
     /// fwd, ig, wg.
@@ -119,12 +119,12 @@ pub struct SimaiText {
     /// The distinct layer names in order of appearance.
     pub names: Vec<String>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SimaiRow>,
 }
 
 impl SimaiText {
     /// The layer name of a row.
-    pub fn name(&self, row: &Row) -> &str {
+    pub fn name(&self, row: &SimaiRow) -> &str {
         &self.names[row.name as usize]
     }
 
@@ -191,7 +191,7 @@ impl SimaiText {
 /// Every problem with line, row, field, value and remedy.
 pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SimaiText, Problems> {
     let mut problems = Problems::new();
-    let mut reading = Reading::default();
+    let mut reading = SimaiReading::default();
     let mut lines = Lines::new(reader, limits);
     loop {
         match lines.next_line() {
@@ -210,7 +210,7 @@ pub fn read(reader: impl BufRead, limits: &Limits) -> Result<SimaiText, Problems
             }
         }
     }
-    let Reading { header, names, rows, .. } = reading;
+    let SimaiReading { header, names, rows, .. } = reading;
     problems.into_result(SimaiText { header: header.unwrap_or_default(), names: names.list, rows })
 }
 
@@ -234,16 +234,16 @@ impl Names {
 }
 
 #[derive(Default)]
-struct Reading {
+struct SimaiReading {
     header: Option<SimaiHeader>,
     declared: Option<u64>,
     counted: bool,
     rows_seen: u64,
     names: Names,
-    rows: Vec<Row>,
+    rows: Vec<SimaiRow>,
 }
 
-impl Reading {
+impl SimaiReading {
     /// Takes one line; false when reading on makes no sense.
     fn line(&mut self, number: usize, text: &str, limits: &Limits, problems: &mut Problems) -> bool {
         let text = text.trim();
@@ -375,7 +375,7 @@ impl Reading {
         }
         if problems.total() == before {
             let name = self.names.index(fields[0]);
-            self.rows.push(Row { name, cells });
+            self.rows.push(SimaiRow { name, cells });
         }
     }
 }

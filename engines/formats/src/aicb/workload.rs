@@ -8,7 +8,7 @@ use super::busbw::BusBandwidth;
 use super::collective::Collective;
 use super::order::Slot;
 use super::summary::{ImportSummary, InputSummary};
-use super::{Content, Input, from_calls, from_text};
+use super::{AicbInput, Content, from_calls, from_text};
 
 /// Where compute times are taken from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,9 +121,9 @@ pub struct Merged {
 /// # Errors
 /// No workload or more than one, two tables of a sort, and everything that keeps the workload from being complete:
 /// world size or pipeline bytes that no one gave, sizes that do not divide, transfers that do not match.
-pub fn merge(inputs: &[Input], options: &MergeOptions) -> Result<Merged, Problems> {
+pub fn merge(inputs: &[AicbInput], options: &MergeOptions) -> Result<Merged, Problems> {
     let mut problems = Problems::new();
-    let mut workload: Option<&Input> = None;
+    let mut workload: Option<&AicbInput> = None;
     let mut kernels: Option<(&str, &KernelTimes)> = None;
     let mut table: Option<(&str, &BusBandwidth)> = None;
     let mut summary = ImportSummary::default();

@@ -9,7 +9,7 @@ fn refused(text: &str) -> String {
 }
 
 fn values(file: &SolutionFile) -> Vec<(&str, f64)> {
-    let name = |entry: &Entry| match &entry.key {
+    let name = |entry: &SolutionEntry| match &entry.key {
         Key::Name(name) => name.clone(),
         Key::Place(place) => panic!("a place: {place}"),
     };

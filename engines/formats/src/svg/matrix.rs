@@ -11,7 +11,7 @@ const GAP: f64 = 6.0;
 
 /// A cell that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MatrixEntry {
     /// The count.
     pub count: u64,
     /// Fill of the cell.
@@ -24,7 +24,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     names: Vec<String>,
-    cells: Vec<Option<Entry>>,
+    cells: Vec<Option<MatrixEntry>>,
 }
 
 impl Matrix {
@@ -38,7 +38,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If there is no such row or column.
-    pub fn set(&mut self, row: usize, column: usize, entry: Entry) {
+    pub fn set(&mut self, row: usize, column: usize, entry: MatrixEntry) {
         self.cells[row * self.names.len() + column] = Some(entry);
     }
 
@@ -115,7 +115,7 @@ mod tests {
     fn counts_are_written_where_they_fit_and_cells_stay_inside() {
         for (size, written) in [(4, true), (100, false)] {
             let mut matrix = Matrix::new((0..size).map(|at| at.to_string()).collect());
-            let entry = Entry { count: 16, fill: Fill::Rising, about: "all".to_owned() };
+            let entry = MatrixEntry { count: 16, fill: Fill::Rising, about: "all".to_owned() };
             matrix.set(size - 1, size - 1, entry);
             let mut drawing = Drawing::new(300.0, "square");
             let end = matrix.draw(&mut drawing, (10.0, 10.0), 280.0);

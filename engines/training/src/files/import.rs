@@ -20,7 +20,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::scenario::Scenario;
 use lightbay_formats::Limits;
 use lightbay_formats::aicb::{
-    self, AicbWorkload, ComputeSource, ImportSummary, Input, MergeOptions, ParameterGather, Pass, Slot,
+    self, AicbInput, AicbWorkload, ComputeSource, ImportSummary, MergeOptions, ParameterGather, Pass, Slot,
 };
 
 pub use knobs::aicb_knobs;
@@ -94,7 +94,7 @@ pub fn import_aicb(files: &[ImportFile<'_>], params: &Params, strict: bool) -> R
 }
 
 fn job_of(
-    inputs: &[Input],
+    inputs: &[AicbInput],
     options: &MergeOptions,
     params: &Params,
     strict: bool,
@@ -139,7 +139,7 @@ fn job_of(
 }
 
 /// Reads every file; problems of several files carry the file in their path.
-fn read_all(files: &[ImportFile<'_>]) -> Result<Vec<Input>, Problems> {
+fn read_all(files: &[ImportFile<'_>]) -> Result<Vec<AicbInput>, Problems> {
     if files.is_empty() {
         return Err(Problem::new(
             "",
@@ -229,12 +229,12 @@ fn step(slot: Slot) -> Step {
 }
 
 /// The file that is a workload, of those that only complete it.
-fn workload_file(inputs: &[Input]) -> Option<&Input> {
+fn workload_file(inputs: &[AicbInput]) -> Option<&AicbInput> {
     inputs.iter().find(|input| matches!(input.content, aicb::Content::Text(_) | aicb::Content::Calls(_)))
 }
 
 /// The workload's file name without folders and endings.
-fn scenario_name(inputs: &[Input]) -> String {
+fn scenario_name(inputs: &[AicbInput]) -> String {
     let name = workload_file(inputs).map_or("", |input| input.name.as_str());
     let mut stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
     for ending in [".gz", ".txt", ".csv"] {

@@ -162,9 +162,14 @@ fn a_session_that_could_not_be_made_is_made_when_the_disk_allows_it() {
     let store = Store::of_data(&data);
     let scenario = json!({"name": "box"});
     let error = store.create("box", "toy", &scenario, DATE).unwrap_err();
-    let wish =
-        Wish { store: store.clone(), name: "box".into(), kind: "toy".into(), scenario: Arc::new(scenario) };
-    let writer = SessionWriter::start_without_folder(wish, &error, Arc::default(), clock(), quiet()).unwrap();
+    let new_session = NewSession {
+        store: store.clone(),
+        name: "box".into(),
+        kind: "toy".into(),
+        scenario: Arc::new(scenario),
+    };
+    let writer =
+        SessionWriter::start_without_folder(new_session, &error, Arc::default(), clock(), quiet()).unwrap();
     assert!(matches!(writer.status().state, SaveState::Failing { .. }));
     assert_eq!(writer.status().place.name(), "");
     writer.sink().report(toy::incumbent(1, 1, 1, 0.5));

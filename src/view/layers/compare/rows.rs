@@ -5,7 +5,7 @@ use lightbay_core::metric::Role;
 use lightbay_core::param::ParamValue;
 use lightbay_core::report::Unit;
 use lightbay_engines::figure_label;
-use lightbay_sessions::compare::{Figure, Scope, Table as Sheet, Verdict};
+use lightbay_sessions::compare::{CompareTable as Sheet, Figure, Scope, Verdict};
 use lightbay_widgets::{Piece, TableRow, Tone, number};
 
 /// The figures in reading order: outcomes first, then what is proven, what was given and what it took; within each in the
@@ -56,7 +56,7 @@ pub fn verdict(plan: u64, sheet: &Sheet, figures: &[Figure]) -> String {
 }
 
 /// A part of the sheet: its heading, and which figures belong to it.
-type Part = (&'static str, fn(Role) -> bool);
+type ComparePart = (&'static str, fn(Role) -> bool);
 
 /// The rows of the sheet.
 pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
@@ -101,7 +101,7 @@ pub fn table(sheet: &Sheet, figures: &[Figure]) -> Vec<TableRow> {
         }
     }
     let objective = figures.first().map_or("", |figure| figure.name.as_str());
-    let parts: [Part; 2] =
+    let parts: [ComparePart; 2] =
         [("result", Role::is_judged), ("proof, inputs and effort: not judged", |role| !role.is_judged())];
     for (heading, belongs) in parts {
         rows.extend([TableRow::gap(), TableRow::heading(heading)]);

@@ -28,7 +28,7 @@ const GAP: u16 = 2;
 
 /// How the circuits of a switch are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum MatrixForm {
     /// A row and a column for every pod.
     Pods,
     /// A row for every A port in use.
@@ -40,7 +40,7 @@ enum Form {
 /// Data of the pane, refilled when plan, switch or form change.
 #[derive(Debug, Default)]
 pub struct MatrixPane {
-    key: Option<(u64, usize, Form)>,
+    key: Option<(u64, usize, MatrixForm)>,
     list: SwitchList,
     rows: SignRows,
     words: Vec<Vec<Piece>>,
@@ -71,9 +71,9 @@ impl MatrixPane {
         let facts = &plan.facts;
         let chosen = chosen_switch(input.app, facts);
         let form = match input.mode() {
-            "ports" => Form::Ports,
-            "changed ports" => Form::Changed,
-            _ => Form::Pods,
+            "ports" => MatrixForm::Ports,
+            "changed ports" => MatrixForm::Changed,
+            _ => MatrixForm::Pods,
         };
         if self.key != Some((plan.key, chosen, form)) {
             self.key = Some((plan.key, chosen, form));
@@ -93,7 +93,7 @@ impl MatrixPane {
         let theme = &input.app.look.theme;
         let selected = self.selected(input, facts, choosing);
         let wished = match form {
-            Form::Pods => Signs::new(theme, &self.rows, facts.pods).words(&self.words).wished(),
+            MatrixForm::Pods => Signs::new(theme, &self.rows, facts.pods).words(&self.words).wished(),
             _ => self.columns.iter().map(|column| column.width + column.gap).sum::<u16>() + 4,
         };
         let (least, most) = SwitchList::widths(facts);
@@ -111,9 +111,9 @@ impl MatrixPane {
         // The legend has a row where all pods are in sight with it, or would not be without it either.
         let all = facts.pods as u16 + 1;
         let room = right.height > all || right.height < all && right.height >= LEGEND;
-        let legend = room && form == Form::Pods && !right.is_empty();
+        let legend = room && form == MatrixForm::Pods && !right.is_empty();
         let cells = Rect { height: right.height - u16::from(legend), ..right };
-        if form == Form::Pods {
+        if form == MatrixForm::Pods {
             self.draw_pods(input, facts, selected, choosing, cells, buf, out);
             if legend {
                 let place = row(right, self.state.rows_shown as u16 + 1);
@@ -139,7 +139,7 @@ impl MatrixPane {
         } else {
             drawn.items = Arc::clone(&self.items);
             drawn.page = usize::from(cells.height.saturating_sub(1)).max(1);
-            drawn.offset = if form == Form::Pods { self.state.row_offset } else { self.table.offset };
+            drawn.offset = if form == MatrixForm::Pods { self.state.row_offset } else { self.table.offset };
             drawn.column = self.state.column_offset;
         }
         step_through_switches(drawn, facts, chosen);
@@ -265,11 +265,11 @@ impl MatrixPane {
         }));
     }
 
-    fn fill(&mut self, plan: &Explained, chosen: usize, form: Form) {
+    fn fill(&mut self, plan: &Explained, chosen: usize, form: MatrixForm) {
         let none = Switch::default();
         let switch = plan.facts.switches.get(chosen).unwrap_or(&none);
         self.fill_pods(plan, switch);
-        if form != Form::Pods {
+        if form != MatrixForm::Pods {
             self.fill_ports(plan, chosen, form);
         }
     }
@@ -298,7 +298,7 @@ impl MatrixPane {
         self.items = items.into();
     }
 
-    fn fill_ports(&mut self, plan: &Explained, chosen: usize, form: Form) {
+    fn fill_ports(&mut self, plan: &Explained, chosen: usize, form: MatrixForm) {
         self.ports.clear();
         self.behind.clear();
         let (Some(scenario), Some(changes)) = (plan.scenario(), plan.changes()) else { return };
@@ -322,7 +322,7 @@ impl MatrixPane {
         for port in numbered.chunk_by(same) {
             let find = |deed: Deed| port.iter().find(|(_, entry)| entry.action == deed);
             let (keep, add, remove) = (find(Deed::Keep), find(Deed::Add), find(Deed::Remove));
-            if form == Form::Changed && add.is_none() && remove.is_none() {
+            if form == MatrixForm::Changed && add.is_none() && remove.is_none() {
                 continue;
             }
             let Some((_, first)) = port.first() else { continue };
@@ -375,13 +375,13 @@ impl MatrixPane {
         &self,
         plan: &Explained,
         chosen: usize,
-        form: Form,
+        form: MatrixForm,
         selected: Option<(usize, usize)>,
     ) -> Vec<Piece> {
         let none = || vec![Piece::muted("no circuit on this switch")];
         let (Some(scenario), Some(changes)) = (plan.scenario(), plan.changes()) else { return none() };
         let entries = changes.ocs.get(chosen).map_or(&[][..], |ocs| ocs.cross_connects.as_slice());
-        if form != Form::Pods {
+        if form != MatrixForm::Pods {
             let Some(at) = self.table.selected.and_then(|id| self.behind.get(id as usize)) else {
                 return none();
             };

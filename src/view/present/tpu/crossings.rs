@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// How switches are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum CrossingsForm {
     /// A row per cube, a column per switch.
     Cubes,
     /// A square per dimension, as on the faces of a cube.
@@ -37,7 +37,7 @@ enum Form {
 struct Key {
     plan: u64,
     against: u64,
-    form: Form,
+    form: CrossingsForm,
     editing: bool,
 }
 
@@ -103,16 +103,16 @@ impl CrossingsPane {
         }
         let selected = Self::selected(input, edit);
         let theme = &input.app.look.theme;
-        if form == Form::Pairs {
+        if form == CrossingsForm::Pairs {
             self.draw_pairs(input, facts, yard, inner, buf);
         } else {
             let tiles = Tiles::new(theme, &self.rows, Self::columns(form), &self.tiles)
                 .groups(&self.groups)
                 .editing(edit.is_some())
-                .whole_columns(form == Form::Cubes);
+                .whole_columns(form == CrossingsForm::Cubes);
             // Headings go before rows do.
             let rows = self.rows.len() as u16;
-            let tiles = if inner.height >= rows + 2 && form == Form::Cubes {
+            let tiles = if inner.height >= rows + 2 && form == CrossingsForm::Cubes {
                 tiles.heads(&self.heads)
             } else {
                 tiles
@@ -120,16 +120,16 @@ impl CrossingsPane {
             let tiles = if inner.height > rows { tiles } else { tiles.headings(false) };
             let place = if tiles.fits(inner.width) { inner } else { Rect { height: 0, ..inner } };
             self.state.selected = selected.map(|switch| match form {
-                Form::Faces => (switch % 16 / 4, switch / 16 * 4 + switch % 4),
+                CrossingsForm::Faces => (switch % 16 / 4, switch / 16 * 4 + switch % 4),
                 _ => (self.state.row_offset, switch),
             });
-            self.state.row_offset = if form == Form::Cubes { input.state.offset } else { 0 };
+            self.state.row_offset = if form == CrossingsForm::Cubes { input.state.offset } else { 0 };
             (&tiles).render(place, buf, &mut self.state);
             let used = (tiles.heading_rows() + self.state.rows_shown as u16 + 1).min(inner.height);
             Self::draw_about(input, plan, (form, yard), from(inner, used), buf);
             let pane = input.pane;
             let of = |row: u32, column: u32| match form {
-                Form::Faces => column / 4 * 16 + column % 4 + row * 4,
+                CrossingsForm::Faces => column / 4 * 16 + column % 4 + row * 4,
                 _ => column,
             };
             out.hits.extend(self.state.hits.iter().map(|hit| Hit {
@@ -148,22 +148,22 @@ impl CrossingsPane {
         drawn.edit = self.editing.clone();
     }
 
-    const fn columns(form: Form) -> usize {
+    const fn columns(form: CrossingsForm) -> usize {
         match form {
-            Form::Faces => 12,
+            CrossingsForm::Faces => 12,
             _ => SWITCHES,
         }
     }
 
     /// The chosen form, or the faces where the columns of all switches have no room.
-    fn form(input: &PaneInput<'_>, facts: &PodFacts, width: u16) -> Form {
+    fn form(input: &PaneInput<'_>, facts: &PodFacts, width: u16) -> CrossingsForm {
         let digits = if facts.pod.cubes() > 10 { facts.pod.cubes().to_string().len() as u16 } else { 1 };
         let needed = digits * SWITCHES as u16 + 2 + digits + 1;
         match input.mode() {
-            "cube by cube" => Form::Pairs,
-            "by face" => Form::Faces,
-            _ if width < needed => Form::Faces,
-            _ => Form::Cubes,
+            "cube by cube" => CrossingsForm::Pairs,
+            "by face" => CrossingsForm::Faces,
+            _ if width < needed => CrossingsForm::Faces,
+            _ => CrossingsForm::Cubes,
         }
     }
 
@@ -199,7 +199,13 @@ impl CrossingsPane {
         Title { context: vec![Piece::muted(group)], value }
     }
 
-    fn fill(&mut self, facts: &PodFacts, against: Option<&Against<'_>>, form: Form, edit: Option<&CellEdit>) {
+    fn fill(
+        &mut self,
+        facts: &PodFacts,
+        against: Option<&Against<'_>>,
+        form: CrossingsForm,
+        edit: Option<&CellEdit>,
+    ) {
         let cubes = facts.pod.cubes();
         let against = against.filter(|against| against.pod.cubes() == cubes);
         let last = cubes.saturating_sub(1).max(1) as f64;
@@ -223,13 +229,13 @@ impl CrossingsPane {
             vec![
                 Piece::answer(words::axis(dimension)),
                 Piece::muted(match form {
-                    Form::Faces => " voltage".to_owned(),
+                    CrossingsForm::Faces => " voltage".to_owned(),
                     _ => format!(" ports  {}", words::face(dimension)),
                 }),
             ]
         }));
         match form {
-            Form::Cubes => {
+            CrossingsForm::Cubes => {
                 self.heads.extend((0..SWITCHES).map(|switch| Label::from((switch % 16).to_string())));
                 self.rows.extend((0..cubes).map(|cube| Label::from(cube.to_string())));
                 for cube in 0..cubes {
@@ -248,7 +254,7 @@ impl CrossingsPane {
                     }
                 }
             }
-            Form::Faces => {
+            CrossingsForm::Faces => {
                 self.rows.extend((0..4).map(|_| Label::from("")));
                 for v in 0..4 {
                     for column in 0..12 {
@@ -265,18 +271,18 @@ impl CrossingsPane {
                     }
                 }
             }
-            Form::Pairs => {}
+            CrossingsForm::Pairs => {}
         }
         self.items = (0..SWITCHES as u32)
             .map(|switch| match form {
-                Form::Faces => {
+                CrossingsForm::Faces => {
                     Item { id: switch, row: switch % 16 / 4, place: (switch / 16 * 4 + switch % 4) as f32 }
                 }
                 _ => Item { id: switch, row: 0, place: switch as f32 },
             })
             .collect::<Vec<_>>()
             .into();
-        if form == Form::Faces {
+        if form == CrossingsForm::Faces {
             let mut items = self.items.to_vec();
             items.sort_by(|a, b| a.row.cmp(&b.row).then(a.place.total_cmp(&b.place)));
             self.items = items.into();
@@ -287,7 +293,7 @@ impl CrossingsPane {
     fn draw_about(
         input: &PaneInput<'_>,
         plan: &Explained,
-        (form, yard): (Form, Option<&Yard>),
+        (form, yard): (CrossingsForm, Option<&Yard>),
         area: Rect,
         buf: &mut Buffer,
     ) {
@@ -315,13 +321,13 @@ impl CrossingsPane {
             line(theme, &[Piece::muted(words)], row(area, 1), buf);
         }
         let legend = match (facts.pod.symmetry().is_some(), plan.free) {
-            (true, true) if form == Form::Faces => {
+            (true, true) if form == CrossingsForm::Faces => {
                 "a number is the voltage of a switch, the shift from cube to cube; e edits it, bounds follow at once"
             }
-            (true, false) if form == Form::Faces => {
+            (true, false) if form == CrossingsForm::Faces => {
                 "a number is the voltage of a switch, the shift from cube to cube; edits need topology=design"
             }
-            (false, _) if form == Form::Faces => {
+            (false, _) if form == CrossingsForm::Faces => {
                 "a number is the cube that the + port of cube 0 reaches; this pod has no symmetry, so no voltages"
             }
             (true, true) => {

@@ -44,7 +44,7 @@ pub struct ActivityPane {
 
 /// How the mode of the pane reads: only the tail, and true to time.
 #[derive(Clone, Copy)]
-struct Form {
+struct ActivityForm {
     tail: bool,
     to_scale: bool,
 }
@@ -85,8 +85,10 @@ impl ActivityPane {
         let selected = choice.task;
         let legend = u16::from(area.height >= 9);
         let inner = body(area, 1 + legend);
-        let form =
-            Form { tail: input.mode().starts_with("tail"), to_scale: input.mode().ends_with("to scale") };
+        let form = ActivityForm {
+            tail: input.mode().starts_with("tail"),
+            to_scale: input.mode().ends_with("to scale"),
+        };
         let (columns, scale) = self.columns(input, facts, form, inner.width);
         let wide = input.app.size.class != SizeClass::Grid;
         self.fill(facts, columns.clone(), wide, selected, input.state.overlay);
@@ -128,7 +130,7 @@ impl ActivityPane {
         &self,
         input: &PaneInput<'_>,
         facts: &Explained,
-        form: Form,
+        form: ActivityForm,
         width: u16,
     ) -> (Range<usize>, ActivityScale) {
         let count = self.intervals.len();

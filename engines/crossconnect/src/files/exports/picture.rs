@@ -3,7 +3,7 @@
 use crate::plan::{Action, Changes};
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::problem::counted;
-use lightbay_formats::svg::matrix::{Entry, Matrix};
+use lightbay_formats::svg::matrix::{Matrix, MatrixEntry};
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Font, Stroke};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -133,7 +133,7 @@ fn pairs(drawing: &mut Drawing, scenario: &CrossconnectScenario, changes: &Chang
                 fill => fill,
             };
             let about = format!("{} – {}: {}", names[0], names[1], counts.words());
-            let entry = Entry { count: of(*counts), fill, about };
+            let entry = MatrixEntry { count: of(*counts), fill, about };
             matrix.set(a as usize, b as usize, entry.clone());
             matrix.set(b as usize, a as usize, entry);
         }

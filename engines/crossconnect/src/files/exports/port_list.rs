@@ -7,7 +7,7 @@ use crate::files::devices::{Device, panel_ports};
 use crate::plan::Entry;
 use crate::scenario::{CrossconnectScenario, Side, Wiring};
 use lightbay_core::problem::printable;
-use lightbay_formats::csv::Table;
+use lightbay_formats::csv::CsvTable;
 use lightbay_formats::graph::Value;
 
 /// Ending of the list's name.
@@ -20,7 +20,7 @@ pub const COLUMNS: [&str; 9] =
 
 /// The list for some boxes.
 pub(super) fn text(scenario: &CrossconnectScenario, devices: &[Device], naming: &Naming) -> String {
-    let mut table = Table::new(COLUMNS);
+    let mut table = CsvTable::new(COLUMNS);
     for device in devices.iter().filter(|device| device.has_ports()) {
         for (letter, side) in Side::ALL {
             let mut panel = 0;

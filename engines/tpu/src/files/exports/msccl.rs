@@ -12,7 +12,7 @@ use lightbay_core::param::Params;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::watch::Unwatched;
 use lightbay_formats::msccl::{
-    Action, Algorithm, Block, Buffer, Gpu, MOST_BLOCKS, MOST_STEPS, Place, Protocol, Step, write,
+    Action, Algorithm, Block, Buffer, BufferPlace, Gpu, MOST_BLOCKS, MOST_STEPS, Protocol, Step, write,
 };
 use rustc_hash::FxHashMap;
 
@@ -130,7 +130,7 @@ struct Programs {
     /// The step that brought a chunk to where it is: by rank and shard, or by pair in an all-to-all.
     brought: Vec<Option<At>>,
     /// Where the chunk of a pair is, in an all-to-all.
-    places: Vec<Place>,
+    places: Vec<BufferPlace>,
 }
 
 impl Programs {
@@ -145,13 +145,13 @@ impl Programs {
         let exchange = collective == Collective::AllToAll;
         if exchange {
             for (rank, gpu) in gpus.iter_mut().enumerate() {
-                let place = |buffer| Place { buffer, offset: rank as u32 };
+                let place = |buffer| BufferPlace { buffer, offset: rank as u32 };
                 let (source, destination) = (place(Buffer::Input), place(Buffer::Output));
                 let copy = Step { action: Action::Copy, source, destination, after: None, awaited: false };
                 gpu.blocks.push(Block { send: None, receive: None, channel: 0, steps: vec![copy] });
             }
         }
-        let input = |pair: usize| Place { buffer: Buffer::Input, offset: (pair % nodes) as u32 };
+        let input = |pair: usize| BufferPlace { buffer: Buffer::Input, offset: (pair % nodes) as u32 };
         Self {
             nodes,
             collective,
@@ -164,18 +164,18 @@ impl Programs {
     }
 
     /// Where a shard is before and after a transfer to `to`.
-    fn ends(&mut self, to: usize, shard: usize) -> (Place, Place) {
-        let same = |buffer| Place { buffer, offset: shard as u32 };
+    fn ends(&mut self, to: usize, shard: usize) -> (BufferPlace, BufferPlace) {
+        let same = |buffer| BufferPlace { buffer, offset: shard as u32 };
         match self.collective {
             Collective::AllGather => (same(Buffer::Output), same(Buffer::Output)),
             Collective::ReduceScatter | Collective::AllReduce => (same(Buffer::Input), same(Buffer::Input)),
             Collective::AllToAll => {
                 let destination = if to == shard % self.nodes {
-                    Place { buffer: Buffer::Output, offset: (shard / self.nodes) as u32 }
+                    BufferPlace { buffer: Buffer::Output, offset: (shard / self.nodes) as u32 }
                 } else {
                     let gpu = &mut self.gpus[to];
                     gpu.scratch_chunks += 1;
-                    Place { buffer: Buffer::Scratch, offset: gpu.scratch_chunks - 1 }
+                    BufferPlace { buffer: Buffer::Scratch, offset: gpu.scratch_chunks - 1 }
                 };
                 (std::mem::replace(&mut self.places[shard], destination), destination)
             }
@@ -220,8 +220,8 @@ impl Programs {
         rank: usize,
         block: u32,
         action: Action,
-        source: Place,
-        destination: Place,
+        source: BufferPlace,
+        destination: BufferPlace,
         waits: Option<At>,
     ) -> u32 {
         let blocks = &mut self.gpus[rank].blocks;

@@ -4,7 +4,7 @@ use super::Subject;
 use crate::model::pod::{CHIPS, SWITCHES, switch_dimension, switch_position};
 use crate::model::topology::Topology;
 use lightbay_core::problem::counted;
-use lightbay_formats::svg::matrix::{Entry, Matrix};
+use lightbay_formats::svg::matrix::{Matrix, MatrixEntry};
 use lightbay_formats::svg::{Anchor, Area, Drawing, Fill, Font, Stroke};
 use std::collections::BTreeMap;
 
@@ -98,7 +98,7 @@ fn circuits(drawing: &mut Drawing, pod: &Topology, dimension: usize, at: (f64, f
             _ => Fill::White,
         };
         let about = format!("+ of cube {from} to − of cube {to}: {}", counted(count, "circuit", "circuits"));
-        matrix.set(from, to, Entry { count, fill, about });
+        matrix.set(from, to, MatrixEntry { count, fill, about });
     }
     matrix.draw(drawing, at, COLUMN)
 }

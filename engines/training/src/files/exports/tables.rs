@@ -5,7 +5,7 @@ use super::facts::{Explained, Facts, link_word, task_word, whole};
 use lightbay_core::param::ParamInfo;
 use lightbay_core::problem::{Problem, Problems};
 use lightbay_formats::Value;
-use lightbay_formats::csv::Table;
+use lightbay_formats::csv::CsvTable;
 use std::collections::BTreeMap;
 
 const ALL: &str = "all";
@@ -66,7 +66,7 @@ fn tasks(facts: &Facts) -> String {
     if facts.explained().is_some() {
         columns.extend(["start_s", "finish_s", "slack_s", "critical", "fair_finish_s"]);
     }
-    let mut table = Table::new(columns);
+    let mut table = CsvTable::new(columns);
     for (index, task) in facts.instance().tasks.iter().enumerate() {
         let mut row: Vec<Value> = vec![
             Value::Int(index as i64),
@@ -104,7 +104,7 @@ fn tasks(facts: &Facts) -> String {
 fn segments(facts: &Facts, plan: &Explained) -> String {
     let rate = facts.network().rate;
     let mut table =
-        Table::new(["task", "name", "segment", "start_s", "end_s", "bytes", "rate_gbps", "rate_nics"]);
+        CsvTable::new(["task", "name", "segment", "start_s", "end_s", "bytes", "rate_gbps", "rate_nics"]);
     for (index, (schedule, task)) in plan.result.tasks.iter().zip(&facts.instance().tasks).enumerate() {
         let (mut sent, mut written) = (0.0, 0);
         for (number, segment) in schedule.segments.iter().enumerate() {
@@ -131,7 +131,7 @@ fn segments(facts: &Facts, plan: &Explained) -> String {
 }
 
 fn circuits(facts: &Facts, plan: &Explained) -> String {
-    let mut table = Table::new([
+    let mut table = CsvTable::new([
         "link",
         "pod_a",
         "pod_b",
@@ -181,7 +181,7 @@ fn pairs(facts: &Facts) -> BTreeMap<(usize, usize), i64> {
 }
 
 fn traffic(facts: &Facts) -> String {
-    let mut table = Table::new(["src", "dst", "bytes"]);
+    let mut table = CsvTable::new(["src", "dst", "bytes"]);
     for ((from, to), bytes) in pairs(facts) {
         table.row([facts.pod(from).into(), facts.pod(to).into(), Value::Int(bytes)]);
     }
@@ -190,7 +190,7 @@ fn traffic(facts: &Facts) -> String {
 
 fn traffic_dense(facts: &Facts) -> String {
     let pairs = pairs(facts);
-    let mut table = Table::new(std::iter::once("bytes from").chain(facts.pods.iter().map(String::as_str)));
+    let mut table = CsvTable::new(std::iter::once("bytes from").chain(facts.pods.iter().map(String::as_str)));
     for (from, name) in facts.pods.iter().enumerate() {
         let cells = (0..facts.pods.len()).map(|to| Value::Int(pairs.get(&(from, to)).copied().unwrap_or(0)));
         table.row(std::iter::once(name.as_str().into()).chain(cells));

@@ -1,6 +1,6 @@
-//! What belongs to the scenario that is open: its session, its runs, its plan numbers.
+//! The scenario that is open, with its session, its runs and its plan numbers.
 //!
-//! Opening something else puts the whole desk away on a thread of its own: its runs stop, its session is written to
+//! Opening something else puts all of it away on a thread of its own: its runs stop, its session is written to
 //! the end, and whatever it still says is no longer heard.
 
 use crate::app::action::{Fact, Heard, Saving, Submitted};
@@ -41,8 +41,8 @@ const SAVE_WITHIN: Duration = Duration::from_secs(5);
 /// How long moving a session to another folder may take.
 const MOVE_WITHIN: Duration = Duration::from_mins(5);
 
-/// The desk.
-pub struct Desk {
+/// A scenario that is open, with its session and its runs.
+pub struct OpenScenario {
     runs: Runs,
     sweeper: Option<Arc<Walker>>,
     launcher: Option<Arc<dyn Launcher>>,
@@ -50,7 +50,7 @@ pub struct Desk {
     book: Arc<PlanBook>,
     /// A session that somebody else has open.
     looked_at: Option<Arc<Session>>,
-    /// Dropped with the desk, which ends the thread that follows.
+    /// Dropped with the rest, which ends the thread that follows.
     following: Option<std::sync::mpsc::Sender<()>>,
     writer: Option<Arc<SessionWriter>>,
     places: Places,
@@ -64,7 +64,7 @@ pub struct Desk {
     lost: (u64, u64),
 }
 
-impl Desk {
+impl OpenScenario {
     /// Takes over what was opened, without what is for the state. Runs start their helper processes with `launcher`.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl Desk {
             Some(_) => now.failing,
             None => Some("nothing can be saved here".to_owned()),
         };
-        let desk = Self {
+        let current = Self {
             runs,
             sweeper: None,
             launcher,
@@ -116,7 +116,7 @@ impl Desk {
             made_again: 0,
             lost: (0, 0),
         };
-        Ok((desk, opened))
+        Ok((current, opened))
     }
 
     /// Follows runs of another process; what they say goes to `results`.
@@ -390,13 +390,13 @@ pub fn again(place: &Place) -> String {
     format!("`LIGHTBAY_DATA='{data}' lightbay session:{}` opens it again", place.name())
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for OpenScenario {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Desk").field("runs", &self.runs).finish_non_exhaustive()
+        f.debug_struct("OpenScenario").field("runs", &self.runs).finish_non_exhaustive()
     }
 }
 
-/// How a desk was put away.
+/// Outcome of putting an open scenario away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
     /// Where everything is; `None` if there was nothing to keep.

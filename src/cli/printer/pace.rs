@@ -47,13 +47,13 @@ fn which(event: &Event) -> Option<&str> {
 
 /// Figures of a run that are held back.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldFigures {
     /// When figures are written next, seconds of the run's clock.
     next_s: f64,
     newest: Vec<(Figures, Event)>,
 }
 
-impl Held {
+impl HeldFigures {
     /// All of them, in the order in which they happened.
     fn take(&mut self) -> Vec<Event> {
         let mut all: Vec<Event> = self.newest.drain(..).map(|(_, event)| event).collect();
@@ -64,11 +64,11 @@ impl Held {
 
 /// Figures of all runs that are held back.
 #[derive(Debug, Default)]
-pub struct Ration {
-    runs: BTreeMap<RunId, Held>,
+pub struct FigurePace {
+    runs: BTreeMap<RunId, HeldFigures>,
 }
 
-impl Ration {
+impl FigurePace {
     /// What is to be written now that an event has come, in the order in which it happened.
     pub fn pass(&mut self, event: Event) -> Vec<Event> {
         let run = self.runs.entry(event.run).or_default();
@@ -97,7 +97,7 @@ impl Ration {
 
     /// All values that are held back, for when nothing else has come for a while.
     pub fn all_held(&mut self) -> Vec<Event> {
-        self.runs.values_mut().flat_map(Held::take).collect()
+        self.runs.values_mut().flat_map(HeldFigures::take).collect()
     }
 }
 
@@ -139,43 +139,43 @@ mod tests {
 
     #[test]
     fn a_flood_of_figures_becomes_four_a_second() {
-        let mut ration = Ration::default();
+        let mut pace = FigurePace::default();
         let mut written = Vec::new();
         for seq in 0..10_000 {
-            written.extend(ration.pass(series("a", seq, seq as f64 / 1000.0)));
+            written.extend(pace.pass(series("a", seq, seq as f64 / 1000.0)));
         }
         assert_eq!(written.len(), 40, "of ten seconds");
         assert!(written.iter().all(|event| event.seq.is_multiple_of(250)));
-        assert_eq!(seqs(&ration.all_held()), [9999], "the newest is not lost");
-        assert!(!ration.holds());
+        assert_eq!(seqs(&pace.all_held()), [9999], "the newest is not lost");
+        assert!(!pace.holds());
     }
 
     #[test]
     fn milestones_come_at_once_and_after_what_happened_before() {
-        let mut ration = Ration::default();
-        assert_eq!(seqs(&ration.pass(series("a", 0, 0.0))), [0]);
-        assert!(ration.pass(series("b", 1, 0.0)).is_empty());
-        assert!(ration.pass(series("b", 2, 0.1)).is_empty());
-        assert!(ration.pass(series("a", 3, 0.1)).is_empty());
-        assert!(ration.pass(series("a", 4, 0.1)).is_empty());
-        assert_eq!(seqs(&ration.pass(phase(5, 0.1))), [2, 4, 5]);
-        assert!(ration.pass(incumbent(6, 0.1, false)).is_empty());
-        assert!(ration.pass(incumbent(7, 0.2, false)).is_empty());
-        assert_eq!(seqs(&ration.pass(incumbent(8, 0.2, true))), [7, 8]);
-        assert_eq!(seqs(&ration.pass(incumbent(9, 0.2, true))), [9]);
+        let mut pace = FigurePace::default();
+        assert_eq!(seqs(&pace.pass(series("a", 0, 0.0))), [0]);
+        assert!(pace.pass(series("b", 1, 0.0)).is_empty());
+        assert!(pace.pass(series("b", 2, 0.1)).is_empty());
+        assert!(pace.pass(series("a", 3, 0.1)).is_empty());
+        assert!(pace.pass(series("a", 4, 0.1)).is_empty());
+        assert_eq!(seqs(&pace.pass(phase(5, 0.1))), [2, 4, 5]);
+        assert!(pace.pass(incumbent(6, 0.1, false)).is_empty());
+        assert!(pace.pass(incumbent(7, 0.2, false)).is_empty());
+        assert_eq!(seqs(&pace.pass(incumbent(8, 0.2, true))), [7, 8]);
+        assert_eq!(seqs(&pace.pass(incumbent(9, 0.2, true))), [9]);
     }
 
     #[test]
     fn figures_are_apart_by_name_restriction_and_run() {
-        let mut ration = Ration::default();
+        let mut pace = FigurePace::default();
         let bound = |run, seq, only: Option<&str>| {
             event(run, seq, 0.0, EventBody::Bound(Bound { value: 1.0, only: only.map(str::to_owned) }))
         };
-        assert_eq!(ration.pass(bound(1, 0, None)).len(), 1);
-        assert!(ration.pass(bound(1, 1, Some("fair"))).is_empty());
-        assert_eq!(ration.pass(bound(2, 0, None)).len(), 1);
-        assert!(ration.pass(bound(1, 2, None)).is_empty());
-        assert!(ration.pass(bound(2, 1, None)).is_empty());
+        assert_eq!(pace.pass(bound(1, 0, None)).len(), 1);
+        assert!(pace.pass(bound(1, 1, Some("fair"))).is_empty());
+        assert_eq!(pace.pass(bound(2, 0, None)).len(), 1);
+        assert!(pace.pass(bound(1, 2, None)).is_empty());
+        assert!(pace.pass(bound(2, 1, None)).is_empty());
         let done = Done {
             status: EndStatus::Stopped,
             limit: None,
@@ -186,17 +186,17 @@ mod tests {
             work: 0,
             plan: None,
         };
-        assert_eq!(seqs(&ration.pass(event(1, 3, 0.0, EventBody::Done(done)))), [1, 2, 3]);
-        assert!(ration.holds(), "the other run goes on");
+        assert_eq!(seqs(&pace.pass(event(1, 3, 0.0, EventBody::Done(done)))), [1, 2, 3]);
+        assert!(pace.holds(), "the other run goes on");
     }
 
     #[test]
     fn values_of_several_figures_keep_their_order() {
-        let mut ration = Ration::default();
+        let mut pace = FigurePace::default();
         let mut written = Vec::new();
         for seq in 0..2000 {
             let name = ["a", "b", "c"][seq as usize % 3];
-            written.extend(ration.pass(series(name, seq, seq as f64 / 1000.0)));
+            written.extend(pace.pass(series(name, seq, seq as f64 / 1000.0)));
         }
         assert!(written.windows(2).all(|pair| pair[0].seq < pair[1].seq), "{:?}", seqs(&written));
         assert_eq!(written.len(), 1 + 3 * 7, "of two seconds");

@@ -36,12 +36,12 @@ struct State {
 
 /// Signals and the plan that is being written, if one is.
 #[derive(Debug, Default)]
-pub struct Outlet {
+pub struct PlanOutput {
     state: Mutex<State>,
     err: Mutex<Option<File>>,
 }
 
-impl Outlet {
+impl PlanOutput {
     /// For a program that speaks to `console`.
     pub fn new(console: &Console) -> Self {
         Self { state: Mutex::default(), err: Mutex::new(console.err_handle().ok()) }
@@ -63,11 +63,11 @@ impl Outlet {
         drop(now);
         let (written, waits) = channel::<()>();
         if let Some(signal) = signal {
-            let outlet = Arc::clone(self);
+            let plan_output = Arc::clone(self);
             // Without the thread the reader has all the time it wants, as without the signal.
             let _ = std::thread::Builder::new().name("lb-grace".to_owned()).spawn(move || {
                 if waits.recv_timeout(GRACE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                    outlet.leave(signal);
+                    plan_output.leave(signal);
                 }
             });
         }

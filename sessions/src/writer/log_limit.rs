@@ -16,9 +16,9 @@ pub(super) const WHOLE: u64 = 20_000;
 /// Length of a window as a share of the run's time.
 const WINDOW: f64 = 1.0 / 2000.0;
 
-/// The ration of all runs.
+/// Limit on the logged points of all runs.
 #[derive(Debug, Default)]
-pub(super) struct Ration {
+pub(super) struct LogLimit {
     windows: HashMap<Curve, Window>,
     bounds: NewBounds,
     left_out: u64,
@@ -45,7 +45,7 @@ fn value(body: &EventBody) -> Option<f64> {
     }
 }
 
-impl Ration {
+impl LogLimit {
     /// Points that were left out since the start.
     pub(super) const fn left_out(&self) -> u64 {
         self.left_out
@@ -142,14 +142,14 @@ mod tests {
     use lightbay_core::event::{Event, SolverStats};
 
     fn pass(events: Vec<Event>) -> (Vec<Event>, u64) {
-        let mut ration = Ration::default();
+        let mut log_limit = LogLimit::default();
         let mut written = Vec::new();
         let mut write = |waiting: Waiting| written.push(waiting.event);
         for event in events {
-            ration.pass(Waiting { event, plan: None }, &mut write);
+            log_limit.pass(Waiting { event, plan: None }, &mut write);
         }
-        ration.release_all(&mut write);
-        (written, ration.left_out())
+        log_limit.release_all(&mut write);
+        (written, log_limit.left_out())
     }
 
     fn nodes(seq: u64, done: u64) -> Event {

@@ -3,7 +3,7 @@
 use super::disk::Disk;
 use super::home::Place;
 use super::inbox::{Inbox, Removal, Slot, Waiting, WaitingPlan};
-use super::ration::Ration;
+use super::log_limit::LogLimit;
 use crate::book::PlanBook;
 use crate::error::SessionError;
 use crate::log::LogRecord;
@@ -61,23 +61,23 @@ pub(super) struct Written {
 
 impl Written {
     /// Tells whoever asked for another place how that went, once everybody can see it.
-    pub(super) fn answer<D: Disk>(self, desk: &Desk<D>) {
+    pub(super) fn answer<D: Disk>(self, pending: &PendingWrites<D>) {
         if let Some(reply) = self.moved {
-            let outcome = desk.trouble.as_ref().map_or(Ok(()), |trouble| Err(trouble.message.clone()));
-            let _ = reply.send(outcome.map(|()| desk.place()));
+            let outcome = pending.trouble.as_ref().map_or(Ok(()), |trouble| Err(trouble.message.clone()));
+            let _ = reply.send(outcome.map(|()| pending.place()));
         }
     }
 }
 
 /// A session writer without its thread.
 #[derive(Debug)]
-pub(super) struct Desk<D> {
+pub(super) struct PendingWrites<D> {
     disk: D,
     book: Arc<PlanBook>,
     /// Encoded lines that the disk did not take yet.
     lines: Vec<u8>,
     line_count: u64,
-    ration: Ration,
+    log_limit: LogLimit,
     last_plan: BTreeMap<RunId, Duration>,
     unsynced: Option<Duration>,
     saved_session: Option<Duration>,
@@ -90,10 +90,10 @@ pub(super) struct Desk<D> {
     pub(super) list_problem: Option<String>,
 }
 
-impl<D: Disk> Desk<D> {
+impl<D: Disk> PendingWrites<D> {
     /// Points of curves that were left out because their run is long.
-    pub(super) const fn rationed(&self) -> u64 {
-        self.ration.left_out()
+    pub(super) const fn left_out(&self) -> u64 {
+        self.log_limit.left_out()
     }
 
     pub(super) fn new(disk: D, book: Arc<PlanBook>) -> Self {
@@ -102,7 +102,7 @@ impl<D: Disk> Desk<D> {
             book,
             lines: Vec::new(),
             line_count: 0,
-            ration: Ration::default(),
+            log_limit: LogLimit::default(),
             last_plan: BTreeMap::new(),
             unsynced: None,
             saved_session: None,
@@ -223,17 +223,17 @@ impl<D: Disk> Desk<D> {
         let has_place = settled.is_ok();
         try_next(settled);
         // Here and not in `take`: nobody who reports has to wait for the encoding.
-        let mut ration = std::mem::take(&mut self.ration);
+        let mut log_limit = std::mem::take(&mut self.log_limit);
         let mut encode = |waiting: Waiting| {
             self.encode(LogRecord { record: waiting.event.record(), plan: waiting.plan });
         };
         for waiting in batch.events {
-            ration.pass(waiting, &mut encode);
+            log_limit.pass(waiting, &mut encode);
         }
         if batch.closing {
-            ration.release_all(&mut encode);
+            log_limit.release_all(&mut encode);
         }
-        self.ration = ration;
+        self.log_limit = log_limit;
         if !has_place {
             return result;
         }
