@@ -380,8 +380,8 @@ const COMMON_NAMES: [&str; 16] = [
     "Slot", "State", "Step", "Tree",
 ];
 
-/// The same for the program: arguments of commands, states of widgets, keys of what panes keep.
-const COMMON_NAMES_OF_THE_PROGRAM: [&str; 5] = ["Arguments", "Command", "Explained", "Key", "State"];
+/// The same for the program: arguments of commands, keys of what panes keep.
+const COMMON_NAMES_OF_THE_PROGRAM: [&str; 4] = ["Arguments", "Command", "Explained", "Key"];
 
 /// The type that a line defines.
 fn defined(line: &str) -> Option<&str> {

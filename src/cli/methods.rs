@@ -59,10 +59,11 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
             None => one_kind(kind, console)?,
         }
     }
-    let title = if chosen.is_some() { "Like all methods it takes" } else { "All methods take" };
+    // Tables of kinds end with a blank line, that of one method does not.
+    let title = if chosen.is_some() { "\nLike all methods it takes" } else { "All methods take" };
     let table = params(&common_params());
     let how = "Set one with `--set NAME=VALUE`; for one entry of a list `--set NAME[3]=VALUE`.";
-    writeln!(console.out(), "\n{title}\n{table}\n{how}")?;
+    writeln!(console.out(), "{title}\n{table}\n{how}")?;
     Ok(Exit::Done)
 }
 

@@ -179,7 +179,7 @@ fn tables_of_a_scenario_are_those_that_need_no_plan() {
     let of_scenario = one(files(Subject::Scenario(&scenario), "csv", "table=traffic"));
     assert_eq!(
         String::from_utf8(of_scenario.bytes).unwrap(),
-        "src,dst,bytes\np0,p1,134217728\np0,peer0,10292822016\np1,p0,134217728\np1,peer1,10292822016\n"
+        "src,dst,bytes\np0,p1,134217728\np0,ring-p0,10292822016\np1,p0,134217728\np1,ring-p1,10292822016\n"
     );
 }
 

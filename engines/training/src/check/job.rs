@@ -212,7 +212,7 @@ fn network(shape: &Shape) -> (Vec<Pod>, Vec<Link>) {
     if shape.exchanging.contains(&true) {
         pods.extend((0..pods_per_replica).map(|position| Pod {
             id: PodId(pods_per_replica + position),
-            name: format!("peer{position}"),
+            name: format!("ring-p{position}"),
             ports: 0,
             mirror: true,
         }));

@@ -44,7 +44,7 @@ pub fn collapsed(job: &Job, dominance: Dominance) -> Result<(Instance, JobSummar
     if shape.rings().next().is_some() {
         pods.extend((0..positions).map(|p| Pod {
             id: PodId(positions + p),
-            name: format!("peer{p}"),
+            name: format!("ring-p{p}"),
             ports: 0,
             mirror: true,
         }));

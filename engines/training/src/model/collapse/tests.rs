@@ -27,7 +27,7 @@ fn links(instance: &Instance) -> Vec<(u32, u32, LinkKind, u32, u32)> {
 fn tiny4_is_one_replica_and_its_neighbours() {
     let instance = instance(&preset("tiny4"));
     let pods: Vec<_> = instance.pods.iter().map(|p| (p.name.as_str(), p.ports, p.mirror)).collect();
-    assert_eq!(pods, [("p0", 4, false), ("p1", 4, false), ("peer0", 0, true), ("peer1", 0, true)]);
+    assert_eq!(pods, [("p0", 4, false), ("p1", 4, false), ("ring-p0", 0, true), ("ring-p1", 0, true)]);
     assert_eq!(
         links(&instance),
         [(0, 1, LinkKind::Pp, 1, 1), (0, 2, LinkKind::Dp, 1, 0), (1, 3, LinkKind::Dp, 1, 0)]
