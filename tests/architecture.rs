@@ -10,7 +10,8 @@ use std::process::Command;
 
 /// Which crates of ours each crate may name. Arrows point down only.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
-    let engines = ["lightbay-training", "lightbay-tpu", "lightbay-crossconnect", "lightbay-moe"];
+    let engines =
+        ["lightbay-training", "lightbay-tpu", "lightbay-crossconnect", "lightbay-collective", "lightbay-moe"];
     let mut allowed: BTreeMap<&str, Vec<&str>> = engines
         .iter()
         .map(|engine| (*engine, vec!["lightbay-core", "lightbay-formats", "lightbay-highs"]))
