@@ -71,9 +71,9 @@ pub struct Opening {
     pub launcher: Option<Arc<dyn Launcher>>,
     /// Colours and characters.
     pub theme: Theme,
-    /// Whether the terminal is asked for its background.
+    /// `true` if the terminal is asked for its background.
     pub ask_background: bool,
-    /// Whether the mouse is captured.
+    /// `true` if the mouse is captured.
     pub mouse: bool,
     /// Folders of this user.
     pub places: Places,

@@ -241,7 +241,7 @@ impl AnyScenario {
         problems.into_result(changed)
     }
 
-    /// Whether a knob has its default, so that it asks for nothing, whether it can act or not.
+    /// Returns `true` if a knob has its default, so that it asks for nothing, whether it can act or not.
     pub(crate) fn is_usual(&self, name: &str) -> bool {
         let default =
             self.every_knob().into_iter().find(|info| info.name == name).and_then(|info| info.default);

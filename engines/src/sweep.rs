@@ -1,8 +1,8 @@
 //! Sweeps: scenarios x values of knobs x methods, solved one after the other, a row each.
 //!
 //! Knows no kind and no file. A [`Sweep`] says which cells there are and makes a job of each; a [`Walker`] solves them
-//! and hands out a [`SweepRow`] and the checked plan of every cell. Plans are handed on from one value of a knob to the next
-//! where the method starts from plans and the knob says that a changed value starts from what is known.
+//! and hands out a [`SweepRow`] and the checked plan of every cell. Plans are handed on from one value of a knob to the
+//! next where the method starts from plans and the knob says that a changed value starts from what is known.
 
 use crate::catalogue::{kind, method, methods};
 use crate::solve::{idle, job, parse_entry, parse_param, unknown_method};
@@ -200,7 +200,7 @@ impl Sweep {
         self.scenarios.iter().map(AnyScenario::name)
     }
 
-    /// Whether a method starts from plans.
+    /// Returns `true` if a method starts from plans.
     fn takes_plans(&self, method: usize) -> bool {
         self.infos.get(method).is_some_and(|info| info.hot_start)
     }

@@ -18,7 +18,7 @@ pub struct PlanId(pub u64);
 pub const MOST_NUMBER: u64 = 999_999_999;
 
 impl PlanId {
-    /// Whether a session can have a plan of this number.
+    /// Returns `true` if a session can have a plan of this number.
     pub fn is_valid(self) -> bool {
         (1..=MOST_NUMBER).contains(&self.0)
     }
@@ -109,7 +109,7 @@ impl PlanBook {
         self.pages().last.get(&run).copied()
     }
 
-    /// Whether the plan is on disk. Of plans that follow each other within a second only the last is.
+    /// Returns `true` if the plan is on disk. Of plans that follow each other within a second only the last is.
     pub fn is_saved(&self, plan: PlanId) -> bool {
         self.pages().saved.contains(&plan)
     }

@@ -230,7 +230,7 @@ fn settings(subjects: &[ComparedPlan<'_>]) -> Vec<Setting> {
     rows
 }
 
-/// Whether two values are the same to a person: 4 and 4.0 are.
+/// Returns `true` if two values are the same to a person: 4 and 4.0 are.
 fn same(a: Option<&ParamValue>, b: Option<&ParamValue>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => match (a.as_f64(), b.as_f64()) {
@@ -270,7 +270,8 @@ fn figures(subjects: &[ComparedPlan<'_>], tolerance: f64, metrics: &[MetricInfo]
     row("gap", Role::Bound, None, each(&|header| header.objective.gap));
     let names: BTreeSet<&String> =
         subjects.iter().flat_map(|subject| subject.header.metrics.keys()).collect();
-    // What the kind declares stands in its order. A figure that follows from others is listed where a comparison names it.
+    // What the kind declares stands in its order. A figure that follows from others is listed where a comparison names
+    // it.
     for info in metrics.iter().filter(|info| info.is_carried() || info.comparison.is_some()) {
         let of = |header: &Header| {
             let Objective { value, bound, .. } = header.objective;

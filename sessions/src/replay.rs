@@ -69,7 +69,7 @@ pub struct Replay {
     pub problems: Vec<Problem>,
     /// How many lines could not be read.
     pub broken: u64,
-    /// Whether the log ends in the middle of a record, as after a kill.
+    /// `true` if the log ends in the middle of a record, as after a kill.
     pub cut_off: bool,
     /// Points of curves that were left out to keep within the limits.
     pub thinned: u64,

@@ -121,7 +121,7 @@ impl Store {
         }
     }
 
-    /// Whether a session of that name is there.
+    /// Returns `true` if a session of that name is there.
     pub fn has(&self, name: &str) -> bool {
         is_name(name) && self.folder.join(name).is_dir()
     }
@@ -273,7 +273,7 @@ pub fn sanitise(wanted: &str) -> String {
     if trimmed.is_empty() { "session".to_owned() } else { trimmed.to_owned() }
 }
 
-/// Whether this can be the name of a session: one folder, not hidden, nothing outside the store.
+/// Returns `true` if this can be the name of a session: one folder, not hidden, nothing outside the store.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }

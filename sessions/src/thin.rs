@@ -52,7 +52,7 @@ impl Curve {
         [Self { run, sort: Sort::Solver }, Self { run, sort: Sort::Generation }]
     }
 
-    /// Whether it belongs to a run.
+    /// Returns `true` if it belongs to a run.
     pub(crate) fn is_of(&self, run: RunId) -> bool {
         self.run == run
     }
@@ -70,7 +70,7 @@ pub(crate) struct NewBounds {
 }
 
 impl NewBounds {
-    /// Whether the event is a bound that differs from the one before.
+    /// Returns `true` if the event is a bound that differs from the one before.
     pub(crate) fn is_new(&mut self, run: RunId, body: &EventBody) -> bool {
         let EventBody::Bound(bound) = body else { return false };
         let before = self.known.get(&run);
@@ -82,7 +82,7 @@ impl NewBounds {
     }
 }
 
-/// Whether this is an incumbent whose plan is not built.
+/// Returns `true` if this is an incumbent whose plan is not built.
 pub(crate) fn is_unchecked(body: &EventBody) -> bool {
     matches!(body, EventBody::Incumbent(incumbent) if incumbent.number == 0)
 }

@@ -2,8 +2,8 @@
 //!
 //! Engines and the shell hand over and go on; nobody waits for the disk. Milestones are written at once and
 //! never lost, progress within a second and thinned when it comes faster than the disk takes it or when the run
-//! lasts very long, a run's plans at most one per second (the newest) and the last one at once. When the disk refuses, everything
-//! waits in bounded memory and is tried again every second.
+//! lasts very long, a run's plans at most one per second (the newest) and the last one at once. When the disk refuses,
+//! everything waits in bounded memory and is tried again every second.
 
 use crate::book::{PlanBook, PlanId};
 use crate::error::SessionError;
@@ -56,7 +56,7 @@ pub enum SaveState {
 /// How saving goes, with counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SaveStatus {
-    /// Whether it works.
+    /// State of saving.
     pub state: SaveState,
     /// Lines written to the log.
     pub lines: u64,
@@ -70,7 +70,7 @@ pub struct SaveStatus {
     pub merged: u64,
     /// Events and plans that cannot be written because a number in them is not finite.
     pub unwritable: u64,
-    /// Whether something is not on disk yet.
+    /// `true` if something is not on disk yet.
     pub behind: bool,
     /// Where the session is.
     pub place: Place,
@@ -173,8 +173,8 @@ impl SessionWriter {
         Ok(writer)
     }
 
-    /// Starts the writer of a session whose folder could not be made because of `error`: everything waits, and the folder
-    /// is made as soon as the disk allows it.
+    /// Starts the writer of a session whose folder could not be made because of `error`: everything waits, and the
+    /// folder is made as soon as the disk allows it.
     ///
     /// # Errors
     /// If no thread can be started.

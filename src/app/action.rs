@@ -271,7 +271,7 @@ pub struct Submitted {
     pub method: String,
     /// Hash of its scenario.
     pub scenario_sha256: String,
-    /// Whether it waits for the running one of its method.
+    /// `true` if it waits for the running one of its method.
     pub queued: bool,
     /// Number of the plan it starts from.
     pub hot_start: Option<u64>,
@@ -311,7 +311,7 @@ pub struct SessionView {
     pub elsewhere: Option<AtWork>,
     /// Why nothing can be saved at the moment.
     pub failing: Option<String>,
-    /// Whether anything was found or kept here that would be lost.
+    /// `true` if anything was found or kept here that would be lost.
     pub used: bool,
     /// How often its folder was made again.
     pub made_again: u64,
@@ -427,7 +427,7 @@ pub enum Fact {
     Checked {
         /// Number of the plan.
         number: u64,
-        /// Whether it passed.
+        /// `true` if it passed.
         passed: bool,
         /// The report, first line in short.
         lines: Vec<String>,

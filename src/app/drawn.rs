@@ -1,4 +1,5 @@
-//! What drawing returns: where things are on the screen, how far they scrolled, and work it found too slow to do itself.
+//! What drawing returns: where things are on the screen, how far they scrolled, and work it found too slow to do
+//! itself.
 
 use crate::app::action::Action;
 use crate::app::pane::{ItemId, PaneId};
@@ -137,7 +138,7 @@ pub struct CellEditing {
     pub names: Vec<String>,
     /// Which entry an item stands for.
     pub cells: Vec<(ItemId, usize)>,
-    /// Whether the method starts from the plan that is edited, because a list says what changes and not everything.
+    /// `true` if the method starts from the plan that is edited, because a list says what changes and not everything.
     pub from_plan: bool,
     /// Further settings under which every list is evaluated, one plan each, with a name.
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,

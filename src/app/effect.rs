@@ -122,7 +122,7 @@ pub struct RunRequest {
     pub common: Common,
     /// Plan to start from, with its number.
     pub hot_start: Option<(u64, PlanRef)>,
-    /// Whether the running one of the same method is told to stop.
+    /// `true` if the running one of the same method is told to stop.
     pub replace: bool,
 }
 
@@ -180,7 +180,7 @@ pub struct ExportJob {
     pub settings: Vec<Setting>,
     /// File or, for formats of several files, folder.
     pub path: PathBuf,
-    /// Whether an existing file may be replaced.
+    /// `true` if an existing file may be replaced.
     pub overwrite: bool,
 }
 

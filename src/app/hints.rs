@@ -14,9 +14,9 @@ pub struct Hint {
     pub keys: &'static str,
     /// One or two words.
     pub label: &'static str,
-    /// Whether it is possible now.
+    /// `true` if it is possible now.
     pub possible: bool,
-    /// Whether it must not be cut.
+    /// `true` if it must not be cut.
     pub keep: bool,
 }
 

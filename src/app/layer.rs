@@ -102,13 +102,13 @@ pub struct CellEdit {
     pub entry: usize,
     /// Number of the newest evaluation asked for; older results are dropped.
     pub key: u64,
-    /// Whether the newest evaluation is still under way.
+    /// `true` if the newest evaluation is still under way.
     pub waiting: bool,
     /// Results for `values`, best first.
     pub previews: Vec<Preview>,
     /// Why the last step was refused.
     pub problem: String,
-    /// Whether the next digit is appended to the entry.
+    /// `true` if the next digit is appended to the entry.
     pub typing: bool,
 }
 
@@ -118,7 +118,7 @@ impl CellEdit {
         self.previews.iter().find_map(|preview| preview.plan.as_ref().ok())
     }
 
-    /// Whether anything was changed.
+    /// Returns `true` if anything was changed.
     pub fn is_changed(&self) -> bool {
         self.values != self.cells.values
     }
@@ -163,7 +163,7 @@ pub struct ExportEdit {
     pub format: usize,
     /// Where to, as typed.
     pub path: TextField,
-    /// Whether the path was typed, so that another format does not change it.
+    /// `true` if the path was typed, so that another format does not change it.
     pub typed: bool,
 }
 
@@ -264,12 +264,12 @@ impl Layer {
 }
 
 impl LayerKind {
-    /// Whether characters are typed into it.
+    /// Returns `true` if characters are typed into it.
     pub const fn types(self) -> bool {
         matches!(self, Self::Help | Self::Palette | Self::EditKnob | Self::Export)
     }
 
-    /// Whether it leaves the panes below visible and lets their keys through.
+    /// Returns `true` if it leaves the panes below visible and lets their keys through.
     pub const fn is_transparent(self) -> bool {
         matches!(self, Self::EditCell)
     }

@@ -70,7 +70,7 @@ impl Log {
         self.entries.len()
     }
 
-    /// Whether nothing was said.
+    /// Returns `true` if nothing was said.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

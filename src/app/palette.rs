@@ -20,11 +20,11 @@ pub struct Line {
     pub help: String,
     /// Its keys.
     pub keys: String,
-    /// Whether it is possible now.
+    /// Possible now, or the reason why not.
     pub possible: Possible,
     /// Positions of `text` that matched, counted in characters.
     pub matches: Vec<u32>,
-    /// Whether the line is a whole command; if not, choosing it types it in.
+    /// `true` if the line is a whole command; if not, choosing it types it in.
     pub complete: bool,
 }
 

@@ -48,7 +48,7 @@ pub struct PaneInfo {
     pub modes: &'static [&'static str],
     /// Name of what `o` lays over it; empty if there is nothing.
     pub overlay: &'static str,
-    /// Whether its axis can be stretched.
+    /// `true` if its axis can be stretched.
     pub zooms: bool,
     /// What `[` and `]` step through; empty if nothing.
     pub steps: &'static str,
@@ -106,7 +106,7 @@ pub struct PaneState {
     pub step: Option<u32>,
     /// Index into [`PaneInfo::modes`].
     pub mode: u8,
-    /// Whether the overlay is on.
+    /// `true` if the overlay is on.
     pub overlay: bool,
 }
 

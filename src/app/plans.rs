@@ -70,7 +70,7 @@ impl PlanEntry {
         self.plan.as_ref().map(|plan| plan.0.header())
     }
 
-    /// Whether it answers what the objective asks.
+    /// Returns `true` if it answers what the objective asks.
     pub fn competes(&self) -> bool {
         self.other_question.is_none()
     }
@@ -124,7 +124,7 @@ impl PlanTable {
         }
     }
 
-    /// Whether `a` is better than `b`: by value, then by tie breaker.
+    /// Returns `true` if `a` is better than `b`: by value, then by tie breaker.
     pub fn better(&self, a: (f64, f64), b: (f64, f64)) -> bool {
         if (a.0 - b.0).abs() <= TIE * b.0.abs() { a.1 < b.1 } else { self.sense.better(a.0, b.0) }
     }
@@ -258,7 +258,7 @@ impl PlanTable {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -3,7 +3,7 @@
 use crate::app::pane::PaneId;
 use crate::app::state::App;
 
-/// Whether something can be done now.
+/// Possibility of an action: yes, or the reason why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Possible {
     /// Yes.
@@ -13,7 +13,7 @@ pub enum Possible {
 }
 
 impl Possible {
-    /// Whether it can be done.
+    /// Returns `true` if it can be done.
     pub const fn is_yes(&self) -> bool {
         matches!(self, Self::Yes)
     }

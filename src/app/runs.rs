@@ -37,7 +37,7 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// Whether it uses or waits for a thread.
+    /// Returns `true` if it uses or waits for a thread.
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Queued | Self::Running | Self::Paused | Self::Stopping)
     }
@@ -52,7 +52,7 @@ pub struct BestSeen {
     pub secondary: f64,
     /// Where it came from.
     pub source: String,
-    /// Whether the plan was built and passed its checker.
+    /// `true` if the plan was built and passed its checker.
     pub checked: bool,
 }
 
@@ -137,7 +137,7 @@ pub struct Run {
     pub lines: VecDeque<SolverLine>,
     /// When it was told to stop, seconds of the run's clock.
     pub stop_asked_s: Option<f64>,
-    /// Whether a person was told that it takes long to stop.
+    /// `true` if a person was told that it takes long to stop.
     pub stops_late: bool,
     /// Newest generation figures.
     pub generation: Option<GenerationStats>,
@@ -165,7 +165,7 @@ pub struct Run {
     pub markers: Vec<Marker>,
     /// How it ended.
     pub done: Option<Done>,
-    /// Whether it is replayed from a saved session.
+    /// `true` if it is replayed from a saved session.
     pub replayed: bool,
 }
 
@@ -444,7 +444,7 @@ impl Run {
         }
     }
 
-    /// Whether it searches a tree or a list of vectors, or makes a model to search one.
+    /// Returns `true` if it searches a tree or a list of vectors, or makes a model to search one.
     pub fn searches(&self) -> bool {
         self.solver.is_some()
             || self.bounds.total() + self.partial_bounds.total() > 0
@@ -463,7 +463,7 @@ impl Run {
         self.stop_asked_s.get_or_insert(at_s);
     }
 
-    /// Whether it goes through generations.
+    /// Returns `true` if it goes through generations.
     pub const fn evolves(&self) -> bool {
         self.generation.is_some()
     }
@@ -523,13 +523,13 @@ impl RunTable {
         self.runs.iter().filter(|run| run.state.is_active())
     }
 
-    /// Whether something works, waits or stops.
+    /// Returns `true` if something works, waits or stops.
     pub fn is_busy(&self) -> bool {
         self.active().next().is_some()
     }
 
-    /// The newest run of each method: those that work first, then those that are paused, wait, work elsewhere and ended,
-    /// each in the order of the first start of their methods. What the strip shows.
+    /// The newest run of each method: those that work first, then those that are paused, wait, work elsewhere and
+    /// ended, each in the order of the first start of their methods. What the strip shows.
     pub fn newest(&self) -> Vec<&Run> {
         let mut newest: Vec<&Run> = Vec::new();
         for run in &self.runs {
@@ -561,7 +561,7 @@ impl RunTable {
         self.runs.len()
     }
 
-    /// Whether nothing was ever started.
+    /// Returns `true` if nothing was ever started.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }

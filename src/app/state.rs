@@ -48,7 +48,7 @@ pub struct Look {
     pub glyphs: GlyphSet,
     /// All of it as styles.
     pub theme: Theme,
-    /// Whether the mouse is captured.
+    /// `true` if the mouse is captured.
     pub mouse: bool,
 }
 
@@ -96,9 +96,9 @@ pub struct Focus {
     pub pane: PaneId,
     /// The pane of the kind that is drawn large.
     pub large: PaneId,
-    /// Whether the large pane stays when the focus moves.
+    /// `true` if the large pane stays when the focus moves.
     pub pinned: bool,
-    /// Whether the focused pane has the whole screen.
+    /// `true` if the focused pane has the whole screen.
     pub zoomed: bool,
     /// Columns added to the side bar.
     pub side: i16,
@@ -118,7 +118,7 @@ pub struct Dirty {
 }
 
 impl Dirty {
-    /// Whether a frame is needed.
+    /// Returns `true` if a frame is needed.
     pub fn any(&self) -> bool {
         self.frame || self.clock || !self.panes.is_empty()
     }
@@ -209,7 +209,7 @@ pub struct AppOptions {
     pub threads: (usize, usize),
     /// Folder that file names are relative to.
     pub folder: PathBuf,
-    /// Whether the title of the terminal is set.
+    /// `true` if the title of the terminal is set.
     pub title: bool,
 }
 
@@ -248,15 +248,15 @@ pub struct App {
     pub layers: Vec<Layer>,
     /// Keys that wait for another one.
     pub pending: Vec<Key>,
-    /// Whether the keys that may follow are shown.
+    /// `true` if the keys that may follow are shown.
     pub menu: bool,
-    /// Whether the display is frozen; then `held` is how far it is behind.
+    /// `true` if the display is frozen; then `held` is how far it is behind.
     pub frozen: bool,
     /// Events that came while the display was frozen.
     pub held: VecDeque<Heard>,
     /// Events merged and dropped because the screen was slower than the runs.
     pub lost: (u64, u64),
-    /// Whether a change solves by itself.
+    /// `true` if a change solves by itself.
     pub auto: bool,
     /// Latest moment the state knows of.
     pub now: Instant,
@@ -266,7 +266,7 @@ pub struct App {
     pub drawn: Drawn,
     /// Bindings.
     pub keymap: Keymap,
-    /// Whether the program is about to end.
+    /// `true` if the program is about to end.
     pub leaving: bool,
     pub(crate) began: Instant,
     pub(crate) heard_at: BTreeMap<RunId, Instant>,
@@ -467,7 +467,7 @@ impl App {
             .reduce(|best, bound| if sense.better(best, bound) { bound } else { best })
     }
 
-    /// Whether the key that pauses would resume: something is paused and nothing of what is meant works.
+    /// Returns `true` if the key that pauses would resume: something is paused and nothing of what is meant works.
     pub fn would_resume(&self) -> bool {
         let meant = self.meant_runs();
         let any = |state| meant.iter().any(|run| run.state == state);
@@ -479,7 +479,7 @@ impl App {
         self.work.as_ref()?.row_named(name)?.value
     }
 
-    /// Whether the plan shown is of another scenario than the one set now.
+    /// Returns `true` if the plan shown is of another scenario than the one set now.
     pub fn is_stale(&self) -> bool {
         self.plans.shown().is_some_and(|shown| self.is_of_another_scenario(shown))
     }

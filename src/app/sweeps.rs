@@ -34,7 +34,7 @@ pub enum SweepState {
 }
 
 impl SweepState {
-    /// Whether it still works.
+    /// Returns `true` if it still works.
     pub const fn is_active(&self) -> bool {
         matches!(self, Self::Running | Self::Stopping)
     }
@@ -88,7 +88,7 @@ impl SweepRun {
         value * self.sweep.method_names().count() + method + 1
     }
 
-    /// Whether it is about this scenario, apart from the knob that it turns.
+    /// Returns `true` if it is about this scenario, apart from the knob that it turns.
     pub fn fits(&self, scenario: &AnyScenario) -> bool {
         let Some((axis, (value, about))) = self.axis().zip(self.about.as_ref()) else { return false };
         let now = match (axis.turns, axis.values.get(*value)) {
@@ -139,7 +139,7 @@ impl SweepTable {
         self.list.iter().find(|run| run.state.is_active())
     }
 
-    /// Whether one works.
+    /// Returns `true` if one works.
     pub fn is_busy(&self) -> bool {
         self.active().is_some()
     }

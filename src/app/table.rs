@@ -77,7 +77,7 @@ pub struct ActionInfo {
     pub group: TableGroup,
     /// Importance for the footer: 0 is never shown, 9 comes first, 10 is never cut.
     pub weight: u8,
-    /// Whether it is possible now, and why not.
+    /// Tells if it is possible now, and if not, the reason.
     pub possible: fn(&App) -> Possible,
     /// The command.
     pub make: Make,
@@ -118,7 +118,7 @@ impl ActionInfo {
         self
     }
 
-    /// Whether it belongs to a layer.
+    /// Returns `true` if it belongs to a layer.
     pub const fn layers(&self) -> &'static [LayerKind] {
         match self.place {
             TablePlace::Layers(kinds) => kinds,

@@ -86,7 +86,7 @@ pub struct FormRow {
 }
 
 impl FormRow {
-    /// Whether it differs from the newest solve.
+    /// Returns `true` if it differs from the newest solve.
     pub const fn changed(&self) -> bool {
         self.was.is_some()
     }
@@ -492,12 +492,12 @@ impl Work {
         true
     }
 
-    /// Whether there is a change to take back.
+    /// Returns `true` if there is a change to take back.
     pub fn can_undo(&self) -> bool {
         !self.undo.is_empty()
     }
 
-    /// Whether there is a change to make again.
+    /// Returns `true` if there is a change to make again.
     pub fn can_redo(&self) -> bool {
         !self.redo.is_empty()
     }

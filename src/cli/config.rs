@@ -47,7 +47,7 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
-    /// Whether to use colour.
+    /// Use of colour.
     pub color: When,
     /// Family of colours.
     pub theme: PaletteName,
@@ -55,7 +55,7 @@ pub struct Ui {
     pub background: Option<BackgroundName>,
     /// Characters to draw with; chosen by locale and terminal if nothing is said.
     pub glyphs: Option<GlyphName>,
-    /// Whether the workbench listens to the mouse.
+    /// `true` if the workbench listens to the mouse.
     pub mouse: bool,
 }
 

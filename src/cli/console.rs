@@ -25,8 +25,8 @@ pub struct Console {
 }
 
 impl Console {
-    /// Takes copies of both descriptors. `out_is_closed` tells that the caller closed standard output; Rust's runtime has
-    /// put `/dev/null` in its place.
+    /// Takes copies of both descriptors. `out_is_closed` tells that the caller closed standard output; Rust's runtime
+    /// has put `/dev/null` in its place.
     ///
     /// # Errors
     /// If the process has no descriptors left.
@@ -79,12 +79,12 @@ impl Console {
         self.out.get_ref().try_clone()
     }
 
-    /// Whether standard output is a terminal.
+    /// Returns `true` if standard output is a terminal.
     pub fn out_is_terminal(&self) -> bool {
         self.out.get_ref().is_terminal()
     }
 
-    /// Whether standard error is a terminal.
+    /// Returns `true` if standard error is a terminal.
     pub fn err_is_terminal(&self) -> bool {
         self.err.is_terminal()
     }
@@ -95,12 +95,12 @@ impl Console {
         (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
     }
 
-    /// Whether help may be coloured.
+    /// Returns `true` if help may be coloured.
     pub fn out_shows_colour(&self) -> bool {
         self.out_is_terminal() && colour_is_welcome()
     }
 
-    /// Whether messages may be coloured.
+    /// Returns `true` if messages may be coloured.
     pub fn err_shows_colour(&self) -> bool {
         self.err_is_terminal() && colour_is_welcome()
     }

@@ -43,7 +43,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<Setting>,
 
-    /// File to write, or a folder for files with their usual names; `out/` creates the folder [default: standard output]
+    /// File to write, or a folder for files with their usual names; `out/` creates the folder [default: standard
+    /// output]
     #[arg(short, long, value_name = "FILE|DIR", value_hint = ValueHint::AnyPath)]
     output: Option<PathBuf>,
 
@@ -127,7 +128,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// Whether a path is that of a folder: one that is there, or one that is written as such.
+/// Returns `true` if a path is that of a folder: one that is there, or one that is written as such.
 fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }

@@ -26,7 +26,7 @@ pub enum Target {
 pub struct FileTarget {
     path: PathBuf,
     overwrite: Overwrite,
-    /// Whether it is a pipe or device, which takes everything that is written one after the other.
+    /// `true` if it is a pipe or device, which takes everything that is written one after the other.
     stream: bool,
 }
 
@@ -34,8 +34,8 @@ impl Target {
     /// Finds out whether `path` can be written before anything else is done; `None` and `-` are standard output.
     ///
     /// # Errors
-    /// Why it cannot: it exists and is to be kept, it is a folder, its folder is missing or write-protected; standard output
-    /// is closed.
+    /// Why it cannot: it exists and is to be kept, it is a folder, its folder is missing or write-protected; standard
+    /// output is closed.
     pub fn prepare(path: Option<&Path>, force: bool, console: &Console) -> Result<Self, Problem> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => FileTarget::prepare(path, force).map(Self::File),
@@ -48,7 +48,7 @@ impl Target {
         }
     }
 
-    /// Whether writing may wait for a reader: standard output and pipes, other than files.
+    /// Returns `true` if writing may wait for a reader: standard output and pipes, other than files.
     pub const fn may_wait(&self) -> bool {
         match self {
             Self::Stdout => true,
@@ -99,7 +99,7 @@ impl FileTarget {
         Ok(Self { path: path.to_owned(), overwrite, stream })
     }
 
-    /// Whether it is a pipe or device, which takes everything that is written one after the other.
+    /// Returns `true` if it is a pipe or device, which takes everything that is written one after the other.
     pub const fn is_stream(&self) -> bool {
         self.stream
     }

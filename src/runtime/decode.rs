@@ -49,7 +49,7 @@ impl Decoder {
         self.advance(out);
     }
 
-    /// Whether the buffer holds the beginning of something, such as a single Escape.
+    /// Returns `true` if the buffer holds the beginning of something, such as a single Escape.
     pub const fn is_waiting(&self) -> bool {
         !self.buffer.is_empty() && self.paste.is_none()
     }

@@ -39,7 +39,7 @@ impl Frames {
         Self { event_gap, hidden: false, last: None, due: None }
     }
 
-    /// Whether the window lost the focus: then events are drawn less often.
+    /// Returns `true` if the window lost the focus: then events are drawn less often.
     pub const fn hide(&mut self, hidden: bool) {
         self.hidden = hidden;
     }
@@ -61,7 +61,7 @@ impl Frames {
         self.due
     }
 
-    /// Whether a frame is to be drawn now.
+    /// Returns `true` if a frame is to be drawn now.
     pub fn is_due(&self, now: Instant) -> bool {
         self.due.is_some_and(|due| now >= due)
     }

@@ -54,7 +54,7 @@ pub struct Bundle {
     pub following: Option<Following>,
     /// Writes the session; `None` only if the system has no thread for it.
     pub writer: Option<SessionWriter>,
-    /// Whether the session was made just now and is worth nothing until something happens in it.
+    /// `true` if the session was made just now and is worth nothing until something happens in it.
     pub fresh: bool,
 }
 

@@ -157,8 +157,8 @@ impl OpenScenario {
         }
     }
 
-    /// Solves the cells of a sweep on a thread of its own, beside the runs and with half of their threads. Its points go
-    /// to the loop.
+    /// Solves the cells of a sweep on a thread of its own, beside the runs and with half of their threads. Its points
+    /// go to the loop.
     ///
     /// # Errors
     /// If no thread can be started.
@@ -401,7 +401,7 @@ impl std::fmt::Debug for OpenScenario {
 pub struct Closed {
     /// Where everything is; `None` if there was nothing to keep.
     pub ending: Option<Ending>,
-    /// Whether all runs ended in time.
+    /// `true` if all runs ended in time.
     pub stopped: bool,
 }
 

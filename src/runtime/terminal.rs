@@ -142,7 +142,7 @@ impl Screen {
         self.repaint = true;
     }
 
-    /// Whether frames are bracketed, so that the terminal shows each as a whole.
+    /// Returns `true` if frames are bracketed, so that the terminal shows each as a whole.
     pub const fn bracket_frames(&mut self, sync: bool) {
         self.sync = sync;
     }

@@ -108,7 +108,7 @@ pub struct Headline {
     pub bound: Option<f64>,
     /// Figures that its kind declares.
     pub declared: &'static [MetricInfo],
-    /// Whether it is the preview of an edit.
+    /// `true` if it is the preview of an edit.
     pub preview: bool,
 }
 
@@ -201,7 +201,8 @@ impl Gap {
         format!("{} %", open_percent(self.share, if self.share < 0.0995 { 2 } else { 1 }))
     }
 
-    /// `2.1 % of ideal comm.`: the same difference beside the yardstick of the kind; `None` if the plan does not know it.
+    /// `2.1 % of ideal comm.`: the same difference beside the yardstick of the kind; `None` if the plan does not know
+    /// it.
     pub fn second(self) -> Option<String> {
         self.second.map(|(share, name)| format!("{} % {name}", open_percent(share, 1)))
     }

@@ -31,9 +31,10 @@
 //! +--------------------------------------------------------------------------+---------------+
 //! ```
 //!
-//! The numbers are the homes of the panes; a kind may give its panes other homes than their numbers. A pane that gets the focus takes the large place and the pane whose home
-//! it is takes the place that became free, so that all others stay where they are. In the wide form only a pane
-//! without a home moves. Two blank columns lie between panes, one blank row above a title.
+//! The numbers are the homes of the panes; a kind may give its panes other homes than their numbers. A pane that gets
+//! the focus takes the large place and the pane whose home it is takes the place that became free, so that all others
+//! stay where they are. In the wide form only a pane without a home moves. Two blank columns lie between panes, one
+//! blank row above a title.
 
 use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;
@@ -74,9 +75,9 @@ pub struct Placed {
     pub pane: PaneId,
     /// Where, title included.
     pub area: Rect,
-    /// Whether it has room for details.
+    /// `true` if it has room for details.
     pub large: bool,
-    /// Whether it lies over the others in a frame.
+    /// `true` if it lies over the others in a frame.
     pub popup: bool,
 }
 

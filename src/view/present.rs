@@ -83,9 +83,9 @@ pub struct PaneInput<'a> {
     pub info: &'static PaneInfo,
     /// What a person did to it.
     pub state: PaneState,
-    /// Whether it has the focus.
+    /// `true` if it has the focus.
     pub focused: bool,
-    /// Whether it is the large one, with room for details.
+    /// `true` if it is the large one, with room for details.
     pub large: bool,
 }
 

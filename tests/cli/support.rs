@@ -156,7 +156,7 @@ impl Ran {
     }
 }
 
-/// Whether a file is there.
+/// Returns `true` if a file is there.
 pub fn exists(path: &Path) -> bool {
     path.exists()
 }

@@ -273,7 +273,7 @@ pub struct Ended {
     pub code: u32,
     /// What is on the terminal afterwards.
     pub view: View,
-    /// Whether the terminal treats input and output as before.
+    /// `true` if the terminal treats input and output as before.
     pub restored: bool,
 }
 
@@ -449,7 +449,7 @@ impl Terminal {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Whether the terminal treats input and output as before the program came.
+    /// Returns `true` if the terminal treats input and output as before the program came.
     pub fn is_restored(&self) -> bool {
         mode(self.line.as_ref().unwrap().master.as_ref()) == self.mode_before
     }

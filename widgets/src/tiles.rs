@@ -131,7 +131,7 @@ impl<'a> Tiles<'a> {
         self
     }
 
-    /// Whether headings are drawn: groups stay apart without them.
+    /// Returns `true` if headings are drawn: groups stay apart without them.
     #[must_use]
     pub const fn headings(mut self, headings: bool) -> Self {
         self.headings = headings;
@@ -170,7 +170,7 @@ impl<'a> Tiles<'a> {
         places.left + column as i32 * places.pitch + (column / self.group_size()) as i32 * places.gap
     }
 
-    /// Whether all columns fit into a width.
+    /// Returns `true` if all columns fit into a width.
     pub fn fits(&self, width: u16) -> bool {
         let places = self.places(i32::from(width));
         self.columns == 0 || self.x_of(self.columns - 1, places) + places.pitch <= i32::from(width)

@@ -51,7 +51,7 @@ impl Deadline {
         Self { ends: Instant::now().checked_add(limit).map(|at| (at, limit)) }
     }
 
-    /// Whether the time is over.
+    /// Returns `true` if the time is over.
     pub fn is_over(self) -> bool {
         self.ends.is_some_and(|(at, _)| Instant::now() >= at)
     }

@@ -31,7 +31,7 @@ pub const TIE: f64 = 1e-12;
 pub struct HotStart<K: Kind> {
     /// The plan.
     pub plan: Arc<Checked<K>>,
-    /// Whether it is for this very scenario; otherwise [`Kind::carry`] makes it fit.
+    /// `true` if it is for this very scenario; otherwise [`Kind::carry`] makes it fit.
     pub same_scenario: bool,
 }
 

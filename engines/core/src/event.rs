@@ -1,6 +1,7 @@
 //! What a run says while it works. One schema for the run log, `--progress json` and the screen.
 //!
-//! Written as `{"schema": "lightbay.event/1", "run": 1, "method": "…", "seq": 4, "elapsed_s": 0.1, "event": "bound", …}`.
+//! Written as `{"schema": "lightbay.event/1", "run": 1, "method": "…", "seq": 4, "elapsed_s": 0.1, "event": "bound",
+//! …}`.
 
 use crate::checked::{SharedPlan, Violation};
 use crate::param::{Effect, ParamValue, Params};
@@ -121,7 +122,7 @@ pub enum EventBody {
 }
 
 impl EventBody {
-    /// Whether only the newest of its sort matters, so that a slow reader may miss some.
+    /// Returns `true` if only the newest of its sort matters, so that a slow reader may miss some.
     pub const fn is_progress(&self) -> bool {
         matches!(self, Self::Bound(_) | Self::Solver(_) | Self::Generation(_) | Self::Series(_))
     }
@@ -162,7 +163,7 @@ pub struct Incumbent {
     pub secondary: f64,
     /// Where it came from: `hot start`, `crossover`, `vector 17`, …
     pub source: String,
-    /// Whether the plan was built and passed its checker; otherwise "not yet checked".
+    /// `true` if the plan was built and passed its checker; otherwise "not yet checked".
     pub checked: bool,
     /// Figures of the checked plan.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -324,7 +325,7 @@ pub struct Offer {
     pub value: f64,
     /// Objective it has here, if it was evaluated.
     pub here: Option<f64>,
-    /// Whether it became the incumbent.
+    /// `true` if it became the incumbent.
     pub taken: bool,
 }
 

@@ -10,8 +10,8 @@ pub struct CircuitMatrix {
     pub pods: Vec<String>,
     /// Optical ports of each pod.
     pub ports_per_pod: Vec<u32>,
-    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits of a pod
-    /// to itself are not among them.
+    /// Bidirectional circuits as `(pod, pod, count)` with the smaller pod first, sorted, each pair once. Circuits of a
+    /// pod to itself are not among them.
     pub circuits: Vec<(u32, u32, u32)>,
     /// Switch and ports of every circuit, if the plan says them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -34,7 +34,7 @@ pub struct CircuitPlaces {
     pub circuits: Vec<PlacedCircuit>,
     /// Ports that are out of order.
     pub failed_ports: Vec<PlacedPort>,
-    /// Whether the ports are joined to the switches for good, so that the circuits can be nowhere else.
+    /// `true` if the ports are joined to the switches for good, so that the circuits can be nowhere else.
     pub fixed: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct PlacedPort {
     pub switch: u32,
     /// The pod.
     pub pod: u32,
-    /// Whether it is on side B.
+    /// `true` if it is on side B.
     pub side_b: bool,
     /// Its index on that side of the switch, from 0.
     pub port: u32,

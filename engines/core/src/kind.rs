@@ -28,7 +28,7 @@ pub enum Sense {
 }
 
 impl Sense {
-    /// Whether `a` is better than `b`.
+    /// Returns `true` if `a` is better than `b`.
     pub fn better(self, a: f64, b: f64) -> bool {
         match self {
             Self::Min => a < b,
@@ -98,12 +98,12 @@ impl Depth {
     /// Everything, however long it takes.
     pub const EXACT: Self = Self::Exact(Deadline::NEVER);
 
-    /// Whether to do what may take long.
+    /// Returns `true` if what may take long is to be done.
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::Exact(_))
     }
 
-    /// Whether the time for what may take long is over; always without it.
+    /// Returns `true` if the time for what may take long is over; always without it.
     pub fn is_over(self) -> bool {
         match self {
             Self::Usual => true,
@@ -188,8 +188,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// The knobs of a scenario (those of any scenario of the kind if none is given), also those that cannot act on it.
     fn knobs(scenario: Option<&Self::Scenario>) -> Vec<ParamInfo>;
 
-    /// Knobs of the kind that cannot act on a scenario: `path` is the name of the knob, the text says why and what to do.
-    /// Nobody may set them, vary them or show them as if they were used.
+    /// Knobs of the kind that cannot act on a scenario: `path` is the name of the knob, the text says why and what to
+    /// do. Nobody may set them, vary them or show them as if they were used.
     fn idle(_scenario: &Self::Scenario) -> Vec<Problem> {
         Vec::new()
     }

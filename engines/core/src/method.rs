@@ -17,9 +17,9 @@ pub struct MethodInfo {
     pub name: &'static str,
     /// One sentence on what it does.
     pub help: &'static str,
-    /// Whether it can prove a bound.
+    /// `true` if it can prove a bound.
     pub proves: bool,
-    /// Whether it can start from a plan and take better plans from other runs.
+    /// `true` if it can start from a plan and take better plans from other runs.
     pub hot_start: bool,
     /// Its own knobs (limits, seed and threads are common to all).
     pub params: Vec<ParamInfo>,

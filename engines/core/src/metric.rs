@@ -24,12 +24,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether plans that differ in such a figure are better and worse.
+    /// Returns `true` if plans that differ in such a figure are better and worse.
     pub const fn is_judged(self) -> bool {
         matches!(self, Self::Result | Self::Restated)
     }
 
-    /// Whether it counts when plans are ranked.
+    /// Returns `true` if it counts when plans are ranked.
     pub const fn counts(self) -> bool {
         matches!(self, Self::Result)
     }

@@ -124,7 +124,7 @@ pub mod not_reproducible {
     /// Its run was going on when it was written.
     pub const UNFINISHED: &str = "its run was not over";
 
-    /// Whether a sentence says that something ended the run before its method did.
+    /// Returns `true` if a sentence says that something ended the run before its method did.
     pub fn is_cut_off(because: &str) -> bool {
         [CLOCK, PERSON, SIGNAL, CUT_SHORT, FAILURE].contains(&because)
     }
@@ -151,7 +151,7 @@ pub struct Provenance {
     /// The plan it was started from, in words.
     #[serde(default)]
     pub hot_start: Option<String>,
-    /// Whether the same scenario, parameters and seed give the same plan again.
+    /// `true` if the same scenario, parameters and seed give the same plan again.
     #[serde(default)]
     pub reproducible: bool,
     /// Why not, if not.

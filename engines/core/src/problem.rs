@@ -6,7 +6,8 @@ use std::fmt;
 /// One thing wrong with an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: a path of keys (`job.run.tp`, `tasks[3].flows`), a line (`line 12, column 4`), or empty for the whole input.
+    /// Where: a path of keys (`job.run.tp`, `tasks[3].flows`), a line (`line 12, column 4`), or empty for the whole
+    /// input.
     pub path: String,
     /// What is wrong, with the value, in one sentence without a full stop.
     pub message: String,
@@ -119,7 +120,7 @@ impl Problems {
         self.total
     }
 
-    /// Whether nothing is wrong.
+    /// Returns `true` if nothing is wrong.
     pub const fn is_empty(&self) -> bool {
         self.total == 0
     }
@@ -157,8 +158,8 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Whether a character changes what a terminal does or how the text around it looks: control characters, bidirectional
-/// overrides, separators of lines, and characters without width.
+/// Returns `true` if a character changes what a terminal does or how the text around it looks: control characters,
+/// bidirectional overrides, separators of lines, and characters without width.
 pub const fn is_deceptive(sign: char) -> bool {
     matches!(
         sign,

@@ -69,8 +69,8 @@ impl Content {
         &self.bytes
     }
 
-    /// Parses it like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost object. What they hold
-    /// takes no memory, and keys given twice inside are not found.
+    /// Parses it like [`Self::json`], with `null` for the values of the keys `left_out` of the outermost object. What
+    /// they hold takes no memory, and keys given twice inside are not found.
     ///
     /// # Errors
     /// Like [`parse_json`].
@@ -124,8 +124,8 @@ fn larger(what: &str, limit: u64) -> Problem {
     )
 }
 
-/// Parses JSON. Refused are nesting beyond 128 levels, keys that an object has twice, and trees that take more memory than
-/// 192 MiB and 24 times the text.
+/// Parses JSON. Refused are nesting beyond 128 levels, keys that an object has twice, and trees that take more memory
+/// than 192 MiB and 24 times the text.
 ///
 /// # Errors
 /// A [`Problem`] with line and column, or with the paths of the keys.
@@ -203,7 +203,7 @@ impl<'v> Fields<'v> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Whether the key is there (also as `null`).
+    /// Returns `true` if the key is there (also as `null`).
     pub fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }

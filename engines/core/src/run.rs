@@ -114,7 +114,7 @@ pub struct Request<K: Kind> {
     pub gap: Option<f64>,
     /// A plan to start from, of this or a similar scenario.
     pub hot_start: Option<SharedPlan>,
-    /// Whether the method can prove (from its description).
+    /// `true` if the method can prove (from its description).
     pub proves: bool,
 }
 
@@ -133,9 +133,9 @@ pub trait Job: Send {
     fn method(&self) -> &str;
     /// SHA-256 of the scenario: runs with the same value offer each other their best.
     fn scenario_sha256(&self) -> &str;
-    /// Whether its plans answer the question of the objective, so that other runs may take them.
+    /// Returns `true` if its plans answer the question of the objective, so that other runs may take them.
     fn competes(&self) -> bool;
-    /// Whether it begins with what is known, a plan and bounds of other runs.
+    /// Returns `true` if it begins with what is known, a plan and bounds of other runs.
     fn is_warm(&self) -> bool;
     /// Time limit and gap to begin with.
     fn limits(&self) -> (Option<f64>, Option<f64>);

@@ -42,7 +42,8 @@ pub struct CrossconnectScenario {
     /// What is set on the switches now.
     pub installed: Installed,
     /// The wanted circuits at their switch and ports, if they are given port by port: nothing is left to choose but the
-    /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can have.
+    /// order of the changes. They are those of `logical_circuits`, and circuits of a pod to itself, which only they can
+    /// have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placed: Vec<Placed>,
     /// Ports that are out of order.
@@ -165,8 +166,8 @@ pub struct Rollout {
     pub min_pair_share: f64,
 }
 
-/// The family of random instances: a random decomposition is installed, and degree-preserving exchanges touch a share of
-/// the circuits.
+/// The family of random instances: a random decomposition is installed, and degree-preserving exchanges touch a share
+/// of the circuits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Family {
     /// Circuits that the exchanges touch, per cent; 100 draws an independent new topology.
@@ -182,7 +183,7 @@ impl Default for Rollout {
 }
 
 impl Rollout {
-    /// Whether nothing is limited.
+    /// Returns `true` if nothing is limited.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -234,13 +235,13 @@ impl CrossconnectScenario {
         (0..self.logical_circuits.len()).map(|pod| self.degree(pod)).sum::<u64>() / 2
     }
 
-    /// Whether the wanted circuits are given port by port.
+    /// Returns `true` if the wanted circuits are given port by port.
     pub fn is_placed(&self) -> bool {
         !self.placed.is_empty()
     }
 
-    /// Wanted circuits of every pair of pods that has any, smaller pod first; a pod to itself only if circuits are given
-    /// port by port.
+    /// Wanted circuits of every pair of pods that has any, smaller pod first; a pod to itself only if circuits are
+    /// given port by port.
     pub fn wanted_pairs(&self) -> BTreeMap<(u32, u32), u32> {
         let mut pairs = BTreeMap::new();
         for (i, row) in self.logical_circuits.iter().enumerate() {
@@ -264,7 +265,7 @@ impl CrossconnectScenario {
             .flat_map(|ocs| ocs.cross_connects.iter().map(move |&circuit| (ocs.ocs_id, circuit)))
     }
 
-    /// Whether every pod has the same ports on all switches: the condition under which halving cannot fail.
+    /// Returns `true` if every pod has the same ports on all switches: the condition under which halving cannot fail.
     pub fn is_uniform(&self) -> bool {
         let even = |row: &Vec<u32>| row.windows(2).all(|pair| pair[0] == pair[1]);
         self.failed_ports.is_empty() && self.ports_a.iter().all(even) && self.ports_b.iter().all(even)

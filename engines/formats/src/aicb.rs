@@ -67,7 +67,7 @@ impl Content {
 pub struct AicbInput {
     /// As the user wrote it.
     pub name: String,
-    /// Whether it was gzip-compressed.
+    /// `true` if it was gzip-compressed.
     pub compressed: bool,
     /// What it holds.
     pub content: Content,

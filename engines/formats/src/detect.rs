@@ -192,7 +192,7 @@ impl Format {
 pub struct Opened<'a> {
     /// What it holds.
     pub format: Format,
-    /// Whether it was gzip-compressed.
+    /// `true` if it was gzip-compressed.
     pub compressed: bool,
     /// The whole content.
     pub reader: Box<dyn BufRead + 'a>,

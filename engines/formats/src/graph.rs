@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub struct Attribute {
     /// Name, with unit.
     pub name: &'static str,
-    /// Whether values are whole numbers, numbers or text.
+    /// Type of the values: whole numbers, numbers or text.
     pub sort: Sort,
 }
 
@@ -29,7 +29,7 @@ pub enum Sort {
 pub struct Graph {
     /// Name.
     pub name: String,
-    /// Whether edges lead from the first end to the second.
+    /// `true` if edges lead from the first end to the second.
     pub directed: bool,
     /// Attributes of nodes.
     pub node_attributes: Vec<Attribute>,
@@ -43,8 +43,8 @@ pub struct Graph {
     pub drawing: Vec<(&'static str, &'static str)>,
 }
 
-/// Text as it may stand in XML, attributes included. Control characters, which XML does not allow however they are written,
-/// become `\u{..}`.
+/// Text as it may stand in XML, attributes included. Control characters, which XML does not allow however they are
+/// written, become `\u{..}`.
 pub(crate) fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for sign in printable(text).chars() {

@@ -28,7 +28,7 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// An input after decompression.
 pub struct Content<'a> {
-    /// Whether it was gzip-compressed.
+    /// `true` if it was gzip-compressed.
     pub compressed: bool,
     /// The plain content; reading more than the cap is an error of kind `FileTooLarge`.
     pub reader: Box<dyn BufRead + 'a>,

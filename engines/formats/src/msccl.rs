@@ -100,7 +100,7 @@ pub struct Step {
     pub destination: BufferPlace,
     /// Thread block and step of the same rank that must be done first.
     pub after: Option<(u32, u32)>,
-    /// Whether another step waits for it.
+    /// `true` if another step waits for it.
     pub awaited: bool,
 }
 
@@ -141,7 +141,7 @@ pub struct Algorithm {
     pub protocol: Protocol,
     /// Chunks of the whole buffer of a rank.
     pub chunks_per_loop: u32,
-    /// Whether input and output are one buffer.
+    /// `true` if input and output are one buffer.
     pub in_place: bool,
     /// Smallest buffer it is used for.
     pub min_bytes: u64,

@@ -51,17 +51,17 @@ impl Dialect {
         }
     }
 
-    /// Whether the program leaves columns at zero out of its file.
+    /// Returns `true` if the program leaves columns at zero out of its file.
     pub const fn omits_zeros(self) -> bool {
         matches!(self, Self::HighsSparse | Self::Scip | Self::Cbc)
     }
 
-    /// Whether values are cut to six digits.
+    /// Returns `true` if values are cut to six digits.
     pub const fn coarse(self) -> bool {
         matches!(self, Self::HighsPretty)
     }
 
-    /// Whether rows may stand among the columns without a heading of their own.
+    /// Returns `true` if rows may stand among the columns without a heading of their own.
     pub const fn mixes_rows(self) -> bool {
         matches!(self, Self::Cbc)
     }

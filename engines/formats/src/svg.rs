@@ -60,9 +60,9 @@ fn paint(fill: Fill) -> String {
 pub struct Stroke {
     /// Width; 0 for none.
     pub width: f64,
-    /// Whether it is dashed.
+    /// `true` if it is dashed.
     pub dashed: bool,
-    /// Whether it is grey, not black.
+    /// `true` if it is grey, not black.
     pub faint: bool,
 }
 
@@ -111,7 +111,7 @@ pub struct Font {
     pub size: f64,
     /// Where it stands at its point.
     pub anchor: Anchor,
-    /// Whether it is bold.
+    /// `true` if it is bold.
     pub bold: bool,
 }
 

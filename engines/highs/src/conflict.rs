@@ -45,9 +45,9 @@ pub struct Conflict {
     pub rows: Vec<Party>,
     /// The columns whose bounds take part.
     pub columns: Vec<Party>,
-    /// Whether the linear relaxation is in conflict already; otherwise it needs that some columns are whole.
+    /// `true` if the linear relaxation is in conflict already; otherwise it needs that some columns are whole.
     pub relaxed: bool,
-    /// Whether nothing can be left out.
+    /// `true` if nothing can be left out.
     pub minimal: bool,
 }
 

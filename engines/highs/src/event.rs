@@ -94,7 +94,7 @@ pub enum SolverEvent {
     Silent(f64),
 }
 
-/// Whether to go on.
+/// Answer of a listener: go on or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
@@ -103,8 +103,8 @@ pub enum Flow {
     Stop,
 }
 
-/// A listener to a solve: the low-level hook of the solver. Called on the thread that called the solver; must not block for
-/// long. Searches use [`crate::listener::RunListener`], methods [`crate::solve::run`].
+/// A listener to a solve: the low-level hook of the solver. Called on the thread that called the solver; must not block
+/// for long. Searches use [`crate::listener::RunListener`], methods [`crate::solve::run`].
 pub trait SolverListener {
     /// Hears an event. `Stop` ends the run with [`crate::solution::Status::Interrupted`].
     fn event(&mut self, event: &SolverEvent) -> Flow;
@@ -114,8 +114,8 @@ pub trait SolverListener {
         Flow::Continue
     }
 
-    /// Whether the next call may block because somebody paused the run. A helper process then stands still until
-    /// that call has returned.
+    /// Returns `true` if the next call may block because somebody paused the run. A helper process then stands still
+    /// until that call has returned.
     fn pausing(&mut self) -> bool {
         false
     }

@@ -29,7 +29,7 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked.
+    /// Returns `true` if it was asked.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -24,10 +24,10 @@ pub enum Line {
     SolvingLp,
     /// A restricted problem is solved to complete the start.
     Completing {
-        /// Whether it is a linear program: all whole values were given.
+        /// `true` if it is a linear program: all whole values were given.
         linear: bool,
     },
-    /// Whether the start, completed or not, is feasible, and its objective.
+    /// `true` if the start, completed or not, is feasible, and its objective.
     StartIs(bool, f64),
     /// The start cannot be completed.
     StartUseless,

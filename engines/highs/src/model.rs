@@ -63,7 +63,7 @@ pub struct Quadratic {
 pub struct Model {
     /// Name, for files and messages.
     pub name: String,
-    /// Whether the objective is to be as large as possible.
+    /// `true` if the objective is to be as large as possible.
     pub maximise: bool,
     /// Constant of the objective.
     pub offset: f64,
@@ -117,7 +117,7 @@ pub struct Broken {
     pub lower: f64,
     /// The most that is allowed.
     pub upper: f64,
-    /// Whether the value ought to be whole and is not.
+    /// `true` if the value ought to be whole and is not.
     pub fractional: bool,
 }
 
@@ -277,7 +277,7 @@ impl Model {
         self.row_lower.len()
     }
 
-    /// Whether some column must be whole or zero: whether a tree search is needed.
+    /// Returns `true` if some column must be whole or zero: whether a tree search is needed.
     pub fn is_mip(&self) -> bool {
         self.domains.iter().any(|domain| *domain != Domain::Continuous)
     }

@@ -91,8 +91,8 @@ impl From<&str> for OptionValue {
     }
 }
 
-/// Whether the interior point method HiPO can be chosen (`solver` = `hipo`): HiGHS finds it in a library beside
-/// it, which has to be of exactly its version.
+/// Returns `true` if the interior point method HiPO can be chosen (`solver` = `hipo`): HiGHS finds it in a library
+/// beside it, which has to be of exactly its version.
 pub fn has_hipo() -> bool {
     crate::raw::Highs::new().is_ok_and(|mut highs| {
         highs.set_bool("log_to_console", false).is_ok() && highs.set_text("solver", "hipo") == Ok(true)

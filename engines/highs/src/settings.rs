@@ -10,7 +10,7 @@ use crate::raw::{Highs, OptionInfo};
 pub struct Settings {
     /// Least share of the integer columns that a start has to name.
     pub min_start_share: f64,
-    /// Whether output was switched off on request, rather than for a solver that prints.
+    /// `true` if output was switched off on request, rather than for a solver that prints.
     quiet: bool,
     prints: bool,
 }

@@ -32,7 +32,7 @@ pub struct SolveRequest<'m> {
     pub options: Options,
     /// The point to start from.
     pub start: Start,
-    /// Whether to solve in a helper process, which can be stopped in every stage. Where the program starts none,
+    /// `true` to solve in a helper process, which can be stopped in every stage. Where the program starts none,
     /// the model is solved in the own process, under the run's time limit.
     pub isolated: bool,
 }
@@ -85,8 +85,9 @@ pub fn solver_name() -> String {
 /// nothing during the first relaxation of an integer model.
 ///
 /// # Errors
-/// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::CutShort`] if the helper process
-/// was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. A model without a point is no error, see [`Solution::status`].
+/// [`MethodError::Stopped`] when the run is to stop; what the reader says; [`MethodError::CutShort`] if the helper
+/// process was ended from outside; [`MethodError::Failed`] if the solver refuses the model or fails. A model without a
+/// point is no error, see [`Solution::status`].
 pub fn run<K: Kind>(
     ask: SolveRequest<'_>,
     reader: &mut dyn Reader<K>,

@@ -28,7 +28,7 @@ pub struct EventTranslator<'w> {
     began: Instant,
     limit: Option<Duration>,
     stage: Option<Stage>,
-    /// Whether a start was handed over and its fate is not known yet.
+    /// State of a start that was handed over.
     start: StartState,
     /// What the start breaks as it was given.
     broken: Option<String>,
@@ -98,12 +98,12 @@ impl<'w> EventTranslator<'w> {
         self.broken = broken;
     }
 
-    /// Whether the watch or the flag asked to stop.
+    /// Returns `true` if the watch or the flag asked to stop.
     pub fn stopped(&self) -> bool {
         self.stop || self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// Whether this side ended the run at the time limit, because HiGHS counts it anew for the start.
+    /// Returns `true` if this side ended the run at the time limit, because HiGHS counts it anew for the start.
     pub fn timed_out(&self) -> bool {
         self.timed_out
     }
@@ -145,7 +145,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Whether an objective is better than another by more than rounding.
+    /// Returns `true` if an objective is better than another by more than rounding.
     fn better(&self, one: f64, other: f64) -> bool {
         let gain = if self.model.maximise { one - other } else { other - one };
         gain > SAME * other.abs().max(1.0)
@@ -242,7 +242,7 @@ impl<'w> EventTranslator<'w> {
         }
     }
 
-    /// Whether figures may be said now, asking the watch whether to go on.
+    /// Returns `true` if figures may be said now, asking the watch whether to go on.
     fn pace(&mut self) -> bool {
         let now = Instant::now();
         if self.paced.is_some_and(|last| now.duration_since(last) < PACE) {

@@ -199,7 +199,7 @@ fn state(id: u32) -> Option<char> {
     stat[stat.rfind(')')? + 2..].chars().next()
 }
 
-/// Whether a process that is not our child is gone or waits for somebody else to take its remains.
+/// Returns `true` if a process that is not our child is gone or waits for somebody else to take its remains.
 fn is_dead(id: u32) -> bool {
     matches!(state(id), None | Some('Z'))
 }

@@ -26,7 +26,7 @@ const FORMATS: [(&str, ModelFormat, &str); 2] = [
 /// What stands behind the name of a model file to name the file of its names.
 const NAMES_SUFFIX: &str = ".names.json";
 
-/// Whether a format is one of models, so that `method` is among its settings.
+/// Returns `true` if a format is one of models, so that `method` is among its settings.
 pub fn is_model(format: &str) -> bool {
     format_of(format).is_some()
 }

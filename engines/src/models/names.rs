@@ -125,7 +125,7 @@ impl NameFile {
         }
     }
 
-    /// Whether `model` is the one that the names were written for.
+    /// Returns `true` if `model` is the one that the names were written for.
     ///
     /// # Errors
     /// The first difference.

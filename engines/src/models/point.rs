@@ -24,7 +24,8 @@ pub(super) struct Names<'a> {
 }
 
 impl Names<'_> {
-    /// Whether a name is that of a row; the LP format makes two of a row with two bounds, `NAMElo` and `NAMEup`.
+    /// Returns `true` if a name is that of a row; the LP format makes two of a row with two bounds, `NAMElo` and
+    /// `NAMEup`.
     fn is_row(&self, name: &str) -> bool {
         let half = name.strip_suffix("lo").or_else(|| name.strip_suffix("up"));
         self.rows.contains(name) || half.is_some_and(|half| self.rows.contains(half))

@@ -62,8 +62,8 @@ impl Axis {
         }
     }
 
-    /// Whether the plan for one value is of use for the next: the knob itself says that a changed value starts from
-    /// what is known.
+    /// Returns `true` if the plan for one value is of use for the next: the knob itself says that a changed value
+    /// starts from what is known.
     pub fn hands_on(&self) -> bool {
         self.turns == AxisOf::Scenario && self.info.effect != Effect::Cold
     }

@@ -54,7 +54,7 @@ impl Sweep {
         self.values() * self.scenarios.len() * self.requests.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -99,7 +99,7 @@ impl Sweep {
         }
     }
 
-    /// Whether no cell of its line comes after this one.
+    /// Returns `true` if no cell of its line comes after this one.
     pub fn ends_line(&self, cell: &Cell) -> bool {
         match self.handing_axis() {
             Some(axis) if self.takes_plans(cell.method) => {

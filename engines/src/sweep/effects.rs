@@ -55,7 +55,7 @@ impl Sweep {
         problems.into_result(())
     }
 
-    /// Whether a parameter has its default in a cell.
+    /// Returns `true` if a parameter has its default in a cell.
     fn is_usual(&self, cell: &Cell, request: &Request, name: &str) -> bool {
         let params = self.infos.get(cell.method).map(|info| info.params.as_slice()).unwrap_or_default();
         let default = params.iter().find(|info| info.name == name).and_then(|info| info.default.as_ref());

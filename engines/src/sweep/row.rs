@@ -1,5 +1,5 @@
-//! What a sweep says of a cell, and how it is written: a line of a CSV table or of JSON Lines, with the same columns in the
-//! same order for every cell of a sweep.
+//! What a sweep says of a cell, and how it is written: a line of a CSV table or of JSON Lines, with the same columns in
+//! the same order for every cell of a sweep.
 
 use super::{Cell, Sweep};
 use crate::catalogue;
@@ -61,7 +61,7 @@ pub struct SweepRow {
     pub started_from: Option<usize>,
     /// What became of that plan, if the method said so.
     pub hot_start: Option<HotStartFate>,
-    /// Whether the same question gives the same plan again; `None` without a plan.
+    /// `true` if the same question gives the same plan again; `None` without a plan.
     pub reproducible: Option<bool>,
     /// Units of work done.
     pub work: u64,
@@ -122,7 +122,7 @@ impl SweepRow {
         }
     }
 
-    /// Whether there is no plan, or none that its method stands by.
+    /// Returns `true` if there is no plan, or none that its method stands by.
     pub const fn failed(&self) -> bool {
         self.value.is_none() || fails(self.status)
     }
@@ -159,7 +159,7 @@ impl SweepRow {
     }
 }
 
-/// Whether a run that ended so did not do what it was asked.
+/// Returns `true` if a run that ended so did not do what it was asked.
 const fn fails(status: EndStatus) -> bool {
     matches!(
         status,
@@ -199,7 +199,7 @@ pub struct FoundRow {
     pub cell: usize,
     /// How its run ended.
     pub status: EndStatus,
-    /// Whether there is a plan.
+    /// `true` if there is a plan.
     pub has_plan: bool,
 }
 
@@ -229,8 +229,8 @@ impl TableForm {
         }
     }
 
-    /// Rows of a table written earlier. A last line without its end is not one; more headers, as of tables put one after
-    /// the other, do no harm.
+    /// Rows of a table written earlier. A last line without its end is not one; more headers, as of tables put one
+    /// after the other, do no harm.
     ///
     /// # Errors
     /// The first line that no row of this sweep looks like.

@@ -89,7 +89,7 @@ pub fn is_left_out(kind: &str, change: &Change, forged: &Value) -> bool {
 /// Statuses that claim no more than the file shows: that nothing is proven, or a gap that stands beside them.
 const CLAIM_NOTHING: &[&str] = &["feasible", "heuristic", "numerical_trouble", "gap_reached"];
 
-/// Whether a change that passed is one that may.
+/// Returns `true` if a change that passed is one that may.
 pub fn is_free(kind: &str, change: &Change, forged: &Value) -> bool {
     let place = change.place.as_str();
     if place == "status" {
@@ -104,8 +104,9 @@ pub fn is_free(kind: &str, change: &Change, forged: &Value) -> bool {
         || place.strip_prefix("parameters.").is_some_and(|name| is_valid(kind, name, forged))
 }
 
-/// Whether the value of a parameter is one that the method takes, or its default. How a plan was searched for cannot be seen
-/// in it; parameters that say something about the result have to agree with figures that the checker works out.
+/// Returns `true` if the value of a parameter is one that the method takes, or its default. How a plan was searched for
+/// cannot be seen in it; parameters that say something about the result have to agree with figures that the checker
+/// works out.
 fn is_valid(kind: &str, name: &str, forged: &Value) -> bool {
     let name = name.trim_end_matches("[]");
     let info = forged["method"].as_str().and_then(|of| method(kind, of));

@@ -99,7 +99,7 @@ pub fn solve(preset_name: &str, method: &str, text: &str) -> Ran {
     solve_ask(&scenario, &Request::of(method).with(given))
 }
 
-/// Whether a method refuses settings once it knows the scenario.
+/// Returns `true` if a method refuses settings once it knows the scenario.
 pub fn is_refused(preset_name: &str, method: &str, text: &str) -> bool {
     let scenario = preset(preset_name).unwrap();
     let (scenario, given) = apply(&scenario, method, &settings(text)).unwrap();

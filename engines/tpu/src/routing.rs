@@ -74,7 +74,7 @@ pub struct RoutingSettings {
     pub priority: TurnPriority,
     /// Hops by which a route may be longer than the shortest allowed, 0 or 2.
     pub slack_hops: u8,
-    /// Whether virtual channels are to be used evenly; else the first has priority.
+    /// `true` if virtual channels are to be used evenly; else the first has priority.
     pub balance: bool,
     /// Passes of the route selection over the flows.
     pub passes: u32,
@@ -212,7 +212,7 @@ pub struct FoundRoutes {
     pub selection: Selection,
     /// Order of turns that gave the best routes.
     pub priority: TurnPriority,
-    /// Whether up/down turns of spanning trees were allowed first.
+    /// `true` if up/down turns of spanning trees were allowed first.
     pub seeded: bool,
     /// Largest load that no other selection under the same turns can beat, where the exact program ran.
     pub load_floor: Option<u32>,

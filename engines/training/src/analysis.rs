@@ -104,7 +104,7 @@ pub struct TaskFacts {
     pub slack_s: f64,
     /// The same if all after it takes as long as in the plan, seconds: nothing on the critical path.
     pub spare_s: f64,
-    /// Whether it is on the critical path.
+    /// `true` if it is on the critical path.
     pub critical: bool,
     /// Start on the ideal network, seconds.
     pub ideal_start_s: f64,

@@ -109,10 +109,10 @@ pub struct Claims<'a> {
 
 /// What the checker forgives a time for rounding, seconds.
 ///
-/// A schedule of N pieces could use it N times one after the other, so all of them share 1e-9 of the makespan, but never
-/// less than a few units in the last place: subtracting times that long ago leaves no better numbers. Our own schedules
-/// need a thousandth of that: their volumes are right to 1e-12 and their starts to the last place, also those that a
-/// program of HiGHS decided, because times are worked out anew from its circuits and rates.
+/// A schedule of N pieces could use it N times one after the other, so all of them share 1e-9 of the makespan, but
+/// never less than a few units in the last place: subtracting times that long ago leaves no better numbers. Our own
+/// schedules need a thousandth of that: their volumes are right to 1e-12 and their starts to the last place, also those
+/// that a program of HiGHS decided, because times are worked out anew from its circuits and rates.
 #[derive(Clone, Copy, Debug)]
 struct Slack {
     /// Of one time.
@@ -132,12 +132,12 @@ impl Slack {
         }
     }
 
-    /// Whether two times of one moment are equal.
+    /// Returns `true` if two times of one moment are equal.
     fn same_time(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.time_s
     }
 
-    /// Whether two ends of the iteration, or times worked out along all of it, are equal.
+    /// Returns `true` if two ends of the iteration, or times worked out along all of it, are equal.
     fn same_end(self, a: f64, b: f64) -> bool {
         (a - b).abs() <= self.makespan_s
     }

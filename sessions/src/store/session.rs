@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Whether a session may be changed.
+/// Access to a session: for reading, or for changes too.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// By us; nobody else can.
@@ -87,7 +87,7 @@ impl Session {
         &self.file
     }
 
-    /// Whether it may be changed.
+    /// Returns `true` if it may be changed.
     pub const fn access(&self) -> &Access {
         &self.access
     }

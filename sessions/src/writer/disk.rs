@@ -73,7 +73,7 @@ impl Folder {
         self.log_path.clone()
     }
 
-    /// Whether the log that is written to is the one that others find.
+    /// Returns `true` if the log that is written to is the one that others find.
     pub(crate) fn has_its_log(&self) -> bool {
         let identity = |found: fs::Metadata| (found.dev(), found.ino());
         match (self.log.metadata().map(identity), fs::symlink_metadata(&self.log_path).map(identity)) {
@@ -84,7 +84,7 @@ impl Folder {
         }
     }
 
-    /// Whether nobody has removed anything that is needed for writing.
+    /// Returns `true` if nobody has removed anything that is needed for writing.
     pub(crate) fn is_whole(&self) -> bool {
         let missing = |path: &Path| {
             fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)

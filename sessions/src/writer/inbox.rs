@@ -55,7 +55,7 @@ pub(super) struct Slot<T> {
 #[derive(Debug)]
 pub(super) struct Removal {
     pub(super) store: Store,
-    /// Whether what was written so far comes along.
+    /// `true` if what was written so far comes along.
     pub(super) along: bool,
     /// Where it is now, or why it could not go there.
     pub(super) reply: Sender<Result<Place, String>>,

@@ -294,7 +294,7 @@ impl<D: Disk> PendingWrites<D> {
         self.flushed = written.flushes;
     }
 
-    /// Whether anything is not on disk yet.
+    /// Returns `true` if anything is not on disk yet.
     pub(super) fn behind(&self, inbox: &Inbox) -> bool {
         !self.lines.is_empty()
             || !inbox.events.is_empty()

@@ -75,7 +75,7 @@ impl App {
         }
     }
 
-    /// Whether a cell is in the gap right of the side bar, which can be dragged.
+    /// Returns `true` if a cell is in the gap right of the side bar, which can be dragged.
     fn at_border(&self, x: u16, y: u16) -> bool {
         matches!(self.size.class, SizeClass::Grid | SizeClass::Wide)
             && !self.focus.zoomed

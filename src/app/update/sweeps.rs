@@ -131,7 +131,7 @@ impl App {
         }
     }
 
-    /// Whether a command to stop means the sweep: it works, and nothing else does or its pane has the focus.
+    /// Returns `true` if a command to stop means the sweep: it works, and nothing else does or its pane has the focus.
     pub(super) fn means_sweep(&self) -> bool {
         let here = self.sweep_pane().is_some_and(|(info, _)| info.id() == self.focus.pane);
         self.sweeps.is_busy() && (here || !self.runs.is_busy())
@@ -196,7 +196,7 @@ impl App {
     }
 }
 
-/// Whether the focused pane charts sweeps.
+/// Returns `true` if the focused pane charts sweeps.
 pub fn has_sweeps(app: &App) -> bool {
     matches!(app.focus.pane, PaneId::Kind(_))
         && app.pane_info(app.focus.pane).is_some_and(|info| info.sweeps.is_some())

@@ -1,5 +1,5 @@
-//! How often figures are written: each at most four times a second of its run's clock, the newest value of it. Everything
-//! else is written as it comes, after the figures that were held back until then.
+//! How often figures are written: each at most four times a second of its run's clock, the newest value of it.
+//! Everything else is written as it comes, after the figures that were held back until then.
 
 use lightbay_core::event::{Event, EventBody, RunId};
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Of an event; `None` if every one of its sort matters. A plan that is not checked yet is a figure: only its value is
-    /// known.
+    /// Of an event; `None` if every one of its sort matters. A plan that is not checked yet is a figure: only its value
+    /// is known.
     pub fn of(event: &Event) -> Option<Self> {
         let unchecked = matches!(&event.body, EventBody::Incumbent(incumbent) if !incumbent.checked);
         (event.body.is_progress() || unchecked).then(|| Self {
@@ -29,7 +29,7 @@ impl Figures {
         })
     }
 
-    /// Whether an event gives the same ones.
+    /// Returns `true` if an event gives the same ones.
     pub fn are_of(&self, event: &Event) -> bool {
         let checked = matches!(&event.body, EventBody::Incumbent(incumbent) if incumbent.checked);
         let alike = self.run == event.run && self.sort == discriminant(&event.body);
@@ -90,7 +90,7 @@ impl FigurePace {
         run.take()
     }
 
-    /// Whether any value is held back.
+    /// Returns `true` if any value is held back.
     pub fn holds(&self) -> bool {
         self.runs.values().any(|run| !run.newest.is_empty())
     }

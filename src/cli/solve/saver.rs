@@ -27,7 +27,7 @@ pub struct Saver {
     unsaved: bool,
     last: Option<Instant>,
     complained: bool,
-    /// Whether standard output gets a summary in place of the plan.
+    /// `true` if standard output gets a summary in place of the plan.
     summary: bool,
 }
 

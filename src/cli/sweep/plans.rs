@@ -24,7 +24,7 @@ fn cell_of(name: &str) -> Option<usize> {
 #[derive(Debug)]
 pub struct Plans {
     folder: Option<PathBuf>,
-    /// Whether the folder is the person's, who wants all of them.
+    /// `true` if the folder is the person's, who wants all of them.
     all: bool,
     overwrite: Overwrite,
     /// The last plan of every line, by its cell.

@@ -5,10 +5,10 @@
 pub struct View {
     /// Rows without trailing blanks.
     pub rows: Vec<String>,
-    /// Whether it is the screen that programs take for themselves.
+    /// `true` if it is the screen that programs take for themselves.
     pub alternate: bool,
     pub cursor_hidden: bool,
-    /// Whether the terminal brackets what is pasted, and whether it reports the mouse.
+    /// `true` if the terminal brackets what is pasted, and whether it reports the mouse.
     pub brackets_paste: bool,
     pub reports_mouse: bool,
 }

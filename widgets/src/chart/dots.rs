@@ -56,7 +56,7 @@ impl<'p, 'b> Dots<'p, 'b> {
         (self.pen.width(), self.pen.height())
     }
 
-    /// Whether curves of steps are lines instead of dots.
+    /// Returns `true` if curves of steps are lines instead of dots.
     pub fn draws_lines(&self) -> bool {
         self.set == GlyphSet::Block
     }

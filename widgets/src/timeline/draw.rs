@@ -333,7 +333,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// Whether another bar of the row of `item` covers column `x`.
+    /// Returns `true` if another bar of the row of `item` covers column `x`.
     fn bar_at(&self, item: &TimelineItem, x: i32, state: &TimelineState) -> bool {
         self.items.iter().any(|other| {
             other.shape == ItemShape::Bar
@@ -343,7 +343,7 @@ impl Timeline<'_> {
         })
     }
 
-    /// Whether marks of points or the count of a fold stand in some columns of the row of `item`.
+    /// Returns `true` if marks of points or the count of a fold stand in some columns of the row of `item`.
     fn points_in(&self, item: &TimelineItem, columns: std::ops::Range<i32>, state: &TimelineState) -> bool {
         if !self.lanes.get(item.lane).is_some_and(|lane| lane.rail) {
             return false;

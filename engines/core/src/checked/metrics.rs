@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Relative difference up to which two figures are the same: rounding of sums, and nothing that helps an objective.
 pub const SAME: f64 = 1e-9;
 
-/// Whether two figures are the same but for rounding.
+/// Returns `true` if two figures are the same but for rounding.
 pub fn same(a: f64, b: f64) -> bool {
     // Figures that are sums with cancellation have a rounding error of their terms, not of what is left.
     (a - b).abs() <= SAME * a.abs().max(b.abs()) + 1e-15

@@ -135,7 +135,7 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Whether a pause was asked for.
+    /// Returns `true` if a pause was asked for.
     pub fn is_paused(&self) -> bool {
         *lock(&self.paused)
     }

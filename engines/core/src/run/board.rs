@@ -28,7 +28,7 @@ pub enum RunState {
 pub struct Ticket {
     /// Number of the new run.
     pub run: RunId,
-    /// Whether it waits for the running one of its method.
+    /// `true` if it waits for the running one of its method.
     pub queued: bool,
     /// A waiting request of the same method that it replaced.
     pub replaced: Option<RunId>,
@@ -348,7 +348,7 @@ struct Distributor {
     shared: Arc<Shared>,
     run: RunId,
     sha256: String,
-    /// Whether what it finds answers the question of the others.
+    /// `true` if what it finds answers the question of the others.
     competes: bool,
 }
 

@@ -167,7 +167,7 @@ pub(super) fn check(
     Some(dark)
 }
 
-/// Whether the batches name every change once and nothing else.
+/// Returns `true` if the batches name every change once and nothing else.
 fn each_once(changes: &Changes, switches: &[Vec<Judged>], found: &mut Findings) -> bool {
     let mut sound = true;
     let mut refuse = |message: String| {

@@ -14,22 +14,22 @@ pub(super) struct Judged {
     pub entry: Entry,
     /// Its ports.
     pub ends: [End; 2],
-    /// Whether it ends at a port that is out of order.
+    /// `true` if it ends at a port that is out of order.
     pub at_failed_port: bool,
 }
 
 impl Judged {
-    /// Whether it was there before, dead or alive.
+    /// Returns `true` if it was there before, dead or alive.
     pub const fn was(&self) -> bool {
         matches!(self.entry.action, Action::Keep | Action::Remove)
     }
 
-    /// Whether it is there afterwards.
+    /// Returns `true` if it is there afterwards.
     pub const fn will_be(&self) -> bool {
         matches!(self.entry.action, Action::Keep | Action::Add)
     }
 
-    /// Whether a failed port takes it down, not the plan.
+    /// Returns `true` if a failed port takes it down, not the plan.
     pub const fn is_forced(&self) -> bool {
         matches!(self.entry.action, Action::Remove) && self.at_failed_port
     }

@@ -1,6 +1,7 @@
 //! The boxes behind the switches of a scenario, and how their ports are numbered.
 //!
-//! A switch with N_A and N_B duplex ports per side has T = N_A + N_B of them; A port a is duplex port a, B port b is N_A + b.
+//! A switch with N_A and N_B duplex ports per side has T = N_A + N_B of them; A port a is duplex port a, B port b is
+//! N_A + b.
 //!
 //! | wiring | boxes | connections of circuit (a, b), ingress and egress counted from 1 |
 //! |---|---|---|
@@ -40,12 +41,12 @@ pub struct Lane {
 pub struct Numbers {
     /// Number of the first ingress port.
     pub ingress_base: u64,
-    /// Number of the first egress port; if not given, that behind the last ingress port, or `ingress_base` where the two
-    /// have numbers of their own.
+    /// Number of the first egress port; if not given, that behind the last ingress port, or `ingress_base` where the
+    /// two have numbers of their own.
     pub egress_base: Option<u64>,
-    /// Whether ingress and egress ports share one series of numbers.
+    /// `true` if ingress and egress ports share one series of numbers.
     pub one_series: bool,
-    /// Whether one connection carries both directions.
+    /// `true` if one connection carries both directions.
     pub bidirectional: bool,
 }
 
@@ -202,12 +203,12 @@ fn device(
 }
 
 impl Device {
-    /// Whether it has any port.
+    /// Returns `true` if it has any port.
     pub const fn has_ports(&self) -> bool {
         self.ingress.count > 0 || self.egress.count > 0
     }
 
-    /// Whether one connection carries both directions.
+    /// Returns `true` if one connection carries both directions.
     pub const fn is_bidirectional(&self) -> bool {
         matches!(self.layout, Layout::BothWays | Layout::AnyBothWays)
     }

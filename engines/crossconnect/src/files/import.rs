@@ -9,8 +9,8 @@
 //! | `sonic_ocs` | CONFIG_DB as JSON |
 //! | `csv` | the table of the export; several files are read as one |
 //!
-//! All but `csv` take one file for every switch, no more and no less, so that the state of other switches is not taken for this
-//! one. A file says of which switch it is by `ocs-NUMBER` in its name, or the knob `ocs_ids` says it.
+//! All but `csv` take one file for every switch, no more and no less, so that the state of other switches is not taken
+//! for this one. A file says of which switch it is by `ocs-NUMBER` in its name, or the knob `ocs_ids` says it.
 
 use crate::files::devices::naming::{Naming, naming, port_knobs, ports_of};
 use crate::files::devices::template::Role;
@@ -64,7 +64,7 @@ struct Connection {
     place: String,
     ingress: String,
     egress: String,
-    /// Whether the switch says that it carries both directions; `None` if it does not say.
+    /// `true` if the switch says that it carries both directions; `None` if it does not say.
     both_ways: Option<bool>,
 }
 
@@ -139,8 +139,9 @@ pub fn may_assume(format: &str) -> bool {
 /// What files say is set on the switches of a scenario.
 ///
 /// # Errors
-/// Every problem of the files with file, line or key, and value: text that is not of the format, ports that the scenario does not
-/// have, ports in use twice, circuits with one direction only, missing switches and switches of other scenarios.
+/// Every problem of the files with file, line or key, and value: text that is not of the format, ports that the
+/// scenario does not have, ports in use twice, circuits with one direction only, missing switches and switches of other
+/// scenarios.
 pub fn installed(
     format: &str,
     files: &[Input<'_>],

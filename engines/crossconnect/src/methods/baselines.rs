@@ -14,7 +14,7 @@ use lightbay_core::scenario::Scenario;
 
 /// Halving that ignores what is installed.
 pub(super) struct BaselineMethod {
-    /// Whether switches are renamed afterwards.
+    /// `true` if switches are renamed afterwards.
     pub(super) renamed: bool,
 }
 

@@ -17,7 +17,7 @@ pub(super) fn orientation() -> ParamInfo {
     )
 }
 
-/// Whether orientations are chosen together with the switches.
+/// Returns `true` if orientations are chosen together with the switches.
 pub(super) fn joint(params: &Params) -> bool {
     params.text("orientation") != Some("fixed")
 }

@@ -28,9 +28,9 @@ pub struct Task {
     pub installed: Assignment,
     /// Pinned oriented circuits of every switch, sorted.
     pub pinned: Assignment,
-    /// Whether ports have no sides, so that no flow can decide anything.
+    /// `true` if ports have no sides, so that no flow can decide anything.
     pub single_sided: bool,
-    /// Whether every pod has the same ports on all switches: then halving cannot fail.
+    /// `true` if every pod has the same ports on all switches: then halving cannot fail.
     pub uniform: bool,
 }
 

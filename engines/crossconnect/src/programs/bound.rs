@@ -1,10 +1,11 @@
 //! What no plan can beat: the linear relaxation of the exact model over all orientations, by column generation.
 //!
-//! Counting pairs of pods sees which circuits must go; it does not see that the new ones need a free A port and a free B
-//! port on the same switch. The relaxation of section 4 does, and is much closer to the optimum. Most of its columns put
-//! a new circuit somewhere and are never used, so the solver begins with the cells that keep something and those of a
-//! known plan, and gets further ones by their reduced costs. Every round yields a bound: by weak duality the optimum is at
-//! least the value of the restricted program plus, for each column left out, its bound times its reduced cost if negative.
+//! Counting pairs of pods sees which circuits must go; it does not see that the new ones need a free A port and a free
+//! B port on the same switch. The relaxation of section 4 does, and is much closer to the optimum. Most of its columns
+//! put a new circuit somewhere and are never used, so the solver begins with the cells that keep something and those of
+//! a known plan, and gets further ones by their reduced costs. Every round yields a bound: by weak duality the optimum
+//! is at least the value of the restricted program plus, for each column left out, its bound times its reduced cost if
+//! negative.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -82,7 +83,7 @@ struct Round {
     bound: f64,
     /// The value of the restricted program, an upper bound of the relaxation.
     value: f64,
-    /// Whether no column can improve it.
+    /// `true` if no column can improve it.
     complete: bool,
 }
 

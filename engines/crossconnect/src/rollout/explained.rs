@@ -89,7 +89,7 @@ pub struct ChangeFacts {
     pub ports: Vec<Degree>,
     /// Batches in execution order.
     pub batches: Vec<BatchFacts>,
-    /// Whether nothing is installed.
+    /// `true` if nothing is installed.
     pub green_field: bool,
 }
 

@@ -1,9 +1,10 @@
-//! Annealing of whole assignments by the walk of [`crate::search::walk`]: hot enough to leave every valley at first, then colder.
+//! Annealing of whole assignments by the walk of [`crate::search::walk`]: hot enough to leave every valley at first,
+//! then colder.
 //!
 //! Rounds follow each other, every one several times as long as the one before. Short rounds find good plans within a
-//! fraction of a second, long ones find better plans, and whoever stops the search has the best of all rounds so far. In
-//! every round some chains run side by side, each with its own random numbers, so that the result does not depend on the
-//! number of threads.
+//! fraction of a second, long ones find better plans, and whoever stops the search has the best of all rounds so far.
+//! In every round some chains run side by side, each with its own random numbers, so that the result does not depend on
+//! the number of threads.
 
 use crate::model::assignment::Assignment;
 use crate::model::task::Task;
@@ -21,7 +22,7 @@ pub(crate) mod tests;
 /// How to anneal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnnealSettings {
-    /// Whether pairs of pods may change their orientation.
+    /// `true` if pairs of pods may change their orientation.
     pub joint: bool,
     /// The round to begin with, if those before it are done.
     pub first: u32,

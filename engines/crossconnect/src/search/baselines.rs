@@ -83,7 +83,7 @@ pub fn relabel(
     Ok(renamed)
 }
 
-/// Whether a switch has the ports for some circuits.
+/// Returns `true` if a switch has the ports for some circuits.
 fn fits(task: &Task, cells: &[Cell], ocs: usize) -> bool {
     let (mut a, mut b) = (task.ports_a[ocs].clone(), task.ports_b[ocs].clone());
     cells.iter().all(|cell| {

@@ -163,13 +163,14 @@ impl<'t> Board<'t> {
         slot.iter().filter(|&&circuit| self.ends[circuit as usize][B] == b).count() as u32
     }
 
-    /// Whether a circuit sits where its pair has more circuits than are installed: moving it away costs nothing.
+    /// Returns `true` if a circuit sits where its pair has more circuits than are installed: moving it away costs
+    /// nothing.
     pub fn is_extra(&self, circuit: u32) -> bool {
         let ([a, b], at) = (self.ends[circuit as usize], self.at[circuit as usize]);
         at == NOWHERE || self.present(at, a, b) > self.installed(at, a, b)
     }
 
-    /// Whether a pair has fewer circuits on a switch than are installed: moving one there is a gain.
+    /// Returns `true` if a pair has fewer circuits on a switch than are installed: moving one there is a gain.
     pub fn is_lacking(&self, ocs: u32, a: u32, b: u32) -> bool {
         self.present(ocs, a, b) < self.installed(ocs, a, b)
     }

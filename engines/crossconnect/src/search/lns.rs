@@ -2,8 +2,8 @@
 //!
 //! A switch is drawn with a chance proportional to its removals, some others with equal chances. What these carry
 //! together is a task of its own, the exact model of section 4, and small. The circuits that are new get random costs
-//! that together weigh less than one removal, so that ties are broken differently every time and the search drifts along
-//! plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
+//! that together weigh less than one removal, so that ties are broken differently every time and the search drifts
+//! along plateaus. Equal or better outcomes are accepted; a search gives up after some tries without a strict gain.
 //! [`circuits`] frees circuits all over the switches instead, for plans that whole switches cannot improve any more.
 
 use crate::model::assignment::{Assignment, Cell};
@@ -29,7 +29,7 @@ mod tests;
 pub struct LnsSettings {
     /// Switches solved together.
     pub ocs: usize,
-    /// Whether pairs of pods may change their orientation among these switches.
+    /// `true` if pairs of pods may change their orientation among these switches.
     pub joint: bool,
     /// Tries without a strict gain after which to give up.
     pub patience: u64,
@@ -69,8 +69,8 @@ pub fn part(task: &Task, plan: &Assignment, switches: &[usize]) -> Task {
     }
 }
 
-/// Improves a solution of the task. Every better plan goes to `found` with what it removes, and the search ends when that
-/// is `bound`.
+/// Improves a solution of the task. Every better plan goes to `found` with what it removes, and the search ends when
+/// that is `bound`.
 ///
 /// # Errors
 /// What the watch and `found` say; [`MethodError::Failed`] if the solver fails.

@@ -20,9 +20,10 @@ mod tests;
 pub struct Tries {
     /// How switches are split in two.
     pub bipartition: Bipartition,
-    /// Whether the first try takes the switches in random order too.
+    /// `true` if the first try takes the switches in random order too.
     pub random_order: bool,
-    /// Tries. All but the first one take the switches in random order, and of orientations and splits of equal cost any.
+    /// Tries. All but the first one take the switches in random order, and of orientations and splits of equal cost
+    /// any.
     pub best_of: u64,
 }
 

@@ -1,18 +1,20 @@
 //! A random walk over all assignments: steps of eight cells, and detours through states that are one circuit short.
 //!
 //! The circuits of all switches are a table x\[k\]\[i\]\[j\] of whole numbers whose sums are given along three kinds of
-//! lines: the A ports of a pod on a switch, the B ports of a pod on a switch, and the circuits of a pair of pods over all
-//! switches. For Latin squares, the case of one circuit per pair, Jacobson and Matthews (Journal of Combinatorial Designs
-//! 4, 1996) walk between such tables: put a circuit where there is none, take one away on each of the three lines through
-//! it, and restore the sums with four more changes on the corners of the box these span. The corner opposite to the first
-//! may become -1: the state is then *improper*, and the next step begins by mending that cell. Here
+//! lines: the A ports of a pod on a switch, the B ports of a pod on a switch, and the circuits of a pair of pods over
+//! all switches. For Latin squares, the case of one circuit per pair, Jacobson and Matthews (Journal of Combinatorial
+//! Designs 4, 1996) walk between such tables: put a circuit where there is none, take one away on each of the three
+//! lines through it, and restore the sums with four more changes on the corners of the box these span. The corner
+//! opposite to the first may become -1: the state is then *improper*, and the next step begins by mending that cell.
+//! Here
 //!
-//! - a pair has any number of circuits and either orientation: if the circuit on the third line is reversed, the far side
-//!   of the box is, with A and B exchanged, and all sums still hold;
-//! - unused ports are circuits to a pod that does not exist, so that every line has one sum and nothing else need be kept.
+//! - a pair has any number of circuits and either orientation: if the circuit on the third line is reversed, the far
+//! side of the box is, with A and B exchanged, and all sums still hold;
+//! - unused ports are circuits to a pod that does not exist, so that every line has one sum and nothing else need be
+//! kept.
 //!
-//! Each step costs well under a microsecond. Merging whole switches and splitting them again (section 3.5) moves dozens of
-//! circuits at once; these steps move four, and a walk that prefers to keep what is installed goes far lower.
+//! Each step costs well under a microsecond. Merging whole switches and splitting them again (section 3.5) moves dozens
+//! of circuits at once; these steps move four, and a walk that prefers to keep what is installed goes far lower.
 
 mod lines;
 
@@ -95,7 +97,7 @@ pub(crate) struct AssignmentWalk {
     /// Pods of the task.
     real: usize,
     ocs_count: usize,
-    /// Whether pairs may change their orientation.
+    /// `true` if pairs may change their orientation.
     joint: bool,
     /// The circuits, by number. One more than in a proper state while a cell is -1.
     spots: Vec<Spot>,
@@ -333,8 +335,8 @@ impl AssignmentWalk {
         let far = |a: u16, b: u16| {
             if reversed { Spot { ocs: from.ocs, a: b, b: a } } else { Spot { ocs: from.ocs, a, b } }
         };
-        // The step of Jacobson and Matthews (1996) for Latin squares, on switches x A ends x B ends: eight cells of a cube
-        // change by one, so that all sums of ports and of wanted circuits stay.
+        // The step of Jacobson and Matthews (1996) for Latin squares, on switches x A ends x B ends: eight cells of a
+        // cube change by one, so that all sums of ports and of wanted circuits stay.
         let corner = far(a, b);
         let added = [near(a, b), far(a, here.b), far(here.a, b)];
         let kept = self.gain(here) + added.iter().map(|&spot| self.gain(spot)).sum::<i32>()

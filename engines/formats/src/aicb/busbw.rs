@@ -55,7 +55,7 @@ impl BusBandwidth {
         rows.into_iter().flatten().chain([&self.pp_bytes_per_s]).filter(|value| value.is_some()).count()
     }
 
-    /// Whether the table has no value.
+    /// Returns `true` if the table has no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

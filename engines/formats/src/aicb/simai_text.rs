@@ -179,7 +179,7 @@ impl SimaiText {
         if times == 0 { 1.0 } else { small as f64 / times as f64 }
     }
 
-    /// Whether the file was generated without measured kernels: more than 90 % of its times are placeholders.
+    /// Returns `true` if the file was generated without measured kernels: more than 90 % of its times are placeholders.
     pub fn is_placeholder(&self) -> bool {
         self.placeholder_share() > 0.9
     }

@@ -35,7 +35,7 @@ pub struct InputSummary {
     pub name: String,
     /// What it holds.
     pub format: String,
-    /// Whether it was gzip-compressed.
+    /// `true` if it was gzip-compressed.
     pub compressed: bool,
     /// Rows, kernels or values.
     pub rows: u64,

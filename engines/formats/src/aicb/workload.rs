@@ -101,7 +101,7 @@ pub struct AicbWorkload {
 }
 
 impl AicbWorkload {
-    /// Whether compute times are still missing.
+    /// Returns `true` if compute times are still missing.
     pub fn needs_compute(&self) -> bool {
         self.stages.iter().any(|stage| stage.forward_s.is_none() || stage.backward_s.is_none())
     }

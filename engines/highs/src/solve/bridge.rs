@@ -17,9 +17,9 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     reader: &'b mut dyn Reader<K>,
     pub(super) cx: &'b mut Context<'c, K>,
     maximise: bool,
-    /// Whether the solver works in a helper process, which is to stand still while the run is paused.
+    /// `true` if the solver works in a helper process, which is to stand still while the run is paused.
     helper: bool,
-    /// Whether the helper stands still, so that a checkpoint may block.
+    /// `true` if the helper stands still, so that a checkpoint may block.
     held: bool,
     stats: SolverStats,
     /// When figures were reported last, seconds.
@@ -31,7 +31,7 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     /// Nodes counted as work.
     counted: u64,
     failed: Option<MethodError>,
-    /// Whether the best plan of the run meets its bound, so that nothing is left to search for.
+    /// `true` if the best plan of the run meets its bound, so that nothing is left to search for.
     closed: bool,
 }
 
@@ -102,7 +102,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Whether the search was ended because the best plan of the run meets its bound.
+    /// Returns `true` if the search was ended because the best plan of the run meets its bound.
     pub(super) const fn is_closed(&self) -> bool {
         self.closed
     }
@@ -225,7 +225,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         }
     }
 
-    /// Whether to go on. Blocks while the run is paused, but not before the helper stands still.
+    /// Returns `true` to go on. Blocks while the run is paused, but not before the helper stands still.
     fn checkpoint(&mut self) -> Flow {
         let may_block = !self.helper || self.held || !self.cx.control().is_paused();
         if self.failed.is_none() && may_block {

@@ -23,7 +23,7 @@ pub(super) struct Sift {
 }
 
 impl Sift {
-    /// Whether a line that came at `now_s` is worth keeping.
+    /// Returns `true` if a line that came at `now_s` is worth keeping.
     pub(super) fn keeps(&mut self, line: &str, now_s: f64) -> bool {
         let words = line.trim();
         if words.is_empty() {
@@ -54,7 +54,7 @@ enum Row {
     Found,
 }
 
-/// Whether a line is a row of a table: figures, perhaps behind the letter of who found a point.
+/// Returns `true` if a line is a row of a table: figures, perhaps behind the letter of who found a point.
 fn row(words: &str) -> Option<Row> {
     let mut columns = words.split_whitespace();
     let first = columns.next()?;

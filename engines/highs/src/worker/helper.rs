@@ -40,7 +40,7 @@ impl Helper {
         let _ = self.child.kill();
     }
 
-    /// Whether it ends by itself within the time.
+    /// Returns `true` if it ends by itself within the time.
     pub(super) fn ends_within(&mut self, time: Duration) -> bool {
         let began = Instant::now();
         while self.ended.is_none() {

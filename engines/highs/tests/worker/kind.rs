@@ -111,9 +111,9 @@ pub struct Solver {
     pub options: Options,
     pub start: Start,
     pub isolated: bool,
-    /// Whether what it finds first is known to be the best.
+    /// `true` if what it finds first is known to be the best.
     pub knows: bool,
-    /// Whether it has a plan before it asks the solver.
+    /// `true` if it has a plan before it asks the solver.
     pub plan_before: bool,
 }
 

@@ -59,7 +59,7 @@ pub struct Chosen {
 pub struct Torus {
     /// Chips along X, Y, Z.
     pub shape: [u16; 3],
-    /// Whether it is doubly twisted.
+    /// `true` if it is doubly twisted.
     pub twisted: bool,
 }
 

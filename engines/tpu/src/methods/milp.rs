@@ -120,7 +120,7 @@ impl ModelMethod for Milp {
     }
 }
 
-/// Whether a pod carries all but a share of what any pod of its size could.
+/// Returns `true` if a pod carries all but a share of what any pod of its size could.
 fn near_any(known: &Certificate, nodes: usize, share: f64) -> bool {
     gap(known.lower, cover_bound(nodes).mcf) <= share
 }

@@ -77,7 +77,7 @@ fn offer(shape: [u16; 3]) -> String {
     usual_pdtt(cubes).map_or_else(String::new, |shape| format!(", such as {} for this size", named(shape)))
 }
 
-/// Whether the doubly twisted torus is defined for a shape: n x n x 2n or n x 2n x 2n in any order.
+/// Returns `true` if the doubly twisted torus is defined for a shape: n x n x 2n or n x 2n x 2n in any order.
 pub fn is_pdtt(shape: [u16; 3]) -> bool {
     let mut sides = shape;
     sides.sort_unstable();

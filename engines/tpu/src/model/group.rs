@@ -146,7 +146,7 @@ impl Group {
         self
     }
 
-    /// Whether a·b = b·a for all elements.
+    /// Returns `true` if a·b = b·a for all elements.
     pub fn is_abelian(&self) -> bool {
         (0..self.order).all(|a| (0..a).all(|b| self.times(a, b) == self.times(b, a)))
     }

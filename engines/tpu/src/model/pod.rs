@@ -28,7 +28,7 @@ pub const fn dimension(port: u8) -> usize {
     (port >> 1) as usize
 }
 
-/// Whether a port points to larger coordinates.
+/// Returns `true` if a port points to larger coordinates.
 pub const fn is_plus(port: u8) -> bool {
     port & 1 == 0
 }
@@ -162,7 +162,7 @@ const fn links_of_arcs() -> [u8; ARC_CLASSES] {
     links
 }
 
-/// Whether a link class is optical.
+/// Returns `true` if a link class is optical.
 pub const fn is_optical(link_class: usize) -> bool {
     link_class >= ELECTRICAL_LINKS
 }

@@ -32,7 +32,7 @@ pub struct PodProgramRequest<'g> {
     pub group: &'g Group,
     /// Failed switches at once that the pod is to survive (C8); 0 leaves the row out.
     pub tolerated_faults: u8,
-    /// Whether circuits are whole (V1), or may be divided.
+    /// `true` if circuits are whole (V1), or may be divided.
     pub whole: bool,
 }
 

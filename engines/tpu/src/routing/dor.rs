@@ -30,7 +30,7 @@ pub struct DorSettings {
     pub passes: u32,
     /// Switches that are out of order. A pair all of whose vectors cross one has no route.
     pub failed: Vec<u8>,
-    /// Whether to write the routes; without them only the claims are made.
+    /// `true` to write the routes; without them only the claims are made.
     pub with_routes: bool,
     /// Most memory that the routes may take.
     pub memory_limit_bytes: u64,

@@ -36,7 +36,7 @@ pub struct FaultSettings {
     pub routing: routing::RoutingSettings,
     /// Which turns the cases use.
     pub turns: FaultTurns,
-    /// Whether to keep the routes of the cases.
+    /// `true` to keep the routes of the cases.
     pub with_routes: bool,
 }
 
@@ -196,7 +196,7 @@ pub fn least_throughput(nodes: usize, faults: u8) -> f64 {
     }
 }
 
-/// Whether the throughput of a pod promises by itself that `faults` failed switches cut off no cube (C8).
+/// Returns `true` if the throughput of a pod promises by itself that `faults` failed switches cut off no cube (C8).
 pub fn promises(throughput: f64, nodes: usize, faults: u8) -> bool {
     throughput >= least_throughput(nodes, faults)
 }

@@ -61,7 +61,7 @@ impl Frame {
         PORTS * self.nodes
     }
 
-    /// Whether cube 0 stands for all.
+    /// Returns `true` if cube 0 stands for all.
     pub const fn is_symmetric(&self) -> bool {
         self.symmetric
     }
@@ -86,7 +86,7 @@ impl Frame {
         if self.symmetric { arc as usize % ARC_CLASSES } else { arc as usize }
     }
 
-    /// Whether the switch of an arc works; electrical links always do.
+    /// Returns `true` if the switch of an arc works; electrical links always do.
     pub const fn is_open(&self, arc: u32) -> bool {
         !self.failed[arc as usize % ARC_CLASSES]
     }

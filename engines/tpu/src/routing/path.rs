@@ -162,7 +162,7 @@ impl Finder {
         self.layer += 1;
     }
 
-    /// Whether the route found passes every node at most once.
+    /// Returns `true` if the route found passes every node at most once.
     fn is_simple(&mut self, frame: &Frame, source: u32) -> bool {
         self.nodes.clear();
         self.nodes.push(source);

@@ -64,7 +64,7 @@ pub struct SelectionEffort {
     pub passes: u32,
     /// Stream of the order of flows.
     pub stream: u64,
-    /// Whether to say how the passes go.
+    /// `true` to say how the passes go.
     pub speak: bool,
 }
 
@@ -343,8 +343,8 @@ impl Run<'_> {
                 flows.retain(|flow| self.crosses(*flow, hot));
             }
             flows.shuffle(&mut streams.stream(u64::from(pass)));
-            // The flows of a block are routed at the same prices, on any number of threads; blocks are small, so that prices
-            // follow the loads.
+            // The flows of a block are routed at the same prices, on any number of threads; blocks are small, so that
+            // prices follow the loads.
             let block = (flows.len() / BLOCKS).clamp(1, LARGEST_BLOCK);
             for flows in flows.chunks_mut(block) {
                 watch.checkpoint()?;
@@ -372,7 +372,7 @@ impl Run<'_> {
         Ok(best.unwrap_or(self.now))
     }
 
-    /// Whether a flow's route crosses a class with at least this load.
+    /// Returns `true` if a flow's route crosses a class with at least this load.
     fn crosses(&self, flow: usize, load: u32) -> bool {
         let mut node = (flow / self.now.nodes) as u32;
         self.now.of(flow).iter().any(|port| {
@@ -430,7 +430,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether no hop of a route goes over a failed switch.
+/// Returns `true` if no hop of a route goes over a failed switch.
 fn is_open(frame: &Frame, source: u32, ports: &[u8]) -> bool {
     let mut node = source;
     ports.iter().all(|port| {

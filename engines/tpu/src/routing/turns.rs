@@ -42,7 +42,7 @@ impl Turns {
         self.versions[PORTS * class + usize::from(port)]
     }
 
-    /// Whether a version is allowed.
+    /// Returns `true` if a version is allowed.
     pub fn allows(&self, class: usize, port: u8, first: usize, second: usize) -> bool {
         self.versions(class, port) >> (first * self.vcs + second) & 1 == 1
     }
@@ -63,7 +63,7 @@ impl Turns {
         frame.class(Frame::arc(frame.head(class as u32), port))
     }
 
-    /// Whether no channels wait for each other in a circle, by plain search.
+    /// Returns `true` if no channels wait for each other in a circle, by plain search.
     pub fn is_safe(&self, frame: &Frame) -> bool {
         let channels = self.versions.len() / PORTS * self.vcs;
         let mut ahead: Vec<Vec<u32>> = vec![Vec::new(); channels];

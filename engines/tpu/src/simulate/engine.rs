@@ -188,7 +188,7 @@ impl<'a> Simulator<'a> {
         self.counts = Counts::default();
     }
 
-    /// Whether a source queue has overflowed since the counts were reset.
+    /// Returns `true` if a source queue has overflowed since the counts were reset.
     pub const fn overflowed(&self) -> bool {
         self.counts.refused > 0
     }

@@ -66,7 +66,7 @@ pub struct FlowSettings {
     pub gap: f64,
     /// Rounds after which to end at any width.
     pub max_rounds: u32,
-    /// Whether to use the linear program; otherwise multiplicative weights.
+    /// `true` to use the linear program; otherwise multiplicative weights.
     pub solver: bool,
 }
 

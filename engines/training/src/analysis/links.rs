@@ -19,12 +19,13 @@ pub struct LinkFacts {
     pub slack_s: f64,
     /// Least of what its tasks can spare as planned, seconds.
     pub spare_s: f64,
-    /// Whether flows of a critical task wait for circuits here.
+    /// `true` if flows of a critical task wait for circuits here.
     pub holds_up: bool,
 }
 
 impl LinkFacts {
-    /// Whether all of its tasks could end later as things are and it has a circuit to spare: it could give a port.
+    /// Returns `true` if all of its tasks could end later as things are and it has a circuit to spare: it could give a
+    /// port.
     pub fn donates(&self) -> bool {
         self.spare_s > NONE_S && self.circuits > 1
     }

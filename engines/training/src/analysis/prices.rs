@@ -30,7 +30,7 @@ pub struct Prices {
     pub plan_makespan_s: f64,
     /// Makespan of the best circuits for the ports that there are, seconds: what gains and losses are counted from.
     pub best_makespan_s: f64,
-    /// Whether no circuits are better than those.
+    /// `true` if no circuits are better than those.
     pub proven: bool,
     /// Communication on the critical path of the ideal network, seconds: NCT counts in it.
     pub comm_ideal_s: f64,
@@ -51,7 +51,7 @@ pub struct PortPrice {
     pub free: i64,
     /// How much shorter the iteration is with one port more, seconds.
     pub gain_s: f64,
-    /// Whether both plans are proven.
+    /// `true` if both plans are proven.
     pub exact: bool,
     /// The fewest further ports that shorten it, and by how much; `None` if [`MORE_PORTS`] do not.
     pub first: Option<(u32, f64)>,
@@ -75,7 +75,7 @@ pub struct Loss {
     pub replanned_s: f64,
     /// How much longer the plan is if all other circuits stay as they are, seconds.
     pub kept_s: f64,
-    /// Whether `replanned_s` is the difference of two proven plans.
+    /// `true` if `replanned_s` is the difference of two proven plans.
     pub exact: bool,
 }
 
@@ -180,7 +180,7 @@ impl Prices {
         (self.comm_ideal_s > 0.0).then(|| seconds / self.comm_ideal_s)
     }
 
-    /// Whether all prices are exact.
+    /// Returns `true` if all prices are exact.
     pub fn exact(&self) -> bool {
         self.pods.iter().all(|pod| pod.exact)
             && self.links.iter().filter_map(|link| link.loss).all(|loss| loss.exact)
@@ -190,7 +190,7 @@ impl Prices {
 /// Circuit vectors times tasks that all prices together may look at to count as quick.
 const QUICK: u64 = 60_000_000;
 
-/// Whether all prices are proven by vectors few enough to be listed in less than a second.
+/// Returns `true` if all prices are proven by vectors few enough to be listed in less than a second.
 pub fn quick(setting: &Setting) -> bool {
     let evaluator = &setting.evaluator;
     let network = &evaluator.network;

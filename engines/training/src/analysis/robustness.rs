@@ -103,7 +103,7 @@ pub struct Robustness {
     pub planned: Ends,
     /// Random compute times at decided and at fair rates; `None` without draws.
     pub jitter: Option<(Spread, Spread)>,
-    /// Whether compute is known by stage; of an instance only pods are known.
+    /// `true` if compute is known by stage; of an instance only pods are known.
     pub by_stage: bool,
     /// One slow stage or pod, in their order.
     pub slow: Vec<Slow>,

@@ -34,7 +34,7 @@ const MOST_TOGETHER: usize = 14;
 struct Best {
     value_s: f64,
     circuits: Vec<u32>,
-    /// Whether a plan reaches it.
+    /// `true` if a plan reaches it.
     reached: bool,
     tried: usize,
 }

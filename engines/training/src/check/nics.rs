@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// GPUs whose network cards serve exactly the same tasks in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NicGroup {
-    /// Whether it is the sending side.
+    /// `true` if it is the sending side.
     pub sends: bool,
     /// One of the GPUs, for messages.
     pub gpu: u32,

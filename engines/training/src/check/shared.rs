@@ -10,8 +10,8 @@ use lightbay_core::checked::{BoundTrust, Figure, Verdict, VerifiedBound, same};
 use lightbay_core::kind::Depth;
 use std::collections::BTreeSet;
 
-/// Relative difference up to which a job takes as long as alone: what `min_ports` may give up for fewer ports. It loosens
-/// a promise of the method, no figure: every makespan is that of its schedule to 1e-9.
+/// Relative difference up to which a job takes as long as alone: what `min_ports` may give up for fewer ports. It
+/// loosens a promise of the method, no figure: every makespan is that of its schedule to 1e-9.
 const SAME_LENGTH: f64 = 1e-7;
 
 /// The shared pods as the checker sees them.
@@ -148,7 +148,7 @@ fn listed(shared: &SharedPods, result: &TrainingResult, claims: &Claims<'_>, fou
     }
 }
 
-/// Whether what a job may use is what it brought, less what it gave, plus what it took.
+/// Returns `true` if what a job may use is what it brought, less what it gave, plus what it took.
 fn account(job: &JobResult, own: &[u32], found: &mut Findings) -> bool {
     let lengths = [job.ports_per_pod.len(), job.given.len(), job.taken.len()];
     if lengths.iter().any(|length| *length != own.len()) {

@@ -108,7 +108,7 @@ pub(super) fn widest(session: &mut Session<'_, '_>, start: &start::Start) -> Opt
     Some(bound)
 }
 
-/// Whether the bound meets the best plan.
+/// Returns `true` if the bound meets the best plan.
 fn closed(session: &mut Session<'_, '_>, start: &start::Start) -> bool {
     let closed = session.cx.best_bound().is_some_and(|bound| gap(start.best.makespan, bound) <= CLOSED);
     if closed {

@@ -8,7 +8,7 @@ use crate::search::outer;
 use lightbay_core::param::{Effect, ParamInfo, Params};
 use lightbay_core::random::Stream;
 
-/// Whether to look for the fewest ports afterwards.
+/// `true` to look for the fewest ports afterwards.
 pub(super) fn min_ports() -> ParamInfo {
     ParamInfo::bool("min_ports", false, "Second goal: the fewest ports that keep the makespan to 1e-7 of it.")
 }

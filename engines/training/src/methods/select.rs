@@ -62,9 +62,9 @@ impl SessionMethod for Select {
 
 /// How the program ended by itself.
 pub(super) struct Proven {
-    /// Whether the best plan is known to be the best.
+    /// `true` if the best plan is known to be the best.
     pub complete: bool,
-    /// Whether a limit of its own ended the solver.
+    /// `true` if a limit of its own ended the solver.
     pub limited: bool,
 }
 

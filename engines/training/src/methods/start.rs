@@ -17,7 +17,7 @@ pub(super) struct Start {
     pub caps: Vec<u32>,
     /// Plans to begin from, within the caps.
     pub seeds: Vec<Vec<u32>>,
-    /// Whether a hot start was used.
+    /// `true` if a hot start was used.
     pub hot: bool,
 }
 

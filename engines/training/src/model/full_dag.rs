@@ -47,7 +47,7 @@ pub struct Node {
     pub chunk: u32,
     /// Bucket of a gradient exchange, from 0; 0 for everything else.
     pub bucket: u32,
-    /// Whether it is a transfer between pods, and so depends on the circuits.
+    /// `true` if it is a transfer between pods, and so depends on the circuits.
     pub inter_pod: bool,
     /// How long it takes; of a transfer between pods the shortest time possible, V/(F*B).
     pub duration_s: f64,

@@ -166,7 +166,7 @@ impl Network {
         self.carried.len() / 2
     }
 
-    /// Whether nothing waits for the task.
+    /// Returns `true` if nothing waits for the task.
     pub fn is_sink(&self, task: u32) -> bool {
         self.succs.of(task).is_empty()
     }

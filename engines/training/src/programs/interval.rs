@@ -30,11 +30,11 @@ use lightbay_highs::model::{Column, Model};
 /// How the model is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// Whether active tasks of a link send equal volumes per flow (Eq. 17).
+    /// `true` if active tasks of a link send equal volumes per flow (Eq. 17).
     pub fair: bool,
-    /// Whether bounds follow from time windows instead of one large constant.
+    /// `true` if bounds follow from time windows instead of one large constant.
     pub tighten: bool,
-    /// Whether circuit counts are selected one by one, with rows that see durations and contention.
+    /// `true` if circuit counts are selected one by one, with rows that see durations and contention.
     pub cuts: bool,
 }
 

@@ -96,7 +96,7 @@ impl Selection {
         &self.model
     }
 
-    /// Whether its optimum is the joint optimum; otherwise it is a lower bound.
+    /// Returns `true` if its optimum is the joint optimum; otherwise it is a lower bound.
     pub const fn exact(&self) -> bool {
         self.exact
     }

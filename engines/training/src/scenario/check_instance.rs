@@ -172,7 +172,7 @@ fn check_task(task: &Task, path: &str, pods: usize, links: &Pairs, problems: &mu
     }
 }
 
-/// Whether all edges join tasks that exist.
+/// Returns `true` if all edges join tasks that exist.
 fn check_edges(instance: &Instance, at: &impl Fn(&str) -> String, problems: &mut Problems) -> bool {
     let count = instance.tasks.len();
     let mut known = true;

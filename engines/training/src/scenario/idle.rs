@@ -30,7 +30,7 @@ const REPLACED: [(&str, &str, &str); 9] = [
     ("gather_bytes", "volumes", "edit `dp_bytes_per_gpu` of the stages in the file"),
 ];
 
-/// Whether measured figures stand in the place of this value of `run`, so that files leave it out beside them.
+/// `true` if measured figures stand in the place of this value of `run`, so that files leave it out beside them.
 pub(in crate::scenario) fn is_replaced(key: &str) -> bool {
     REPLACED.iter().any(|(name, _, _)| *name == key)
 }
@@ -119,8 +119,8 @@ impl TrainingScenario {
         }
     }
 
-    /// What methods see of a job: equal texts for jobs of which every method makes the same plan. `None` for other forms,
-    /// of which all is seen, and for a job that is not valid.
+    /// What methods see of a job: equal texts for jobs of which every method makes the same plan. `None` for other
+    /// forms, of which all is seen, and for a job that is not valid.
     pub fn question(&self) -> Option<String> {
         let Self::Job(job) = self else { return None };
         let shape = job.shape().ok()?;

@@ -104,7 +104,7 @@ impl GpuSet {
         }
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -186,7 +186,7 @@ pub struct InstanceProvenance {
     pub job: Option<serde_json::Value>,
     /// Nodes of the full DAG before reduction.
     pub full_dag_nodes: u64,
-    /// Whether replicas are collapsed onto one with mirror pods.
+    /// `true` if replicas are collapsed onto one with mirror pods.
     pub collapsed: bool,
     /// Replicas that it stands for.
     pub replicas: u32,

@@ -19,7 +19,7 @@ pub struct Job {
     /// Optical ports of a pod: one number, or one per pod position. Default: the job's GPUs in the pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ports_per_pod: Option<PortsPerPod>,
-    /// Whether the stages are laid over the pods in reverse order.
+    /// `true` if the stages are laid over the pods in reverse order.
     pub reverse: bool,
     /// Measured times and volumes, in place of the closed forms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Model {
     pub hidden: u32,
     /// Width of the dense feed-forward block.
     pub ffn: u32,
-    /// Whether the feed-forward blocks are gated: three matrices in place of two.
+    /// `true` if the feed-forward blocks are gated: three matrices in place of two.
     pub gated: bool,
     /// Attention heads a.
     pub heads: u32,
@@ -129,7 +129,7 @@ pub struct RunConfig {
     pub grad_bytes: f64,
     /// Bytes of one weight in the all-gather.
     pub gather_bytes: f64,
-    /// Whether a stage waits for its send to finish before it goes on.
+    /// `true` if a stage waits for its send to finish before it goes on.
     pub blocking_p2p: bool,
     /// Rate of a transfer inside a pod per GPU, Gb/s; `null` = as `bandwidth_gbps`.
     pub intra_pod_gbps: Option<f64>,
@@ -143,7 +143,8 @@ pub struct RunConfig {
     pub dp_buckets: u32,
 }
 
-/// Whether a knob is at the value that files leave out, so that a scenario reads and hashes as it did without it.
+/// Returns `true` if a knob is at the value that files leave out, so that a scenario reads and hashes as it did without
+/// it.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(value: &u32) -> bool {
     *value == 1

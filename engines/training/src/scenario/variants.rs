@@ -68,8 +68,8 @@ impl TrainingScenario {
     }
 }
 
-/// Whether every knob acts, and every configuration asks another question: else a worst case over them claims more than
-/// it covers.
+/// Returns `true` if every knob acts, and every configuration asks another question: else a worst case over them claims
+/// more than it covers.
 fn differ(variants: &[Variant], knobs: &[&str]) -> Result<(), Problem> {
     let mut asked: BTreeMap<String, &str> = BTreeMap::new();
     for Variant { name, scenario } in variants {

@@ -39,7 +39,7 @@ pub struct GaSettings {
     pub stall_generations: u32,
     /// Generations after which the best of every island moves on.
     pub migration: u32,
-    /// Whether the search began from a good plan, so that half the stall is enough.
+    /// `true` if the search began from a good plan, so that half the stall is enough.
     pub hot: bool,
 }
 
@@ -95,7 +95,7 @@ pub struct Evolved {
     pub generations: u64,
     /// Vectors evaluated.
     pub evaluations: u64,
-    /// Whether generations or improvements ran out; `None` if the target was reached.
+    /// Limit that ended the search, generations or improvements; `None` if the target was reached.
     pub limit: Option<Limit>,
 }
 

@@ -26,7 +26,7 @@ const NONE: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub(crate) struct BestKnown {
     pub found: Circuits,
-    /// Whether nothing is better.
+    /// `true` if nothing is better.
     pub proven: bool,
 }
 

@@ -83,7 +83,7 @@ pub struct Improved {
     pub iterations: u64,
     /// Moves discarded by their prices, without a program.
     pub pruned: u64,
-    /// Whether the most linear programs were solved before the search came to its end.
+    /// `true` if the most linear programs were solved before the search came to its end.
     pub cut_short: bool,
 }
 
@@ -148,8 +148,8 @@ struct OrderSearch<'a, W: Watch<Proposal>> {
 impl<W: Watch<Proposal>> OrderSearch<'_, W> {
     /// Searches; returns whether programs ran out.
     fn run(&mut self, starts: &[Trace]) -> Result<bool, MethodError> {
-        // One linear program has one event order; its value is the best of that order (the rows of DELTA Eq. 5-18 without
-        // binaries). The search is over orders.
+        // One linear program has one event order; its value is the best of that order (the rows of DELTA Eq. 5-18
+        // without binaries). The search is over orders.
         let mut base: Option<Point> = None;
         for (index, start) in starts.iter().enumerate() {
             let order = EventOrder::of(start, &self.competition);
@@ -186,7 +186,7 @@ impl<W: Watch<Proposal>> OrderSearch<'_, W> {
         Ok(false)
     }
 
-    /// Whether the search is over: target reached or programs spent.
+    /// Returns `true` if the search is over: target reached or programs spent.
     fn over(&mut self) -> Result<bool, MethodError> {
         self.watch.checkpoint()?;
         self.limits.revise(|name| self.watch.live(name));

@@ -34,7 +34,7 @@ pub struct VectorTask<'a> {
     pub rates: Rates,
     /// Most circuits of every link that are worth trying.
     pub caps: &'a [u32],
-    /// Whether to search the relaxation (start times and sinks only) instead of the scenario itself: its
+    /// `true` to search the relaxation (start times and sinks only) instead of the scenario itself: its
     /// optimum is a bound for any rates.
     pub relaxed: bool,
     /// Most vectors to list.
@@ -62,7 +62,7 @@ pub struct Proof {
     pub best: Option<Circuits>,
     /// No vector is better than this, seconds; the makespan of the best plan if the search was complete.
     pub bound: f64,
-    /// Whether the most boxes were looked at before the search was complete.
+    /// `true` if the most boxes were looked at before the search was complete.
     pub cut_short: bool,
     /// Vectors evaluated.
     pub evaluated: u64,
@@ -93,7 +93,7 @@ pub fn search<W: Watch<Proposal>>(
     Ok(Proof { best: best.filter(|_| improved), bound, cut_short, evaluated, total })
 }
 
-/// Whether the vectors of a task are few enough to be listed.
+/// Returns `true` if the vectors of a task are few enough to be listed.
 ///
 /// # Errors
 /// The reason to stop.

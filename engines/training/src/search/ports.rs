@@ -19,7 +19,7 @@ pub const TOLERANCE: f64 = 1e-7;
 pub struct Fewest {
     /// The plan, never with more ports than the one given.
     pub found: Circuits,
-    /// Whether no plan with fewer ports keeps the makespan.
+    /// `true` if no plan with fewer ports keeps the makespan.
     pub proven: bool,
 }
 

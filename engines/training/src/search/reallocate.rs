@@ -143,7 +143,7 @@ impl Team {
         left.into_iter().skip(asked.first).take(asked.own.len()).collect()
     }
 
-    /// Whether all plans together fit the pods.
+    /// Returns `true` if all plans together fit the pods.
     pub fn fits(&self) -> bool {
         let mut used = vec![0_u64; self.budget.len()];
         for member in &self.members {

@@ -57,9 +57,9 @@ impl fmt::Display for Loose {
 /// The result of the analysis.
 #[derive(Clone, Debug)]
 pub struct Contention {
-    /// Whether a task can compete with another one.
+    /// `true` if a task can compete with another one.
     pub contended: Vec<bool>,
-    /// Whether a task can compete for a NIC.
+    /// `true` if a task can compete for a NIC.
     pub nic_contended: Vec<bool>,
     /// One reason for every directed link and NIC group that breaks tail-exactness; empty if tail-exact.
     pub loose: Vec<Loose>,
@@ -135,12 +135,12 @@ impl Contention {
         Self { contended, nic_contended, loose, leaf }
     }
 
-    /// Whether the joint optimum of fixed circuits follows from a longest path and the tails alone.
+    /// Returns `true` if the joint optimum of fixed circuits follows from a longest path and the tails alone.
     pub fn tail_exact(&self) -> bool {
         self.loose.is_empty()
     }
 
-    /// Whether only sinks compete, and only for links; their tails may differ.
+    /// Returns `true` if only sinks compete, and only for links; their tails may differ.
     pub fn sinks_only(&self) -> bool {
         self.loose.iter().all(|reason| matches!(reason, Loose::UnequalTails { .. }))
     }

@@ -156,7 +156,7 @@ impl IndexWindows {
         (0..self.first.len() as u32).find(|task| self.first[*task as usize] > self.last[*task as usize])
     }
 
-    /// Whether a task has a window.
+    /// Returns `true` if a task has a window.
     pub fn counts(&self, task: usize) -> bool {
         self.first[task] > 0
     }

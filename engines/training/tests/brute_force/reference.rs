@@ -85,8 +85,8 @@ impl<'a> Reference<'a> {
         })
     }
 
-    /// The same where tails of one link may differ: every transfer has a deadline of its own, and the end is searched by
-    /// halving. Exact where only sinks share links, a lower bound elsewhere.
+    /// The same where tails of one link may differ: every transfer has a deadline of its own, and the end is searched
+    /// by halving. Exact where only sinks share links, a lower bound elsewhere.
     pub fn makespan_with_any_tails(&self, x: &[u32]) -> f64 {
         let start = self.starts(x);
         let lower = self.end(x, |_, _, _| 0.0);
@@ -119,7 +119,7 @@ impl<'a> Reference<'a> {
         end
     }
 
-    /// Whether what a set of transfers has to send passes the link between their releases and deadlines.
+    /// Returns `true` if what a set of transfers has to send passes the link between their releases and deadlines.
     fn passes(&self, members: &[usize], start: &[f64], circuits: f64, end: f64) -> bool {
         let tasks = &self.instance.tasks;
         let span = |t: usize| (start[t], end - tasks[t].tail_s);

@@ -26,9 +26,9 @@ pub struct Family {
     pub edges: f64,
     /// Longest delay of an edge, seconds.
     pub delay_s: f64,
-    /// Whether transfers go both ways.
+    /// `true` if transfers go both ways.
     pub both_ways: bool,
-    /// Whether pods between two links may split their ports unevenly.
+    /// `true` if pods between two links may split their ports unevenly.
     pub free: bool,
     /// Share of transfers that use network cards which others use too.
     pub cards: f64,

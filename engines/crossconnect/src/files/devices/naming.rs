@@ -11,7 +11,7 @@ use lightbay_core::problem::Problem;
 /// How the ports of a format are numbered and called; knobs and reading back follow from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ports {
-    /// Whether ingress and egress ports share one series of numbers.
+    /// `true` if ingress and egress ports share one series of numbers.
     one_series: bool,
     /// The same where one connection carries both directions.
     one_series_both_ways: bool,

@@ -2,7 +2,7 @@
 
 use lightbay_core::problem::Problem;
 
-/// Whether a port is for what comes in or for what goes out.
+/// Direction of a port: light comes in or goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Ingress, `A` in names.
@@ -105,12 +105,12 @@ impl Template {
         Ok(Self { parts, ports_per_slot: ports_per_slot.max(1) })
     }
 
-    /// Whether ingress and egress ports differ in name.
+    /// Returns `true` if ingress and egress ports differ in name.
     pub fn tells_sides(&self) -> bool {
         self.parts.contains(&Part::Side)
     }
 
-    /// Whether names have slots; numbers have to begin with 1 then.
+    /// Returns `true` if names have slots; numbers have to begin with 1 then.
     pub fn has_slots(&self) -> bool {
         self.parts.contains(&Part::Slot)
     }

@@ -26,9 +26,9 @@ pub(super) struct BoxJob {
     pub batch: usize,
     /// Number of batches.
     pub batches: usize,
-    /// Whether it takes the change back.
+    /// `true` if it takes the change back.
     pub rollback: bool,
-    /// Whether one connection carries both directions.
+    /// `true` if one connection carries both directions.
     pub bidirectional: bool,
     /// Connections to take down.
     pub removes: Vec<Lane>,

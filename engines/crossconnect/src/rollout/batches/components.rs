@@ -13,7 +13,7 @@ pub(super) struct Change {
     pub removal: bool,
     /// The pods at its ends, the smaller first.
     pub pods: (u32, u32),
-    /// Whether its circuit ends at a port out of order, so that nothing is lost with it.
+    /// `true` if its circuit ends at a port out of order, so that nothing is lost with it.
     pub forced: bool,
     /// Removals that free its ports, at most two; none for a removal.
     pub waits_for: Vec<u32>,

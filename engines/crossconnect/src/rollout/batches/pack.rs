@@ -51,7 +51,7 @@ struct Packer<'a> {
     traffic: Traffic,
     /// How far each component is.
     stages: Vec<Stage>,
-    /// Whether each change has been made.
+    /// `true` if each change has been made.
     made: Vec<bool>,
     /// The batch under way.
     batch: Vec<u32>,

@@ -46,7 +46,7 @@ pub(super) struct Dark {
     pub of_a_pod: u64,
     /// Least share that a pair keeps.
     pub least_pair_share: f64,
-    /// Whether a limit is broken.
+    /// `true` if a limit is broken.
     pub broken: bool,
 }
 

@@ -1,8 +1,8 @@
 use super::*;
 use std::collections::BTreeSet;
 
-/// Whether all phases are permutations, the most flows between two pods (their own included), and whether each ordered
-/// pair of GPUs occurs once.
+/// Returns `true` if all phases are permutations, the most flows between two pods (their own included), and whether
+/// each ordered pair of GPUs occurs once.
 fn properties(rule: PhaseRule, pods: u32, gpus: u32) -> (bool, u32, bool) {
     let (mut permutations, mut most, mut pairs) = (true, 0, BTreeSet::new());
     for t in 1..=pods * gpus {

@@ -37,7 +37,7 @@ struct Node {
     parent: u32,
     /// The edge to the parent.
     edge: u32,
-    /// Whether that edge leads to the parent.
+    /// `true` if that edge leads to the parent.
     up: bool,
     depth: u32,
     potential: i64,

@@ -21,7 +21,7 @@ fn solve(network: &FlowNetwork) -> Result<CheapestFlow, Vec<u32>> {
     })
 }
 
-/// Whether a flow keeps bounds and supplies.
+/// Returns `true` if a flow keeps bounds and supplies.
 fn keeps(network: &FlowNetwork, flow: &[i64]) -> bool {
     let mut left = network.supply.clone();
     for (arc, &flow) in network.arcs.iter().zip(flow) {
@@ -34,7 +34,7 @@ fn keeps(network: &FlowNetwork, flow: &[i64]) -> bool {
     left.iter().all(|&left| left == 0)
 }
 
-/// Whether no cycle of the residual network has a negative cost: what makes a flow one of least cost.
+/// Returns `true` if no cycle of the residual network has a negative cost: what makes a flow one of least cost.
 fn cannot_be_cheaper(network: &FlowNetwork, flow: &[i64]) -> bool {
     let mut residual = Vec::new();
     for (arc, &flow) in network.arcs.iter().zip(flow) {
@@ -61,7 +61,7 @@ fn cannot_be_cheaper(network: &FlowNetwork, flow: &[i64]) -> bool {
     false
 }
 
-/// Whether a set of nodes proves that there is no flow: more has to enter it than may.
+/// Returns `true` if a set of nodes proves that there is no flow: more has to enter it than may.
 fn proves_infeasible(network: &FlowNetwork, cut: &[u32]) -> bool {
     let inside = |node: u32| cut.contains(&node);
     let supply: i64 = cut.iter().map(|&node| network.supply[node as usize]).sum();

@@ -128,7 +128,7 @@ impl Lattice {
         )
     }
 
-    /// Whether a step along an axis crosses the wrap-around.
+    /// Returns `true` if a step along an axis crosses the wrap-around.
     pub fn wraps(&self, node: u32, axis: usize, up: bool) -> bool {
         self.position(node)[axis] == if up { self.shape[axis] - 1 } else { 0 }
     }

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Whether `to` reaches `from`: plain depth-first search.
+/// Returns `true` if `to` reaches `from`: plain depth-first search.
 fn reaches(edges: &[(u32, u32)], start: u32, end: u32, nodes: usize) -> bool {
     let mut seen = vec![false; nodes];
     let mut stack = vec![start];

@@ -3,7 +3,7 @@ use crate::model::group::Group;
 use crate::routing::testing::{random_pod, vector_pod};
 use crate::routing::turns::all;
 
-/// Whether every node comes to the root by its ports.
+/// Returns `true` if every node comes to the root by its ports.
 fn spans(frame: &Frame, tree: &Tree) -> bool {
     (0..frame.nodes() as u32).all(|node| {
         let mut at = node;

@@ -138,7 +138,7 @@ struct Generation<'w, W> {
     /// Of the last solution.
     prices: Option<Prices>,
     known: Option<Interval>,
-    /// Whether some pairs cannot reach each other.
+    /// `true` if some pairs cannot reach each other.
     apart: bool,
 }
 
@@ -180,7 +180,8 @@ impl<W: Watch> Generation<'_, W> {
     fn sweep(&mut self, lengths: Vec<u32>) -> Result<Sweep, Trouble> {
         let swept = sweep(self.network, &lengths, self.watch).map_err(Trouble::Run)?;
         let known = self.known.get_or_insert_with(Interval::unknown);
-        // Upper end: any metric bounds the flow by its total length over the sum of distances (dual of the flow program).
+        // Upper end: any metric bounds the flow by its total length over the sum of distances (dual of the flow
+        // program).
         if !known.metric(self.network, &lengths, swept.distance) {
             self.apart = true;
             return Ok(swept);
@@ -216,7 +217,7 @@ impl<W: Watch> Generation<'_, W> {
     }
 }
 
-/// Whether a column can make the flow larger at the prices of the last solution.
+/// Returns `true` if a column can make the flow larger at the prices of the last solution.
 fn useful(prices: Option<&Prices>, group: usize, loads: &[f64]) -> bool {
     let Some(prices) = prices else { return true };
     let cost: f64 = loads.iter().zip(&prices.classes).map(|(load, price)| load * price).sum();

@@ -105,7 +105,7 @@ impl LinearCut {
 pub struct CubeSymmetry {
     /// Axis `d` becomes axis `axes[d]`.
     axes: [usize; 3],
-    /// Whether the image of axis `d` runs the other way.
+    /// `true` if the image of axis `d` runs the other way.
     reflected: [bool; 3],
 }
 

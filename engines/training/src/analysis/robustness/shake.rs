@@ -72,7 +72,7 @@ impl<'a> Shaker<'a> {
         Ok(Self { setting, x, how })
     }
 
-    /// Whether places are stages; otherwise they are pods.
+    /// Returns `true` if places are stages; otherwise they are pods.
     pub fn by_stage(&self) -> bool {
         !matches!(self.how, How::Delays)
     }

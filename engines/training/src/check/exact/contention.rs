@@ -12,7 +12,7 @@ pub(super) struct Contention {
     pub sinks: Vec<Vec<usize>>,
     /// Per link the number of circuits beyond which another one changes nothing.
     pub useful: Vec<u32>,
-    /// Whether all contention is among sinks of one directed link without work after them.
+    /// `true` if all contention is among sinks of one directed link without work after them.
     pub exact: bool,
 }
 

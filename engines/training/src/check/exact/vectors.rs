@@ -59,7 +59,7 @@ impl Space {
         search.extend(0).then_some(search.complete)
     }
 
-    /// Whether no link after `link` shares a pod with it.
+    /// Returns `true` if no link after `link` shares a pod with it.
     fn last_at_its_pods(&self, link: usize) -> bool {
         let pods = &self.ends[link];
         !self.ends[link + 1..].iter().flatten().any(|(pod, _)| pods.iter().any(|(own, _)| own == pod))

@@ -75,7 +75,7 @@ fn adds_up(job: &Job) -> Result<(), String> {
     }
 }
 
-/// Whether what is refused is a layout, not a size that is only beyond a limit.
+/// Returns `true` if what is refused is a layout, not a size that is only beyond a limit.
 fn of_layout(problems: &Problems) -> bool {
     let paths = ["gpus", "gpus_per_pod_per_replica", "ep", "etp", "pp", "virtual_stages", "dp_buckets"]
         .map(|key| format!("job.run.{key}"));

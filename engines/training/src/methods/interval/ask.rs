@@ -60,7 +60,7 @@ pub(super) fn shape_knobs() -> Vec<ParamInfo> {
     ]
 }
 
-/// Whether a bound from outside is built in.
+/// Returns `true` if a bound from outside is built in.
 pub(super) fn relaxation_knob() -> ParamInfo {
     ParamInfo::bool(
         "relaxation",

@@ -15,7 +15,7 @@ pub(super) struct StageWalk<'a> {
     pub send_between_s: f64,
     pub send_inside_s: f64,
     pub nic_bytes_per_s: f64,
-    /// Whether both directions of the ring are laid out.
+    /// `true` if both directions of the ring are laid out.
     pub expanded: bool,
 }
 
@@ -54,7 +54,7 @@ impl StageWalk<'_> {
         Ok(dag)
     }
 
-    /// Whether a stage has gradients that go to other replicas.
+    /// Returns `true` if a stage has gradients that go to other replicas.
     fn exchanges(&self, stage: usize) -> bool {
         self.shape.replicas > 1 && self.workload.stages[stage].dp_bytes_per_gpu > 0.0
     }

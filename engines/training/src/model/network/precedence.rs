@@ -46,7 +46,7 @@ impl Arcs {
         self.arcs.len()
     }
 
-    /// Whether there is no edge.
+    /// Returns `true` if there is no edge.
     pub fn is_empty(&self) -> bool {
         self.arcs.is_empty()
     }
@@ -120,18 +120,18 @@ impl Precedence {
         self.position[task as usize]
     }
 
-    /// Whether a path leads from `u` to `v`.
+    /// Returns `true` if a path leads from `u` to `v`.
     pub fn before(&self, u: u32, v: u32) -> bool {
         let (at, to) = (self.position[u as usize] as usize, self.position[v as usize] as usize);
         at < to && self.later[at * self.words + to / 64] >> (to % 64) & 1 == 1
     }
 
-    /// Whether a path joins the two, in either direction, or they are the same.
+    /// Returns `true` if a path joins the two, in either direction, or they are the same.
     pub fn ordered(&self, u: u32, v: u32) -> bool {
         u == v || self.before(u, v) || self.before(v, u)
     }
 
-    /// Whether tasks given in topological order are pairwise ordered.
+    /// Returns `true` if tasks given in topological order are pairwise ordered.
     pub fn is_chain(&self, tasks: &[u32]) -> bool {
         tasks.windows(2).all(|pair| self.before(pair[0], pair[1]))
     }

@@ -104,7 +104,7 @@ impl Bounds {
         }
     }
 
-    /// Whether a path through an ancestor of another list is at least as long at the best.
+    /// Returns `true` if a path through an ancestor of another list is at least as long at the best.
     fn is_covered(&self, list: u32, u: &Ancestor) -> bool {
         let row = &self.between[u.slot as usize * self.size..][..self.size];
         let covers = |(_, w): &(u32, Ancestor)| {

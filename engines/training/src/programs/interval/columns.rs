@@ -46,7 +46,7 @@ impl Columns {
         }
     }
 
-    /// Whether a task is active in an interval (1-based) of its window that begins at `first`.
+    /// Returns `true` if a task is active in an interval (1-based) of its window that begins at `first`.
     pub fn active(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 0)
     }
@@ -56,7 +56,7 @@ impl Columns {
         self.cell(task, first, interval, 1)
     }
 
-    /// Whether it begins there.
+    /// Returns `true` if it begins there.
     pub fn begins(&self, task: usize, first: u32, interval: u32) -> Column {
         self.cell(task, first, interval, 2)
     }
@@ -113,7 +113,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether any of the tasks may be active in an interval (1-based).
+    /// Returns `true` if any of the tasks may be active in an interval (1-based).
     pub(super) fn used(&self, tasks: &[u32], interval: u32) -> bool {
         let windows = self.ask.windows;
         tasks.iter().any(|task| {

@@ -4,7 +4,7 @@ use super::{Grid, IntervalModel};
 use crate::model::network::Network;
 use lightbay_highs::model::Column;
 
-/// Whether a binary of the solver is 1.
+/// Value from which on a binary of the solver counts as 1.
 const HALF: f64 = 0.5;
 
 impl IntervalModel {
@@ -72,7 +72,7 @@ impl IntervalModel {
         Ok(point)
     }
 
-    /// Whether circuits contain a part: the bit of that value, or that very count.
+    /// Returns `true` if circuits contain a part: the bit of that value, or that very count.
     fn has(&self, count: u32, circuits: u32) -> bool {
         if self.form.cuts { count == circuits } else { circuits & count != 0 }
     }

@@ -24,7 +24,7 @@ pub enum Pruning {
 pub struct Shape {
     /// How it is written.
     pub form: Form,
-    /// Whether only tasks that compete with others get intervals; the durations of the others follow from the
+    /// `true` if only tasks that compete with others get intervals; the durations of the others follow from the
     /// circuits, which takes the rows of [`Form::cuts`].
     pub competing_only: bool,
     /// Windows of interval indices.
@@ -64,7 +64,7 @@ pub struct Shaped {
     pub windows: IndexWindows,
     /// Margin as it became, where there are anchors.
     pub margin: Option<u32>,
-    /// Whether every schedule has a point: enough intervals, and no windows but those of the DAG.
+    /// `true` if every schedule has a point: enough intervals, and no windows but those of the DAG.
     pub complete: bool,
 }
 

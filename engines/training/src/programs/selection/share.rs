@@ -82,7 +82,7 @@ impl Share {
         Self { link: via / 2, tail, groups, releases: Vec::new() }
     }
 
-    /// Whether the order of all releases is settled.
+    /// Returns `true` if the order of all releases is settled.
     pub fn in_order(&self) -> bool {
         self.groups.iter().all(|group| group.len() == 1)
     }

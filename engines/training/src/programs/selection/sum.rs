@@ -59,7 +59,7 @@ impl Sum {
         self.constant + self.terms.iter().map(end).sum::<f64>()
     }
 
-    /// Whether it is nowhere above another by more than `slack`.
+    /// Returns `true` if it is nowhere above another by more than `slack`.
     pub fn never_above(&self, other: &Self, model: &Model, slack: f64) -> bool {
         self.plus(other, -1.0).greatest(model) <= slack
     }

@@ -70,7 +70,7 @@ impl JsonSchema for Order {
 /// One compute of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Whether it is a backward.
+    /// `true` if it is a backward.
     pub backward: bool,
     /// The micro-batch, 0-based; written 1-based.
     pub micro_batch: u32,

@@ -21,7 +21,7 @@ pub(crate) struct RunKnob {
     pub(crate) info: ParamInfo,
     /// The name once more, as files use it.
     pub(crate) key: &'static str,
-    /// Whether a file must give it.
+    /// `true` if a file must give it.
     pub(crate) required: bool,
     slot: Slot,
 }

@@ -20,10 +20,10 @@ pub struct Shape {
     pub pods_per_replica: u32,
     /// Attention data-parallel ranks inside one stage.
     pub dp_in: u32,
-    /// Whether the first stages are in the last pod.
+    /// `true` if the first stages are in the last pod.
     pub reverse: bool,
-    /// Whether the stages of a pod exchange gradients with other replicas, by pod position. Where none does there is no
-    /// ring, and no circuit is spent on it.
+    /// `true` if the stages of a pod exchange gradients with other replicas, by pod position. Where none does there is
+    /// no ring, and no circuit is spent on it.
     pub exchanging: Vec<bool>,
     /// Optical ports by pod position.
     pub ports: Vec<u32>,
@@ -77,12 +77,12 @@ impl Shape {
         pipeline + if self.exchanging[position as usize] { self.ring_ports() } else { 0 }
     }
 
-    /// Whether anything crosses pods: activations, or gradients between replicas.
+    /// Returns `true` if anything crosses pods: activations, or gradients between replicas.
     pub fn crosses(&self) -> bool {
         self.pods_per_replica > 1 || self.exchanging.contains(&true)
     }
 
-    /// Whether two consecutive stages are in different pods.
+    /// Returns `true` if two consecutive stages are in different pods.
     pub fn crosses_pods(&self, stage: u32, neighbour: u32) -> bool {
         self.position(stage) != self.position(neighbour)
     }

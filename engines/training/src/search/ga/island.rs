@@ -49,7 +49,7 @@ pub(super) struct Island<'a> {
     spare: Vec<u32>,
     best: Option<Circuits>,
     source: &'static str,
-    /// Whether the best is still to be polished, or polished further.
+    /// `true` if the best is still to be polished, or polished further.
     rough: bool,
     /// Evaluations that the common cache did not have.
     pub learned: Cache,

@@ -88,9 +88,9 @@ pub struct Closed {
     pub best: Option<Circuits>,
     /// No plan is shorter, seconds.
     pub bound: f64,
-    /// Whether every node was settled, so that the bound is the best plan's makespan but for rounding.
+    /// `true` if every node was settled, so that the bound is the best plan's makespan but for rounding.
     pub complete: bool,
-    /// Whether it ended at a limit of its own.
+    /// `true` if it ended at a limit of its own.
     pub stopped: bool,
     /// Nodes looked at.
     pub nodes: u64,

@@ -26,7 +26,7 @@ pub(super) struct Rival {
     pub rate: f64,
     /// No schedule on these circuits starts it earlier.
     pub earliest: f64,
-    /// Whether its end is an event; a last transfer may go on until the iteration ends.
+    /// `true` if its end is an event; a last transfer may go on until the iteration ends.
     pub ends: bool,
     /// Contended tasks that must end some time before it starts: (position, time).
     pub after: Vec<(u32, f64)>,
@@ -119,7 +119,7 @@ impl Competition {
         Self { unit_s, rivals, position, resources, floor }
     }
 
-    /// Whether a task must have ended before another starts.
+    /// Returns `true` if a task must have ended before another starts.
     pub fn before(&self, evaluator: &Evaluator, first: u32, second: u32) -> bool {
         evaluator
             .network

@@ -20,7 +20,7 @@ type Outcome = Result<Reply, String>;
 /// Switches by number.
 pub(super) struct Switches {
     state: State,
-    /// Whether a port that serves one direction is busy for the other too.
+    /// `true` if a port that serves one direction is busy for the other too.
     shared: bool,
 }
 
