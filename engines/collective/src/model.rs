@@ -4,6 +4,14 @@
 //! |---|---|
 //! | [`rational`] | exact fractions |
 //! | [`network`] | nodes and links with capacities, and the symmetries of both |
+//! | [`epochs`] | links in epochs |
+//! | [`distances`] | shortest times between nodes |
+//! | [`task`] | the question that searches answer |
+//! | [`schedule`] | starts of chunks on links, pruned, and replayed in continuous time |
 
+pub mod distances;
+pub mod epochs;
 pub mod network;
 pub mod rational;
+pub mod schedule;
+pub mod task;

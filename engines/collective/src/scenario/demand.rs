@@ -54,8 +54,7 @@ pub struct Demand {
     /// Rank that sends or receives everything, as its place in `ranks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<u32>,
-    /// Whether GPUs may send a chunk more than once. Collectives in which every chunk has one destination never gain
-    /// by it.
+    /// Whether data is copied on the way. Without copies every destination gets a chunk of its own from the source.
     pub copy: bool,
     /// The chunks of a custom demand.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -49,9 +49,9 @@ pub fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
     }
     let both = "fastest_link carries one chunk in an epoch, slowest_link likewise, fixed as epoch_us says.";
     let rule = ParamInfo::choice("epoch", &EpochRule::ALL.map(|(name, _)| name), "fastest_link", both);
-    let help = "Copies of a chunk by GPUs: without them every chunk is sent once by each GPU.";
+    let help = "Copies of chunks on the way: without them the source sends one to each destination.";
     knobs.extend([
-        ParamInfo::bool("gpu_copy", true, help),
+        ParamInfo::bool("copy", true, help),
         rule,
         ParamInfo::float("epoch_us", 1e-9, 1e18, 1.0, "Length of an epoch with epoch=fixed.").unit("us"),
         ParamInfo::float("epoch_multiplier", SCALES[0], SCALES[1], 1.0, "Factor of the epoch that the rule gives."),
@@ -154,7 +154,7 @@ impl CollectiveScenario {
             "output_buffer_bytes" => ParamValue::Float(self.demand.output_buffer_bytes?),
             "chunk_bytes" => ParamValue::Float(self.demand.chunk_bytes?),
             "root" => ParamValue::Int(i64::from(self.demand.root?)),
-            "gpu_copy" => ParamValue::Bool(self.demand.copy),
+            "copy" => ParamValue::Bool(self.demand.copy),
             "epoch" => text(self.time.epoch.word()),
             "epoch_us" => ParamValue::Float(self.time.epoch_us?),
             "epoch_multiplier" => ParamValue::Float(self.time.epoch_multiplier),
@@ -230,7 +230,7 @@ impl CollectiveScenario {
             }
             "chunk_bytes" => self.demand.chunk_bytes = Some(number()),
             "root" if self.demand.collective.has_root() => self.demand.root = Some(whole() as u32),
-            "gpu_copy" => self.demand.copy = truth(),
+            "copy" => self.demand.copy = truth(),
             "epoch" => {
                 let word = text();
                 if let Some((_, rule)) = EpochRule::ALL.iter().find(|(name, _)| *name == word) {

@@ -74,6 +74,20 @@ impl ChunkList {
         (0..self.len()).all(|chunk| self.dests(chunk).nth(1).is_none())
     }
 
+    /// The same with a chunk for every delivery: nothing is copied.
+    fn one_by_one(self) -> Self {
+        let mut list = Self::default();
+        for chunk in 0..self.len() {
+            for dest in self.dests(chunk) {
+                let at = list.targets.len();
+                list.targets.push(dest);
+                let (tenant, priority) = (self.tenant(chunk), self.priority(chunk));
+                list.push(self.source(chunk), [at, at + 1], self.local(chunk), tenant, priority);
+            }
+        }
+        list
+    }
+
     fn add(
         &mut self,
         sort: CollectiveSort,
@@ -147,7 +161,7 @@ impl Demand {
                 list.add(sort, &ranks, self.chunks_per_rank, self.root.unwrap_or(0), 0, 1.0);
             }
         }
-        list
+        if self.copy { list } else { list.one_by_one() }
     }
 
     fn expand_matrix(&self, topology: &Topology, list: &mut ChunkList) {

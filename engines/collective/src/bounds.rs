@@ -1,0 +1,137 @@
+//! Bounds on the finish of schedules of whole chunks in epochs: paths, cuts with heads and tails, and metrics.
+
+mod cuts;
+mod metric;
+mod sets;
+
+use crate::model::network::Network;
+use crate::model::task::CollectiveTask;
+
+pub use cuts::cut_bound;
+
+/// What binds a bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BoundReason {
+    /// Nobody wants anything.
+    Nothing,
+    /// The way of one chunk.
+    Path {
+        /// Node that has it.
+        from: u32,
+        /// Node that wants it.
+        to: u32,
+    },
+    /// The links into a set of nodes.
+    Cut {
+        /// The set, ascending.
+        inside: Vec<u32>,
+        /// Chunks that have to cross.
+        items: u64,
+        /// Earliest epoch at which the first of them can cross.
+        head: u32,
+        /// Epochs from the start of the last crossing to its delivery.
+        tail: u32,
+    },
+    /// All links together.
+    Metric {
+        /// Whether links are weighed by the epochs that a chunk takes on them.
+        weighed: bool,
+    },
+}
+
+/// Bound on the finish of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EpochBound {
+    /// Epochs that every schedule of whole chunks takes.
+    pub epochs: u32,
+    /// What binds it.
+    pub reason: BoundReason,
+}
+
+impl EpochBound {
+    fn raise(&mut self, epochs: u32, reason: impl FnOnce() -> BoundReason) {
+        if epochs > self.epochs {
+            (self.epochs, self.reason) = (epochs, reason());
+        }
+    }
+
+    /// The reason in words: `cut into group 1, 8 chunks, head 10, tail 42`.
+    pub fn words(&self, task: &CollectiveTask) -> String {
+        let name = |node: u32| task.network.nodes()[node as usize].name.clone();
+        let into = if task.backwards { "out of" } else { "into" };
+        match &self.reason {
+            BoundReason::Nothing => "nothing is wanted".to_owned(),
+            BoundReason::Path { from, to } if task.backwards => {
+                format!("path {}->{}", name(*to), name(*from))
+            }
+            BoundReason::Path { from, to } => format!("path {}->{}", name(*from), name(*to)),
+            BoundReason::Cut { inside, items, head, tail } => {
+                let set = set_name(&task.network, inside);
+                format!("cut {into} {set}, {items} chunks, head {head}, tail {tail}")
+            }
+            BoundReason::Metric { weighed: false } => "hops of all chunks against all links".to_owned(),
+            BoundReason::Metric { weighed: true } => "epochs of all chunks on all links".to_owned(),
+        }
+    }
+}
+
+/// Name of a set of nodes: groups if it is made of whole ones, all but one node, or the nodes.
+pub fn set_name(network: &Network, inside: &[u32]) -> String {
+    let name = |node: u32| network.nodes()[node as usize].name.clone();
+    let is_in = |node: u32| inside.binary_search(&node).is_ok();
+    let mut gpus = inside.iter().copied().filter(|node| !network.is_switch(*node));
+    if let (Some(only), None) = (gpus.next(), gpus.next()) {
+        return name(only);
+    }
+    let outside: Vec<u32> = network.gpus().iter().copied().filter(|gpu| !is_in(*gpu)).collect();
+    if let [only] = outside[..] {
+        return format!("all but {}", name(only));
+    }
+    let groups = network.group_count();
+    let mut whole = Vec::new();
+    let mut covered = 0;
+    for group in 0..groups as u32 {
+        let members: Vec<u32> = network
+            .gpus()
+            .iter()
+            .copied()
+            .filter(|gpu| network.nodes()[*gpu as usize].group == Some(group))
+            .collect();
+        if !members.is_empty() && members.iter().all(|gpu| is_in(*gpu)) {
+            whole.push(group);
+            covered += members.len();
+        }
+    }
+    let gpus = inside.iter().filter(|node| !network.is_switch(**node)).count();
+    match whole[..] {
+        [only] if covered == gpus => format!("group {only}"),
+        [..] if !whole.is_empty() && covered == gpus => {
+            let names: Vec<String> = whole.iter().map(u32::to_string).collect();
+            format!("groups {}", names.join(", "))
+        }
+        _ => {
+            let names: Vec<String> = inside.iter().take(6).map(|node| name(*node)).collect();
+            let rest = inside.len() - names.len();
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            format!("{{{}{more}}}", names.join(", "))
+        }
+    }
+}
+
+/// The best bound on the finish of a task that is found.
+pub fn bound(task: &CollectiveTask) -> EpochBound {
+    let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
+    // B1: no chunk is anywhere before its shortest way allows.
+    let sources = sets::sources(task);
+    for &(source, chunk_begin, chunk_end) in &sources {
+        let row = task.distances.from(&task.network, source);
+        for chunk in chunk_begin..chunk_end {
+            for dest in task.chunks.dests(chunk) {
+                best.raise(row[dest as usize], || BoundReason::Path { from: source, to: dest });
+            }
+        }
+    }
+    cuts::raise(task, &mut best);
+    metric::raise(task, &mut best);
+    best
+}

@@ -1,0 +1,158 @@
+//! Cuts with heads and tails: the one-machine bound with release and delivery times, for several entry links.
+
+use super::{BoundReason, EpochBound, sets};
+use crate::model::distances::FAR;
+use crate::model::task::CollectiveTask;
+
+/// Occurring heads, or tails, that are tried as thresholds at most.
+const MOST_THRESHOLDS: usize = 12;
+
+/// Raises a bound by the cuts of all candidate sets.
+pub(super) fn raise(task: &CollectiveTask, best: &mut EpochBound) {
+    for inside in sets::candidates(task) {
+        raise_by(task, &inside, best);
+    }
+}
+
+/// The bound of one set of nodes, ascending.
+pub fn cut_bound(task: &CollectiveTask, inside: &[u32]) -> EpochBound {
+    let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
+    raise_by(task, inside, &mut best);
+    best
+}
+
+/// Chunks that have to cross for one source and one target.
+struct Item {
+    source: u32,
+    target: u32,
+    count: u64,
+    head: u32,
+    tail: u32,
+}
+
+fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
+    let network = &task.network;
+    let mut is_in = vec![false; network.node_count()];
+    inside.iter().for_each(|node| is_in[*node as usize] = true);
+    let entries: Vec<u32> = (0u32..)
+        .zip(network.links())
+        .filter(|(_, link)| !is_in[link.from as usize] && is_in[link.to as usize])
+        .map(|(id, _)| id)
+        .collect();
+    if entries.is_empty() {
+        return;
+    }
+    let ends = |link: u32| &network.links()[link as usize];
+    let to_tail: Vec<&[u32]> = entries.iter().map(|e| task.distances.to(network, ends(*e).from)).collect();
+    let from_head: Vec<&[u32]> = entries.iter().map(|e| task.distances.from(network, ends(*e).to)).collect();
+    let after = |at: usize, target: u32| {
+        task.epochs.latency(entries[at]).saturating_add(from_head[at][target as usize]).min(FAR)
+    };
+    let tail_of = |target: u32| (0..entries.len()).map(|at| after(at, target)).min().unwrap_or(FAR);
+    let head_of = |source: u32| to_tail.iter().map(|row| row[source as usize]).min().unwrap_or(FAR);
+    let mut items = items(task, &is_in, &tail_of, &head_of);
+    items.retain(|item| item.head < FAR && item.tail < FAR);
+    if items.is_empty() {
+        return;
+    }
+    let all: u64 = items.iter().map(|item| item.count).sum();
+    // With the latest start and the longest way of any item on every link, no choice of items can bind more.
+    let latest = |at: usize| {
+        let head = items.iter().map(|item| to_tail[at][item.source as usize]).max().unwrap_or(0);
+        let tail = items.iter().map(|item| after(at, item.target)).max().unwrap_or(0);
+        (head, tail)
+    };
+    let worst: Vec<(u32, u32)> = (0..entries.len()).map(latest).collect();
+    if least_finish(task, &entries, &worst, all) <= best.epochs {
+        return;
+    }
+    let heads = thresholds(items.iter().map(|item| item.head));
+    let tails = thresholds(items.iter().map(|item| item.tail));
+    for &tail in &tails {
+        for &head in &heads {
+            let taken: Vec<&Item> =
+                items.iter().filter(|item| item.head >= head && item.tail >= tail).collect();
+            let count: u64 = taken.iter().map(|item| item.count).sum();
+            if count == 0 {
+                continue;
+            }
+            let limits: Vec<(u32, u32)> = (0..entries.len())
+                .map(|at| {
+                    let first =
+                        taken.iter().map(|item| to_tail[at][item.source as usize]).min().unwrap_or(FAR);
+                    let last = taken.iter().map(|item| after(at, item.target)).min().unwrap_or(FAR);
+                    (first, last)
+                })
+                .collect();
+            let epochs = least_finish(task, &entries, &limits, count);
+            best.raise(epochs, || BoundReason::Cut { inside: inside.to_vec(), items: count, head, tail });
+        }
+    }
+}
+
+/// Occurring values, thinned out if there are many.
+fn thresholds(values: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut values: Vec<u32> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    if values.len() > MOST_THRESHOLDS {
+        let last = values.len() - 1;
+        values = (0..MOST_THRESHOLDS).map(|at| values[at * last / (MOST_THRESHOLDS - 1)]).collect();
+    }
+    values
+}
+
+/// The items of a cut; those with the same source and target together.
+fn items(
+    task: &CollectiveTask,
+    is_in: &[bool],
+    tail_of: &impl Fn(u32) -> u32,
+    head_of: &impl Fn(u32) -> u32,
+) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    for chunk in 0..task.chunks.len() {
+        let source = task.chunks.source(chunk);
+        if is_in[source as usize] {
+            continue;
+        }
+        // One crossing serves all destinations inside, so the one that is served last counts.
+        let dests = task.chunks.dests(chunk).filter(|dest| is_in[*dest as usize]);
+        let Some((tail, target)) = dests.map(|dest| (tail_of(dest), dest)).max_by_key(|(tail, _)| *tail)
+        else {
+            continue;
+        };
+        match items.last_mut() {
+            Some(last) if last.source == source && last.target == target => last.count += 1,
+            _ => items.push(Item { source, target, count: 1, head: head_of(source), tail }),
+        }
+    }
+    items
+}
+
+/// Smallest finish at which the entry links have room for a number of starts, each link from a first epoch on and with a
+/// way of some length behind it.
+fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
+    let room = |finish: u32| {
+        let of = |(link, (head, tail)): (&u32, &(u32, u32))| {
+            let epochs = i64::from(finish) - i64::from(*head) - i64::from(*tail) + 1;
+            task.epochs.links[*link as usize].starts_in(epochs)
+        };
+        entries.iter().zip(limits).map(of).fold(0u64, u64::saturating_add)
+    };
+    let (mut low, mut high) = (0u32, 1u32);
+    while room(high) < count {
+        if high >= FAR {
+            return 0;
+        }
+        (low, high) = (high, high * 2);
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if room(middle) >= count {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    high
+}

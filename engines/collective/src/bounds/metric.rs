@@ -1,0 +1,70 @@
+//! All links together: hops, and epochs, that chunks take against those that links have.
+
+use super::{BoundReason, EpochBound};
+use crate::model::distances::{EpochDistances, FAR};
+use crate::model::task::CollectiveTask;
+
+/// Fixed point of lengths that are no whole numbers.
+const POINT: u64 = 1 << 8;
+
+/// Raises a bound by what all links carry until some epoch.
+pub(super) fn raise(task: &CollectiveTask, best: &mut EpochBound) {
+    let network = &task.network;
+    let deliveries = task.chunks.deliveries() as u64;
+    if deliveries == 0 {
+        return;
+    }
+    if task.chunks.is_unicast() {
+        for weighed in [false, true] {
+            let lengths: Vec<u32> = task
+                .epochs
+                .links
+                .iter()
+                .map(|link| {
+                    let starts = u64::from(link.starts);
+                    let length = if weighed { u64::from(link.occupied) * POINT / starts } else { POINT };
+                    length.min(1 << 20) as u32
+                })
+                .collect();
+            let distances = EpochDistances::new(network, lengths.clone());
+            let mut needed = 0u64;
+            for chunk in 0..task.chunks.len() {
+                let row = distances.from(network, task.chunks.source(chunk));
+                needed += task.chunks.dests(chunk).map(|dest| u64::from(row[dest as usize])).sum::<u64>();
+            }
+            let epochs = least_finish(task, |link| u64::from(lengths[link as usize]), needed);
+            best.raise(epochs, || BoundReason::Metric { weighed });
+        }
+    } else {
+        // With copies every delivery still is the end of one send into its GPU.
+        let into_gpu = |link: u32| u64::from(!network.is_switch(network.links()[link as usize].to));
+        best.raise(least_finish(task, into_gpu, deliveries), || BoundReason::Metric { weighed: false });
+    }
+}
+
+/// Smallest finish by which the links, each weighed, have room for an amount.
+fn least_finish(task: &CollectiveTask, weight: impl Fn(u32) -> u64, needed: u64) -> u32 {
+    let room = |finish: u32| {
+        let of = |(id, link): (u32, &crate::model::epochs::LinkEpochs)| {
+            let epochs = i64::from(finish) - i64::from(link.latency) + 1;
+            weight(id).saturating_mul(link.starts_in(epochs))
+        };
+        (0u32..).zip(&task.epochs.links).map(of).fold(0u64, u64::saturating_add)
+    };
+    let (mut low, mut high) = (0u32, 1u32);
+    while room(high) < needed {
+        if high >= FAR {
+            return 0;
+        }
+        (low, high) = (high, high * 2);
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if room(middle) >= needed {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    high
+}

@@ -1,0 +1,145 @@
+//! Sets of nodes whose entry links may bind, and sources that stand for others.
+
+use crate::model::network::Network;
+use crate::model::task::CollectiveTask;
+use rustc_hash::FxHashSet;
+
+/// Groups up to which every union is tried.
+const MOST_UNIONS: usize = 6;
+/// GPUs of a group up to which pairs and triples are tried.
+const MOST_TRIPLES: usize = 16;
+/// Nodes up to which every subset is tried if there is no switch.
+const MOST_SUBSETS: usize = 8;
+/// GPUs up to which balls and half-spaces are tried around every node.
+const MOST_BALLS: usize = 64;
+/// GPUs above which one node stands for its orbit.
+const MOST_SINGLES: usize = 128;
+
+/// Sources with the range of their chunks; in large tasks one of every orbit, if the demand looks the same from all.
+pub(super) fn sources(task: &CollectiveTask) -> Vec<(u32, usize, usize)> {
+    let mut ranges: Vec<(u32, usize, usize)> = Vec::new();
+    for chunk in 0..task.chunks.len() {
+        let source = task.chunks.source(chunk);
+        match ranges.last_mut() {
+            Some((last, _, end)) if *last == source => *end = chunk + 1,
+            _ => ranges.push((source, chunk, chunk + 1)),
+        }
+    }
+    if let Some(orbits) = orbits(task) {
+        ranges.retain(|(source, _, _)| orbits[*source as usize] == *source);
+    }
+    ranges
+}
+
+/// Orbits of nodes if there are many GPUs and every GPU sends the same to all others.
+fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
+    let gpus = task.network.gpus().len();
+    if gpus <= MOST_SINGLES || task.network.generators().is_empty() {
+        return None;
+    }
+    let mut per_source = vec![0usize; task.network.node_count()];
+    let mut wanted = vec![0usize; task.network.node_count()];
+    let unicast = task.chunks.is_unicast();
+    for chunk in 0..task.chunks.len() {
+        per_source[task.chunks.source(chunk) as usize] += 1;
+        if unicast {
+            task.chunks.dests(chunk).for_each(|dest| wanted[dest as usize] += 1);
+        } else if task.chunks.dests(chunk).count() + 1 != gpus {
+            return None;
+        }
+    }
+    let even = |counts: &[usize]| {
+        task.network.gpus().iter().all(|gpu| counts[*gpu as usize] == counts[task.network.gpus()[0] as usize])
+    };
+    let all_pairs = !unicast || task.chunks.len() % (gpus * (gpus - 1)) == 0;
+    (even(&per_source) && even(&wanted) && all_pairs).then(|| task.network.node_orbits())
+}
+
+/// Candidate sets, ascending nodes each, those that bind most often first.
+pub(super) fn candidates(task: &CollectiveTask) -> Vec<Vec<u32>> {
+    let network = &task.network;
+    let nodes = network.node_count() as u32;
+    let gpus = network.gpus();
+    let mut sets = SetList { seen: FxHashSet::default(), sets: Vec::new(), nodes };
+    groups(network, &mut sets);
+    let orbits = orbits(task);
+    let stands = |node: &u32| orbits.as_ref().is_none_or(|orbits| orbits[*node as usize] == *node);
+    for gpu in gpus.iter().copied().filter(stands) {
+        sets.add(vec![gpu]);
+        sets.add((0..nodes).filter(|node| *node != gpu).collect());
+    }
+    if nodes as usize <= MOST_SUBSETS && gpus.len() == nodes as usize {
+        for mask in 1..(1u32 << nodes) - 1 {
+            sets.add((0..nodes).filter(|node| mask >> node & 1 == 1).collect());
+        }
+    }
+    for group in 0..network.group_count() as u32 {
+        let members: Vec<u32> =
+            gpus.iter().copied().filter(|gpu| network.nodes()[*gpu as usize].group == Some(group)).collect();
+        if members.len() > MOST_TRIPLES || gpus.len() > MOST_SINGLES {
+            continue;
+        }
+        for (at, &a) in members.iter().enumerate() {
+            for (after, &b) in members.iter().enumerate().skip(at + 1) {
+                sets.add(vec![a, b]);
+                members.iter().skip(after + 1).for_each(|&c| sets.add(vec![a, b, c]));
+            }
+        }
+    }
+    if gpus.len() <= MOST_BALLS {
+        balls(task, &mut sets);
+    }
+    sets.sets
+}
+
+/// Groups, unions of few groups, halves of many; with and without switches that belong to no group.
+fn groups(network: &Network, sets: &mut SetList) {
+    let groups = network.group_count();
+    let masks: Vec<u64> = if groups <= MOST_UNIONS {
+        (1..(1u64 << groups)).collect()
+    } else {
+        (0..groups.min(64)).map(|group| 1 << group).chain([(1u64 << (groups.min(64) / 2)) - 1]).collect()
+    };
+    for mask in masks {
+        for free_switches in [false, true] {
+            let is_in = |node: &u32| match network.nodes()[*node as usize].group {
+                Some(group) => group < 64 && mask >> group & 1 == 1,
+                None => free_switches && network.is_switch(*node),
+            };
+            sets.add((0..sets.nodes).filter(is_in).collect());
+        }
+    }
+}
+
+/// Nodes near a node, and nodes nearer to one end of a link than to the other: on tori and meshes the half-spaces.
+fn balls(task: &CollectiveTask, sets: &mut SetList) {
+    for &gpu in task.network.gpus() {
+        let row = task.distances.from(&task.network, gpu);
+        let mut radii: Vec<u32> = row.to_vec();
+        radii.sort_unstable();
+        radii.dedup();
+        for radius in radii {
+            sets.add((0..sets.nodes).filter(|node| row[*node as usize] <= radius).collect());
+            sets.add((0..sets.nodes).filter(|node| row[*node as usize] > radius).collect());
+        }
+    }
+    for link in task.network.links() {
+        let (near, far) =
+            (task.distances.from(&task.network, link.from), task.distances.from(&task.network, link.to));
+        sets.add((0..sets.nodes).filter(|node| near[*node as usize] < far[*node as usize]).collect());
+    }
+}
+
+struct SetList {
+    seen: FxHashSet<Vec<u32>>,
+    sets: Vec<Vec<u32>>,
+    nodes: u32,
+}
+
+impl SetList {
+    fn add(&mut self, set: Vec<u32>) {
+        if !set.is_empty() && set.len() < self.nodes as usize && self.seen.insert(set.clone()) {
+            self.sets.push(set);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Links in epochs: how long a chunk occupies a link, and when it is on the other side.
+
+use super::network::Network;
+use crate::scenario::{EpochRule, TimeRule};
+
+/// Slack of roundings, so that 0.7/0.1 takes 7 epochs.
+const SLACK: f64 = 1e-6;
+/// Largest ratio of a latency to an epoch.
+const MOST_EPOCHS_OF_ALPHA: f64 = 200.0;
+/// Share of a link that rounding may waste without a remark.
+const WASTE: f64 = 0.05;
+/// Longest latency in epochs that sums of latencies may hold.
+const LONGEST: f64 = (1u32 << 24) as f64;
+
+/// A link in epochs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkEpochs {
+    /// Chunks that fit in an epoch, u.
+    pub per_epoch: f64,
+    /// Latency alone, d.
+    pub delay: u32,
+    /// Epochs that a chunk occupies the link, kappa.
+    pub occupied: u32,
+    /// Chunks that may start in any `occupied` consecutive epochs, w; 1 wherever `occupied` is above 1.
+    pub starts: u32,
+    /// Epochs from the start until the chunk can be used on the other side, L.
+    pub latency: u32,
+    /// First and last epochs at which a chunk may start, ascending; always if there are none and the link is not timed.
+    pub up: Vec<[u32; 2]>,
+    /// Whether the link comes and goes.
+    pub timed: bool,
+    /// Whether transmission time was paid on the way into the switch that the link leaves.
+    pub through: bool,
+}
+
+/// All links in epochs of one length, for whole chunks of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EpochModel {
+    /// Length of an epoch, µs.
+    pub epoch_us: f64,
+    /// Size of a chunk, bytes.
+    pub chunk_bytes: f64,
+    /// Share of an epoch up to which latencies are left out.
+    pub alpha_threshold: f64,
+    /// The links, by id.
+    pub links: Vec<LinkEpochs>,
+}
+
+/// Length of an epoch by a rule for chunks of a size, µs; with a remark if the rule gave a shorter one.
+pub fn epoch_us(time: &TimeRule, network: &Network, chunk_bytes: f64) -> (f64, Option<String>) {
+    let rates = network.links().iter().map(|link| link.capacity_gbyte_per_s);
+    let rate = match (time.epoch, time.epoch_us) {
+        (EpochRule::Fixed, Some(given)) => return (given, None),
+        (EpochRule::SlowestLink, _) => rates.fold(f64::INFINITY, f64::min),
+        _ => rates.fold(0.0, f64::max),
+    };
+    if !(rate > 0.0 && rate.is_finite()) {
+        return (1.0, None);
+    }
+    let wanted = chunk_bytes / (1000.0 * rate) * time.epoch_multiplier;
+    let alphas = network.links().iter().map(|link| link.alpha_us).filter(|alpha| *alpha > 0.0);
+    let least = alphas.fold(f64::INFINITY, f64::min) / MOST_EPOCHS_OF_ALPHA;
+    if least.is_finite() && least > wanted {
+        let why = format!(
+            "epochs of {wanted} us would cut latencies into more than {MOST_EPOCHS_OF_ALPHA}: {least} us are used"
+        );
+        return (least, Some(why));
+    }
+    (wanted, None)
+}
+
+impl EpochModel {
+    /// The links of a network in epochs. For a network that is planned backwards, `network` is the real one.
+    pub fn new(network: &Network, epoch_us: f64, chunk_bytes: f64, alpha_threshold: f64) -> Self {
+        let links = network
+            .links()
+            .iter()
+            .map(|link| {
+                let per_epoch = 1000.0 * link.capacity_gbyte_per_s * epoch_us / chunk_bytes;
+                let ratio = link.alpha_us / epoch_us;
+                let delay = if ratio <= alpha_threshold { 0.0 } else { (ratio - SLACK).ceil().max(0.0) };
+                let occupied = (1.0 / per_epoch - SLACK).ceil().max(1.0);
+                let starts = (occupied * per_epoch + SLACK).floor().clamp(1.0, f64::from(u32::MAX / 4));
+                let (delay, occupied) = (delay.min(LONGEST) as u32, occupied.min(LONGEST) as u32);
+                let through = network.is_cut_through() && network.is_switch(link.from);
+                let latency = if through { delay } else { delay + occupied };
+                let up = |&[begin, end]: &[f64; 2]| {
+                    let first = (begin / epoch_us - SLACK).ceil().max(0.0);
+                    let last = ((end - link.alpha_us) / epoch_us + SLACK).floor() - f64::from(occupied);
+                    (last >= first && first < f64::from(u32::MAX / 4))
+                        .then(|| [first as u32, last.min(f64::from(u32::MAX / 4)) as u32])
+                };
+                LinkEpochs {
+                    per_epoch,
+                    delay,
+                    occupied,
+                    starts: starts as u32,
+                    latency,
+                    up: link.up_us.iter().filter_map(up).collect(),
+                    timed: !link.up_us.is_empty(),
+                    through,
+                }
+            })
+            .collect();
+        Self { epoch_us, chunk_bytes, alpha_threshold, links }
+    }
+
+    /// Epochs from the start of a send until it can be used.
+    pub fn latency(&self, link: u32) -> u32 {
+        self.links[link as usize].latency
+    }
+
+    /// Share of its rate that a link loses because chunks are whole: epochs that share, and the link that loses most.
+    pub fn waste(&self) -> Option<(u32, f64)> {
+        let lost = |link: &LinkEpochs| {
+            let room = f64::from(link.occupied) * link.per_epoch;
+            (room - f64::from(link.starts)) / room
+        };
+        let worst = (0u32..).zip(&self.links).map(|(id, link)| (id, lost(link)));
+        worst.filter(|(_, lost)| *lost > WASTE).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+impl LinkEpochs {
+    /// Most starts in a number of consecutive epochs.
+    pub fn starts_in(&self, epochs: i64) -> u64 {
+        if epochs <= 0 {
+            return 0;
+        }
+        (epochs as u64).div_ceil(u64::from(self.occupied)).saturating_mul(u64::from(self.starts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::presets;
+
+    #[test]
+    fn links_of_two_chassis_are_cut_as_published() {
+        let scenario = presets::scenario("ndv2x2-allgather-64kb").unwrap();
+        let network = Network::of(&scenario.topology).unwrap();
+        let (tau, note) = epoch_us(&scenario.time, &network, 4000.0);
+        assert_eq!((tau, note), (0.08, None));
+        let epochs = EpochModel::new(&network, tau, 4000.0, 0.1);
+        let of = |from, to| {
+            let link = &epochs.links[network.link_between(from, to).unwrap() as usize];
+            (link.delay, link.occupied, link.starts, link.latency)
+        };
+        assert_eq!(of(0, 1), (9, 1, 1, 10));
+        assert_eq!(of(0, 2), (9, 2, 1, 11));
+        assert_eq!(of(0, 9), (17, 4, 1, 21));
+    }
+
+    #[test]
+    fn tiny_epochs_are_held_back() {
+        let scenario = presets::scenario("ndv2x2-allgather-1kb").unwrap();
+        let network = Network::of(&scenario.topology).unwrap();
+        let (tau, note) = epoch_us(&scenario.time, &network, 62.5);
+        assert!((tau - 0.7 / 200.0).abs() < 1e-12 && note.is_some(), "{tau}");
+    }
+
+    #[test]
+    fn starts_are_limited_in_windows() {
+        let scenario = presets::scenario("dgx1-allgather-200kb").unwrap();
+        let network = Network::of(&scenario.topology).unwrap();
+        let epochs = EpochModel::new(&network, 0.25, 25_000.0, 0.1);
+        let slow = &epochs.links[network.link_between(0, 2).unwrap() as usize];
+        assert_eq!((slow.occupied, slow.starts, slow.starts_in(5), slow.starts_in(0)), (4, 1, 2, 0));
+        let link = |up: &[[f64; 2]]| {
+            let mut timed = scenario.topology.clone();
+            timed.links[0].up_us = up.to_vec();
+            let network = Network::of(&timed).unwrap();
+            EpochModel::new(&network, 1.0, 25_000.0, 0.1).links[0].clone()
+        };
+        // 0.5 us of transmission take an epoch, and 0.7 us of latency have to be over as well.
+        assert_eq!(link(&[[0.5, 4.7], [6.0, 7.0]]).up, [[1, 3]]);
+        assert!(link(&[[6.0, 7.0]]).timed);
+    }
+}

@@ -1,0 +1,103 @@
+//! The question that searches answer: a network in epochs and the chunks that it has to spread.
+
+use super::distances::EpochDistances;
+use super::epochs::{EpochModel, epoch_us};
+use super::network::Network;
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use lightbay_core::problem::Problems;
+
+/// A network in epochs with chunks to spread.
+///
+/// Collectives that collect or add up are planned on the network with every link turned round. Link numbers stay, and a
+/// send of link e that starts at epoch k becomes one that starts at F − (k + L) on the real link, where F is the finish:
+/// see [`CollectiveTask::backwards`].
+#[derive(Clone, Debug)]
+pub struct CollectiveTask {
+    /// Nodes and links, turned round if the task is played backwards.
+    pub network: Network,
+    /// The links in epochs. Latencies are those of the real links.
+    pub epochs: EpochModel,
+    /// The chunks.
+    pub chunks: ChunkList,
+    /// Shortest times between nodes.
+    pub distances: EpochDistances,
+    /// Whether switches may send one arrival over several links; backwards: add several arrivals up.
+    pub switch_copies: bool,
+    /// Whether a schedule is played backwards.
+    pub backwards: bool,
+    /// Whether data is added up on the way.
+    pub adds: bool,
+}
+
+/// Tasks of a scenario, to be carried out one after the other: two for AllReduce, one for all others.
+#[derive(Clone, Debug)]
+pub struct CollectiveTasks {
+    /// The tasks in order of time.
+    pub tasks: Vec<CollectiveTask>,
+    /// Length of an epoch, µs.
+    pub epoch_us: f64,
+    /// Size of a chunk, bytes.
+    pub chunk_bytes: f64,
+    /// Remarks on the epochs.
+    pub remarks: Vec<String>,
+}
+
+impl CollectiveTasks {
+    /// The tasks of a scenario, in epochs of a length or of that which the scenario's rule gives.
+    ///
+    /// # Errors
+    /// What is wrong with the network.
+    pub fn of(scenario: &CollectiveScenario, epoch: Option<f64>) -> Result<Self, Problems> {
+        let network = Network::in_order(scenario)?;
+        let chunk_bytes = scenario.demand.chunk_size(&scenario.topology);
+        let (rule_us, remark) = epoch_us(&scenario.time, &network, chunk_bytes);
+        let mut remarks: Vec<String> = remark.filter(|_| epoch.is_none()).into_iter().collect();
+        let epoch_us = epoch.unwrap_or(rule_us);
+        let epochs = EpochModel::new(&network, epoch_us, chunk_bytes, scenario.time.alpha_threshold);
+        if let Some((link, lost)) = epochs.waste() {
+            let ends = &network.links()[link as usize];
+            remarks.push(format!(
+                "whole chunks leave {:.0} % of link {}->{} unused in epochs of {epoch_us} us: another epoch fits better",
+                lost * 100.0,
+                ends.from,
+                ends.to
+            ));
+        }
+        let chunks = scenario.demand.expand(&scenario.topology);
+        let sort = scenario.demand.collective;
+        let both = sort == CollectiveSort::AllReduce;
+        let directions =
+            [true, false].into_iter().filter(|turned| both || *turned == sort.starts_backwards());
+        let tasks = directions
+            .map(|backwards| {
+                let network = if backwards { network.reversed() } else { network.clone() };
+                let adds = backwards && sort.reduces();
+                let switch_copies = if adds { network.switch_reduces() } else { network.switch_copies() };
+                let lengths = epochs.links.iter().map(|link| link.latency).collect();
+                CollectiveTask {
+                    distances: EpochDistances::new(&network, lengths),
+                    network,
+                    epochs: epochs.clone(),
+                    chunks: chunks.clone(),
+                    switch_copies,
+                    backwards,
+                    adds,
+                }
+            })
+            .collect();
+        Ok(Self { tasks, epoch_us, chunk_bytes, remarks })
+    }
+}
+
+impl CollectiveTask {
+    /// Shortest time from a node to another one, epochs.
+    pub fn distance(&self, from: u32, to: u32) -> u32 {
+        self.distances.from(&self.network, from)[to as usize]
+    }
+
+    /// Longest of the shortest times of a chunk to those that want it, epochs; 0 for a chunk that nobody wants.
+    pub fn eccentricity(&self, chunk: usize) -> u32 {
+        let row = self.distances.from(&self.network, self.chunks.source(chunk));
+        self.chunks.dests(chunk).map(|dest| row[dest as usize]).max().unwrap_or(0)
+    }
+}

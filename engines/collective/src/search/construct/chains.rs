@@ -1,0 +1,110 @@
+//! Ways from GPU to GPU through switches, which cannot wait.
+
+use crate::model::task::CollectiveTask;
+
+/// Most links of a chain.
+const LONGEST: usize = 8;
+
+/// Chains of every GPU, in flat lists.
+#[derive(Clone, Debug)]
+pub struct ChainTable {
+    /// Range of the chains of every node; none for switches.
+    first: Vec<u32>,
+    heads: Vec<u32>,
+    /// Range of the links of every chain.
+    link_first: Vec<u32>,
+    links: Vec<u32>,
+    /// Epochs between the start of the chain and that of each of its links.
+    offsets: Vec<u32>,
+    durations: Vec<u32>,
+    prices: Vec<f64>,
+}
+
+impl ChainTable {
+    /// All chains without a repeated switch of a task's network.
+    pub fn new(task: &CollectiveTask) -> Self {
+        let nodes = task.network.node_count() as u32;
+        let mut table = Self {
+            first: vec![0],
+            heads: Vec::new(),
+            link_first: vec![0],
+            links: Vec::new(),
+            offsets: Vec::new(),
+            durations: Vec::new(),
+            prices: Vec::new(),
+        };
+        let mut chain = Vec::new();
+        for node in 0..nodes {
+            if !task.network.is_switch(node) {
+                table.extend(task, node, node, &mut chain);
+            }
+            table.first.push(table.heads.len() as u32);
+        }
+        table
+    }
+
+    fn extend(&mut self, task: &CollectiveTask, gpu: u32, at: u32, chain: &mut Vec<u32>) {
+        for &link in task.network.out_links(at) {
+            let to = task.network.links()[link as usize].to;
+            let passed = chain.iter().any(|before| task.network.links()[*before as usize].to == to);
+            if to == gpu || passed {
+                continue;
+            }
+            chain.push(link);
+            if !task.network.is_switch(to) {
+                self.add(task, to, chain);
+            } else if chain.len() < LONGEST {
+                self.extend(task, gpu, to, chain);
+            }
+            chain.pop();
+        }
+    }
+
+    fn add(&mut self, task: &CollectiveTask, head: u32, chain: &[u32]) {
+        let (mut offset, mut price) = (0, 0.0);
+        for &link in chain {
+            let model = &task.epochs.links[link as usize];
+            self.links.push(link);
+            self.offsets.push(offset);
+            offset += model.latency;
+            price += f64::from(model.occupied) / f64::from(model.starts);
+        }
+        self.heads.push(head);
+        self.durations.push(offset);
+        self.prices.push(price);
+        self.link_first.push(self.links.len() as u32);
+    }
+
+    /// Chains that leave a node.
+    pub fn of(&self, node: u32) -> std::ops::Range<u32> {
+        self.first[node as usize]..self.first[node as usize + 1]
+    }
+
+    /// GPU at the end of a chain.
+    pub fn head(&self, chain: u32) -> u32 {
+        self.heads[chain as usize]
+    }
+
+    /// Epochs from the start of a chain until the chunk can be used at its end.
+    pub fn duration(&self, chain: u32) -> u32 {
+        self.durations[chain as usize]
+    }
+
+    /// Epochs of links that a chunk takes on a chain, those of links with several starts shared.
+    pub fn price(&self, chain: u32) -> f64 {
+        self.prices[chain as usize]
+    }
+
+    /// The first link of a chain through one switch, and the epochs until its second one starts.
+    pub fn pair(&self, chain: u32) -> Option<(u32, u32)> {
+        let mut links = self.links(chain);
+        let (first, second) = (links.next()?, links.next()?);
+        links.next().is_none().then_some((first.0, second.1))
+    }
+
+    /// Links of a chain with the epochs between its start and theirs.
+    pub fn links(&self, chain: u32) -> impl ExactSizeIterator<Item = (u32, u32)> + Clone + '_ {
+        let range = self.link_first[chain as usize] as usize..self.link_first[chain as usize + 1] as usize;
+        self.links[range.clone()].iter().copied().zip(self.offsets[range].iter().copied())
+    }
+}

@@ -1,0 +1,139 @@
+//! Orders in which chunks are placed.
+
+use crate::bounds::{BoundReason, EpochBound};
+use crate::model::distances::FAR;
+use crate::model::task::CollectiveTask;
+use rustc_hash::FxHashSet;
+
+/// Images of a cut that are followed.
+const MOST_IMAGES: usize = 64;
+
+/// Fixed orders of the chunks of a task, those that reach bounds most often first.
+pub(super) fn fixed(task: &CollectiveTask, bound: &EpochBound) -> Vec<Vec<u32>> {
+    let chunks = 0..task.chunks.len() as u32;
+    let far: Vec<u32> = chunks.clone().map(|chunk| task.eccentricity(chunk as usize)).collect();
+    let mut orders = Vec::new();
+    if let BoundReason::Cut { inside, .. } = &bound.reason {
+        let crossing = crossing_order(task, inside);
+        let crosses: FxHashSet<u32> = crossing.iter().copied().collect();
+        let mut rest: Vec<u32> = chunks.clone().filter(|chunk| !crosses.contains(chunk)).collect();
+        rest.sort_by_key(|chunk| (std::cmp::Reverse(far[*chunk as usize]), *chunk));
+        let join = |a: &[u32], b: &[u32]| a.iter().chain(b).copied().collect::<Vec<_>>();
+        orders.push(join(&crossing, &rest));
+        if !rest.is_empty() {
+            orders.push(join(&rest, &crossing));
+        }
+    }
+    let mut by = |key: &dyn Fn(u32) -> (i64, i64)| {
+        let mut order: Vec<u32> = chunks.clone().collect();
+        order.sort_by_key(|chunk| (key(*chunk), *chunk));
+        if !orders.contains(&order) {
+            orders.push(order);
+        }
+    };
+    by(&|chunk| (i64::from(far[chunk as usize]), 0));
+    by(&|chunk| (-i64::from(far[chunk as usize]), 0));
+    by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), i64::from(far[chunk as usize])));
+    by(&|chunk| (i64::from(task.chunks.local(chunk as usize)), -i64::from(far[chunk as usize])));
+    for order in &mut orders {
+        urgent_first(task, order);
+    }
+    orders
+}
+
+/// An order by scores, the largest first, ties at random.
+pub(super) fn scored(task: &CollectiveTask, scores: &[f64], mut random: impl FnMut() -> f64) -> Vec<u32> {
+    let mut keyed: Vec<(f64, f64, u32)> =
+        (0u32..).zip(scores).map(|(chunk, score)| (*score, random(), chunk)).collect();
+    keyed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.total_cmp(&b.1)));
+    let mut order: Vec<u32> = keyed.into_iter().map(|(_, _, chunk)| chunk).collect();
+    urgent_first(task, &mut order);
+    order
+}
+
+/// Moves chunks of higher priority forward, those of equal priority as they are.
+fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
+    order.sort_by(|a, b| task.chunks.priority(*b as usize).total_cmp(&task.chunks.priority(*a as usize)));
+}
+
+/// Chunks that cross a cut, or an image of it, in the order that the one-machine problem of the cut gives: of those that can
+/// be there, the one with the longest way behind the cut. The sequences of the images are interleaved.
+fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
+    let sequences: Vec<Vec<u32>> =
+        images(task, inside).iter().map(|image| one_machine(task, image)).collect();
+    let longest = sequences.iter().map(Vec::len).max().unwrap_or(0);
+    let mut seen = FxHashSet::default();
+    (0..longest)
+        .flat_map(|at| sequences.iter().filter_map(move |sequence| sequence.get(at).copied()))
+        .filter(|chunk| seen.insert(*chunk))
+        .collect()
+}
+
+/// The set and its images under the declared symmetries.
+fn images(task: &CollectiveTask, inside: &[u32]) -> Vec<Vec<u32>> {
+    let mut images = vec![inside.to_vec()];
+    let mut at = 0;
+    while at < images.len() && images.len() < MOST_IMAGES {
+        for generator in task.network.generators() {
+            let mut image: Vec<u32> = images[at].iter().map(|node| generator.nodes[*node as usize]).collect();
+            image.sort_unstable();
+            if !images.contains(&image) {
+                images.push(image);
+            }
+        }
+        at += 1;
+    }
+    images
+}
+
+fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
+    let network = &task.network;
+    let mut is_in = vec![false; network.node_count()];
+    inside.iter().for_each(|node| is_in[*node as usize] = true);
+    let entries: Vec<u32> = (0u32..)
+        .zip(network.links())
+        .filter(|(_, link)| !is_in[link.from as usize] && is_in[link.to as usize])
+        .map(|(id, _)| id)
+        .collect();
+    let (mut rate, mut head_of, mut tail_of) =
+        (0.0, vec![FAR; network.node_count()], vec![FAR; network.node_count()]);
+    for &link in &entries {
+        let (ends, model) = (&network.links()[link as usize], &task.epochs.links[link as usize]);
+        rate += if model.occupied > 1 { model.per_epoch.min(1.0) } else { f64::from(model.starts) };
+        let (before, after) = (task.distances.to(network, ends.from), task.distances.from(network, ends.to));
+        for node in 0..network.node_count() {
+            head_of[node] = head_of[node].min(before[node]);
+            tail_of[node] = tail_of[node].min(after[node].saturating_add(model.latency));
+        }
+    }
+    if rate <= 0.0 {
+        return Vec::new();
+    }
+    let mut waiting: Vec<(u32, u32, u32)> = (0..task.chunks.len() as u32)
+        .filter(|chunk| !is_in[task.chunks.source(*chunk as usize) as usize])
+        .filter_map(|chunk| {
+            let dests = task.chunks.dests(chunk as usize).filter(|dest| is_in[*dest as usize]);
+            let tail = dests.map(|dest| tail_of[dest as usize]).max()?;
+            Some((head_of[task.chunks.source(chunk as usize) as usize], tail, chunk))
+        })
+        .collect();
+    waiting.sort_unstable_by_key(|&(head, _, chunk)| (head, chunk));
+    // Ready chunks by tail; time moves on with the rate of the cut.
+    let mut ready = std::collections::BinaryHeap::new();
+    let (mut time, mut next, mut order) = (0.0f64, 0, Vec::with_capacity(waiting.len()));
+    while order.len() < waiting.len() {
+        while next < waiting.len() && f64::from(waiting[next].0) <= time + 1e-9 {
+            let (_, tail, chunk) = waiting[next];
+            ready.push((tail, std::cmp::Reverse(chunk)));
+            next += 1;
+        }
+        match ready.pop() {
+            Some((_, std::cmp::Reverse(chunk))) => {
+                order.push(chunk);
+                time += 1.0 / rate;
+            }
+            None => time = f64::from(waiting[next].0),
+        }
+    }
+    order
+}

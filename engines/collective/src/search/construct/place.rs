@@ -1,0 +1,401 @@
+//! The tree of a chunk: from all GPUs that have it, the way of earliest arrival to the next one that wants it.
+
+use super::chains::ChainTable;
+use super::tracks::{LinkTracks, NEVER};
+use crate::model::distances::FAR;
+use crate::model::schedule::ChunkStart;
+use crate::model::task::CollectiveTask;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Use of a copying switch on the way to one GPU for others behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FanOut {
+    /// None beyond what later ways find.
+    None,
+    /// Every other GPU that wants the chunk and whose link is free at the same moment.
+    Opportunistic,
+    /// All that want it, at the first moment at which all their links are free.
+    Atomic,
+}
+
+/// Rule by which chunks are placed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacementRule {
+    /// Use of copying switches.
+    pub fan_out: FanOut,
+    /// Price of an epoch of a link in epochs of arrival: what makes scarce links be used once.
+    pub price: f64,
+}
+
+/// A way that a chunk may take next. The order is that of keys, then of nodes, so that heaps are the same everywhere.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    /// What is least first, with the rest of the way if one goal is known.
+    rank: f64,
+    key: f64,
+    arrival: u32,
+    start: u32,
+    tail: u32,
+    chain: u32,
+    head: u32,
+}
+
+impl Eq for Step {}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Step {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let order = self.rank.total_cmp(&other.rank);
+        order
+            .then(self.arrival.cmp(&other.arrival))
+            .then(self.head.cmp(&other.head))
+            .then(self.chain.cmp(&other.chain))
+    }
+}
+
+/// Places chunks, one after the other.
+#[derive(Debug)]
+pub struct Placer<'t> {
+    task: &'t CollectiveTask,
+    chains: ChainTable,
+    tracks: LinkTracks,
+    /// Starts of this pass.
+    pub starts: Vec<ChunkStart>,
+    /// Finish of every chunk in this pass.
+    pub finishes: Vec<u32>,
+    /// Epoch at which each GPU has the chunk that is being placed; [`NEVER`] if it does not.
+    have: Vec<u32>,
+    wanted: Vec<bool>,
+    /// Starts of the chunk that is being placed on each link.
+    own: Vec<Vec<u32>>,
+    own_links: Vec<u32>,
+    /// Best label of each GPU in the present search: key, and the step that led there.
+    labels: Vec<Option<Step>>,
+    labelled: Vec<u32>,
+}
+
+impl<'t> Placer<'t> {
+    /// A placer of a task's chunks, with nothing placed.
+    pub fn new(task: &'t CollectiveTask) -> Self {
+        let (nodes, links) = (task.network.node_count(), task.network.links().len());
+        Self {
+            task,
+            chains: ChainTable::new(task),
+            tracks: LinkTracks::new(links),
+            starts: Vec::new(),
+            finishes: vec![0; task.chunks.len()],
+            have: vec![NEVER; nodes],
+            wanted: vec![false; nodes],
+            own: vec![Vec::new(); links],
+            own_links: Vec::new(),
+            labels: vec![None; nodes],
+            labelled: Vec::new(),
+        }
+    }
+
+    /// Places all chunks in an order; the finish, or `None` if some chunk cannot reach its destinations.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn pass<W: Watch<S>, S>(
+        &mut self,
+        order: &[u32],
+        rule: PlacementRule,
+        watch: &mut W,
+    ) -> Result<Option<u32>, MethodError> {
+        self.tracks.clear();
+        self.starts.clear();
+        let (mut finish, mut work) = (0, 0usize);
+        for &chunk in order {
+            let Some(end) = self.place(chunk, rule) else { return Ok(None) };
+            self.finishes[chunk as usize] = end;
+            finish = finish.max(end);
+            work += 1 + self.have.len() / 16;
+            if work > 64 {
+                watch.checkpoint()?;
+                work = 0;
+            }
+        }
+        watch.checkpoint()?;
+        watch.count(1);
+        Ok(Some(finish))
+    }
+
+    /// Places a chunk; the epoch of its last delivery.
+    fn place(&mut self, chunk: u32, rule: PlacementRule) -> Option<u32> {
+        let task = self.task;
+        let source = task.chunks.source(chunk as usize);
+        self.have.fill(NEVER);
+        self.have[source as usize] = 0;
+        let mut left = 0usize;
+        let mut only = None;
+        for dest in task.chunks.dests(chunk as usize) {
+            self.wanted[dest as usize] = true;
+            left += 1;
+            only = Some(dest);
+        }
+        let relays = left + 1 < task.network.gpus().len();
+        let finish = if left == 0 {
+            Some(0)
+        } else if relays {
+            let goal = only.filter(|_| left == 1);
+            self.grow_with_relays(chunk, rule, goal)
+        } else {
+            self.grow(chunk, source, rule, left)
+        };
+        for dest in task.chunks.dests(chunk as usize) {
+            self.wanted[dest as usize] = false;
+        }
+        for link in self.own_links.drain(..) {
+            self.own[link as usize].clear();
+        }
+        finish
+    }
+
+    /// The tree where every GPU wants the chunk: the next way always begins at a GPU that has it, so one heap of ways
+    /// serves all of them, and a way whose links were taken meanwhile goes back with its new time.
+    fn grow(&mut self, chunk: u32, source: u32, rule: PlacementRule, mut left: usize) -> Option<u32> {
+        let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
+        let mut finish = 0;
+        let mut reached = vec![source];
+        while left > 0 {
+            for tail in reached.drain(..) {
+                for chain in self.chains.of(tail) {
+                    if self.have[self.chains.head(chain) as usize] == NEVER {
+                        open.extend(
+                            self.step(tail, chain, f64::from(self.have[tail as usize]), rule).map(Reverse),
+                        );
+                    }
+                }
+            }
+            let Reverse(step) = open.pop()?;
+            if self.have[step.head as usize] != NEVER {
+                continue;
+            }
+            let fresh = self.step(step.tail, step.chain, f64::from(self.have[step.tail as usize]), rule)?;
+            if fresh.rank > step.rank {
+                open.push(Reverse(fresh));
+                continue;
+            }
+            self.commit(chunk, &fresh, rule, &mut reached);
+            for &node in &reached {
+                finish = finish.max(self.have[node as usize]);
+            }
+            left -= reached.len();
+            if self.task.switch_copies && self.chains.links(fresh.chain).len() > 1 {
+                // Ways that share the first link are cheaper now.
+                reached.push(fresh.tail);
+            }
+        }
+        Some(finish)
+    }
+
+    /// The tree where ways may lead over GPUs that do not want the chunk: a search from all GPUs that have it for each
+    /// next destination. With one goal, its distance guides the search.
+    fn grow_with_relays(&mut self, chunk: u32, rule: PlacementRule, goal: Option<u32>) -> Option<u32> {
+        let task = self.task;
+        let toward = goal.map(|goal| task.distances.to(&task.network, goal));
+        let mut finish = 0;
+        let mut owners = vec![task.chunks.source(chunk as usize)];
+        let mut left = task.chunks.dests(chunk as usize).count();
+        while left > 0 {
+            let last = self.search(&owners, rule, toward)?;
+            // From the destination back to a GPU that has the chunk.
+            let mut way = Vec::new();
+            let mut at = last;
+            while self.have[at as usize] == NEVER {
+                let step = self.labels[at as usize]?;
+                way.push(step);
+                at = step.tail;
+            }
+            let mut reached = Vec::new();
+            for step in way.iter().rev() {
+                // Steps before this one may have been moved by a fan-out, or taken its links.
+                if self.have[step.head as usize] != NEVER {
+                    continue;
+                }
+                let fresh =
+                    self.step(step.tail, step.chain, f64::from(self.have[step.tail as usize]), rule)?;
+                self.commit(chunk, &fresh, rule, &mut reached);
+            }
+            for node in reached {
+                owners.push(node);
+                if self.wanted[node as usize] {
+                    left -= 1;
+                    finish = finish.max(self.have[node as usize]);
+                }
+            }
+        }
+        Some(finish)
+    }
+
+    /// Labels GPUs by keys until one that wants the chunk is settled.
+    fn search(&mut self, owners: &[u32], rule: PlacementRule, toward: Option<&[u32]>) -> Option<u32> {
+        for node in self.labelled.drain(..) {
+            self.labels[node as usize] = None;
+        }
+        let mut open: BinaryHeap<Reverse<Step>> = BinaryHeap::new();
+        for &owner in owners {
+            self.relax(
+                owner,
+                f64::from(self.have[owner as usize]),
+                self.have[owner as usize],
+                rule,
+                toward,
+                &mut open,
+            );
+        }
+        while let Some(Reverse(step)) = open.pop() {
+            if self.labels[step.head as usize] != Some(step) {
+                continue;
+            }
+            if self.wanted[step.head as usize] {
+                return Some(step.head);
+            }
+            self.relax(step.head, step.key, step.arrival, rule, toward, &mut open);
+        }
+        None
+    }
+
+    fn relax(
+        &mut self,
+        tail: u32,
+        key: f64,
+        arrival: u32,
+        rule: PlacementRule,
+        toward: Option<&[u32]>,
+        open: &mut BinaryHeap<Reverse<Step>>,
+    ) {
+        for chain in self.chains.of(tail) {
+            let head = self.chains.head(chain);
+            let rest = toward.map_or(0, |row| row[head as usize]);
+            if self.have[head as usize] != NEVER || rest >= FAR {
+                continue;
+            }
+            let Some(mut step) = self.step_at(tail, chain, key, arrival, rule) else { continue };
+            step.rank = step.key + f64::from(rest);
+            if self.labels[head as usize].is_none_or(|known| step < known) {
+                if self.labels[head as usize].is_none() {
+                    self.labelled.push(head);
+                }
+                self.labels[head as usize] = Some(step);
+                open.push(Reverse(step));
+            }
+        }
+    }
+
+    fn step(&mut self, tail: u32, chain: u32, key: f64, rule: PlacementRule) -> Option<Step> {
+        self.step_at(tail, chain, key, self.have[tail as usize], rule)
+    }
+
+    fn step_at(&mut self, tail: u32, chain: u32, key: f64, from: u32, rule: PlacementRule) -> Option<Step> {
+        let start = self.earliest(chain, from);
+        if start >= NEVER {
+            return None;
+        }
+        let arrival = start + self.chains.duration(chain);
+        let key = key.max(f64::from(arrival)) + rule.price * self.chains.price(chain);
+        Some(Step { rank: key, key, arrival, start, tail, chain, head: self.chains.head(chain) })
+    }
+
+    /// First epoch from one on at which every link of a chain is free at its own time. Where switches copy, a link that
+    /// carries this very chunk at that time is as good as free.
+    fn earliest(&mut self, chain: u32, from: u32) -> u32 {
+        let mut start = from;
+        'again: loop {
+            for (link, offset) in self.chains.links(chain) {
+                let wanted = start + offset;
+                let free = self.tracks.earliest(link, &self.task.epochs.links[link as usize], wanted);
+                if free <= wanted {
+                    continue;
+                }
+                let shared = self.task.switch_copies && self.chains.links(chain).len() > 1;
+                let own =
+                    self.own[link as usize].iter().copied().filter(|own| shared && *own >= wanted).min();
+                let next = own.map_or(free, |own| free.min(own));
+                if next >= NEVER {
+                    return NEVER;
+                }
+                if next > wanted {
+                    start = next - offset;
+                    continue 'again;
+                }
+            }
+            return start;
+        }
+    }
+
+    /// Takes the links of a step, and of the others that a switch serves at the same moment.
+    fn commit(&mut self, chunk: u32, step: &Step, rule: PlacementRule, reached: &mut Vec<u32>) {
+        let pair = self.chains.pair(step.chain).filter(|_| rule.fan_out != FanOut::None);
+        let Some((up, offset)) = pair else {
+            return self.take_chain(chunk, step.chain, step.start, step.head, reached);
+        };
+        let switch = self.task.network.links()[up as usize].to;
+        let task = self.task;
+        let others: Vec<(u32, u32)> = task
+            .network
+            .out_links(switch)
+            .iter()
+            .map(|down| (*down, task.network.links()[*down as usize].to))
+            .filter(|(_, gpu)| self.wanted[*gpu as usize] && self.have[*gpu as usize] == NEVER)
+            .collect();
+        let mut start = step.start;
+        if rule.fan_out == FanOut::Atomic {
+            loop {
+                let before = start;
+                start = self.earliest(step.chain, start);
+                for &(down, _) in &others {
+                    let wanted = start + offset;
+                    let free = self.tracks.earliest(down, &task.epochs.links[down as usize], wanted);
+                    start += free.min(NEVER) - wanted;
+                }
+                if start == before || start >= NEVER {
+                    break;
+                }
+            }
+            if start >= NEVER {
+                start = step.start;
+            }
+        }
+        self.take_chain(chunk, step.chain, start, step.head, reached);
+        for (down, gpu) in others {
+            let wanted = start + offset;
+            let model = &task.epochs.links[down as usize];
+            if self.have[gpu as usize] == NEVER && self.tracks.earliest(down, model, wanted) == wanted {
+                self.take(chunk, down, wanted);
+                self.have[gpu as usize] = wanted + model.latency;
+                reached.push(gpu);
+            }
+        }
+    }
+
+    fn take_chain(&mut self, chunk: u32, chain: u32, start: u32, head: u32, reached: &mut Vec<u32>) {
+        let shared = self.task.switch_copies && self.chains.links(chain).len() > 1;
+        let links: Vec<(u32, u32)> = self.chains.links(chain).collect();
+        for (link, offset) in links {
+            if !(shared && self.own[link as usize].contains(&(start + offset))) {
+                self.take(chunk, link, start + offset);
+            }
+        }
+        self.have[head as usize] = start + self.chains.duration(chain);
+        reached.push(head);
+    }
+
+    fn take(&mut self, chunk: u32, link: u32, epoch: u32) {
+        self.tracks.take(link, &self.task.epochs.links[link as usize], epoch);
+        if self.own[link as usize].is_empty() {
+            self.own_links.push(link);
+        }
+        self.own[link as usize].push(epoch);
+        self.starts.push(ChunkStart { epoch, link, chunk });
+    }
+}

@@ -1,0 +1,54 @@
+use super::*;
+use crate::bounds::bound;
+use crate::model::task::CollectiveTasks;
+use crate::scenario::{CollectiveScenario, EpochRule, presets};
+use lightbay_core::watch::Unwatched;
+
+/// Finish and bound of a scenario.
+fn solved(scenario: &CollectiveScenario, restarts: u32) -> (u32, u32) {
+    scenario.validate().unwrap();
+    let tasks = CollectiveTasks::of(scenario, None).unwrap();
+    let task = &tasks.tasks[0];
+    let bound = bound(task);
+    let limits = ConstructLimits { restarts, seed: 1 };
+    let found = construct::<_, ()>(task, &bound, limits, &mut Unwatched::default(), |_, _| Ok(())).unwrap();
+    (found.finish, bound.epochs)
+}
+
+fn with_epoch(name: &str, epoch_us: f64) -> CollectiveScenario {
+    let mut scenario = presets::scenario(name).unwrap();
+    scenario.time.epoch = EpochRule::Fixed;
+    scenario.time.epoch_us = Some(epoch_us);
+    scenario
+}
+
+/// Size, epochs and finish of two chassis of NDv2 as published by the reference: AllGather in fine and coarse epochs,
+/// AllToAll in fine and coarse epochs.
+const TABLE: [(&str, [(f64, u32); 4]); 11] = [
+    ("1gb", [(1250.0, 35), (5000.0, 10), (1250.0, 256), (5000.0, 64)]),
+    ("256mb", [(320.0, 35), (1280.41, 10), (320.0, 256), (1280.41, 64)]),
+    ("64mb", [(80.0, 35), (320.1, 10), (80.0, 256), (320.1, 64)]),
+    ("16mb", [(20.0, 35), (80.01, 10), (20.0, 256), (80.01, 64)]),
+    ("4mb", [(5.0, 38), (20.0, 10), (5.0, 257), (20.0, 64)]),
+    ("1mb", [(1.25, 39), (5.0, 14), (1.25, 258), (5.0, 65)]),
+    ("256kb", [(0.32, 46), (1.28, 15), (0.32, 261), (1.28, 66)]),
+    ("64kb", [(0.08, 76), (0.32, 24), (0.08, 273), (0.32, 69)]),
+    ("16kb", [(0.02, 222), (0.08, 60), (0.02, 333), (0.08, 86)]),
+    ("4kb", [(0.02, 212), (0.02, 212), (0.02, 218), (0.02, 218)]),
+    ("1kb", [(0.005, 827), (0.01, 416), (0.005, 833), (0.01, 419)]),
+];
+
+#[test]
+fn all_rows_of_two_ndv2_chassis_are_certified() {
+    for (size, columns) in TABLE {
+        for (column, (epoch_us, epochs)) in columns.into_iter().enumerate() {
+            let collective = if column < 2 { "allgather" } else { "alltoall" };
+            let scenario = with_epoch(&format!("ndv2x2-{collective}-{size}"), epoch_us);
+            assert_eq!(
+                solved(&scenario, 60),
+                (epochs, epochs),
+                "{collective} {size} in epochs of {epoch_us} us"
+            );
+        }
+    }
+}

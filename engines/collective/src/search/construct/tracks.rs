@@ -1,0 +1,149 @@
+//! Free epochs of links.
+
+use crate::model::epochs::LinkEpochs;
+
+/// An epoch that never comes.
+pub(super) const NEVER: u32 = u32::MAX / 4;
+
+/// Starts on every link, and the next epoch at which each can take another one.
+///
+/// A link takes either several chunks in every epoch, or one in several epochs (see `starts` of [`LinkEpochs`]), so an epoch
+/// that is taken stays taken, and the next free one is found along a forest of skips.
+#[derive(Debug)]
+pub(super) struct LinkTracks {
+    next: Vec<Vec<u32>>,
+    counts: Vec<Vec<u32>>,
+    touched: Vec<u32>,
+}
+
+impl LinkTracks {
+    pub(super) fn new(links: usize) -> Self {
+        Self { next: vec![Vec::new(); links], counts: vec![Vec::new(); links], touched: Vec::new() }
+    }
+
+    /// Takes all starts back.
+    pub(super) fn clear(&mut self) {
+        for link in self.touched.drain(..) {
+            self.next[link as usize].clear();
+            self.counts[link as usize].clear();
+        }
+    }
+
+    /// The first epoch from one on at which a chunk can start; [`NEVER`] if there is none.
+    pub(super) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
+        let mut epoch = from;
+        loop {
+            epoch = self.free(link, epoch);
+            if !model.timed {
+                return epoch;
+            }
+            match model.up.iter().find(|[_, last]| *last >= epoch) {
+                None => return NEVER,
+                Some([first, _]) if *first <= epoch => return epoch,
+                Some([first, _]) => epoch = *first,
+            }
+        }
+    }
+
+    fn free(&mut self, link: u32, from: u32) -> u32 {
+        let next = &mut self.next[link as usize];
+        let mut at = from as usize;
+        while at < next.len() && next[at] as usize != at {
+            let after = next[at] as usize;
+            // Skips shorten as they are followed.
+            if after < next.len() {
+                next[at] = next[after];
+            }
+            at = after;
+        }
+        at as u32
+    }
+
+    /// Starts a chunk at an epoch that is free.
+    pub(super) fn take(&mut self, link: u32, model: &LinkEpochs, epoch: u32) {
+        if self.next[link as usize].is_empty() {
+            self.touched.push(link);
+        }
+        let (first, last) = if model.occupied > 1 {
+            (epoch.saturating_sub(model.occupied - 1), epoch + model.occupied - 1)
+        } else {
+            if model.starts > 1 {
+                let counts = &mut self.counts[link as usize];
+                if counts.len() <= epoch as usize {
+                    counts.resize(epoch as usize + 1, 0);
+                }
+                counts[epoch as usize] += 1;
+                if counts[epoch as usize] < model.starts {
+                    // Marked as touched, but free.
+                    self.grow(link, epoch);
+                    return;
+                }
+            }
+            (epoch, epoch)
+        };
+        self.grow(link, last);
+        let next = &mut self.next[link as usize];
+        for blocked in first..=last {
+            if next[blocked as usize] == blocked {
+                next[blocked as usize] = last + 1;
+            }
+        }
+    }
+
+    fn grow(&mut self, link: u32, epoch: u32) {
+        let next = &mut self.next[link as usize];
+        let known = next.len() as u32;
+        next.extend(known..=epoch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(occupied: u32, starts: u32, up: &[[u32; 2]]) -> LinkEpochs {
+        LinkEpochs {
+            per_epoch: 1.0,
+            delay: 0,
+            occupied,
+            starts,
+            latency: occupied,
+            up: up.to_vec(),
+            timed: !up.is_empty(),
+            through: false,
+        }
+    }
+
+    #[test]
+    fn a_slow_link_keeps_its_distance_on_both_sides() {
+        let (mut tracks, model) = (LinkTracks::new(1), link(3, 1, &[]));
+        tracks.take(0, &model, 5);
+        let free: Vec<u32> = (0..9).map(|from| tracks.earliest(0, &model, from)).collect();
+        assert_eq!(free, [0, 1, 2, 8, 8, 8, 8, 8, 8]);
+        tracks.take(0, &model, 2);
+        assert_eq!(tracks.earliest(0, &model, 0), 8);
+        tracks.clear();
+        assert_eq!(tracks.earliest(0, &model, 0), 0);
+    }
+
+    #[test]
+    fn a_fast_link_takes_several_in_an_epoch() {
+        let (mut tracks, model) = (LinkTracks::new(1), link(1, 2, &[]));
+        tracks.take(0, &model, 1);
+        assert_eq!(tracks.earliest(0, &model, 1), 1);
+        tracks.take(0, &model, 1);
+        assert_eq!(tracks.earliest(0, &model, 1), 2);
+        assert_eq!(tracks.earliest(0, &model, 0), 0);
+    }
+
+    #[test]
+    fn a_link_that_comes_and_goes_is_waited_for() {
+        let (mut tracks, model) = (LinkTracks::new(1), link(1, 1, &[[2, 3], [7, 7]]));
+        assert_eq!(tracks.earliest(0, &model, 0), 2);
+        tracks.take(0, &model, 2);
+        tracks.take(0, &model, 3);
+        assert_eq!(tracks.earliest(0, &model, 0), 7);
+        tracks.take(0, &model, 7);
+        assert_eq!(tracks.earliest(0, &model, 0), NEVER);
+    }
+}
