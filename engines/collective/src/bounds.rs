@@ -6,6 +6,8 @@ mod sets;
 
 use crate::model::network::Network;
 use crate::model::task::CollectiveTask;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 pub use cuts::cut_bound;
 
@@ -119,7 +121,10 @@ pub fn set_name(network: &Network, inside: &[u32]) -> String {
 }
 
 /// The best bound on the finish of a task that is found.
-pub fn bound(task: &CollectiveTask) -> EpochBound {
+///
+/// # Errors
+/// The reason to stop.
+pub fn bound<W: Watch<S>, S>(task: &CollectiveTask, watch: &mut W) -> Result<EpochBound, MethodError> {
     let mut best = EpochBound { epochs: 0, reason: BoundReason::Nothing };
     // B1: no chunk is anywhere before its shortest way allows.
     let sources = sets::sources(task);
@@ -130,8 +135,9 @@ pub fn bound(task: &CollectiveTask) -> EpochBound {
                 best.raise(row[dest as usize], || BoundReason::Path { from: source, to: dest });
             }
         }
+        watch.checkpoint()?;
     }
-    cuts::raise(task, &mut best);
-    metric::raise(task, &mut best);
-    best
+    cuts::raise(task, &mut best, watch)?;
+    metric::raise(task, &mut best, watch)?;
+    Ok(best)
 }

@@ -4,17 +4,32 @@
 //! | room | what |
 //! |---|---|
 //! | [`scenario`] | the input: GPUs, switches and links, who wants what, epochs, presets |
+//! | [`plan`] | the result: which link starts which piece in which epoch |
 //! | [`model`] | the network with exact capacities, links in epochs, schedules |
 //! | [`bounds`] | what no schedule of whole chunks in epochs can beat |
 //! | [`search`] | schedules chunk by chunk, and baselines |
+//! | [`compose`] | plans from schedules: parts, directions, figures |
+//! | `report` | scenarios and plans as sections |
+//! | [`check`] | the independent checker |
+//! | [`methods`] | the methods by name |
+//! | [`kind`] | all of it behind the contract of the core |
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking"))]
 
 pub mod bounds;
+pub mod check;
+pub mod compose;
+pub mod kind;
+pub mod methods;
 pub mod model;
+pub mod plan;
+mod report;
 pub mod scenario;
 pub mod search;
+#[cfg(test)]
+mod testing;
 
+pub use plan::CollectiveResult;
 pub use scenario::CollectiveScenario;
 
 /// Schedules of collective communication (TE-CCL).

@@ -3,15 +3,23 @@
 use super::{BoundReason, EpochBound, sets};
 use crate::model::distances::FAR;
 use crate::model::task::CollectiveTask;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Occurring heads, or tails, that are tried as thresholds at most.
 const MOST_THRESHOLDS: usize = 12;
 
 /// Raises a bound by the cuts of all candidate sets.
-pub(super) fn raise(task: &CollectiveTask, best: &mut EpochBound) {
+pub(super) fn raise<W: Watch<S>, S>(
+    task: &CollectiveTask,
+    best: &mut EpochBound,
+    watch: &mut W,
+) -> Result<(), MethodError> {
     for inside in sets::candidates(task) {
         raise_by(task, &inside, best);
+        watch.checkpoint()?;
     }
+    Ok(())
 }
 
 /// The bound of one set of nodes, ascending.
@@ -33,7 +41,9 @@ struct Item {
 fn raise_by(task: &CollectiveTask, inside: &[u32], best: &mut EpochBound) {
     let network = &task.network;
     let mut is_in = vec![false; network.node_count()];
-    inside.iter().for_each(|node| is_in[*node as usize] = true);
+    for &node in inside {
+        is_in[node as usize] = true;
+    }
     let entries: Vec<u32> = (0u32..)
         .zip(network.links())
         .filter(|(_, link)| !is_in[link.from as usize] && is_in[link.to as usize])
@@ -129,8 +139,8 @@ fn items(
     items
 }
 
-/// Smallest finish at which the entry links have room for a number of starts, each link from a first epoch on and with a
-/// way of some length behind it.
+/// Smallest finish at which the entry links have room for a number of starts, each link from a first epoch on and with
+/// a way of some length behind it.
 fn least_finish(task: &CollectiveTask, entries: &[u32], limits: &[(u32, u32)], count: u64) -> u32 {
     let room = |finish: u32| {
         let of = |(link, (head, tail)): (&u32, &(u32, u32))| {

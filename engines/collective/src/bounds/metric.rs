@@ -3,16 +3,22 @@
 use super::{BoundReason, EpochBound};
 use crate::model::distances::{EpochDistances, FAR};
 use crate::model::task::CollectiveTask;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
 
 /// Fixed point of lengths that are no whole numbers.
 const POINT: u64 = 1 << 8;
 
 /// Raises a bound by what all links carry until some epoch.
-pub(super) fn raise(task: &CollectiveTask, best: &mut EpochBound) {
+pub(super) fn raise<W: Watch<S>, S>(
+    task: &CollectiveTask,
+    best: &mut EpochBound,
+    watch: &mut W,
+) -> Result<(), MethodError> {
     let network = &task.network;
     let deliveries = task.chunks.deliveries() as u64;
     if deliveries == 0 {
-        return;
+        return Ok(());
     }
     if task.chunks.is_unicast() {
         for weighed in [false, true] {
@@ -31,6 +37,9 @@ pub(super) fn raise(task: &CollectiveTask, best: &mut EpochBound) {
             for chunk in 0..task.chunks.len() {
                 let row = distances.from(network, task.chunks.source(chunk));
                 needed += task.chunks.dests(chunk).map(|dest| u64::from(row[dest as usize])).sum::<u64>();
+                if chunk % 256 == 0 {
+                    watch.checkpoint()?;
+                }
             }
             let epochs = least_finish(task, |link| u64::from(lengths[link as usize]), needed);
             best.raise(epochs, || BoundReason::Metric { weighed });
@@ -40,6 +49,7 @@ pub(super) fn raise(task: &CollectiveTask, best: &mut EpochBound) {
         let into_gpu = |link: u32| u64::from(!network.is_switch(network.links()[link as usize].to));
         best.raise(least_finish(task, into_gpu, deliveries), || BoundReason::Metric { weighed: false });
     }
+    Ok(())
 }
 
 /// Smallest finish by which the links, each weighed, have room for an amount.

@@ -51,7 +51,7 @@ fn orbits(task: &CollectiveTask) -> Option<Vec<u32>> {
     let even = |counts: &[usize]| {
         task.network.gpus().iter().all(|gpu| counts[*gpu as usize] == counts[task.network.gpus()[0] as usize])
     };
-    let all_pairs = !unicast || task.chunks.len() % (gpus * (gpus - 1)) == 0;
+    let all_pairs = !unicast || task.chunks.len().is_multiple_of(gpus * (gpus - 1));
     (even(&per_source) && even(&wanted) && all_pairs).then(|| task.network.node_orbits())
 }
 

@@ -170,6 +170,7 @@ mod tests {
         let link = |up: &[[f64; 2]]| {
             let mut timed = scenario.topology.clone();
             timed.links[0].up_us = up.to_vec();
+            timed.symmetry_generators.clear();
             let network = Network::of(&timed).unwrap();
             EpochModel::new(&network, 1.0, 25_000.0, 0.1).links[0].clone()
         };

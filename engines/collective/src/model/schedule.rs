@@ -136,6 +136,11 @@ fn replay(task: &CollectiveTask, starts: &[ChunkStart]) -> f64 {
     // nothing is pending before the next one begins.
     for of_epoch in starts.chunk_by(|a, b| a.epoch == b.epoch) {
         let mut pending: Vec<ChunkStart> = of_epoch.to_vec();
+        // In the order in which plans list sends: on a link that starts several at once it decides.
+        pending.sort_unstable_by_key(|start| {
+            let link = &task.network.links()[start.link as usize];
+            (link.from, link.to, start.chunk)
+        });
         loop {
             let before = pending.len();
             pending.retain(|start| !send(start, &mut at_gpu, &mut at_switch));

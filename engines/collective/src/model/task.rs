@@ -9,7 +9,7 @@ use lightbay_core::problem::Problems;
 /// A network in epochs with chunks to spread.
 ///
 /// Collectives that collect or add up are planned on the network with every link turned round. Link numbers stay, and a
-/// send of link e that starts at epoch k becomes one that starts at F − (k + L) on the real link, where F is the finish:
+/// start on link e at epoch k becomes one on the real link at F − (k + L), where F is the finish:
 /// see [`CollectiveTask::backwards`].
 #[derive(Clone, Debug)]
 pub struct CollectiveTask {
@@ -40,6 +40,8 @@ pub struct CollectiveTasks {
     pub chunk_bytes: f64,
     /// Remarks on the epochs.
     pub remarks: Vec<String>,
+    /// Chunk of the scenario and destination of every chunk, where every delivery has a chunk of its own.
+    pub copies: Option<Vec<(u32, u32)>>,
 }
 
 impl CollectiveTasks {
@@ -57,7 +59,7 @@ impl CollectiveTasks {
         if let Some((link, lost)) = epochs.waste() {
             let ends = &network.links()[link as usize];
             remarks.push(format!(
-                "whole chunks leave {:.0} % of link {}->{} unused in epochs of {epoch_us} us: another epoch fits better",
+                "whole chunks leave {:.0} % of link {}->{} unused: another epoch than {epoch_us} us fits better",
                 lost * 100.0,
                 ends.from,
                 ends.to
@@ -85,7 +87,20 @@ impl CollectiveTasks {
                 }
             })
             .collect();
-        Ok(Self { tasks, epoch_us, chunk_bytes, remarks })
+        Ok(Self { tasks, epoch_us, chunk_bytes, remarks, copies: None })
+    }
+
+    /// The same with a chunk of its own for every delivery: nothing is copied on the way.
+    #[must_use]
+    pub fn one_by_one(mut self) -> Self {
+        if let Some(task) = self.tasks.first() {
+            let of_chunk = |chunk: usize| task.chunks.dests(chunk).map(move |dest| (chunk as u32, dest));
+            self.copies = Some((0..task.chunks.len()).flat_map(of_chunk).collect());
+        }
+        for task in &mut self.tasks {
+            task.chunks = task.chunks.one_by_one();
+        }
+        self
     }
 }
 

@@ -1,1 +1,236 @@
-//! Baselines.
+//! Baselines: ways that are fixed before anything is known of what else is sent.
+//!
+//! Every chunk has a tree of ways from GPU to GPU; ways start in the order in which their chunks are ready.
+
+use super::construct::{ChainTable, LinkTracks, NEVER};
+use crate::model::distances::FAR;
+use crate::model::schedule::{ChunkStart, EpochSchedule};
+use crate::model::task::CollectiveTask;
+use lightbay_core::method::MethodError;
+use lightbay_core::watch::Watch;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Rule that fixes the ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FixedWays {
+    /// One ring through all GPUs, nearest neighbour by nearest neighbour.
+    Ring,
+    /// The shortest path from the source to every destination.
+    ShortestPaths,
+    /// One shortest-path tree from the first GPU, for all chunks.
+    SingleTree,
+}
+
+/// A way of a chunk: from a GPU that has it, by a chain of links.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// The way before it; none from the source.
+    after: Option<u32>,
+    chain: u32,
+}
+
+/// The ways of a chunk, and which GPUs they reach.
+#[derive(Debug, Default)]
+struct WayTree {
+    ways: Vec<Way>,
+    reached: FxHashMap<u32, Option<u32>>,
+}
+
+/// The schedule that fixed ways give; `None` if some GPU cannot be reached by them, or never.
+///
+/// # Errors
+/// The reason to stop.
+pub fn by_fixed_ways<W: Watch<S>, S>(
+    task: &CollectiveTask,
+    rule: FixedWays,
+    watch: &mut W,
+) -> Result<Option<EpochSchedule>, MethodError> {
+    let chains = ChainTable::new(task);
+    let around = match rule {
+        FixedWays::Ring => ring(task),
+        _ => Vec::new(),
+    };
+    let neighbours = match rule {
+        FixedWays::SingleTree => tree(task, &chains),
+        _ => FxHashMap::default(),
+    };
+    let mut trees = Vec::with_capacity(task.chunks.len());
+    for chunk in 0..task.chunks.len() {
+        let source = task.chunks.source(chunk);
+        let mut tree = WayTree { ways: Vec::new(), reached: FxHashMap::from_iter([(source, None)]) };
+        let complete = match rule {
+            FixedWays::Ring => along_ring(task, &chains, &around, chunk, &mut tree),
+            FixedWays::ShortestPaths => {
+                let mut dests = task.chunks.dests(chunk);
+                dests.all(|dest| extend(task, &chains, source, dest, &mut tree))
+            }
+            FixedWays::SingleTree => along_tree(task, &chains, &neighbours, chunk, &mut tree),
+        };
+        if !complete {
+            return Ok(None);
+        }
+        trees.push(tree);
+        if chunk % 64 == 0 {
+            watch.checkpoint()?;
+        }
+    }
+    timed(task, &chains, &trees, watch)
+}
+
+/// The ways in epochs: those whose chunks are ready first go first.
+fn timed<W: Watch<S>, S>(
+    task: &CollectiveTask,
+    chains: &ChainTable,
+    trees: &[WayTree],
+    watch: &mut W,
+) -> Result<Option<EpochSchedule>, MethodError> {
+    let mut tracks = LinkTracks::new(task.network.links().len());
+    let mut children: Vec<Vec<Vec<u32>>> = Vec::with_capacity(trees.len());
+    let mut open: BinaryHeap<Reverse<(u32, u32, u32)>> = BinaryHeap::new();
+    for (chunk, tree) in (0u32..).zip(trees) {
+        let mut next = vec![Vec::new(); tree.ways.len()];
+        for (index, way) in (0u32..).zip(&tree.ways) {
+            match way.after {
+                None => open.push(Reverse((0, chunk, index))),
+                Some(before) => next[before as usize].push(index),
+            }
+        }
+        children.push(next);
+    }
+    let mut starts = Vec::new();
+    let mut count = 0usize;
+    while let Some(Reverse((ready, chunk, index))) = open.pop() {
+        let chain = trees[chunk as usize].ways[index as usize].chain;
+        let start = tracks.earliest_chain(chains, chain, &task.epochs.links, ready);
+        if start >= NEVER {
+            return Ok(None);
+        }
+        for (link, offset) in chains.links(chain) {
+            tracks.take(link, &task.epochs.links[link as usize], start + offset);
+            starts.push(ChunkStart { epoch: start + offset, link, chunk });
+        }
+        let arrival = start + chains.duration(chain);
+        open.extend(
+            children[chunk as usize][index as usize].iter().map(|next| Reverse((arrival, chunk, *next))),
+        );
+        count += 1;
+        if count.is_multiple_of(256) {
+            watch.checkpoint()?;
+        }
+    }
+    watch.count(1);
+    Ok(Some(EpochSchedule::pruned(task, starts)))
+}
+
+/// Adds the shortest path between two GPUs, of which the first is in the tree.
+fn extend(task: &CollectiveTask, chains: &ChainTable, from: u32, to: u32, tree: &mut WayTree) -> bool {
+    let rest = task.distances.to(&task.network, to);
+    let mut at = from;
+    while at != to {
+        let left = |chain: &u32| chains.duration(*chain).saturating_add(rest[chains.head(*chain) as usize]);
+        let next = chains.of(at).min_by_key(|chain| (left(chain), *chain));
+        let Some(chain) = next.filter(|chain| left(chain) < FAR) else { return false };
+        let head = chains.head(chain);
+        let after = tree.reached.get(&at).copied().flatten();
+        if !tree.reached.contains_key(&head) {
+            tree.reached.insert(head, Some(tree.ways.len() as u32));
+            tree.ways.push(Way { after, chain });
+        }
+        // Distances fall with every step but over links without latency, of which no two follow each other.
+        at = head;
+    }
+    true
+}
+
+/// All GPUs of the task, from nearest neighbour to nearest neighbour.
+fn ring(task: &CollectiveTask) -> Vec<u32> {
+    let mut part: Vec<u32> = participants(task);
+    let Some(first) = part.first().copied() else { return part };
+    let mut order = vec![first];
+    part.retain(|gpu| *gpu != first);
+    while let Some(last) = order.last().copied() {
+        let row = task.distances.from(&task.network, last);
+        let Some(next) = part.iter().copied().min_by_key(|gpu| (row[*gpu as usize], *gpu)) else { break };
+        part.retain(|gpu| *gpu != next);
+        order.push(next);
+    }
+    order
+}
+
+/// GPUs that have or want a chunk, ascending.
+fn participants(task: &CollectiveTask) -> Vec<u32> {
+    let mut part = vec![false; task.network.node_count()];
+    for chunk in 0..task.chunks.len() {
+        part[task.chunks.source(chunk) as usize] = true;
+        task.chunks.dests(chunk).for_each(|dest| part[dest as usize] = true);
+    }
+    (0..part.len() as u32).filter(|node| part[*node as usize]).collect()
+}
+
+fn along_ring(
+    task: &CollectiveTask,
+    chains: &ChainTable,
+    around: &[u32],
+    chunk: usize,
+    tree: &mut WayTree,
+) -> bool {
+    let source = task.chunks.source(chunk);
+    let mut left: rustc_hash::FxHashSet<u32> = task.chunks.dests(chunk).collect();
+    let Some(begin) = around.iter().position(|gpu| *gpu == source) else { return left.is_empty() };
+    let mut at = source;
+    for step in 1..around.len() {
+        if left.is_empty() {
+            break;
+        }
+        let next = around[(begin + step) % around.len()];
+        if !extend(task, chains, at, next, tree) {
+            return false;
+        }
+        left.remove(&next);
+        at = next;
+    }
+    left.is_empty()
+}
+
+/// Neighbours of every GPU in the shortest-path tree from the first one.
+fn tree(task: &CollectiveTask, chains: &ChainTable) -> FxHashMap<u32, Vec<u32>> {
+    let part = participants(task);
+    let mut neighbours: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    let Some(root) = part.first().copied() else { return neighbours };
+    let mut whole = WayTree { ways: Vec::new(), reached: FxHashMap::from_iter([(root, None)]) };
+    for &gpu in &part {
+        extend(task, chains, root, gpu, &mut whole);
+    }
+    for way in &whole.ways {
+        let tail = way.after.map_or(root, |before| chains.head(whole.ways[before as usize].chain));
+        let head = chains.head(way.chain);
+        neighbours.entry(tail).or_default().push(head);
+        neighbours.entry(head).or_default().push(tail);
+    }
+    neighbours
+}
+
+fn along_tree(
+    task: &CollectiveTask,
+    chains: &ChainTable,
+    neighbours: &FxHashMap<u32, Vec<u32>>,
+    chunk: usize,
+    tree: &mut WayTree,
+) -> bool {
+    let source = task.chunks.source(chunk);
+    let mut seen = rustc_hash::FxHashSet::from_iter([source]);
+    let mut open = vec![source];
+    while let Some(at) = open.pop() {
+        for &next in neighbours.get(&at).into_iter().flatten() {
+            if seen.insert(next) {
+                if !extend(task, chains, at, next, tree) {
+                    return false;
+                }
+                open.push(next);
+            }
+        }
+    }
+    task.chunks.dests(chunk).all(|dest| tree.reached.contains_key(&dest))
+}

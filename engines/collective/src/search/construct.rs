@@ -1,4 +1,4 @@
-//! Schedules chunk by chunk: each chunk grows a tree of earliest arrivals through what earlier chunks left of the links.
+//! Schedules chunk by chunk: each grows a tree of earliest arrivals through what earlier ones left of the links.
 //!
 //! | module | what |
 //! |---|---|
@@ -17,6 +17,7 @@ mod tests;
 
 pub use chains::ChainTable;
 pub use place::{FanOut, PlacementRule, Placer};
+pub(super) use tracks::{LinkTracks, NEVER};
 
 use crate::bounds::EpochBound;
 use crate::model::schedule::EpochSchedule;
@@ -55,7 +56,8 @@ fn rules(task: &CollectiveTask) -> &'static [PlacementRule] {
     if switches && task.switch_copies && !task.chunks.is_unicast() { &COPYING } else { &PLAIN }
 }
 
-/// The best schedule of a number of passes; stops as soon as it meets the bound. `found` is told every better one.
+/// The best schedule of a number of passes; stops as soon as it meets the bound. `found` is told every better one. None
+/// is found only where links come and go and are not up again in time.
 ///
 /// # Errors
 /// The reason to stop.
@@ -65,7 +67,7 @@ pub fn construct<W: Watch<S>, S>(
     limits: ConstructLimits,
     watch: &mut W,
     mut found: impl FnMut(&mut W, &EpochSchedule) -> Result<(), MethodError>,
-) -> Result<EpochSchedule, MethodError> {
+) -> Result<Option<EpochSchedule>, MethodError> {
     let mut placer = Placer::new(task);
     let mut best: Option<EpochSchedule> = None;
     let mut best_rule = rules(task)[0];
@@ -91,7 +93,7 @@ pub fn construct<W: Watch<S>, S>(
                 (best_rule, best_finishes) = (rule, finishes);
             }
             if met(&best) {
-                return Ok(best.unwrap_or_default());
+                return Ok(best);
             }
         }
     }
@@ -110,5 +112,5 @@ pub fn construct<W: Watch<S>, S>(
             break;
         }
     }
-    Ok(best.unwrap_or_default())
+    Ok(best)
 }

@@ -75,7 +75,8 @@ impl ChunkList {
     }
 
     /// The same with a chunk for every delivery: nothing is copied.
-    fn one_by_one(self) -> Self {
+    #[must_use]
+    pub fn one_by_one(&self) -> Self {
         let mut list = Self::default();
         for chunk in 0..self.len() {
             for dest in self.dests(chunk) {

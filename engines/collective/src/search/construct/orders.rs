@@ -56,8 +56,8 @@ fn urgent_first(task: &CollectiveTask, order: &mut [u32]) {
     order.sort_by(|a, b| task.chunks.priority(*b as usize).total_cmp(&task.chunks.priority(*a as usize)));
 }
 
-/// Chunks that cross a cut, or an image of it, in the order that the one-machine problem of the cut gives: of those that can
-/// be there, the one with the longest way behind the cut. The sequences of the images are interleaved.
+/// Chunks that cross a cut, or an image of it, in the order that the one-machine problem of the cut gives: of those
+/// that can be there, the one with the longest way behind the cut. The sequences of the images are interleaved.
 fn crossing_order(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let sequences: Vec<Vec<u32>> =
         images(task, inside).iter().map(|image| one_machine(task, image)).collect();
@@ -89,7 +89,9 @@ fn images(task: &CollectiveTask, inside: &[u32]) -> Vec<Vec<u32>> {
 fn one_machine(task: &CollectiveTask, inside: &[u32]) -> Vec<u32> {
     let network = &task.network;
     let mut is_in = vec![false; network.node_count()];
-    inside.iter().for_each(|node| is_in[*node as usize] = true);
+    for &node in inside {
+        is_in[node as usize] = true;
+    }
     let entries: Vec<u32> = (0u32..)
         .zip(network.links())
         .filter(|(_, link)| !is_in[link.from as usize] && is_in[link.to as usize])

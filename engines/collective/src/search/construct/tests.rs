@@ -9,9 +9,10 @@ fn solved(scenario: &CollectiveScenario, restarts: u32) -> (u32, u32) {
     scenario.validate().unwrap();
     let tasks = CollectiveTasks::of(scenario, None).unwrap();
     let task = &tasks.tasks[0];
-    let bound = bound(task);
+    let bound = bound::<_, ()>(task, &mut Unwatched::default()).unwrap();
     let limits = ConstructLimits { restarts, seed: 1 };
-    let found = construct::<_, ()>(task, &bound, limits, &mut Unwatched::default(), |_, _| Ok(())).unwrap();
+    let found =
+        construct::<_, ()>(task, &bound, limits, &mut Unwatched::default(), |_, _| Ok(())).unwrap().unwrap();
     (found.finish, bound.epochs)
 }
 
@@ -51,4 +52,34 @@ fn all_rows_of_two_ndv2_chassis_are_certified() {
             );
         }
     }
+}
+
+const SIZES: [&str; 11] =
+    ["1gb", "256mb", "64mb", "16mb", "4mb", "1mb", "256kb", "64kb", "16kb", "4kb", "1kb"];
+
+/// Finishes of all sizes with epochs of a rule; those that meet their bound are positive, others negative.
+fn row(name: &str, rule: EpochRule) -> Vec<i64> {
+    let of = |size: &&str| {
+        let mut scenario = presets::scenario(&format!("{name}-{size}")).unwrap();
+        scenario.time.epoch = rule;
+        let (finish, bound) = solved(&scenario, 8);
+        if finish == bound { i64::from(finish) } else { -i64::from(finish) }
+    };
+    SIZES.iter().map(of).collect()
+}
+
+#[test]
+fn four_ndv2_chassis_are_certified() {
+    let fine = row("ndv2x4-allgather", EpochRule::FastestLink);
+    assert_eq!(fine, [99, 99, 99, 101, 103, 109, 127, 208, 581, 1576, 1557]);
+    let coarse = row("ndv2x4-allgather", EpochRule::SlowestLink);
+    assert_eq!(coarse, [26, 26, 26, 26, 28, 30, 36, 57, 151, 553, 1557]);
+}
+
+#[test]
+fn two_dgx2_chassis_are_certified_in_coarse_epochs() {
+    let gather = row("dgx2x2-allgather", EpochRule::SlowestLink);
+    assert_eq!(gather[..10], [4, 4, 4, 4, 4, 9, 12, 32, 104, 403]);
+    let all = row("dgx2x2-alltoall", EpochRule::SlowestLink);
+    assert_eq!(all[..10], [32, 32, 32, 32, 33, 34, 37, 49, 111, 410]);
 }

@@ -1,28 +1,29 @@
 //! Free epochs of links.
 
+use super::chains::ChainTable;
 use crate::model::epochs::LinkEpochs;
 
 /// An epoch that never comes.
-pub(super) const NEVER: u32 = u32::MAX / 4;
+pub(in crate::search) const NEVER: u32 = u32::MAX / 4;
 
 /// Starts on every link, and the next epoch at which each can take another one.
 ///
-/// A link takes either several chunks in every epoch, or one in several epochs (see `starts` of [`LinkEpochs`]), so an epoch
-/// that is taken stays taken, and the next free one is found along a forest of skips.
+/// A link takes either several chunks in every epoch, or one in several epochs (see `starts` of [`LinkEpochs`]), so an
+/// epoch that is taken stays taken, and the next free one is found along a forest of skips.
 #[derive(Debug)]
-pub(super) struct LinkTracks {
+pub(in crate::search) struct LinkTracks {
     next: Vec<Vec<u32>>,
     counts: Vec<Vec<u32>>,
     touched: Vec<u32>,
 }
 
 impl LinkTracks {
-    pub(super) fn new(links: usize) -> Self {
+    pub(in crate::search) fn new(links: usize) -> Self {
         Self { next: vec![Vec::new(); links], counts: vec![Vec::new(); links], touched: Vec::new() }
     }
 
     /// Takes all starts back.
-    pub(super) fn clear(&mut self) {
+    pub(in crate::search) fn clear(&mut self) {
         for link in self.touched.drain(..) {
             self.next[link as usize].clear();
             self.counts[link as usize].clear();
@@ -30,7 +31,7 @@ impl LinkTracks {
     }
 
     /// The first epoch from one on at which a chunk can start; [`NEVER`] if there is none.
-    pub(super) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
+    pub(in crate::search) fn earliest(&mut self, link: u32, model: &LinkEpochs, from: u32) -> u32 {
         let mut epoch = from;
         loop {
             epoch = self.free(link, epoch);
@@ -42,6 +43,30 @@ impl LinkTracks {
                 Some([first, _]) if *first <= epoch => return epoch,
                 Some([first, _]) => epoch = *first,
             }
+        }
+    }
+
+    /// First epoch from one on at which every link of a chain is free at its own time.
+    pub(in crate::search) fn earliest_chain(
+        &mut self,
+        chains: &ChainTable,
+        chain: u32,
+        models: &[LinkEpochs],
+        from: u32,
+    ) -> u32 {
+        let mut start = from;
+        'again: loop {
+            for (link, offset) in chains.links(chain) {
+                let free = self.earliest(link, &models[link as usize], start + offset);
+                if free >= NEVER {
+                    return NEVER;
+                }
+                if free > start + offset {
+                    start = free - offset;
+                    continue 'again;
+                }
+            }
+            return start;
         }
     }
 
@@ -60,7 +85,7 @@ impl LinkTracks {
     }
 
     /// Starts a chunk at an epoch that is free.
-    pub(super) fn take(&mut self, link: u32, model: &LinkEpochs, epoch: u32) {
+    pub(in crate::search) fn take(&mut self, link: u32, model: &LinkEpochs, epoch: u32) {
         if self.next[link as usize].is_empty() {
             self.touched.push(link);
         }

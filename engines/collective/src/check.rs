@@ -1,0 +1,147 @@
+//! The independent checker of schedules.
+//!
+//! It shares with the rest of the crate the types of scenarios and plans and nothing else: links are cut into epochs
+//! again, every piece is followed from send to send, and bounds are worked out for the very cut that a plan names.
+
+mod bound;
+mod figures;
+mod flow;
+mod links;
+mod pieces;
+mod replay;
+mod sums;
+
+#[cfg(test)]
+mod tests;
+
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
+use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics};
+use lightbay_core::kind::Sense;
+use std::collections::BTreeMap;
+
+/// Rules that a plan can break.
+pub mod code {
+    /// Epochs or abilities of switches are not those that the scenario allows.
+    pub const TIME: &str = "time";
+    /// A piece is no part of a chunk, or the pieces of a chunk leave gaps or overlap.
+    pub const PIECE: &str = "piece";
+    /// A send uses a link that is not there or out of order, or is listed twice or out of order.
+    pub const LINK: &str = "link";
+    /// More starts on a link than it has room for.
+    pub const CAPACITY: &str = "capacity";
+    /// A link carries data while it is down.
+    pub const DOWN: &str = "down";
+    /// Something is sent before it is there, or waits at a switch.
+    pub const CAUSALITY: &str = "causality";
+    /// A switch copies or adds up though it cannot.
+    pub const SWITCH: &str = "switch";
+    /// A destination does not get its data.
+    pub const DEMAND: &str = "demand";
+    /// Data is delivered twice, sent back, or of no use to any destination.
+    pub const USELESS: &str = "useless";
+    /// A GPU holds more than its buffer takes.
+    pub const BUFFER: &str = "buffer";
+    /// A figure is wrong.
+    pub const CLAIM: &str = "claim";
+    /// A claimed bound is above what the schedule reaches, or is not proven by what it names.
+    pub const BOUND: &str = "bound";
+
+    /// All.
+    pub const ALL: [&str; 12] =
+        [TIME, PIECE, LINK, CAPACITY, DOWN, CAUSALITY, SWITCH, DEMAND, USELESS, BUFFER, CLAIM, BOUND];
+}
+
+/// What a plan claims outside its result.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope<'a> {
+    /// Objective value.
+    pub value: f64,
+    /// Claimed bound on it.
+    pub bound: Option<f64>,
+    /// The plans it covers, if not all.
+    pub bound_covers: Option<&'a str>,
+    /// Figures of the envelope.
+    pub metrics: &'a BTreeMap<String, f64>,
+}
+
+/// Most violations of one rule that are spelled out.
+const MOST_OF_A_RULE: usize = 20;
+/// Rounding of sums of bytes.
+const TOLERANCE: f64 = 1e-6;
+
+/// Violations in the order in which they are found.
+#[derive(Debug, Default)]
+struct Findings {
+    list: Vec<Violation>,
+    of_rule: BTreeMap<&'static str, usize>,
+}
+
+impl Findings {
+    fn add(&mut self, code: &'static str, message: impl FnOnce() -> String) {
+        let seen = self.of_rule.entry(code).or_default();
+        *seen += 1;
+        if *seen <= MOST_OF_A_RULE {
+            self.list.push(Violation::new(code, message()));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn finish(mut self) -> Vec<Violation> {
+        for (code, count) in self.of_rule {
+            if count > MOST_OF_A_RULE {
+                let message = format!("and {} more of this rule", count - MOST_OF_A_RULE);
+                self.list.push(Violation::new(code, message));
+            }
+        }
+        self.list
+    }
+}
+
+/// Checks a plan.
+pub fn check(scenario: &CollectiveScenario, result: &CollectiveResult, envelope: &Envelope<'_>) -> Verdict {
+    let mut found = Findings::default();
+    figures::time(scenario, result, &mut found);
+    let chunks = scenario.demand.expand(&scenario.topology);
+    let parts = pieces::Parts::of(scenario, &chunks, result, &mut found);
+    let links = links::CheckedLinks::of(scenario, result, &mut found);
+    let (Some(parts), Some(links), true) = (parts, links, found.is_empty()) else {
+        return Verdict::refused(found.finish());
+    };
+    links.check_capacity(result, &mut found);
+    let deliveries = flow::follow(scenario, result, &parts, &links, &mut found);
+    let mut violations = Vec::new();
+    let mut verdict = Verdict::clean();
+    if found.is_empty() {
+        let figures = figures::compare(scenario, result, envelope, &links, &deliveries, &mut found);
+        violations.extend(compare_metrics(envelope.metrics, &figures));
+        let proven = bound::prove(scenario, &chunks, result, &links, &mut found);
+        let finish_us = result.claims.finish_us;
+        let covers = bound::covers(result);
+        verdict.bound = match (envelope.bound, proven) {
+            (None, _) => BoundTrust::None,
+            (Some(claimed), _) if claimed > envelope.value * (1.0 + 1e-9) => {
+                found.add(code::BOUND, || {
+                    format!("the bound {claimed} is above the objective {}", envelope.value)
+                });
+                BoundTrust::None
+            }
+            (Some(claimed), Some(proven))
+                if claimed <= proven * (1.0 + 1e-9) && envelope.bound_covers.is_some() =>
+            {
+                BoundTrust::Verified
+            }
+            _ => BoundTrust::Claimed,
+        };
+        verdict.verified =
+            proven.map(|proven| VerifiedBound::of(Sense::Min, finish_us, proven, Some(&covers)));
+    }
+    violations.extend(found.finish());
+    if !violations.is_empty() {
+        return Verdict::refused(violations);
+    }
+    verdict
+}

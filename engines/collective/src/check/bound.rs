@@ -1,0 +1,218 @@
+//! The bound of a plan, worked out again: for the path, cut or sum over links that it names.
+
+use super::links::{CheckedLink, CheckedLinks};
+use super::{Findings, code};
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+
+/// What no path leads to.
+const FAR: u64 = u64::MAX / 8;
+
+/// The plans that a bound of epochs covers, in words.
+pub(super) fn covers(result: &CollectiveResult) -> String {
+    crate::plan::covers(result.time.epoch_us, result.time.discipline, result.claims.bounds.len() > 1)
+}
+
+/// The claimed bound in µs if what it names proves it; nothing is proven of bounds by other means.
+pub(super) fn prove(
+    scenario: &CollectiveScenario,
+    chunks: &ChunkList,
+    result: &CollectiveResult,
+    links: &CheckedLinks,
+    found: &mut Findings,
+) -> Option<f64> {
+    result.claims.lower_bound_epochs?;
+    if result.time.discipline == Discipline::Fluid {
+        return None;
+    }
+    let sort = scenario.demand.collective;
+    let turned: &[bool] = match sort {
+        CollectiveSort::AllReduce => &[true, false],
+        sort if sort.starts_backwards() => &[true],
+        _ => &[false],
+    };
+    let mut sum = 0u64;
+    for (claim, &turned) in result.claims.bounds.iter().zip(turned) {
+        let proof = Proof::new(scenario, chunks, links, turned);
+        let mut best = proof.path();
+        if best < u64::from(claim.epochs) && !claim.inside.is_empty() {
+            best = best.max(proof.cut(&claim.inside, u64::from(claim.epochs)));
+        }
+        if best < u64::from(claim.epochs) {
+            best = best.max(proof.metric(false)).max(proof.metric(true));
+        }
+        if best < u64::from(claim.epochs) {
+            found.add(code::BOUND, || {
+                format!("'{}' proves {best} epochs, not {}", claim.because, claim.epochs)
+            });
+            return None;
+        }
+        sum += u64::from(claim.epochs);
+    }
+    Some(sum as f64 * result.time.epoch_us)
+}
+
+struct Proof<'a> {
+    chunks: &'a ChunkList,
+    /// Tail, head and the link, turned round where the collective is planned backwards.
+    links: Vec<(u32, u32, &'a CheckedLink)>,
+    is_switch: &'a [bool],
+}
+
+impl<'a> Proof<'a> {
+    fn new(
+        scenario: &CollectiveScenario,
+        chunks: &'a ChunkList,
+        links: &'a CheckedLinks,
+        turned: bool,
+    ) -> Self {
+        let in_order = |link: &&CheckedLink| !scenario.failed_links.contains(&[link.from, link.to]);
+        let ends = |link: &'a CheckedLink| {
+            if turned { (link.to, link.from, link) } else { (link.from, link.to, link) }
+        };
+        let links_in_order = links.links.iter().filter(in_order).map(ends).collect();
+        Self { chunks, links: links_in_order, is_switch: &links.is_switch }
+    }
+
+    /// Shortest ways from a node, or to it, for lengths of links.
+    fn distances(&self, node: u32, into: bool, length: impl Fn(&CheckedLink) -> u64) -> Vec<u64> {
+        let mut best = vec![FAR; self.is_switch.len()];
+        best[node as usize] = 0;
+        // Rounds over all links until nothing changes (Bellman and Ford).
+        loop {
+            let mut changed = false;
+            for (tail, head, link) in &self.links {
+                let (near, far) = if into { (*head, *tail) } else { (*tail, *head) };
+                let reached = best[near as usize] + length(link);
+                if reached < best[far as usize] {
+                    best[far as usize] = reached;
+                    changed = true;
+                }
+            }
+            if !changed {
+                return best;
+            }
+        }
+    }
+
+    fn path(&self) -> u64 {
+        let mut longest = 0;
+        let mut row: Option<(u32, Vec<u64>)> = None;
+        for chunk in 0..self.chunks.len() {
+            let source = self.chunks.source(chunk);
+            if row.as_ref().is_none_or(|(known, _)| *known != source) {
+                row = Some((source, self.distances(source, false, |link| u64::from(link.latency))));
+            }
+            let row = row.as_ref().map_or(&[][..], |(_, row)| row);
+            longest = self.chunks.dests(chunk).map(|dest| row[dest as usize]).fold(longest, u64::max);
+        }
+        longest
+    }
+
+    /// Chunks that have to cross into a set, with the earliest and the latest that each can cross, against the starts
+    /// that the links into it have.
+    fn cut(&self, inside: &[u32], claimed: u64) -> u64 {
+        let is_in = |node: u32| inside.binary_search(&node).is_ok();
+        let entries: Vec<_> =
+            self.links.iter().filter(|(tail, head, _)| !is_in(*tail) && is_in(*head)).collect();
+        let latency = |link: &CheckedLink| u64::from(link.latency);
+        let before: Vec<Vec<u64>> =
+            entries.iter().map(|(tail, ..)| self.distances(*tail, true, latency)).collect();
+        let after: Vec<Vec<u64>> =
+            entries.iter().map(|(_, head, _)| self.distances(*head, false, latency)).collect();
+        let behind = |at: usize, target: u32| latency(entries[at].2) + after[at][target as usize];
+        let each = 0..entries.len();
+        let least = |of: &dyn Fn(usize) -> u64| each.clone().map(of).min().unwrap_or(FAR);
+        let mut items: Vec<(u32, u32, u64, u64)> = Vec::new();
+        for chunk in (0..self.chunks.len()).filter(|chunk| !is_in(self.chunks.source(*chunk))) {
+            let source = self.chunks.source(chunk);
+            let tails = self.chunks.dests(chunk).filter(|dest| is_in(*dest));
+            let last = tails.map(|dest| (least(&|at| behind(at, dest)), dest)).max();
+            if let Some((tail, target)) = last {
+                items.push((source, target, least(&|at| before[at][source as usize]), tail));
+            }
+        }
+        let mut heads: Vec<u64> = items.iter().map(|item| item.2).collect();
+        let mut tails: Vec<u64> = items.iter().map(|item| item.3).collect();
+        for values in [&mut heads, &mut tails] {
+            values.sort_unstable();
+            values.dedup();
+        }
+        let mut best = 0;
+        for &head in &heads {
+            for &tail in &tails {
+                let taken: Vec<_> = items.iter().filter(|item| item.2 >= head && item.3 >= tail).collect();
+                if taken.is_empty() {
+                    continue;
+                }
+                let limits: Vec<(u64, u64)> = each
+                    .clone()
+                    .map(|at| {
+                        let first = taken.iter().map(|item| before[at][item.0 as usize]).min().unwrap_or(FAR);
+                        (first, taken.iter().map(|item| behind(at, item.1)).min().unwrap_or(FAR))
+                    })
+                    .collect();
+                let room = |finish: u64| -> u64 {
+                    let of = |at: usize| starts(entries[at].2, finish + 1, limits[at].0 + limits[at].1);
+                    each.clone().map(of).sum()
+                };
+                best = best.max(first_with_room(taken.len() as u64, room));
+                if best >= claimed {
+                    return best;
+                }
+            }
+        }
+        best
+    }
+
+    /// What all links carry until some epoch against the shortest ways of all chunks.
+    fn metric(&self, weighed: bool) -> u64 {
+        let unicast = self.chunks.is_unicast();
+        // Lengths in 256ths, as claims are made.
+        let length = |link: &CheckedLink| match (unicast, weighed) {
+            (true, true) => u64::from(link.window) * 256 / (link.limit as u64).max(1),
+            _ => 256,
+        };
+        let mut needed = 0u64;
+        if unicast {
+            let mut row: Option<(u32, Vec<u64>)> = None;
+            for chunk in 0..self.chunks.len() {
+                let source = self.chunks.source(chunk);
+                if row.as_ref().is_none_or(|(known, _)| *known != source) {
+                    row = Some((source, self.distances(source, false, length)));
+                }
+                let row = row.as_ref().map_or(&[][..], |(_, row)| row);
+                needed += self.chunks.dests(chunk).map(|dest| row[dest as usize]).sum::<u64>();
+            }
+        } else {
+            needed = self.chunks.deliveries() as u64 * 256;
+        }
+        let counts = |head: u32| unicast || !self.is_switch[head as usize];
+        let room = |finish: u64| -> u64 {
+            let links = self.links.iter().filter(|(_, head, _)| counts(*head));
+            links.map(|(_, _, link)| length(link) * starts(link, finish + 1, u64::from(link.latency))).sum()
+        };
+        first_with_room(needed, room)
+    }
+}
+
+/// Most starts on a link in the epochs from 0 to `end`, without the last or first `less` of them.
+fn starts(link: &CheckedLink, end: u64, less: u64) -> u64 {
+    end.saturating_sub(less).div_ceil(u64::from(link.window)).saturating_mul(link.limit as u64)
+}
+
+/// Smallest finish at which there is room for an amount.
+fn first_with_room(needed: u64, room: impl Fn(u64) -> u64) -> u64 {
+    let (mut low, mut high) = (0u64, 1u64);
+    while room(high) < needed {
+        if high > 1 << 32 {
+            return 0;
+        }
+        (low, high) = (high, high * 2);
+    }
+    while low < high {
+        let middle = low.midpoint(high);
+        if room(middle) >= needed { high = middle } else { low = middle + 1 }
+    }
+    high
+}

@@ -1,0 +1,113 @@
+//! Times and figures of a plan, worked out again.
+
+use super::flow::Deliveries;
+use super::links::CheckedLinks;
+use super::{Envelope, Findings, code, replay};
+use crate::plan::CollectiveResult;
+use crate::scenario::{CollectiveScenario, SwitchHop};
+use lightbay_core::checked::{Figure, same};
+use std::collections::HashMap;
+
+/// Epochs and abilities of switches against what the scenario allows.
+pub(super) fn time(scenario: &CollectiveScenario, result: &CollectiveResult, found: &mut Findings) {
+    let (time, model) = (&result.time, &scenario.topology.switch_model);
+    if !(time.epoch_us.is_finite() && time.epoch_us > 0.0) {
+        found.add(code::TIME, || format!("an epoch takes {} us", time.epoch_us));
+    }
+    if !(time.alpha_threshold >= 0.0 && time.alpha_threshold <= scenario.time.alpha_threshold) {
+        found.add(code::TIME, || {
+            let most = scenario.time.alpha_threshold;
+            format!(
+                "latencies up to {} epochs are left out, the scenario allows {most}",
+                time.alpha_threshold
+            )
+        });
+    }
+    if time.switch_copy && !model.copy {
+        found.add(code::TIME, || "switches copy, those of the scenario do not".to_owned());
+    }
+    if time.switch_hop == SwitchHop::CutThrough && model.hop != SwitchHop::CutThrough {
+        found.add(code::TIME, || "switches cut through, those of the scenario store and forward".to_owned());
+    }
+}
+
+/// Claims against what the sends give; the metrics that the plan has to carry.
+pub(super) fn compare(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    envelope: &Envelope<'_>,
+    links: &CheckedLinks,
+    deliveries: &Deliveries,
+    found: &mut Findings,
+) -> Vec<Figure> {
+    let (claims, tau) = (&result.claims, result.time.epoch_us);
+    let finish = deliveries.finish;
+    if claims.finish_epochs != finish {
+        found.add(code::CLAIM, || {
+            format!("'finish_epochs' is {}, the sends give {finish}", claims.finish_epochs)
+        });
+    }
+    let finish_us = f64::from(finish) * tau;
+    let algbw = if finish == 0 { 0.0 } else { buffer_bytes(scenario, links) / finish_us / 1000.0 };
+    for (name, claimed, exact) in [
+        ("finish_us", claims.finish_us, finish_us),
+        ("algbw_gbyte_per_s", claims.algbw_gbyte_per_s, algbw),
+        ("the objective", envelope.value, finish_us),
+    ] {
+        if !same(claimed, exact) {
+            found.add(code::CLAIM, || format!("{name} is {claimed}, the sends give {exact}"));
+        }
+    }
+    if let Some(lower) = claims.lower_bound_epochs.filter(|lower| *lower > finish) {
+        found.add(code::BOUND, || format!("the bound of {lower} epochs is above the finish of {finish}"));
+    }
+    if claims.optimal != (claims.lower_bound_epochs == Some(finish)) {
+        found.add(code::CLAIM, || format!("'optimal' is {}", claims.optimal));
+    }
+    let parts: u32 = claims.bounds.iter().map(|bound| bound.epochs).sum();
+    if claims.lower_bound_epochs.unwrap_or(0) != parts {
+        found.add(code::CLAIM, || format!("'bounds' give {parts} epochs in all"));
+    }
+    if let Some(exact) = replay::replay_us(scenario, result, links)
+        .filter(|exact| (claims.replay_us - exact).abs() > 1e-6 * exact.max(1e-6))
+    {
+        found.add(code::CLAIM, || format!("'replay_us' is {}, the sends give {exact}", claims.replay_us));
+    }
+    let mut load: HashMap<u32, f64> = HashMap::new();
+    for (send, &link) in result.sends.iter().zip(&links.of_send) {
+        *load.entry(link).or_default() += result.pieces[send.piece as usize].size_bytes;
+    }
+    let busiest =
+        load.iter().map(|(link, bytes)| bytes / links.links[*link as usize].bytes_per_us).fold(0.0, f64::max);
+    let exactly = |name, value| Figure::exactly(name, code::CLAIM, value);
+    let mut figures = vec![
+        exactly("finish_epochs", f64::from(finish)),
+        exactly("epoch_us", tau),
+        exactly("algbw_gbyte_per_s", algbw),
+        exactly("replay_us", claims.replay_us),
+        exactly("sends", result.sends.len() as f64),
+        exactly("busiest_link_share", if finish == 0 { 0.0 } else { busiest / finish_us }),
+    ];
+    if let Some(lower) = claims.lower_bound_epochs {
+        figures.push(exactly("lower_bound_us", f64::from(lower) * tau));
+    }
+    figures
+}
+
+/// Bytes of the buffer, or the most that a GPU wants.
+fn buffer_bytes(scenario: &CollectiveScenario, links: &CheckedLinks) -> f64 {
+    let demand = &scenario.demand;
+    let per_rank = u64::from(demand.chunks_per_rank);
+    if demand.collective.is_named() {
+        let ranks = demand.rank_nodes(&scenario.topology).len() as u64;
+        return demand.collective.buffer_chunks(ranks, per_rank) as f64 * links.chunk_bytes;
+    }
+    let chunks = demand.expand(&scenario.topology);
+    let mut wanted: HashMap<u32, u64> = HashMap::new();
+    for chunk in 0..chunks.len() {
+        for dest in chunks.dests(chunk) {
+            *wanted.entry(dest).or_default() += 1;
+        }
+    }
+    wanted.values().max().copied().unwrap_or(0) as f64 * links.chunk_bytes
+}

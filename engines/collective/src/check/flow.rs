@@ -1,0 +1,199 @@
+//! Every piece from send to send: nothing leaves before it is there, everything gets where it is wanted, once.
+
+use super::links::CheckedLinks;
+use super::pieces::{Part, Parts};
+use super::{Findings, code, sums};
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
+use std::collections::{BTreeMap, HashMap};
+
+/// A send of a piece: when it starts, when it is usable, on which link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hop {
+    pub(super) epoch: u32,
+    pub(super) arrival: u32,
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) link: u32,
+}
+
+/// What following the pieces showed.
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    /// Epoch of the last delivery.
+    pub(super) finish: u32,
+    /// Epochs until all sums are complete.
+    pub(super) sums_finish: u32,
+}
+
+/// Follows all pieces.
+pub(super) fn follow(
+    scenario: &CollectiveScenario,
+    result: &CollectiveResult,
+    parts: &Parts,
+    links: &CheckedLinks,
+    found: &mut Findings,
+) -> Deliveries {
+    let mut hops: Vec<Vec<Hop>> = vec![Vec::new(); parts.parts.len()];
+    for (send, &link) in result.sends.iter().zip(&links.of_send) {
+        let arrival = send.epoch + links.links[link as usize].latency;
+        hops[send.piece as usize].push(Hop {
+            epoch: send.epoch,
+            arrival,
+            from: send.from,
+            to: send.to,
+            link,
+        });
+    }
+    let mut deliveries = Deliveries::default();
+    // Sums first: what they give is spread afterwards.
+    let mut complete: HashMap<u32, u32> = HashMap::new();
+    for (piece, part) in parts.parts.iter().enumerate().filter(|(_, part)| part.adds_up) {
+        let end =
+            sums::follow(piece, part, &hops[piece], links, scenario.topology.switch_model.reduce, found);
+        deliveries.sums_finish = deliveries.sums_finish.max(end);
+        let known = complete.entry(part.chunk).or_default();
+        *known = end.max(*known);
+    }
+    deliveries.finish = deliveries.sums_finish;
+    let mut held: BTreeMap<u32, Vec<(u32, i32)>> = BTreeMap::new();
+    for (piece, part) in parts.parts.iter().enumerate().filter(|(_, part)| !part.adds_up) {
+        let begin = complete.get(&part.chunk).copied().unwrap_or(0);
+        let end = spread(piece, part, begin, &hops[piece], links, result.time.switch_copy, found);
+        deliveries.finish = deliveries.finish.max(end);
+        relays(part, &hops[piece], links, &mut held);
+    }
+    if let Some(limit) = scenario.buffer_limit_chunks {
+        for (node, mut changes) in held {
+            changes.sort_unstable();
+            let mut now = 0;
+            for (epoch, change) in changes {
+                now += change;
+                if now > i64::from(limit) as i32 {
+                    found.add(code::BUFFER, || {
+                        format!("node {node} holds {now} chunks for others in epoch {epoch}, its buffer takes {limit}")
+                    });
+                    break;
+                }
+            }
+        }
+    }
+    deliveries
+}
+
+/// Times at which GPUs hold a piece that they neither have from the beginning nor want.
+fn relays(part: &Part, hops: &[Hop], links: &CheckedLinks, held: &mut BTreeMap<u32, Vec<(u32, i32)>>) {
+    let mut last: HashMap<u32, u32> = HashMap::new();
+    for hop in hops {
+        let leaves = last.entry(hop.from).or_default();
+        *leaves = hop.epoch.max(*leaves);
+    }
+    for hop in hops {
+        let node = hop.to;
+        if !links.is_switch[node as usize] && node != part.root && !part.ends.contains(&node) {
+            let until = last.get(&node).copied().unwrap_or(hop.arrival);
+            // It is gone with the epoch in which it last leaves.
+            held.entry(node).or_default().extend([(hop.arrival, 1), (until.max(hop.arrival) + 1, -1)]);
+        }
+    }
+}
+
+/// Follows a piece that is spread; the epoch of its last delivery.
+fn spread(
+    piece: usize,
+    part: &Part,
+    begin: u32,
+    hops: &[Hop],
+    links: &CheckedLinks,
+    switch_copy: bool,
+    found: &mut Findings,
+) -> u32 {
+    let is_switch = |node: u32| links.is_switch[node as usize];
+    // First arrival at GPUs; arrivals at switches by epoch, with how many departures each may serve.
+    let mut at_gpu: HashMap<u32, usize> = HashMap::new();
+    let mut at_switch: HashMap<(u32, u32), Vec<usize>> = HashMap::new();
+    for (index, hop) in hops.iter().enumerate() {
+        if is_switch(hop.to) {
+            at_switch.entry((hop.to, hop.arrival)).or_default().push(index);
+        } else if hop.to == part.root {
+            found.add(code::USELESS, || {
+                format!("piece {piece} is sent back to node {}, which has it", hop.to)
+            });
+        } else if let Some(first) = at_gpu.insert(hop.to, index) {
+            found.add(code::USELESS, || {
+                format!(
+                    "piece {piece} reaches node {} in epochs {} and {}",
+                    hop.to, hops[first].arrival, hop.arrival
+                )
+            });
+        }
+    }
+    // A switch that cannot copy sends on as often as it receives.
+    let mut departures: HashMap<(u32, u32), usize> = HashMap::new();
+    for hop in hops {
+        let node = hop.from;
+        if is_switch(node) {
+            let arrived = at_switch.get(&(node, hop.epoch)).map_or(0, Vec::len);
+            let left = departures.entry((node, hop.epoch)).or_default();
+            *left += 1;
+            if arrived == 0 {
+                found.add(code::CAUSALITY, || {
+                    format!(
+                        "piece {piece} leaves switch {node} in epoch {}, when it does not arrive there",
+                        hop.epoch
+                    )
+                });
+            } else if !switch_copy && *left > arrived {
+                found.add(code::SWITCH, || {
+                    format!("piece {piece} is copied by switch {node} in epoch {}", hop.epoch)
+                });
+            }
+        } else if node == part.root {
+            if hop.epoch < begin {
+                found.add(code::CAUSALITY, || {
+                    format!(
+                        "piece {piece} leaves node {node} in epoch {}, its sum is complete in {begin}",
+                        hop.epoch
+                    )
+                });
+            }
+        } else if at_gpu.get(&node).is_none_or(|first| hops[*first].arrival > hop.epoch) {
+            found.add(code::CAUSALITY, || {
+                format!("piece {piece} leaves node {node} in epoch {}, before it is there", hop.epoch)
+            });
+        }
+    }
+    let mut finish = begin;
+    let mut needed = vec![false; hops.len()];
+    let mut taken: HashMap<(u32, u32), usize> = HashMap::new();
+    for end in &part.ends {
+        let Some(&last) = at_gpu.get(end) else {
+            found.add(code::DEMAND, || format!("piece {piece} does not reach node {end}"));
+            continue;
+        };
+        finish = finish.max(hops[last].arrival);
+        let mut at = Some(last);
+        // Back to the root, until a send is met that is known to be needed.
+        while let Some(here) = at.filter(|here| !std::mem::replace(&mut needed[*here], true)) {
+            let hop = hops[here];
+            at = if hop.from == part.root {
+                None
+            } else if is_switch(hop.from) {
+                let arrived = at_switch.get(&(hop.from, hop.epoch)).map_or(&[][..], Vec::as_slice);
+                let used = taken.entry((hop.from, hop.epoch)).or_default();
+                let place = if switch_copy { 0 } else { *used };
+                *used += 1;
+                // Of several arrivals at a copying switch one is enough.
+                arrived.get(place).copied()
+            } else {
+                at_gpu.get(&hop.from).copied()
+            };
+        }
+    }
+    for (hop, _) in hops.iter().zip(&needed).filter(|(_, needed)| !**needed) {
+        found.add(code::USELESS, || {
+            format!("piece {piece} goes {}->{} in epoch {} for nobody", hop.from, hop.to, hop.epoch)
+        });
+    }
+    finish
+}

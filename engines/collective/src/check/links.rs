@@ -1,0 +1,153 @@
+//! Links in epochs, cut again, and what starts on them.
+
+use super::{Findings, TOLERANCE, code};
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{CollectiveScenario, NodeSort, SwitchHop};
+use std::collections::HashMap;
+
+/// A link as the checker sees it.
+#[derive(Clone, Debug)]
+pub(super) struct CheckedLink {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) bytes_per_us: f64,
+    pub(super) alpha_us: f64,
+    /// Epochs that a start occupies.
+    pub(super) window: u32,
+    /// Chunks that may start in a window.
+    pub(super) limit: f64,
+    /// Epochs from a start until the data is usable.
+    pub(super) latency: u32,
+    /// Whether transmission was paid on the way into the switch that it leaves.
+    pub(super) is_paid: bool,
+    up_us: Vec<[f64; 2]>,
+}
+
+/// All links, and the link of every send.
+#[derive(Debug)]
+pub(super) struct CheckedLinks {
+    pub(super) links: Vec<CheckedLink>,
+    pub(super) of_send: Vec<u32>,
+    pub(super) is_switch: Vec<bool>,
+    pub(super) chunk_bytes: f64,
+}
+
+/// A number rounded up, with slack for 0.7/0.1.
+fn up(number: f64) -> u32 {
+    (number - 1e-6).ceil().clamp(0.0, f64::from(1u32 << 24)) as u32
+}
+
+impl CheckedLinks {
+    pub(super) fn of(
+        scenario: &CollectiveScenario,
+        result: &CollectiveResult,
+        found: &mut Findings,
+    ) -> Option<Self> {
+        let (topology, time) = (&scenario.topology, &result.time);
+        let chunk_bytes = scenario.demand.chunk_size(topology);
+        let is_switch: Vec<bool> = topology.nodes.iter().map(|node| node.kind == NodeSort::Switch).collect();
+        let cut_link = |record: &crate::scenario::LinkRecord| {
+            let rate = 1000.0 * record.capacity_gbyte_per_s / record.beta_scale;
+            let alpha = record.alpha_us * record.alpha_scale;
+            let per_epoch = rate * time.epoch_us / chunk_bytes;
+            let fluid = time.discipline == Discipline::Fluid;
+            let window = if fluid { 1 } else { up(1.0 / per_epoch).max(1) };
+            let whole = (f64::from(window) * per_epoch + 1e-6).floor().max(1.0);
+            let delay =
+                if alpha / time.epoch_us <= time.alpha_threshold { 0 } else { up(alpha / time.epoch_us) };
+            let is_paid = time.switch_hop == SwitchHop::CutThrough && is_switch[record.from as usize];
+            CheckedLink {
+                from: record.from,
+                to: record.to,
+                bytes_per_us: rate,
+                alpha_us: alpha,
+                window,
+                limit: if fluid { per_epoch } else { whole },
+                latency: if is_paid { delay } else { delay + window },
+                is_paid,
+                up_us: record.up_us.clone(),
+            }
+        };
+        let links: Vec<CheckedLink> = topology.links.iter().map(cut_link).collect();
+        let ids: HashMap<(u32, u32), u32> =
+            (0u32..).zip(&links).map(|(id, link)| ((link.from, link.to), id)).collect();
+        let mut of_send = Vec::with_capacity(result.sends.len());
+        let mut before = None;
+        for (index, send) in result.sends.iter().enumerate() {
+            let Some(&link) = ids.get(&(send.from, send.to)) else {
+                found.add(code::LINK, || {
+                    format!("sends[{index}] goes {}->{}, where there is no link", send.from, send.to)
+                });
+                continue;
+            };
+            if scenario.failed_links.contains(&[send.from, send.to]) {
+                found.add(code::LINK, || {
+                    format!("sends[{index}] goes {}->{}, a link out of order", send.from, send.to)
+                });
+            }
+            if send.piece as usize >= result.pieces.len() {
+                found.add(code::PIECE, || {
+                    format!("sends[{index}] carries piece {}, which is not there", send.piece)
+                });
+            }
+            let key = (send.epoch, send.from, send.to, send.piece);
+            if before.is_some_and(|before| before >= key) {
+                found.add(code::LINK, || {
+                    format!("sends[{index}] repeats the one before it, or the sends are not sorted")
+                });
+            }
+            before = Some(key);
+            of_send.push(link);
+        }
+        found.is_empty().then_some(Self { links, of_send, is_switch, chunk_bytes })
+    }
+
+    /// Starts in every window against what the link has room for, and links that are down.
+    pub(super) fn check_capacity(&self, result: &CollectiveResult, found: &mut Findings) {
+        let mut starts: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.links.len()];
+        for (send, &link) in result.sends.iter().zip(&self.of_send) {
+            let share = result.pieces[send.piece as usize].size_bytes / self.chunk_bytes;
+            starts[link as usize].push((send.epoch, share));
+        }
+        for (link, starts) in self.links.iter().zip(&starts) {
+            // Sends are sorted by epoch, so a window slides over them.
+            let (mut first, mut sum) = (0, 0.0);
+            for (at, &(epoch, share)) in starts.iter().enumerate() {
+                sum += share;
+                while starts[first].0 + link.window <= epoch {
+                    sum -= starts[first].1;
+                    first += 1;
+                }
+                let is_last_of_epoch = starts.get(at + 1).is_none_or(|next| next.0 > epoch);
+                if is_last_of_epoch && sum > link.limit * (1.0 + TOLERANCE) + TOLERANCE {
+                    found.add(code::CAPACITY, || {
+                        let begin = (epoch + 1).saturating_sub(link.window);
+                        format!(
+                            "link {}->{} starts {sum} chunks in epochs {begin} to {epoch}, it has room for {}",
+                            link.from, link.to, link.limit
+                        )
+                    });
+                }
+                check_up(link, epoch, result, found);
+            }
+        }
+    }
+}
+
+fn check_up(link: &CheckedLink, epoch: u32, result: &CollectiveResult, found: &mut Findings) {
+    if link.up_us.is_empty() {
+        return;
+    }
+    let tau = result.time.epoch_us;
+    let latency = if result.time.discipline == Discipline::Fluid { 0.0 } else { link.alpha_us };
+    let (begin, end) = (f64::from(epoch) * tau, f64::from(epoch + link.window) * tau + latency);
+    let slack = tau * TOLERANCE;
+    if !link.up_us.iter().any(|[from, to]| *from <= begin + slack && end <= to + slack) {
+        found.add(code::DOWN, || {
+            format!(
+                "link {}->{} carries data from {begin} to {end} us, when it is not up",
+                link.from, link.to
+            )
+        });
+    }
+}

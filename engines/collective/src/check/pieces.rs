@@ -1,0 +1,120 @@
+//! Pieces of chunks: which destinations each is for, and that they make up the chunks.
+
+use super::{Findings, TOLERANCE, code};
+use crate::plan::{CollectiveResult, Discipline};
+use crate::scenario::{ChunkList, CollectiveScenario, CollectiveSort};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A piece as the checker sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// Where it begins; where it ends if it is added up.
+    pub(super) root: u32,
+    /// Where it ends; where parts of it begin if it is added up.
+    pub(super) ends: Vec<u32>,
+    /// Whether it is added up.
+    pub(super) adds_up: bool,
+    /// Chunk that it belongs to.
+    pub(super) chunk: u32,
+}
+
+/// All pieces, by id.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) parts: Vec<Part>,
+}
+
+impl Parts {
+    pub(super) fn of(
+        scenario: &CollectiveScenario,
+        chunks: &ChunkList,
+        result: &CollectiveResult,
+        found: &mut Findings,
+    ) -> Option<Self> {
+        let sort = scenario.demand.collective;
+        let bytes = scenario.demand.chunk_size(&scenario.topology);
+        // Byte ranges that each destination gets of a chunk, apart for adding up and spreading.
+        let mut got: BTreeMap<(u32, bool, u32), Vec<(f64, f64)>> = BTreeMap::new();
+        let mut parts = Vec::with_capacity(result.pieces.len());
+        for (index, piece) in result.pieces.iter().enumerate() {
+            if piece.id as usize != index {
+                found.add(code::PIECE, || format!("pieces[{index}] has id {}", piece.id));
+            }
+            if piece.chunk as usize >= chunks.len() {
+                found.add(code::PIECE, || {
+                    format!("pieces[{index}] is of chunk {}, which is not there", piece.chunk)
+                });
+                continue;
+            }
+            let may_add = sort.reduces();
+            let may_spread = sort != CollectiveSort::ReduceScatter;
+            if (piece.adds_up && !may_add) || (!piece.adds_up && !may_spread) {
+                found.add(code::PIECE, || {
+                    format!("pieces[{index}] has adds_up {}, which {} does not", piece.adds_up, sort.label())
+                });
+            }
+            let chunk = piece.chunk as usize;
+            let wanted: BTreeSet<u32> = chunks.dests(chunk).collect();
+            let ends: Vec<u32> = match &piece.dests {
+                None => wanted.iter().copied().collect(),
+                Some(dests) => dests.clone(),
+            };
+            for end in &ends {
+                if !wanted.contains(end) {
+                    found.add(code::PIECE, || {
+                        format!("pieces[{index}] is for node {end}, which does not want it")
+                    });
+                }
+                let range = (piece.offset_bytes, piece.offset_bytes + piece.size_bytes);
+                got.entry((piece.chunk, piece.adds_up, *end)).or_default().push(range);
+            }
+            let whole = piece.offset_bytes == 0.0 && (piece.size_bytes - bytes).abs() <= bytes * TOLERANCE;
+            if result.time.discipline == Discipline::WholeChunk && !whole {
+                found.add(code::PIECE, || format!("pieces[{index}] is no whole chunk of {bytes} bytes"));
+            }
+            if piece.size_bytes <= 0.0 {
+                found.add(code::PIECE, || format!("pieces[{index}] is empty"));
+            }
+            // What is gathered goes the other way: from each rank to the root.
+            let (root, ends) = match (sort, ends.as_slice()) {
+                (CollectiveSort::Gather, [rank]) => (*rank, vec![chunks.source(chunk)]),
+                _ => (chunks.source(chunk), ends),
+            };
+            parts.push(Part { root, ends, adds_up: piece.adds_up, chunk: piece.chunk });
+        }
+        let directions: &[bool] = match sort {
+            CollectiveSort::ReduceScatter => &[true],
+            CollectiveSort::AllReduce => &[true, false],
+            _ => &[false],
+        };
+        for chunk in 0..chunks.len() {
+            for dest in chunks.dests(chunk) {
+                for &adds_up in directions {
+                    let ranges = got.remove(&(chunk as u32, adds_up, dest)).unwrap_or_default();
+                    tile(chunk, dest, ranges, bytes, found);
+                }
+            }
+        }
+        found.is_empty().then_some(Self { parts })
+    }
+}
+
+/// Ranges have to follow each other from the first byte to the last.
+fn tile(chunk: usize, dest: u32, mut ranges: Vec<(f64, f64)>, bytes: f64, found: &mut Findings) {
+    ranges.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut end = 0.0;
+    for (from, to) in ranges {
+        if (from - end).abs() > bytes * TOLERANCE {
+            found.add(code::PIECE, || {
+                format!("pieces of chunk {chunk} for node {dest} leave a gap or overlap at byte {end}")
+            });
+            return;
+        }
+        end = to;
+    }
+    if (end - bytes).abs() > bytes * TOLERANCE {
+        found.add(code::PIECE, || {
+            format!("pieces of chunk {chunk} for node {dest} end at byte {end} of {bytes}")
+        });
+    }
+}

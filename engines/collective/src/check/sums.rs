@@ -1,0 +1,83 @@
+//! Pieces that are added up on the way: every part arrives, once, and nobody sends before all of its parts are there.
+
+use super::flow::Hop;
+use super::links::CheckedLinks;
+use super::pieces::Part;
+use super::{Findings, code};
+use std::collections::{HashMap, HashSet};
+
+/// Follows a piece that is added up; the epoch at which the sum is complete.
+pub(super) fn follow(
+    piece: usize,
+    part: &Part,
+    hops: &[Hop],
+    links: &CheckedLinks,
+    switches_add: bool,
+    found: &mut Findings,
+) -> u32 {
+    let is_switch = |node: u32| links.is_switch[node as usize];
+    let mut departure: HashMap<u32, Hop> = HashMap::new();
+    let mut last_arrival: HashMap<u32, u32> = HashMap::new();
+    // Arrivals and departures of switches by epoch: what arrives leaves at once.
+    let mut through: HashMap<(u32, u32), (usize, usize)> = HashMap::new();
+    for hop in hops {
+        if is_switch(hop.to) {
+            through.entry((hop.to, hop.arrival)).or_default().0 += 1;
+        } else {
+            let last = last_arrival.entry(hop.to).or_default();
+            *last = hop.arrival.max(*last);
+        }
+        if is_switch(hop.from) {
+            through.entry((hop.from, hop.epoch)).or_default().1 += 1;
+        } else if hop.from == part.root {
+            found.add(code::USELESS, || {
+                format!("piece {piece} leaves node {}, where its sum belongs", hop.from)
+            });
+        } else if let Some(first) = departure.insert(hop.from, *hop) {
+            found.add(code::USELESS, || {
+                format!(
+                    "node {} sends its part of piece {piece} in epochs {} and {}",
+                    hop.from, first.epoch, hop.epoch
+                )
+            });
+        }
+    }
+    for ((node, epoch), (arrived, left)) in &through {
+        if *arrived == 0 || *left == 0 {
+            found.add(code::CAUSALITY, || {
+                format!(
+                    "piece {piece} waits at switch {node}, or leaves it in epoch {epoch} without arriving"
+                )
+            });
+        } else if (switches_add && *left != 1) || (!switches_add && left != arrived) {
+            found.add(code::SWITCH, || {
+                format!("{arrived} parts of piece {piece} reach switch {node} in epoch {epoch} and {left} leave it")
+            });
+        }
+    }
+    let parts: HashSet<u32> = part.ends.iter().copied().collect();
+    for end in &part.ends {
+        if !departure.contains_key(end) {
+            found.add(code::DEMAND, || format!("node {end} never sends its part of piece {piece}"));
+        }
+    }
+    for (node, hop) in &departure {
+        let last = last_arrival.get(node).copied();
+        if last.is_some_and(|last| last > hop.epoch) {
+            found.add(code::CAUSALITY, || {
+                format!(
+                    "node {node} sends piece {piece} in epoch {}, before all parts of it are there",
+                    hop.epoch
+                )
+            });
+        }
+        if last.is_none() && !parts.contains(node) {
+            found.add(code::USELESS, || format!("node {node} sends piece {piece}, of which it has no part"));
+        }
+    }
+    // Parts arrive at GPUs that send nothing on only at the root.
+    for node in last_arrival.keys().filter(|node| **node != part.root && !departure.contains_key(node)) {
+        found.add(code::DEMAND, || format!("parts of piece {piece} stay at node {node}"));
+    }
+    last_arrival.get(&part.root).copied().unwrap_or(0)
+}

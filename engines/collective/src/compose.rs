@@ -1,0 +1,180 @@
+//! Plans from schedules: parts played forwards or backwards, one after the other, with their figures.
+
+use crate::bounds::{BoundReason, EpochBound};
+use crate::model::schedule::EpochSchedule;
+use crate::model::task::{CollectiveTask, CollectiveTasks};
+use crate::plan::{
+    BoundClaim, ChunkPiece, CollectiveResult, Discipline, PieceSend, PlanTime, ScheduleClaims,
+};
+use crate::scenario::CollectiveScenario;
+use lightbay_core::kind::{Candidate, Carried};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Names of the figures of a plan.
+pub mod figure {
+    /// Epochs until the last delivery.
+    pub const EPOCHS: &str = "finish_epochs";
+    /// Length of an epoch.
+    pub const EPOCH_US: &str = "epoch_us";
+    /// Bytes of the buffer by finish.
+    pub const ALGBW: &str = "algbw_gbyte_per_s";
+    /// Finish without epochs.
+    pub const REPLAY: &str = "replay_us";
+    /// Finish that no schedule of whole chunks in these epochs can beat.
+    pub const LOWER_BOUND: &str = "lower_bound_us";
+    /// Starts of pieces on links.
+    pub const SENDS: &str = "sends";
+    /// Share of the time in which the busiest link is occupied.
+    pub const BUSIEST: &str = "busiest_link_share";
+}
+
+/// A plan of whole chunks from a schedule for each task, with a bound for each if they are known.
+pub fn whole_chunks(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    schedules: &[EpochSchedule],
+    bounds: Option<&[EpochBound]>,
+) -> Candidate<CollectiveResult> {
+    let time = PlanTime {
+        epoch_us: tasks.epoch_us,
+        alpha_threshold: scenario.time.alpha_threshold,
+        discipline: Discipline::WholeChunk,
+        switch_copy: scenario.topology.switch_model.copy,
+        switch_hop: scenario.topology.switch_model.hop,
+    };
+    let (mut pieces, mut sends) = (Vec::new(), Vec::new());
+    let (mut begin, mut replay_us) = (0u32, 0.0);
+    for (task, schedule) in tasks.tasks.iter().zip(schedules) {
+        let first = pieces.len() as u32;
+        for chunk in 0..task.chunks.len() {
+            let copy = tasks.copies.as_ref().map(|copies| copies[chunk]);
+            pieces.push(ChunkPiece {
+                id: pieces.len() as u32,
+                chunk: copy.map_or(chunk as u32, |(chunk, _)| chunk),
+                offset_bytes: 0.0,
+                size_bytes: tasks.chunk_bytes,
+                adds_up: task.adds,
+                dests: copy.map(|(_, dest)| vec![dest]),
+            });
+        }
+        sends.extend(schedule.starts.iter().map(|start| {
+            let link = &task.network.links()[start.link as usize];
+            let (from, to, epoch) = if task.backwards {
+                (link.to, link.from, schedule.finish - (start.epoch + task.epochs.latency(start.link)))
+            } else {
+                (link.from, link.to, start.epoch)
+            };
+            PieceSend { piece: first + start.chunk, from, to, epoch: begin + epoch }
+        }));
+        begin += schedule.finish;
+        replay_us += schedule.replay_us(task);
+    }
+    sends.sort_unstable_by_key(|send| (send.epoch, send.from, send.to, send.piece));
+    let claims = claims(scenario, tasks, begin, replay_us, bounds);
+    let result = CollectiveResult { time, pieces, sends, claims };
+    Candidate { value: result.claims.finish_us, metrics: figures_of(&result, scenario), result }
+}
+
+fn claims(
+    scenario: &CollectiveScenario,
+    tasks: &CollectiveTasks,
+    finish: u32,
+    replay_us: f64,
+    bounds: Option<&[EpochBound]>,
+) -> ScheduleClaims {
+    let finish_us = f64::from(finish) * tasks.epoch_us;
+    let named = |(task, bound): (&CollectiveTask, &EpochBound)| BoundClaim {
+        epochs: bound.epochs,
+        because: bound.words(task),
+        inside: match &bound.reason {
+            BoundReason::Cut { inside, .. } => inside.clone(),
+            _ => Vec::new(),
+        },
+    };
+    let lower = bounds.map(|bounds| bounds.iter().map(|bound| bound.epochs).sum::<u32>());
+    let buffer = buffer_bytes(scenario, tasks);
+    ScheduleClaims {
+        finish_epochs: finish,
+        finish_us,
+        algbw_gbyte_per_s: if finish == 0 { 0.0 } else { buffer / finish_us / 1000.0 },
+        replay_us,
+        lower_bound_epochs: lower,
+        bounds: bounds.map_or_else(Vec::new, |bounds| tasks.tasks.iter().zip(bounds).map(named).collect()),
+        optimal: lower == Some(finish),
+    }
+}
+
+/// Bytes that the figure for bandwidth counts: the buffer of collectives by name, else the most that a GPU receives.
+pub fn buffer_bytes(scenario: &CollectiveScenario, tasks: &CollectiveTasks) -> f64 {
+    let demand = &scenario.demand;
+    if demand.collective.is_named() {
+        let ranks = demand.rank_nodes(&scenario.topology).len() as u64;
+        let chunks = demand.collective.buffer_chunks(ranks, u64::from(demand.chunks_per_rank));
+        return chunks as f64 * tasks.chunk_bytes;
+    }
+    let mut received: FxHashMap<u32, u64> = FxHashMap::default();
+    for task in &tasks.tasks {
+        for chunk in 0..task.chunks.len() {
+            task.chunks.dests(chunk).for_each(|dest| *received.entry(dest).or_default() += 1);
+        }
+    }
+    received.values().max().copied().unwrap_or(0) as f64 * tasks.chunk_bytes
+}
+
+/// Figures of a plan for comparison.
+pub fn figures_of(result: &CollectiveResult, scenario: &CollectiveScenario) -> BTreeMap<String, f64> {
+    let CollectiveResult { time, pieces, sends, claims } = result;
+    let mut load: FxHashMap<(u32, u32), f64> = FxHashMap::default();
+    for send in sends {
+        *load.entry((send.from, send.to)).or_default() += pieces[send.piece as usize].size_bytes;
+    }
+    let busy = scenario.topology.links.iter().map(|link| {
+        let bytes = load.get(&(link.from, link.to)).copied().unwrap_or(0.0);
+        bytes * link.beta_scale / (1000.0 * link.capacity_gbyte_per_s)
+    });
+    let busiest = busy.fold(0.0, f64::max);
+    let mut metrics = BTreeMap::from([
+        (figure::EPOCHS.to_owned(), f64::from(claims.finish_epochs)),
+        (figure::EPOCH_US.to_owned(), time.epoch_us),
+        (figure::ALGBW.to_owned(), claims.algbw_gbyte_per_s),
+        (figure::REPLAY.to_owned(), claims.replay_us),
+        (figure::SENDS.to_owned(), sends.len() as f64),
+        (figure::BUSIEST.to_owned(), if claims.finish_us > 0.0 { busiest / claims.finish_us } else { 0.0 }),
+    ]);
+    if let Some(lower) = claims.lower_bound_epochs {
+        metrics.insert(figure::LOWER_BOUND.to_owned(), f64::from(lower) * time.epoch_us);
+    }
+    metrics
+}
+
+/// A plan on another scenario: as it is if nothing that it rests on has changed.
+///
+/// # Errors
+/// What has changed, in a sentence.
+pub fn carry(
+    result: &CollectiveResult,
+    from: &CollectiveScenario,
+    to: &CollectiveScenario,
+) -> Result<Carried<CollectiveResult>, String> {
+    let (before, after) = (&from.topology, &to.topology);
+    let what = if before.nodes.len() != after.nodes.len() || before.links != after.links {
+        "links"
+    } else if before.switch_model != after.switch_model {
+        "switches"
+    } else if from.failed_links != to.failed_links {
+        "links out of order"
+    } else if from.demand != to.demand {
+        "demand"
+    } else if from.buffer_limit_chunks != to.buffer_limit_chunks {
+        "buffers"
+    } else if result.time.alpha_threshold > to.time.alpha_threshold {
+        "times"
+    } else {
+        // The epochs of a plan are its own, whatever rule the scenario gives for new ones.
+        let metrics = figures_of(result, to);
+        let candidate = Candidate { value: result.claims.finish_us, metrics, result: result.clone() };
+        return Ok(Carried { candidate, repairs: Vec::new() });
+    };
+    Err(format!("the scenario has other {what} than the plan is for: every send would start at another time"))
+}

@@ -1,0 +1,132 @@
+//! The kind `collective`: ties scenario, result, checker and reports to the contract of the core.
+
+mod listed;
+mod metrics;
+mod terms;
+
+use crate::Collective;
+use crate::check::{self, Envelope};
+use crate::plan::CollectiveResult;
+use crate::report::CollectiveReport;
+use crate::scenario::{self, CollectiveScenario};
+use lightbay_core::checked::Verdict;
+use lightbay_core::exchange::{Graph, GraphLink, TrafficMatrix};
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::metric::MetricInfo;
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::plan::Plan;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::read::Fields;
+use lightbay_core::report::{Report, SectionInfo};
+use lightbay_core::scenario::Scenario;
+use lightbay_core::term::Term;
+use std::collections::BTreeMap;
+
+/// Deliveries above which nobody is handed the traffic of single ones.
+const MOST_ENTRIES: usize = 1 << 20;
+
+impl Kind for Collective {
+    const NAME: &'static str = "collective";
+    const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
+    const DEFAULT_METHOD: &'static str = "auto";
+    const METRICS: &'static [MetricInfo] = metrics::METRICS;
+    const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const TERMS: &'static [Term] = terms::TERMS;
+
+    type Scenario = CollectiveScenario;
+    type Result = CollectiveResult;
+
+    fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CollectiveScenario> {
+        CollectiveScenario::read(fields, problems)
+    }
+
+    fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<CollectiveResult> {
+        CollectiveResult::read(fields, problems)
+    }
+
+    fn validate(scenario: &CollectiveScenario) -> Result<(), Problems> {
+        scenario.validate()
+    }
+
+    fn knobs(scenario: Option<&CollectiveScenario>) -> Vec<ParamInfo> {
+        scenario::knobs(scenario)
+    }
+
+    fn idle(scenario: &CollectiveScenario) -> Vec<Problem> {
+        scenario.idle()
+    }
+
+    fn knob(scenario: &CollectiveScenario, name: &str) -> Option<ParamValue> {
+        scenario.get(name)
+    }
+
+    fn set_knob(
+        scenario: &mut CollectiveScenario,
+        name: &str,
+        index: Option<usize>,
+        value: &ParamValue,
+    ) -> Result<(), Problem> {
+        scenario.set(name, index, value)
+    }
+
+    fn check(plan: &Plan<Self>, _depth: Depth) -> Verdict {
+        let envelope = Envelope {
+            value: plan.objective.value,
+            bound: plan.objective.bound,
+            bound_covers: plan.provenance.bound_covers(),
+            metrics: &plan.metrics,
+        };
+        check::check(&plan.scenario.body, &plan.result, &envelope)
+    }
+
+    /// A plan stays as it is where only names change; a schedule of other sizes or links is another one.
+    fn carry(
+        result: &CollectiveResult,
+        from: &CollectiveScenario,
+        to: &CollectiveScenario,
+    ) -> Result<Carried<CollectiveResult>, String> {
+        crate::compose::carry(result, from, to)
+    }
+
+    fn report<'a>(
+        scenario: &'a Scenario<Self>,
+        plan: Option<&'a Plan<Self>>,
+    ) -> Result<Box<dyn Report + 'a>, Problems> {
+        Ok(Box::new(CollectiveReport::new(scenario, plan)))
+    }
+
+    fn graph(plan: &Plan<Self>) -> Option<Graph> {
+        let topology = &plan.scenario.body.topology;
+        let link = |link: &scenario::LinkRecord| GraphLink {
+            from: link.from,
+            to: link.to,
+            capacity_gbps: 8.0 * link.capacity_gbyte_per_s / link.beta_scale,
+            latency_s: link.alpha_us * link.alpha_scale * 1e-6,
+        };
+        Some(Graph {
+            nodes: topology.nodes.iter().map(|node| node.name.clone()).collect(),
+            links: topology.links.iter().map(link).collect(),
+        })
+    }
+
+    fn traffic(scenario: &CollectiveScenario) -> Option<TrafficMatrix> {
+        let chunks = scenario.demand.expand(&scenario.topology);
+        if chunks.deliveries() > MOST_ENTRIES {
+            return None;
+        }
+        let bytes = scenario.demand.chunk_size(&scenario.topology);
+        let backwards = scenario.demand.collective.starts_backwards();
+        let mut entries: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for chunk in 0..chunks.len() {
+            let source = chunks.source(chunk);
+            for dest in chunks.dests(chunk) {
+                let pair = if backwards { (dest, source) } else { (source, dest) };
+                *entries.entry(pair).or_default() += bytes;
+            }
+        }
+        Some(TrafficMatrix {
+            places: scenario.topology.nodes.iter().map(|node| node.name.clone()).collect(),
+            entries: entries.into_iter().map(|((from, to), bytes)| (from, to, bytes)).collect(),
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Objective and figures of schedules.
+
+use crate::compose::figure;
+use lightbay_core::kind::{ObjectiveInfo, Sense};
+use lightbay_core::metric::MetricInfo;
+use lightbay_core::report::Unit;
+
+/// Time in files, read as it is.
+pub(crate) const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
+/// Rate in files, read as it is.
+pub(crate) const GBYTE_PER_S: Unit = Unit::new("GB/s", 1.0, Some(3));
+
+/// The objective.
+pub(super) const OBJECTIVE: ObjectiveInfo =
+    ObjectiveInfo::min("finish_us", "finish", MICROSECONDS, "Time until the last delivery, in whole epochs.");
+
+/// Every figure beside the objective, in the order in which tables show them.
+pub(super) const METRICS: &[MetricInfo] = &[
+    MetricInfo::bound(
+        figure::LOWER_BOUND,
+        "at least",
+        MICROSECONDS,
+        "Time that every schedule of whole chunks of this size takes in epochs of this length.",
+    )
+    .early_in_header(1)
+    .in_table("at least", 0, 2),
+    MetricInfo::restated(
+        figure::EPOCHS,
+        "epochs",
+        Unit::COUNT,
+        Sense::Min,
+        "Epochs until the last delivery.",
+    )
+    .in_table("epochs", 0, 3),
+    MetricInfo::input(figure::EPOCH_US, "epoch", Unit::new("µs", 1.0, None), "Length of an epoch.")
+        .in_table("epoch", 0, 4),
+    MetricInfo::restated(
+        figure::ALGBW,
+        "algorithm bandwidth",
+        GBYTE_PER_S,
+        Sense::Max,
+        "Bytes of the buffer by the time until the last delivery.",
+    )
+    .in_header(2)
+    .titled("algbw")
+    .in_table("GB/s", 0, 1)
+    .in_comparison("algbw", [3, 1]),
+    MetricInfo::cost(
+        figure::REPLAY,
+        "replay",
+        MICROSECONDS,
+        "Time until the last delivery if every send starts as soon as its data is there and its link is free.",
+    )
+    .in_header(4)
+    .in_comparison("replay", [3, 1]),
+    MetricInfo::cost(figure::SENDS, "sends", Unit::COUNT, "Starts of chunks on links.")
+        .in_comparison("sends", [0, 0]),
+    MetricInfo::neutral(
+        figure::BUSIEST,
+        "busiest link",
+        Unit::PERCENT,
+        "Share of the time in which the busiest link transmits.",
+    ),
+];

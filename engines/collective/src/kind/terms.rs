@@ -1,0 +1,31 @@
+//! Words of collective communication.
+
+use lightbay_core::term::Term;
+
+/// TE-CCL, where it says what a word means.
+const PAPER: &str =
+    "Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow Problem, section 3";
+
+/// Words of this kind beside its figures.
+pub(super) const TERMS: &[Term] = &[
+    Term::new("collective", "Exchange of data among all ranks of a job, such as AllGather or AllReduce.")
+        .also(&["collectives", "collective communication"]),
+    Term::new("rank", "A GPU that takes part in a collective, by its place in the list.").also(&["ranks"]),
+    Term::new("chunk", "Part of the data of a rank that is sent as a whole.").also(&["chunks"]),
+    Term::new("epoch", "Slot of time; sends start at the beginning of epochs.")
+        .also(&["epochs"])
+        .source(PAPER),
+    Term::new("alpha", "Fixed latency of a link, whatever is sent.").also(&["latency"]),
+    Term::new("straggler", "A link that takes longer than others of its sort.").also(&["stragglers"]),
+    Term::new("cut-through", "Switches that pay the time of transmission on the way in only.")
+        .also(&["cut_through"]),
+    Term::new("store-and-forward", "Switches that receive a chunk whole before they send it on.")
+        .also(&["store_and_forward"]),
+    Term::new("AllGather", "Every rank gets the chunks of all ranks.").also(&["all_gather", "allgather"]),
+    Term::new("AllToAll", "Every rank gets another chunk from every rank.").also(&["all_to_all", "alltoall"]),
+    Term::new("ReduceScatter", "Every rank gets a part of the sum of what all ranks have.")
+        .also(&["reduce_scatter", "reducescatter"]),
+    Term::new("AllReduce", "Every rank gets the sum of what all ranks have.")
+        .also(&["all_reduce", "allreduce"]),
+    Term::new("binding cut", "The set of nodes whose entry links prove the bound.").also(&["cut"]),
+];

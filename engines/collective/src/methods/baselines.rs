@@ -1,0 +1,62 @@
+//! `ring`, `shortest-path` and `single-tree`: what schedules with fixed ways take.
+
+use super::session::{EpochSession, never};
+use crate::Collective;
+use crate::scenario::CollectiveScenario;
+use crate::search::baselines::{FixedWays, by_fixed_ways};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
+use lightbay_core::param::Params;
+use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+use std::sync::Arc;
+
+/// A schedule with fixed ways.
+pub(super) struct FixedWaysMethod {
+    /// Rule that fixes the ways.
+    pub(super) ways: FixedWays,
+}
+
+impl Method<Collective> for FixedWaysMethod {
+    fn info(&self) -> MethodInfo {
+        let (name, help) = match self.ways {
+            FixedWays::Ring => ("ring", "Baseline: every chunk goes round one ring of nearest neighbours."),
+            FixedWays::ShortestPaths => (
+                "shortest-path",
+                "Baseline: the source sends to every destination on the shortest path, without copies on the way.",
+            ),
+            FixedWays::SingleTree => (
+                "single-tree",
+                "Baseline: every chunk spreads along the shortest-path tree of the first GPU.",
+            ),
+        };
+        MethodInfo { name, help, proves: false, hot_start: false, params: Vec::new() }
+    }
+
+    fn idle(&self, _scenario: &CollectiveScenario, _params: &Params) -> Vec<Problem> {
+        let why = "on a baseline, which makes one plan";
+        without_effect(["gap"], why, "leave it out, or take a method that proves, such as auto").collect()
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Collective>,
+        _params: &Params,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Outcome, MethodError> {
+        let scenario = Arc::new(scenario.body.clone());
+        let mut session = EpochSession::open(&scenario, None, cx)?;
+        if self.ways == FixedWays::ShortestPaths {
+            let tasks = Arc::unwrap_or_clone(session.tasks);
+            session.tasks = Arc::new(tasks.one_by_one());
+        }
+        cx.phase(self.info().name, "ways that are fixed before anything is sent");
+        let mut schedules = Vec::new();
+        for task in &session.tasks.tasks {
+            schedules.push(by_fixed_ways::<_, ()>(task, self.ways, cx)?.ok_or_else(never)?);
+        }
+        session.offer(schedules, self.info().name, cx)?;
+        Ok(Outcome::done(Status::Heuristic))
+    }
+}

@@ -1,0 +1,49 @@
+//! `construct`: bound, and schedules chunk by chunk in the epochs of the scenario.
+
+use super::session::{EpochSession, end, restarts};
+use crate::Collective;
+use crate::search::construct::ConstructLimits;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::scenario::Scenario;
+use rand::Rng;
+use std::sync::Arc;
+
+/// Bound and construction.
+pub(super) struct Construct;
+
+/// Usual number of restarts.
+const RESTARTS: i64 = 60;
+
+/// Limits that parameters give.
+pub(super) fn limits(params: &Params, cx: &Context<'_, Collective>) -> ConstructLimits {
+    ConstructLimits { restarts: params.count("restarts") as u32, seed: cx.stream(0).next_u64() }
+}
+
+impl Method<Collective> for Construct {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "construct",
+            help: "Places chunk by chunk along trees of earliest arrival, in the order that the binding cut gives; \
+                   bounds by paths, cuts and metrics.",
+            proves: true,
+            hot_start: false,
+            params: vec![restarts(RESTARTS)],
+        }
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Collective>,
+        params: &Params,
+        cx: &mut Context<'_, Collective>,
+    ) -> Result<Outcome, MethodError> {
+        let scenario = Arc::new(scenario.body.clone());
+        let session = EpochSession::open(&scenario, None, cx)?.bounded(cx)?;
+        session.state_bound(cx);
+        let limits = limits(params, cx);
+        let finish = session.construct(limits, cx)?;
+        Ok(end(finish, session.bound_epochs()))
+    }
+}

@@ -1,0 +1,222 @@
+//! Whole runs of the methods, with their plans checked by the core.
+
+use super::*;
+use crate::plan::{CollectiveResult, PieceSend};
+use crate::scenario::{CollectiveScenario, Demand, EpochRule, SwitchHop};
+use crate::testing::{in_epochs, own, preset};
+use lightbay_core::checked::{BoundTrust, Checked, downcast};
+use lightbay_core::plan::Status;
+use lightbay_core::testing::Ask;
+use std::sync::Arc;
+
+/// The plan that a method finds.
+fn solved(method: &str, scenario: &CollectiveScenario) -> Arc<Checked<Collective>> {
+    let ended = Ask::of(&all(), method, scenario.clone()).run();
+    let Some(plan) = &ended.done.plan else { panic!("no plan: {:?}", ended.done) };
+    downcast::<Collective>(plan).unwrap()
+}
+
+/// Finish and bound in epochs.
+fn epochs(method: &str, scenario: &CollectiveScenario) -> (u32, Option<u32>) {
+    let plan = solved(method, scenario);
+    (plan.plan().result.claims.finish_epochs, plan.plan().result.claims.lower_bound_epochs)
+}
+
+fn sends_of(result: &CollectiveResult, from: u32, to: u32) -> Vec<u32> {
+    let on_link = |send: &&PieceSend| (send.from, send.to) == (from, to);
+    result.sends.iter().filter(on_link).map(|send| send.epoch).collect()
+}
+
+const SLOW: f64 = 1e-3;
+
+/// E1: one chunk for three GPUs behind one link.
+#[test]
+fn copies_save_a_link() {
+    let links = [(0, 1, SLOW, 0.0), (1, 2, SLOW, 0.0), (1, 3, SLOW, 0.0), (1, 4, SLOW, 0.0)];
+    let scenario = in_epochs(own(5, &[], &links, &[(0, &[2, 3, 4])]), 1e6);
+    let plan = solved("construct", &scenario);
+    assert_eq!(plan.plan().status, Status::Optimal);
+    assert_eq!(plan.bound_trust(), BoundTrust::Verified);
+    assert_eq!(epochs("construct", &scenario), (2, Some(2)));
+    let result = &plan.plan().result;
+    assert_eq!(sends_of(result, 0, 1), [0]);
+    assert_eq!([2, 3, 4].map(|to| sends_of(result, 1, to)), [[1], [1], [1]]);
+    let alone =
+        CollectiveScenario { demand: Demand { copy: false, ..scenario.demand.clone() }, ..scenario.clone() };
+    assert_eq!(epochs("construct", &alone), (4, Some(4)));
+    let shortest = solved("shortest-path", &scenario);
+    assert_eq!((shortest.plan().result.claims.finish_epochs, shortest.plan().result.sends.len()), (4, 6));
+}
+
+/// E2: chunks that arrive at once wait for each other.
+#[test]
+fn waiting_counts() {
+    let links = [(0, 2, SLOW, 1e6), (1, 2, SLOW / 2.0, 0.0), (2, 3, SLOW, 0.0)];
+    let scenario = in_epochs(own(4, &[], &links, &[(0, &[3]), (1, &[3])]), 1e6);
+    assert_eq!(epochs("construct", &scenario), (4, Some(4)));
+}
+
+/// E3: a GPU stores, a switch does not, and cut-through pays once.
+#[test]
+fn switches_do_not_store() {
+    let links = [(0, 3, SLOW, 0.0), (1, 3, SLOW, 0.0), (2, 3, SLOW, 0.0), (3, 4, SLOW, 0.0)];
+    let chunks: &[(u32, &[u32])] = &[(0, &[4]), (1, &[4]), (2, &[4])];
+    let gpu = in_epochs(own(5, &[], &links, chunks), 1e6);
+    assert_eq!(epochs("construct", &gpu), (4, Some(4)));
+    let mut switch = in_epochs(own(5, &[3], &links, chunks), 1e6);
+    let plan = solved("construct", &switch);
+    let mut begins: Vec<u32> = (0..3).flat_map(|from| sends_of(&plan.plan().result, from, 3)).collect();
+    begins.sort_unstable();
+    assert_eq!((begins, plan.plan().result.claims.finish_epochs), (vec![0, 1, 2], 4));
+    switch.topology.switch_model.hop = SwitchHop::CutThrough;
+    assert_eq!(epochs("construct", &switch), (3, Some(3)));
+}
+
+/// E4: a link that takes two epochs for a chunk, and coarser epochs.
+#[test]
+fn fine_epochs_win() {
+    let links = [(0, 1, 2.0 * SLOW, 0.0), (1, 2, SLOW, 0.0)];
+    let mut scenario = own(3, &[], &links, &[(0, &[2]), (0, &[2]), (0, &[2])]);
+    let fine = solved("construct", &scenario);
+    let result = &fine.plan().result;
+    assert_eq!((sends_of(result, 0, 1), sends_of(result, 1, 2)), (vec![0, 1, 2], vec![1, 3, 5]));
+    assert_eq!((fine.plan().objective.value, fine.plan().status), (3.5e6, Status::Optimal));
+    scenario.time.epoch = EpochRule::SlowestLink;
+    assert_eq!(solved("construct", &scenario).plan().objective.value, 4e6);
+    assert_eq!(solved("auto", &scenario).plan().objective.value, 3.5e6);
+}
+
+/// E5 and E6: a ring, and one chassis with the latency of its links.
+#[test]
+fn small_machines_are_optimal() {
+    let ring = [(0, 1), (1, 2), (2, 3), (3, 0)];
+    let links: Vec<(u32, u32, f64, f64)> =
+        ring.iter().flat_map(|&(a, b)| [(a, b, SLOW, 0.0), (b, a, SLOW, 0.0)]).collect();
+    let mut scenario = own(4, &[], &links, &[]);
+    scenario.demand = Demand::named(crate::scenario::CollectiveSort::AllGather, 4e6);
+    assert_eq!(epochs("construct", &scenario), (2, Some(2)));
+    let mut dgx1 = preset("dgx1-allgather-200kb");
+    dgx1.time.epoch = EpochRule::SlowestLink;
+    let plan = solved("construct", &dgx1);
+    let claims = &plan.plan().result.claims;
+    assert_eq!(
+        (claims.finish_us, claims.optimal, claims.bounds[0].because.starts_with("path")),
+        (4.0, true, true)
+    );
+    assert!((claims.replay_us - 3.4).abs() < 1e-9, "{}", claims.replay_us);
+}
+
+/// E7: items with a head cross into the second chassis.
+#[test]
+fn a_cut_with_heads_and_tails_binds() {
+    let plan = solved("construct", &preset("ndv2x2-allgather-64kb"));
+    let claims = &plan.plan().result.claims;
+    assert_eq!((claims.finish_epochs, claims.lower_bound_epochs), (76, Some(76)));
+    assert!(claims.bounds[0].because.contains("7 chunks, head 10, tail 42"), "{}", claims.bounds[0].because);
+    assert!((claims.finish_us - 6.08).abs() < 1e-9);
+}
+
+/// E8: all hops against all links.
+#[test]
+fn a_torus_is_bound_by_its_hops() {
+    let no_alpha = |name: &str| {
+        let mut scenario = in_epochs(preset(name), 2.0);
+        scenario.topology.links.iter_mut().for_each(|link| link.alpha_us = 0.0);
+        scenario
+    };
+    assert_eq!(epochs("construct", &no_alpha("torus4x4-alltoall-1.6mb")).1, Some(8));
+    let (finish, bound) = epochs("construct", &no_alpha("torus4x4-allgather-1.6mb"));
+    assert_eq!(bound, Some(4));
+    assert!((4..=5).contains(&finish));
+}
+
+/// E9: sends that feed others of their own epoch are replayed within it.
+#[test]
+fn replay_sweeps_one_epoch_at_a_time() {
+    let mut scenario = preset("dgx2x2-allgather-1gb");
+    scenario.time.epoch = EpochRule::SlowestLink;
+    let plan = solved("construct", &scenario);
+    let claims = &plan.plan().result.claims;
+    assert_eq!(claims.finish_us, 10_000.0);
+    assert!(claims.replay_us < 9_000.0, "{}", claims.replay_us);
+}
+
+#[test]
+fn baselines_are_far_from_the_bound() {
+    let ndv2 = preset("ndv2x2-allgather-1gb");
+    let finishes = ["ring", "shortest-path", "single-tree"].map(|method| epochs(method, &ndv2).0);
+    assert_eq!(finishes, [56, 259, 36]);
+}
+
+#[test]
+fn every_method_makes_plans_that_pass() {
+    for name in
+        ["dgx1-allreduce-200kb", "ndv2x4-alltoall-1mb", "dgx2x1-gather-1mb", "ndv2x4-reducescatter-1mb"]
+    {
+        for method in ["auto", "construct", "ring", "shortest-path", "single-tree"] {
+            let plan = solved(method, &preset(name));
+            assert!(plan.plan().objective.value > 0.0, "{method} {name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_to_do_is_done_at_once() {
+    let links = [(0, 1, SLOW, 0.0)];
+    let unwanted = own(2, &[], &links, &[(0, &[])]);
+    for method in ["construct", "auto", "ring"] {
+        let plan = solved(method, &unwanted);
+        assert_eq!((plan.plan().objective.value, plan.plan().result.sends.len()), (0.0, 0));
+    }
+    assert_eq!(epochs("construct", &own(2, &[], &links, &[])), (0, Some(0)));
+}
+
+#[test]
+fn links_that_come_and_go_are_waited_for() {
+    let mut scenario = in_epochs(own(2, &[], &[(0, 1, SLOW, 0.0)], &[(0, &[1]), (0, &[1])]), 1e6);
+    scenario.topology.links[0].up_us = vec![[0.0, 1e6], [3e6, 4.5e6]];
+    assert_eq!(epochs("construct", &scenario).0, 4);
+    scenario.topology.links[0].up_us = vec![[0.0, 1e6]];
+    let ended = Ask::of(&all(), "construct", scenario).run();
+    assert!(ended.done.plan.is_none() && format!("{:?}", ended.done).contains("up_us"), "{:?}", ended.done);
+}
+
+#[test]
+fn buffers_that_are_too_small_are_said() {
+    let links = [(0, 1, SLOW, 0.0), (1, 2, SLOW / 2.0, 0.0)];
+    let mut scenario = own(3, &[], &links, &[(0, &[2]), (0, &[2]), (0, &[2])]);
+    scenario.buffer_limit_chunks = Some(1);
+    let ended = Ask::of(&all(), "construct", scenario.clone()).run();
+    assert!(format!("{:?}", ended.done).contains("buffer_limit_chunks"), "{:?}", ended.done);
+    scenario.buffer_limit_chunks = Some(3);
+    assert!(epochs("construct", &scenario).0 > 0);
+}
+
+#[test]
+fn tenants_share_a_network_and_the_urgent_one_goes_first() {
+    use crate::scenario::{CollectiveSort, TenantDemand};
+    let mut scenario = preset("dgx1-allgather-200kb");
+    let tenant = |name: &str, priority| TenantDemand {
+        name: name.to_owned(),
+        collective: CollectiveSort::AllToAll,
+        chunks_per_rank: 1,
+        ranks: (0..8).collect(),
+        root: None,
+        priority,
+    };
+    scenario.demand = Demand {
+        collective: CollectiveSort::MultiTenant,
+        tenants: vec![tenant("late", 1.0), tenant("urgent", 5.0)],
+        output_buffer_bytes: None,
+        chunk_bytes: Some(25_000.0),
+        ..scenario.demand
+    };
+    scenario.validate().unwrap();
+    let plan = solved("construct", &scenario);
+    let result = &plan.plan().result;
+    let last = |pieces: std::ops::Range<u32>| {
+        let of = result.sends.iter().filter(|send| pieces.contains(&send.piece));
+        of.map(|send| send.epoch).max().unwrap()
+    };
+    assert!(last(56..112) < last(0..56), "the urgent tenant ends first");
+}

@@ -1,0 +1,103 @@
+//! Reading the result of a plan from JSON, all problems at once. Only form is checked here.
+
+use super::{BoundClaim, ChunkPiece, CollectiveResult, Discipline, PieceSend, PlanTime, ScheduleClaims};
+use crate::scenario::SwitchHop;
+use lightbay_core::problem::Problems;
+use lightbay_core::read::{Fields, whole_numbers};
+
+/// Largest number of a plan.
+const HUGE: f64 = 1e18;
+/// Largest id or epoch.
+const MOST: i64 = u32::MAX as i64 / 8;
+
+impl CollectiveResult {
+    /// Reads the keys of a `result`. The caller finishes `fields`.
+    pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
+        let time = fields.object("time", problems).and_then(|mut inner| {
+            let time = time(&mut inner, problems);
+            inner.finish(problems);
+            time
+        });
+        let pieces = fields.each("pieces", problems, piece);
+        let sends = fields.each("sends", problems, |fields, problems| {
+            let mut number = |key| fields.int(key, 0..=MOST, problems).map(|number| number as u32);
+            let (piece, from, to, epoch) = (number("piece"), number("from"), number("to"), number("epoch"));
+            Some(PieceSend { piece: piece?, from: from?, to: to?, epoch: epoch? })
+        });
+        let claims = fields.object("claims", problems).and_then(|mut inner| {
+            let claims = claims(&mut inner, problems);
+            inner.finish(problems);
+            claims
+        });
+        Some(Self { time: time?, pieces: pieces?, sends: sends?, claims: claims? })
+    }
+}
+
+fn time(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<PlanTime> {
+    let epoch_us = fields.float("epoch_us", 1e-12..=HUGE, problems);
+    let alpha_threshold = fields.float("alpha_threshold", 0.0..=HUGE, problems);
+    let discipline = fields.choice("discipline", &Discipline::ALL, problems);
+    let switch_copy = fields.bool_or("switch_copy", true, problems);
+    let switch_hop = fields.choice("switch_hop", &SwitchHop::ALL, problems);
+    Some(PlanTime {
+        epoch_us: epoch_us?,
+        alpha_threshold: alpha_threshold?,
+        discipline: discipline?,
+        switch_copy: switch_copy?,
+        switch_hop: switch_hop?,
+    })
+}
+
+fn piece(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ChunkPiece> {
+    let (id, chunk) = (fields.int("id", 0..=MOST, problems), fields.int("chunk", 0..=MOST, problems));
+    let offset = fields.float("offset_bytes", 0.0..=HUGE, problems);
+    let size = fields.float("size_bytes", 0.0..=HUGE, problems);
+    let adds_up = fields.bool_or("adds_up", false, problems);
+    let path = fields.path_of("dests");
+    let dests = match fields.optional("dests") {
+        None => Some(None),
+        Some(value) => whole_numbers(value, &path, problems).map(Some),
+    };
+    Some(ChunkPiece {
+        id: id? as u32,
+        chunk: chunk? as u32,
+        offset_bytes: offset?,
+        size_bytes: size?,
+        adds_up: adds_up?,
+        dests: dests?,
+    })
+}
+
+fn claims(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<ScheduleClaims> {
+    let finish_epochs = fields.int("finish_epochs", 0..=MOST, problems);
+    let finish_us = fields.float("finish_us", 0.0..=HUGE, problems);
+    let algbw = fields.float("algbw_gbyte_per_s", 0.0..=HUGE, problems);
+    let replay_us = fields.float("replay_us", 0.0..=HUGE, problems);
+    let bound = match fields.optional("lower_bound_epochs") {
+        None => Some(None),
+        Some(_) => fields.int("lower_bound_epochs", 0..=MOST, problems).map(|bound| Some(bound as u32)),
+    };
+    let bounds = match fields.optional("bounds") {
+        None => Some(Vec::new()),
+        Some(_) => fields.each("bounds", problems, |fields, problems| {
+            let epochs = fields.int("epochs", 0..=MOST, problems);
+            let because = fields.text("because", problems).map(str::to_owned);
+            let path = fields.path_of("inside");
+            let inside = match fields.optional("inside") {
+                None => Some(Vec::new()),
+                Some(value) => whole_numbers(value, &path, problems),
+            };
+            Some(BoundClaim { epochs: epochs? as u32, because: because?, inside: inside? })
+        }),
+    };
+    let optimal = fields.bool_or("optimal", false, problems);
+    Some(ScheduleClaims {
+        finish_epochs: finish_epochs? as u32,
+        finish_us: finish_us?,
+        algbw_gbyte_per_s: algbw?,
+        replay_us: replay_us?,
+        lower_bound_epochs: bound?,
+        bounds: bounds?,
+        optimal: optimal?,
+    })
+}

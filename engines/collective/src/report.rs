@@ -1,0 +1,99 @@
+//! Networks, demands and schedules explained as sections.
+//!
+//! | room | what |
+//! |---|---|
+//! | [`input`] | what is there before anything is solved |
+//! | [`finish`] | the finish of a schedule and what bounds it |
+//! | [`occupancy`] | links by epochs |
+//! | [`progress`] | chunks and deliveries over time, and every send |
+
+mod finish;
+mod input;
+mod occupancy;
+mod progress;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Collective;
+use crate::plan::CollectiveResult;
+use crate::scenario::CollectiveScenario;
+use lightbay_core::clock::Deadline;
+use lightbay_core::plan::Plan;
+use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::scenario::Scenario;
+
+/// Rows that an overview shows of long tables.
+const OVERVIEW: usize = 16;
+
+/// Every section.
+pub(crate) const SECTIONS: &[SectionInfo] = &[
+    SectionInfo::of_scenario("network", "Network", "Which GPUs, switches and links are there?"),
+    SectionInfo::of_scenario("demand", "Demand", "Who wants what?"),
+    SectionInfo::of_plan("finish", "Finish", "When is the last delivery, and what is it measured by?"),
+    SectionInfo::of_plan(
+        "bounds",
+        "Bounds",
+        "What can no schedule beat, which ones does that cover, and why?",
+    ),
+    SectionInfo::of_plan("occupancy", "Occupancy", "Which link is busy in which epochs?"),
+    SectionInfo::of_plan("links", "Links", "How much does each link carry?"),
+    SectionInfo::of_plan("chunks", "Chunks", "When is each chunk where it is wanted?"),
+    SectionInfo::of_plan("deliveries", "Deliveries", "How much is delivered by when?")
+        .forms(&["curve", "points"]),
+    SectionInfo::of_plan("sends", "Sends", "Which link starts which chunk in which epoch?"),
+];
+
+/// The report of a scenario or of a plan of it.
+pub(crate) struct CollectiveReport<'a> {
+    scenario: &'a CollectiveScenario,
+    plan: Option<&'a Plan<Collective>>,
+}
+
+/// A plan to be explained.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    scenario: &'a CollectiveScenario,
+    result: &'a CollectiveResult,
+}
+
+impl Subject<'_> {
+    fn node(&self, node: u32) -> String {
+        let named = self.scenario.topology.nodes.get(node as usize);
+        named.map_or_else(|| node.to_string(), |node| node.name.clone())
+    }
+
+    fn link(&self, from: u32, to: u32) -> String {
+        format!("{}→{}", self.node(from), self.node(to))
+    }
+}
+
+impl<'a> CollectiveReport<'a> {
+    pub(crate) fn new(scenario: &'a Scenario<Collective>, plan: Option<&'a Plan<Collective>>) -> Self {
+        Self { scenario: &scenario.body, plan }
+    }
+}
+
+impl Report for CollectiveReport<'_> {
+    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
+        match name {
+            "network" => return Ok(input::network(self.scenario)),
+            "demand" => return Ok(input::demand(self.scenario)),
+            _ => {}
+        }
+        let plan = self.plan.ok_or_else(|| {
+            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+        })?;
+        let subject = Subject { scenario: &plan.scenario.body, result: &plan.result };
+        match name {
+            "finish" => Ok(finish::finish(subject)),
+            "bounds" => finish::bounds(subject),
+            "occupancy" => occupancy::grid(subject),
+            "links" => Ok(occupancy::links(subject)),
+            "chunks" => Ok(progress::chunks(subject)),
+            "deliveries" => Ok(progress::deliveries(subject)),
+            "sends" => Ok(progress::sends(subject)),
+            _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
+        }
+    }
+}

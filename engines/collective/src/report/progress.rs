@@ -1,0 +1,160 @@
+//! Chunks and deliveries over time, and every send.
+
+use super::{OVERVIEW, Subject};
+use crate::model::epochs::EpochModel;
+use crate::model::network::Network;
+use crate::plan::{Discipline, PieceSend};
+use crate::scenario::CollectiveSort;
+use lightbay_core::report::{Cell, Column, Curve, Curves, Point, Section, Table, Tone, Unit};
+use std::collections::BTreeMap;
+
+const MICROSECONDS: Unit = Unit::new("µs", 1.0, Some(3));
+
+/// Every send with the epoch at which what it carries is usable.
+pub(super) fn arrivals(subject: Subject<'_>) -> Vec<(PieceSend, u32)> {
+    let Ok(network) = Network::of(&subject.scenario.topology) else { return Vec::new() };
+    let time = &subject.result.time;
+    let bytes = subject.scenario.demand.chunk_size(&subject.scenario.topology);
+    let epochs = EpochModel::new(&network, time.epoch_us, bytes, time.alpha_threshold);
+    let arrival = |send: &PieceSend| {
+        let link = network.link_between(send.from, send.to)?;
+        let model = &epochs.links[link as usize];
+        let latency = match time.discipline {
+            Discipline::WholeChunk => model.latency,
+            // Without whole chunks a link passes on in every epoch what it carried in the one before.
+            Discipline::Fluid => model.delay + u32::from(!model.through),
+        };
+        Some((*send, send.epoch + latency))
+    };
+    subject.result.sends.iter().filter_map(arrival).collect()
+}
+
+/// Deliveries to GPUs that want them: piece, node and epoch. Sums are delivered where they are complete.
+fn delivered(subject: Subject<'_>) -> Vec<(u32, u32, u32)> {
+    let chunks = subject.scenario.demand.expand(&subject.scenario.topology);
+    let gathers = subject.scenario.demand.collective == CollectiveSort::Gather;
+    let mut first: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for (send, arrival) in arrivals(subject) {
+        let piece = &subject.result.pieces[send.piece as usize];
+        let chunk = piece.chunk as usize;
+        let collects = piece.adds_up || gathers;
+        let wanted = if collects {
+            chunks.source(chunk) == send.to
+        } else {
+            match &piece.dests {
+                Some(dests) => dests.contains(&send.to),
+                None => chunks.dests(chunk).any(|dest| dest == send.to),
+            }
+        };
+        if wanted {
+            let known = first.entry((send.piece, send.to)).or_insert(arrival);
+            *known = if piece.adds_up { arrival.max(*known) } else { arrival.min(*known) };
+        }
+    }
+    first.into_iter().map(|((piece, node), epoch)| (piece, node, epoch)).collect()
+}
+
+/// Every chunk with its first and last delivery, those that end last first.
+pub(super) fn chunks(subject: Subject<'_>) -> Section {
+    let list = subject.scenario.demand.expand(&subject.scenario.topology);
+    let epoch_us = subject.result.time.epoch_us;
+    let mut spans: BTreeMap<u32, (u32, u32, usize)> = BTreeMap::new();
+    for (piece, _, epoch) in delivered(subject) {
+        let chunk = subject.result.pieces[piece as usize].chunk;
+        let span = spans.entry(chunk).or_insert((epoch, epoch, 0));
+        *span = (span.0.min(epoch), span.1.max(epoch), span.2 + 1);
+    }
+    let columns = vec![
+        Column::counts("chunk", "chunk"),
+        Column::words("source", "of"),
+        Column::counts("deliveries", "deliveries"),
+        Column::counts("first_epoch", "first epoch"),
+        Column::counts("last_epoch", "last epoch"),
+        Column::numbers("finish_us", "finish", MICROSECONDS),
+        Column::counts("slack_epochs", "slack epochs"),
+    ];
+    let finish = subject.result.claims.finish_epochs;
+    let mut rows: Vec<(u32, (u32, u32, usize))> = spans.into_iter().collect();
+    rows.sort_by_key(|(chunk, span)| (std::cmp::Reverse(span.1), *chunk));
+    let mut table = Table::new(["chunk", "chunks"], columns).overview(OVERVIEW).bar(4);
+    for (chunk, (first, last, count)) in rows {
+        let tone = if last == finish { Tone::Answer } else { Tone::Text };
+        let row = table.row(vec![
+            Cell::new(chunk),
+            Cell::new(subject.node(list.source(chunk as usize))),
+            Cell::new(count),
+            Cell::new(first),
+            Cell::new(last).tone(tone),
+            Cell::new(f64::from(last) * epoch_us),
+            Cell::new(finish.saturating_sub(last)),
+        ]);
+        row.item = Some(chunk);
+    }
+    Section::new("Chunks", table)
+}
+
+/// Deliveries until each time.
+pub(super) fn deliveries(subject: Subject<'_>) -> Section {
+    let epoch_us = subject.result.time.epoch_us;
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for (_, _, epoch) in delivered(subject) {
+        *counts.entry(epoch).or_default() += 1;
+    }
+    let mut done = 0;
+    let points: Vec<Point> = counts
+        .into_iter()
+        .map(|(epoch, count)| {
+            done += count;
+            Point { at: f64::from(epoch) * epoch_us, value: done as f64 }
+        })
+        .collect();
+    let columns =
+        vec![Column::numbers("time_us", "time", MICROSECONDS), Column::counts("deliveries", "deliveries")];
+    let mut table = Table::new(["point", "points"], columns).overview(OVERVIEW);
+    for point in &points {
+        table.row(vec![Cell::new(point.at), Cell::new(point.value as usize)]);
+    }
+    let curve = Curve {
+        name: "deliveries".to_owned(),
+        label: "deliveries".to_owned(),
+        unit: Unit::COUNT,
+        points,
+        tone: Tone::Answer,
+        steps: true,
+    };
+    let curves = Curves {
+        axis: "time_us",
+        axis_label: "time",
+        axis_unit: MICROSECONDS,
+        axis_is_log: false,
+        values_are_log: false,
+        curves: vec![curve],
+    };
+    Section::empty("Deliveries").block("curve", "Curve", curves).block("points", "Points", table)
+}
+
+/// Every send in order of time.
+pub(super) fn sends(subject: Subject<'_>) -> Section {
+    let columns = vec![
+        Column::counts("epoch", "epoch"),
+        Column::numbers("start_us", "start", MICROSECONDS),
+        Column::words("from", "from"),
+        Column::words("to", "to"),
+        Column::counts("chunk", "chunk"),
+        Column::counts("arrival_epoch", "usable in epoch"),
+    ];
+    let epoch_us = subject.result.time.epoch_us;
+    let mut table = Table::new(["send", "sends"], columns).overview(OVERVIEW);
+    for (send, arrival) in arrivals(subject) {
+        let row = table.row(vec![
+            Cell::new(send.epoch),
+            Cell::new(f64::from(send.epoch) * epoch_us),
+            Cell::new(subject.node(send.from)),
+            Cell::new(subject.node(send.to)),
+            Cell::new(subject.result.pieces[send.piece as usize].chunk),
+            Cell::new(arrival),
+        ]);
+        row.item = Some(subject.result.pieces[send.piece as usize].chunk);
+    }
+    Section::new("Sends", table)
+}
