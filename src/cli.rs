@@ -61,8 +61,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, console: &mut Console)
     ended.unwrap_or_else(|failure| failure.report(console))
 }
 
-/// What to say if the first argument is a command with a typing error: without it the argument would be taken for a file,
-/// and the one after it for the mistake.
+/// Returns a failure with the command that is meant if the first argument is a command with a typing error: without it
+/// the argument would be taken for a file, and the one after it for the mistake.
 fn slip(arguments: &[OsString]) -> Option<Failure> {
     let word = arguments.get(1)?.to_str()?;
     if word == "help" {

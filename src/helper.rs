@@ -31,7 +31,7 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
     })
 }
 
-/// Who handles the keyboard's signals for a helper process.
+/// Process group of helper processes, which decides who handles the keyboard's signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessGroup {
     /// The shell: helpers stop and go on with the job that they belong to.

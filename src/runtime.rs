@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// What to show first.
+/// Subject that the workbench shows first.
 #[derive(Debug)]
 pub enum First {
     /// Something that is still to be read.
@@ -54,14 +54,14 @@ pub enum First {
     Plan(AnyPlan, String),
 }
 
-/// How the workbench begins.
+/// Setup of the workbench at its start.
 #[derive(Debug)]
 pub struct Opening {
     /// Standard output as it was at the start.
     pub out: File,
     /// Standard error as it was at the start, for the report of a crash.
     pub err: Option<File>,
-    /// What to show first.
+    /// Subject to show first.
     pub first: First,
     /// Method to start at once; the empty name is the usual one.
     pub solve: Option<String>,
@@ -83,12 +83,12 @@ pub struct Opening {
     pub panes: PaneTable,
 }
 
-/// How the workbench ended.
+/// Outcome of the workbench.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// Exit code.
     pub code: u8,
-    /// What to say on the shell.
+    /// Message for the shell; `None` if there is nothing to say.
     pub message: Option<String>,
 }
 

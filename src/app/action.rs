@@ -27,9 +27,9 @@ pub enum Action {
     Do(Command),
     /// An item was chosen with the mouse.
     Select {
-        /// In which pane.
+        /// Pane of the item.
         pane: PaneId,
-        /// Which item; `None` only takes the focus.
+        /// The item; `None` only takes the focus.
         item: Option<ItemId>,
     },
     /// A line of the layer on top was chosen with the mouse.
@@ -44,7 +44,7 @@ pub enum Action {
     Fact(Fact),
 }
 
-/// What a person can ask for. Every variant has an entry in the action table.
+/// Command that a person can give. Every variant has an entry in the action table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Solve with the current parameters.
@@ -183,7 +183,7 @@ pub enum Motion {
     PageDown,
 }
 
-/// What layers understand.
+/// Command that layers understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerCommand {
     /// Take what is chosen or typed.
@@ -214,10 +214,10 @@ pub enum LayerCommand {
     Answer(u8),
 }
 
-/// What the mouse did.
+/// Input from the mouse, with the cell it was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// What.
+    /// Sort of input.
     pub what: MouseKind,
     /// Column.
     pub x: u16,
@@ -243,7 +243,7 @@ pub enum MouseKind {
 /// An event of a run as data that can be compared: equal if it is the same event of the same run.
 #[derive(Clone, Debug)]
 pub struct Heard {
-    /// What was said.
+    /// The event itself.
     pub event: Arc<Event>,
     /// Number in the session of the plan that the event brings.
     pub plan: Option<u64>,
@@ -262,7 +262,7 @@ impl PartialEq for Heard {
     }
 }
 
-/// What came of a request to start a run.
+/// Accepted request to start a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submitted {
     /// Number of the run.
@@ -280,7 +280,7 @@ pub struct Submitted {
 /// A scenario or session that was opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
-    /// Where it came from, as the user wrote it.
+    /// File, preset or session that it was read from, as the user wrote it.
     pub source: String,
     /// The input.
     pub scenario: AnyScenario,
@@ -288,17 +288,17 @@ pub struct Opened {
     pub plans: Vec<PlanEntry>,
     /// Events of the saved session, oldest first.
     pub events: Vec<Heard>,
-    /// What the screen showed.
+    /// Setup and choices of the saved session, to be shown again; `None` if it was not opened from a session.
     pub remembered: Option<Box<Remembered>>,
     /// The session it is saved in.
     pub session: SessionView,
-    /// What to say about it: summaries of imports, warnings.
+    /// Messages about it for the log: summaries of imports, warnings.
     pub notes: Vec<(Severity, String)>,
     /// Start this method at once; the empty name is the usual one.
     pub solve: Option<String>,
 }
 
-/// What the screen says about the session.
+/// State of the session as the screen shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionView {
     /// Its name; empty if nothing is saved.
@@ -309,13 +309,13 @@ pub struct SessionView {
     pub beside: Option<String>,
     /// The process that has it open and works on runs that are shown here.
     pub elsewhere: Option<AtWork>,
-    /// Why nothing can be saved at the moment.
+    /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
     /// `true` if anything was found or kept here that would be lost.
     pub used: bool,
-    /// How often its folder was made again.
+    /// Number of times that its folder was made again after somebody had removed it.
     pub made_again: u64,
-    /// Why the list of recent sessions is not brought up to date.
+    /// Reason that the list of recent sessions is not brought up to date; `None` if it is.
     pub list_problem: Option<String>,
 }
 
@@ -339,18 +339,18 @@ pub struct RemoteEvents {
     pub held: bool,
 }
 
-/// How saving goes.
+/// Report on how saving an open scenario goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Saving {
     /// Number of the open scenario that says it.
     pub key: u64,
     /// Name of the session; empty as long as none could be made.
     pub name: String,
-    /// Why nothing can be saved at the moment.
+    /// Reason that nothing can be saved at the moment; `None` if saving works.
     pub failing: Option<String>,
-    /// How often the folder was made again because somebody had removed it.
+    /// Number of times that the folder was made again because somebody had removed it.
     pub made_again: u64,
-    /// Why the list of recent sessions is not brought up to date.
+    /// Reason that the list of recent sessions is not brought up to date; `None` if it is.
     pub list_problem: Option<String>,
 }
 
@@ -369,11 +369,11 @@ pub struct Recent {
     pub metrics: std::collections::BTreeMap<String, f64>,
     /// Status of its best plan, in words.
     pub status: String,
-    /// When it changed last, in words.
+    /// Time since its last change, in words.
     pub age: String,
 }
 
-/// What is known about the terminal.
+/// Known properties of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// Colours it shows.
@@ -389,7 +389,7 @@ pub enum Fact {
     Opened(Box<Opened>),
     /// Something could not be opened.
     OpenFailed {
-        /// What.
+        /// File, preset or session, as the user wrote it.
         source: String,
         /// All problems, one line each.
         problems: Vec<String>,
@@ -445,7 +445,7 @@ pub enum Fact {
         number: u64,
         /// The plan.
         plan: PlanRef,
-        /// Where it came from, in words.
+        /// Description of the edit or file that it came from.
         source: String,
     },
     /// A cell of a sweep was solved.
@@ -459,31 +459,31 @@ pub enum Fact {
     SweepEnded {
         /// Number of the request.
         key: u64,
-        /// How, or why it could not go on.
+        /// The way it ended, or the reason that it could not go on.
         outcome: Result<Walked, String>,
     },
     /// A file was written.
     Exported {
-        /// Where.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// How large, all files together.
+        /// Size in bytes, all files together.
         bytes: u64,
         /// Files that were written.
         files: usize,
         /// Those of them that take a change back.
         rollbacks: usize,
-        /// What a person should know of them beside their content, one sentence each.
+        /// Remarks on them beside their content, one sentence each.
         remarks: Vec<String>,
     },
     /// A file is in the way.
     InTheWay(ExportJob),
     /// A file could not be written, or a copy could not be made.
     Failed(String),
-    /// How saving goes has changed.
+    /// The state of saving has changed.
     Saving(Saving),
     /// Something worth a line.
     Note(Severity, String),
-    /// What the terminal can do became known.
+    /// The abilities of the terminal became known.
     Terminal(Abilities),
     /// The program was stopped by the shell and goes on.
     Resumed,

@@ -1,4 +1,4 @@
-//! Arguments of actions in the palette: what may be typed, what is offered, and the command it becomes.
+//! Arguments of actions in the palette: texts that may be typed, values offered, and the command that results.
 
 use crate::app::action::Command;
 use crate::app::state::App;
@@ -8,9 +8,9 @@ use lightbay_engines::glossary;
 /// A value offered for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// What is typed.
+    /// Text to type.
     pub value: String,
-    /// What it means.
+    /// Meaning of the value.
     pub help: String,
 }
 

@@ -1,5 +1,4 @@
-//! What drawing returns: where things are on the screen, how far they scrolled, and work it found too slow to do
-//! itself.
+//! Outcome of drawing: places of things on the screen, scroll positions, and work that is too slow for drawing itself.
 
 use crate::app::action::Action;
 use crate::app::pane::{ItemId, PaneId};
@@ -29,16 +28,16 @@ pub struct Drawn {
 pub struct Hit {
     /// Its cells.
     pub rect: Rect,
-    /// What a click means.
+    /// Action of a click.
     pub click: Action,
-    /// What a double click means, if it means more.
+    /// Action of a double click, if it has one of its own.
     pub open: Option<Action>,
 }
 
-/// What the state needs to know about a drawn pane.
+/// A drawn pane, as far as the state needs to know it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaneDrawn {
-    /// Which.
+    /// The pane that was drawn.
     pub pane: PaneId,
     /// Its cells, title included.
     pub area: Rect,
@@ -52,7 +51,7 @@ pub struct PaneDrawn {
     pub offset: usize,
     /// First column shown.
     pub column: usize,
-    /// How many steps the brackets can go through.
+    /// Number of steps that the brackets can go through.
     pub steps: u32,
     /// The pane whose selection the brackets move instead, and the item chosen there now: its items are numbered from 0
     /// to `steps` - 1.
@@ -61,7 +60,7 @@ pub struct PaneDrawn {
     pub sentence: String,
     /// Everything known about the selected item, one line each.
     pub details: Vec<String>,
-    /// How cells of this pane are edited, if they can be.
+    /// Rules for editing cells of this pane; `None` if they cannot be edited.
     pub edit: Option<Arc<CellEditing>>,
     /// Format of the files that the pane shows, if it shows files.
     pub format: Option<&'static str>,
@@ -95,11 +94,11 @@ pub struct Item {
     pub id: ItemId,
     /// The row it is in.
     pub row: u32,
-    /// Where it is in its row; any scale, the same for all rows.
+    /// Position in its row, in any scale that is the same for all rows.
     pub place: f32,
 }
 
-/// Where the entries of an edited list go.
+/// Destination for the entries of an edited list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditTarget {
     /// Into this parameter of the method that evaluates them, as a list.
@@ -109,7 +108,7 @@ pub enum EditTarget {
     Knob {
         /// The knob.
         name: &'static str,
-        /// What each entry is called in its text.
+        /// Key of each entry in the text of the knob.
         keys: Vec<String>,
     },
 }
@@ -123,20 +122,20 @@ impl EditTarget {
     }
 }
 
-/// How cells of a pane change a plan: each is an entry of a list that a method evaluates.
+/// Rules for changing a plan by cells of a pane: each cell is an entry of a list that a method evaluates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellEditing {
     /// Method that evaluates a list.
     pub method: &'static str,
-    /// What takes the list.
+    /// Parameter or knob that takes the list.
     pub target: EditTarget,
     /// The list of the plan shown.
     pub values: Vec<i64>,
     /// Smallest and largest entry.
     pub range: (i64, i64),
-    /// What each entry is, for messages.
+    /// Name of each entry, for messages.
     pub names: Vec<String>,
-    /// Which entry an item stands for.
+    /// Items that stand for an entry, each with the index of the entry in the list.
     pub cells: Vec<(ItemId, usize)>,
     /// `true` if the method starts from the plan that is edited, because a list says what changes and not everything.
     pub from_plan: bool,
@@ -151,7 +150,7 @@ impl CellEditing {
     }
 }
 
-/// What a view job is for; late results are dropped by it.
+/// Identity of a view job: pane, plan, size and variant. Late results are dropped by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
     /// Pane that wants it.
@@ -170,7 +169,7 @@ pub type JobResult = Box<dyn Any + Send>;
 /// Work over two milliseconds that drawing found it needs.
 #[derive(Clone)]
 pub struct ViewJob {
-    /// What it is for.
+    /// Identity of the job.
     pub key: JobKey,
     /// The work itself: a pure computation.
     pub work: Arc<dyn Fn() -> JobResult + Send + Sync>,
@@ -199,7 +198,7 @@ impl Drawn {
         self.panes.iter().rev().find(|pane| pane.area.contains(Position { x, y }))
     }
 
-    /// What is known about a pane.
+    /// Returns the drawn pane with an id, if it was drawn.
     pub fn pane(&self, id: PaneId) -> Option<&PaneDrawn> {
         self.panes.iter().find(|pane| pane.pane == id)
     }

@@ -1,4 +1,4 @@
-//! What must be done outside: plain data that the state hands to the runtime.
+//! Work to be done outside: plain data that the state hands to the runtime.
 
 use crate::app::plans::PlanRef;
 use crate::app::work::Setup;
@@ -20,14 +20,14 @@ pub enum Effect {
     StopRun(RunId),
     /// Pause or resume a run.
     PauseRun {
-        /// Which.
+        /// The run to pause or resume.
         run: RunId,
         /// Pause (true) or resume.
         paused: bool,
     },
     /// Pass a live change to a running method.
     EditRun {
-        /// Which.
+        /// The run to change.
         run: RunId,
         /// Knob.
         name: String,
@@ -60,7 +60,7 @@ pub enum Effect {
     KeepPlan {
         /// The plan.
         plan: PlanRef,
-        /// Where it came from, in words.
+        /// Description of the edit or file that it came from.
         source: String,
     },
     /// Write a plan of a run to disk even if a better one follows at once: it was marked.
@@ -104,7 +104,7 @@ pub enum Effect {
     },
 }
 
-/// What has to be done, in order.
+/// Work to be done outside, in order.
 pub type Effects = Vec<Effect>;
 
 /// A method to start.
@@ -131,7 +131,7 @@ pub struct RunRequest {
 pub struct SweepRequest {
     /// Number of the request, which its rows come back with.
     pub key: u64,
-    /// What is asked.
+    /// Knob, values and methods to solve.
     pub sweep: Arc<Sweep>,
 }
 
@@ -156,7 +156,7 @@ pub struct Evaluation {
     pub variants: Vec<(&'static str, Vec<(String, ParamValue)>)>,
 }
 
-/// What to write.
+/// Content of a file to write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExportSubject {
     /// A scenario.
@@ -170,7 +170,7 @@ pub enum ExportSubject {
 /// A file to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportJob {
-    /// What.
+    /// Content of the file.
     pub subject: ExportSubject,
     /// The second subject, for formats that take one.
     pub against: Option<PlanRef>,
@@ -199,14 +199,14 @@ pub enum Source {
     Nothing,
 }
 
-/// What comes back when a session is opened again.
+/// State of the screen that comes back when a session is opened again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remembered {
-    /// Where the scenario came from, as the user wrote it.
+    /// File, preset or session that the scenario was read from, as the user wrote it.
     pub source: String,
     /// All settings.
     pub now: Setup,
-    /// What the newest solve was given.
+    /// Settings of the newest solve.
     pub solved: Option<Setup>,
     /// Marked plans.
     pub marked: Vec<u64>,

@@ -1,4 +1,4 @@
-//! What can be done here and now: the footer, and the keys that may follow a pending one.
+//! Actions that are possible here and now: the footer, and the keys that may follow a pending one.
 
 use crate::app::action::Command;
 use crate::app::keymap::{ActionIndex, Found, Node};
@@ -25,7 +25,7 @@ pub struct Hint {
 pub struct Next {
     /// The key.
     pub key: String,
-    /// What it does; empty if more keys follow.
+    /// Effect of the key, in one line; empty if more keys follow.
     pub help: &'static str,
     /// The action, unless more keys follow.
     pub action: Option<ActionIndex>,
@@ -62,7 +62,7 @@ pub fn footer(app: &App) -> Vec<Hint> {
     hints.into_iter().map(|(_, hint)| hint).collect()
 }
 
-/// What a key does now: where it has two sides, the one that is its turn.
+/// Label of an action in the footer; of a key with two sides, such as pause and resume, the one whose turn it is.
 fn label(app: &App, info: &table::ActionInfo) -> &'static str {
     match &info.make {
         Make::Plain(Command::TogglePause) if app.would_resume() => "resume",

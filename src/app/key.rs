@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What was pressed, without modifiers.
+/// Key that was pressed, without modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "each key is named by what is printed on it")]
 pub enum Code {

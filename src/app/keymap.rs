@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Index into [`table::all`].
 pub type ActionIndex = usize;
 
-/// What the keys pressed so far lead to.
+/// Result of looking up the keys pressed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<'a> {
     /// An action.
@@ -91,12 +91,12 @@ impl Keymap {
         if conflicts.is_empty() { Ok(map) } else { Err(conflicts) }
     }
 
-    /// What keys lead to among the panes.
+    /// Looks up keys in the bindings among the panes.
     pub fn base(&self, keys: &[Key]) -> Found<'_> {
         find(&self.base, keys)
     }
 
-    /// What keys lead to in a layer.
+    /// Looks up keys in the bindings of a layer.
     pub fn layer(&self, kind: LayerKind, keys: &[Key]) -> Found<'_> {
         self.layers.get(&kind).map_or(Found::Nothing, |trie| find(trie, keys))
     }

@@ -1,4 +1,4 @@
-//! What can lie above the panes: each layer takes a key or passes it on.
+//! Layers that can lie above the panes: each takes a key or passes it on.
 
 use crate::app::action::Command;
 use crate::app::drawn::CellEditing;
@@ -40,7 +40,7 @@ pub enum LayerKind {
 pub struct TextField {
     /// Text and cursor.
     pub input: Input,
-    /// What is wrong, for the line below.
+    /// Complaint about the text, for the line below; empty if there is none.
     pub problem: String,
 }
 
@@ -59,7 +59,7 @@ impl TextField {
 /// A list with a filter: help, palette.
 #[derive(Clone, Debug, Default)]
 pub struct Filtered {
-    /// What is typed.
+    /// Text of the filter.
     pub field: TextField,
     /// Selected line among those that match.
     pub selected: usize,
@@ -74,7 +74,7 @@ pub struct KnobEdit {
     pub row: ItemId,
     /// Knob.
     pub name: String,
-    /// What is typed.
+    /// Text typed so far.
     pub field: TextField,
     /// Names to choose from with the arrows; empty if any text may be typed.
     pub choices: Vec<String>,
@@ -94,7 +94,7 @@ pub struct Preview {
 pub struct CellEdit {
     /// Pane in which it happens.
     pub pane: PaneId,
-    /// What can be edited, as it was when the edit began.
+    /// Cells that can be edited, with the rules for it, as they were when the edit began.
     pub cells: Arc<CellEditing>,
     /// The list with the changes.
     pub values: Vec<i64>,
@@ -106,7 +106,7 @@ pub struct CellEdit {
     pub waiting: bool,
     /// Results for `values`, best first.
     pub previews: Vec<Preview>,
-    /// Why the last step was refused.
+    /// Reason that the last step was refused; empty if it was not.
     pub problem: String,
     /// `true` if the next digit is appended to the entry.
     pub typing: bool,
@@ -129,17 +129,17 @@ impl CellEdit {
 pub struct Question {
     /// The question.
     pub text: String,
-    /// What the steps mean.
+    /// Consequences of the steps, in words.
     pub meaning: String,
     /// The answers, the safe one first.
     pub answers: Vec<&'static str>,
     /// Answer that Enter takes.
     pub chosen: usize,
-    /// What the answers after the first do; the last one is what was asked for.
+    /// Steps for the answers after the first, in their order; the last one is the step that was asked for.
     pub then: Vec<Confirmed>,
 }
 
-/// What is done after a question was not answered with the safe answer.
+/// Step taken when a question was not answered with the safe answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirmed {
     /// Leave the program.
@@ -161,7 +161,7 @@ pub struct ExportEdit {
     pub formats: Vec<&'static str>,
     /// Chosen format.
     pub format: usize,
-    /// Where to, as typed.
+    /// Path as typed.
     pub path: TextField,
     /// `true` if the path was typed, so that another format does not change it.
     pub typed: bool,
@@ -181,7 +181,7 @@ pub struct Pair {
 pub struct CompareView {
     /// Pairs to go through.
     pub pairs: Vec<Pair>,
-    /// Which pair is shown.
+    /// Index of the pair shown.
     pub at: usize,
     /// First row shown.
     pub offset: usize,
@@ -190,7 +190,7 @@ pub struct CompareView {
 /// Text to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextView {
-    /// What it is about.
+    /// Subject of the text.
     pub title: String,
     /// The lines.
     pub lines: Vec<String>,

@@ -13,7 +13,7 @@ pub struct LogEntry {
     pub number: u64,
     /// Seconds since the program began; not a number for what was said before that.
     pub at_s: f64,
-    /// How much it matters.
+    /// Importance of the message.
     pub severity: Severity,
     /// Method, or `app`.
     pub source: String,

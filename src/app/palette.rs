@@ -14,7 +14,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 pub struct Line {
     /// The action.
     pub action: ActionIndex,
-    /// What is written: the name, or name and value.
+    /// Text of the line: the name, or name and value.
     pub text: String,
     /// One line on what it does.
     pub help: String,
@@ -28,7 +28,7 @@ pub struct Line {
     pub complete: bool,
 }
 
-/// What choosing a line does.
+/// Result of choosing a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chosen {
     /// Give this command.
@@ -147,7 +147,7 @@ fn values(app: &App, action: ActionIndex, info: &ActionInfo, argument: &str) -> 
     lines
 }
 
-/// What choosing a line does; without lines, what is typed is taken as it is.
+/// Returns the result of choosing a line; without lines, a refusal.
 pub fn choose(query: &str, line: Option<&Line>) -> Chosen {
     let Some(line) = line else {
         return Chosen::Refuse(format!(

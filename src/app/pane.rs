@@ -35,7 +35,7 @@ impl fmt::Display for PaneId {
     }
 }
 
-/// What the shell needs to know about a pane of a kind.
+/// Description of a pane of a kind, as far as the shell needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneInfo {
     /// Number, from 1 and without holes.
@@ -50,9 +50,9 @@ pub struct PaneInfo {
     pub overlay: &'static str,
     /// `true` if its axis can be stretched.
     pub zooms: bool,
-    /// What `[` and `]` step through; empty if nothing.
+    /// Name of the steps that `[` and `]` go through; empty if there are none.
     pub steps: &'static str,
-    /// What its forms sweep over; `None` if it shows no sweeps.
+    /// Knobs that its forms sweep over and methods that they compare; `None` if it shows no sweeps.
     pub sweeps: Option<&'static PaneSweeps>,
     /// Its place among the panes, by the number that usually stands there: 2 is the large one.
     pub home: u8,
@@ -86,10 +86,10 @@ impl PaneInfo {
     }
 }
 
-/// Where a kind's panes come from.
+/// Function that gives the panes of the kind with a name.
 pub type PaneTable = fn(&str) -> &'static [PaneInfo];
 
-/// What a person did to a pane. Survives re-layout.
+/// Choices of a person in a pane. Survive re-layout.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PaneState {
     /// Selected item.
@@ -100,7 +100,7 @@ pub struct PaneState {
     pub column: usize,
     /// Stretch of the axis in steps: 0 fits, each step doubles.
     pub zoom: u8,
-    /// What part of the axis is in the middle, 0 to 1.
+    /// Share of the axis that is in the middle, 0 to 1.
     pub centre: f64,
     /// Step chosen with the brackets; `None` shows the last.
     pub step: Option<u32>,
@@ -131,7 +131,7 @@ impl PaneState {
     }
 }
 
-/// How much room there is.
+/// Class of the terminal's size: the room there is for panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum SizeClass {
     /// One message: what is needed.

@@ -35,7 +35,7 @@ pub struct PlanEntry {
     pub origin: Option<(RunId, u64)>,
     /// Method that found it.
     pub method: String,
-    /// Where it came from within the method, or the file it was read from.
+    /// Step of the method that found it, or the file it was read from.
     pub source: String,
     /// Objective value.
     pub value: f64,
@@ -43,11 +43,11 @@ pub struct PlanEntry {
     pub secondary: f64,
     /// Figures for comparison.
     pub metrics: BTreeMap<String, f64>,
-    /// How good it is known to be; `None` while its run works.
+    /// Its status, such as optimal or feasible; `None` while its run works.
     pub status: Option<Status>,
     /// Bound that holds for it.
     pub bound: Option<f64>,
-    /// Which plans that bound covers, if not all of the scenario.
+    /// Plans that the bound covers, in words; `None` if it covers all of the scenario.
     pub bound_covers: Option<String>,
     /// The question that its method answers if it is another one than that of the objective: it is listed and can be
     /// chosen, but is never the best.
@@ -81,7 +81,7 @@ impl PlanEntry {
     }
 }
 
-/// Which plan is on the screen.
+/// Choice of the plan on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Shown {
     /// The best one, whichever that is.

@@ -1,4 +1,5 @@
-//! Whether an action is possible now, and why not: shown in grey in footer and palette, said when tried anyway.
+//! Possibility of actions now, with the reason if there is none: shown in grey in footer and palette, said when an
+//! action is tried anyway.
 
 use crate::app::pane::PaneId;
 use crate::app::state::App;

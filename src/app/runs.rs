@@ -17,7 +17,7 @@ const SEARCH_ROWS: usize = 256;
 /// Lines of a solver's log that stay in memory; all of them are in the run log.
 pub const LINES: usize = 400;
 
-/// Where a run is in its life.
+/// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// Waits for the running one of its method.
@@ -50,7 +50,7 @@ pub struct BestSeen {
     pub value: f64,
     /// Tie breaker.
     pub secondary: f64,
-    /// Where it came from.
+    /// Step of the method that found it.
     pub source: String,
     /// `true` if the plan was built and passed its checker.
     pub checked: bool,
@@ -69,9 +69,9 @@ pub struct SearchRow {
     pub bound: Option<f64>,
     /// Best at that moment.
     pub best: Option<f64>,
-    /// What changed: `best`, `bound`.
+    /// Figure that changed: `best` or `bound`.
     pub what: &'static str,
-    /// Where a new best came from.
+    /// Step of the method that found a new best; empty if only the bound changed.
     pub source: String,
 }
 
@@ -80,7 +80,7 @@ pub struct SearchRow {
 pub struct Marker {
     /// Seconds of the run's clock.
     pub at_s: f64,
-    /// What happened.
+    /// Description of the change.
     pub text: String,
 }
 
@@ -104,15 +104,15 @@ pub struct Run {
     pub method: String,
     /// Hash of its scenario.
     pub scenario_sha256: String,
-    /// Where it is.
+    /// Stage in its life.
     pub state: RunState,
-    /// How it began.
+    /// Its first event, with seed and threads.
     pub started: Option<Started>,
-    /// Where it is in its work.
+    /// Present phase of its work.
     pub phase: Option<Phase>,
-    /// Where it has been, with seconds of its clock, oldest first.
+    /// Phases it has gone through, each with the seconds of its clock at the start, oldest first.
     pub phases: Vec<(f64, Phase)>,
-    /// What it noted on the way.
+    /// Remarks it made on the way, with their times.
     pub notes: Vec<Marker>,
     /// Seconds of its clock at its last event.
     pub elapsed_s: f64,
@@ -125,23 +125,23 @@ pub struct Run {
     pub partial: Option<Bound>,
     /// Newest search figures.
     pub solver: Option<SolverStats>,
-    /// When the solver entered its present stage, seconds of the run's clock.
+    /// Seconds of the run's clock at which the solver entered its present stage.
     pub stage_since_s: f64,
-    /// How long the solver had been silent when the run said something last, seconds.
+    /// Seconds that the solver had been silent when the run said something last.
     pub silent_s: f64,
-    /// Which process its solver works in, once it said so.
+    /// Kind of process that its solver works in, such as `helper process`; `None` until it is known.
     pub process: Option<String>,
-    /// How large its model was, step by step; of several models the newest.
+    /// Sizes of its model, step by step; of several models the newest.
     pub models: Vec<ModelSize>,
     /// The newest lines of the solver's log, oldest first.
     pub lines: VecDeque<SolverLine>,
-    /// When it was told to stop, seconds of the run's clock.
+    /// Seconds of the run's clock at which it was told to stop.
     pub stop_asked_s: Option<f64>,
     /// `true` if a person was told that it takes long to stop.
     pub stops_late: bool,
     /// Newest generation figures.
     pub generation: Option<GenerationStats>,
-    /// What became of the plan it was started from.
+    /// Report on the plan it was started from: accepted, repaired or rejected.
     pub hot_start: Option<HotStartReport>,
     /// The newest offer from another run.
     pub offer: Option<Offer>,
@@ -163,7 +163,7 @@ pub struct Run {
     pub rows: Vec<SearchRow>,
     /// Edits, offers and pauses, for marks on charts.
     pub markers: Vec<Marker>,
-    /// How it ended.
+    /// Its last event, with the status it ended with.
     pub done: Option<Done>,
     /// `true` if it is replayed from a saved session.
     pub replayed: bool,
@@ -406,7 +406,8 @@ impl Run {
         self.bound.map(|value| (value, None)).or_else(partial)
     }
 
-    /// Why it ended, in words; nothing for one that works, failed or has nothing to add to its state.
+    /// Returns the reason that it ended, in words; nothing for one that works, failed or has nothing to add to its
+    /// state.
     pub fn reason(&self) -> Option<String> {
         let done = self.done.as_ref()?;
         let limit = done.limit.map(|limit| format!("{} limit reached", limit_word(limit)));
@@ -452,7 +453,7 @@ impl Run {
             || !self.lines.is_empty()
     }
 
-    /// Where its solver stands: `root LP`; `None` if it has no stages or none is known.
+    /// Returns the stage of its solver, such as `root LP`; `None` if it has no stages or none is known.
     pub fn stage(&self) -> Option<&str> {
         self.solver.as_ref().map(|stats| stats.stage.as_str()).filter(|stage| !stage.is_empty())
     }
@@ -469,12 +470,13 @@ impl Run {
     }
 }
 
-/// What a bound covers, to stand behind `for`: `this event order only` is `this event order alone`.
+/// Returns the plans that a bound covers, as words to stand behind `for`: `this event order only` becomes `this event
+/// order alone`.
 pub fn covered(only: &str) -> String {
     only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }
 
-/// What ended a search, in a word.
+/// Returns the name of the limit that ended a search, in a word.
 const fn limit_word(limit: Limit) -> &'static str {
     match limit {
         Limit::Time => "time",

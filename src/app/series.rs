@@ -18,7 +18,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     points: Vec<Point>,
-    /// How many points were given.
+    /// Number of points that were given, kept or not.
     total: u64,
 }
 

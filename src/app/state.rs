@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Events held while the display is frozen; more than a screen can ever show.
 pub const HELD_CAPACITY: usize = 20_000;
 
-/// How long a key that waits for another one waits before the possible ones are shown.
+/// Time that a key waits for another one before the possible ones are shown.
 pub const MENU_DELAY: Duration = Duration::from_millis(300);
 
 /// Within this time a second C-c leaves.
@@ -35,7 +35,7 @@ pub const LATE_STOP: Duration = Duration::from_secs(2);
 /// Quiet time after which the automatic mode solves.
 pub const AUTO_DELAY: Duration = Duration::from_millis(300);
 
-/// How the screen looks.
+/// Look of the screen.
 #[derive(Clone, Debug)]
 pub struct Look {
     /// Family of colours.
@@ -78,7 +78,7 @@ pub struct Size {
     pub width: u16,
     /// Rows.
     pub height: u16,
-    /// What fits.
+    /// Class of the size, by the panes that fit.
     pub class: SizeClass,
 }
 
@@ -89,7 +89,7 @@ impl Size {
     }
 }
 
-/// Who has the focus, and which pane is large.
+/// Focus of the keyboard, and the large pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Focus {
     /// The one owner.
@@ -104,7 +104,7 @@ pub struct Focus {
     pub side: i16,
 }
 
-/// What has to be drawn again, and how soon.
+/// Parts of the screen that have to be drawn again, and the urgency of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dirty {
     /// Everything.
@@ -144,9 +144,9 @@ pub struct Start {
     pub recent: Option<Vec<Recent>>,
     /// Built-in scenarios.
     pub presets: Vec<PresetInfo>,
-    /// What is being opened at the moment.
+    /// Name of the file, preset or session that is being opened at the moment.
     pub opening: Option<String>,
-    /// Why the last thing could not be opened.
+    /// Problems with opening the last one that failed, one line each.
     pub problems: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ pub struct Start {
 pub enum Example {
     /// Index into [`Start::presets`].
     Preset(usize),
-    /// How many of the same kind are not listed.
+    /// Number of examples of the same kind that are not listed.
     More(usize),
 }
 
@@ -194,7 +194,7 @@ impl Start {
     }
 }
 
-/// How the program was started, as far as the state needs to know.
+/// Options the program was started with, as far as the state needs to know them.
 #[derive(Clone, Debug)]
 pub struct AppOptions {
     /// Version of the program.
@@ -203,7 +203,7 @@ pub struct AppOptions {
     pub host: String,
     /// Panes of each kind.
     pub panes: PaneTable,
-    /// How the screen looks.
+    /// Look of the screen at the start.
     pub look: Look,
     /// Threads that runs may use, and how many there are.
     pub threads: (usize, usize),
@@ -216,19 +216,19 @@ pub struct AppOptions {
 /// The state.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// How the program was started.
+    /// Options the program was started with.
     pub options: AppOptions,
-    /// How the screen looks.
+    /// Look of the screen now.
     pub look: Look,
     /// Size of the terminal.
     pub size: Size,
-    /// What is open; `None` shows the first screen.
+    /// The open scenario with its settings; `None` shows the first screen.
     pub work: Option<Work>,
     /// Count of scenarios opened so far: tells apart what is open now from what was, whose plans have the same numbers.
     pub opened: u64,
     /// The first screen.
     pub start: Start,
-    /// Where everything is saved.
+    /// The session that everything is saved in.
     pub session: SessionView,
     /// All runs.
     pub runs: RunTable,
@@ -238,9 +238,9 @@ pub struct App {
     pub sweeps: SweepTable,
     /// The log.
     pub log: Log,
-    /// Who has the focus.
+    /// Focus of the keyboard, and the large pane.
     pub focus: Focus,
-    /// What a person did to each pane.
+    /// Choices of a person in each pane.
     pub panes: BTreeMap<PaneId, PaneState>,
     /// Panes in which something was chosen, the latest first: what they are about may show in others.
     pub chosen_in: Vec<PaneId>,
@@ -260,9 +260,9 @@ pub struct App {
     pub auto: bool,
     /// Latest moment the state knows of.
     pub now: Instant,
-    /// What has to be drawn.
+    /// Parts of the screen that have to be drawn again.
     pub dirty: Dirty,
-    /// What the last frame showed.
+    /// Outcome of drawing the last frame.
     pub drawn: Drawn,
     /// Bindings.
     pub keymap: Keymap,
@@ -356,7 +356,7 @@ impl App {
         }
     }
 
-    /// What a person did to a pane.
+    /// Returns the choices of a person in a pane.
     pub fn pane(&self, pane: PaneId) -> PaneState {
         self.panes.get(&pane).cloned().unwrap_or_default()
     }
@@ -377,7 +377,7 @@ impl App {
         order
     }
 
-    /// What the last frame showed of a pane.
+    /// Returns a pane of the last frame, if it was drawn.
     pub fn drawn_pane(&self, pane: PaneId) -> Option<&PaneDrawn> {
         self.drawn.pane(pane)
     }
@@ -513,7 +513,7 @@ impl App {
         })
     }
 
-    /// How cells of the focused pane are edited, if they can be.
+    /// Returns the rules for editing cells of a pane, if they can be edited.
     pub fn editing_of(&self, pane: PaneId) -> Option<&Arc<CellEditing>> {
         self.drawn_pane(pane)?.edit.as_ref()
     }

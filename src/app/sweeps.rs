@@ -11,7 +11,7 @@ const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// The same for a knob that is a share.
 const SHARE_FACTORS: [f64; 5] = [0.6, 0.8, 1.0, 1.2, 1.4];
 
-/// What a pane that charts sweeps offers.
+/// Sweeps that a pane of charts offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PaneSweeps {
     /// The knob of each form of the pane; a form beyond them shows the newest sweep over any other.
@@ -20,7 +20,7 @@ pub struct PaneSweeps {
     pub methods: &'static [&'static str],
 }
 
-/// Where a sweep is in its life.
+/// Stage in the life of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SweepState {
     /// Solves.
@@ -45,11 +45,11 @@ impl SweepState {
 pub struct SweepRun {
     /// Number of the request.
     pub key: u64,
-    /// What is asked.
+    /// Knob, values and methods to solve.
     pub sweep: Arc<Sweep>,
     /// Rows of the cells that are solved, in their order.
     pub rows: Vec<SweepRow>,
-    /// Where it is.
+    /// Stage in its life.
     pub state: SweepState,
     /// The first value that makes a valid scenario, and the hash of that: what the sweep is about, whatever the knob is
     /// now.

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 mod pop_ups;
 
-/// Where an action applies.
+/// Place in which an action applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TablePlace {
     /// Among the panes and on the first screen.
@@ -51,7 +51,7 @@ impl TableGroup {
     }
 }
 
-/// How an action becomes a command.
+/// Way from an action to its command.
 #[derive(Clone, Debug)]
 pub enum Make {
     /// As it is.
@@ -71,7 +71,7 @@ pub struct ActionInfo {
     pub label: &'static str,
     /// Default keys; sequences are separated by blanks.
     pub keys: &'static [&'static str],
-    /// Where it applies.
+    /// Place in which it applies.
     pub place: TablePlace,
     /// Block of the help.
     pub group: TableGroup,

@@ -146,7 +146,8 @@ impl App {
         }
     }
 
-    /// What follows from any change: what must be in memory, the title, the selection in the table of plans.
+    /// Follows up any change: loads the plans that must be in memory, sets the title and the selection in the table of
+    /// plans.
     fn settle(&mut self, effects: &mut Effects) {
         self.keep_fitting_sweeps(effects);
         if self.work.is_some() {

@@ -1,4 +1,4 @@
-//! What is open: the scenario, its knobs with the changes made here, the method and what was solved last.
+//! The open scenario: its knobs with the changes made here, the method and the settings of the newest solve.
 //!
 //! A change never touches a run. What differs from the newest solve is marked; undo goes through whole setups.
 
@@ -55,7 +55,7 @@ impl Setup {
     }
 }
 
-/// Which block of the form a row belongs to.
+/// Block of the form that a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
     /// Knobs of the scenario.
@@ -105,18 +105,18 @@ pub struct KnobChange {
     pub old: Option<ParamValue>,
     /// Value now.
     pub new: ParamValue,
-    /// What it means for runs.
+    /// Effect of the change on runs.
     pub effect: Effect,
 }
 
-/// What is open.
+/// An open scenario with its settings, their history and the methods for it.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// Kind of the scenario.
     pub kind: &'static str,
-    /// Where it came from, as the user wrote it.
+    /// File, preset or session that it was read from, as the user wrote it.
     pub source: String,
-    /// What is optimised.
+    /// Description of the objective.
     pub objective: ObjectiveInfo,
     /// Panes of the kind.
     pub panes: &'static [PaneInfo],
@@ -126,7 +126,7 @@ pub struct Work {
     pub opened: Setup,
     /// With all changes.
     pub now: Setup,
-    /// What the newest solve was given.
+    /// Settings of the newest solve; `None` before one.
     pub solved: Option<Setup>,
     names: Vec<String>,
     undo: Vec<Setup>,
@@ -185,7 +185,7 @@ impl Work {
         self.methods.iter().find(|method| method.name == name)
     }
 
-    /// What changes are compared with.
+    /// Returns the settings that changes are compared with: those of the newest solve, or before one those of the file.
     pub fn reference(&self) -> &Setup {
         self.solved.as_ref().unwrap_or(&self.opened)
     }

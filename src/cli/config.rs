@@ -11,18 +11,18 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// What `lightbay config default` prints: parses to exactly the defaults.
+/// Text that `lightbay config default` prints: parses to exactly the defaults.
 const DEFAULT: &str = include_str!("config/default.toml");
 
 /// Arguments of `config`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// What to do [default: check]
+    /// Subcommand [default: check]
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// What can be done with the configuration.
+/// Subcommands of `config`.
 #[derive(Clone, Copy, Debug, Subcommand)]
 enum Command {
     /// Print a commented file with all defaults
@@ -33,17 +33,17 @@ enum Command {
     Check,
 }
 
-/// What the file says.
+/// Content of the configuration file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How the screen looks and listens.
+    /// Look of the screen and use of the mouse.
     pub ui: Ui,
-    /// How runs are started.
+    /// Defaults for runs.
     pub solve: Solve,
 }
 
-/// How the screen looks and listens.
+/// Look of the screen and use of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ui {
@@ -65,7 +65,7 @@ impl Default for Ui {
     }
 }
 
-/// How runs are started.
+/// Defaults for runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Solve {
@@ -77,7 +77,7 @@ impl Config {
     /// Reads the user's file; without one the defaults hold.
     ///
     /// # Errors
-    /// What is wrong with it, with line and column.
+    /// Returns the problems of the file, with line and column.
     pub fn load(console: &Console) -> Result<Self, Failure> {
         match console.places() {
             Ok(places) => Ok(Self::read(places.config())?),

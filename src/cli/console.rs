@@ -45,7 +45,7 @@ impl Console {
     /// An object on standard output, as JSON for scripts; characters that could disguise a name are escaped.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if standard output cannot be written.
     pub fn write_json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         Ok(self.out.write_all(&to_pretty(document)?)?)
     }
@@ -58,7 +58,7 @@ impl Console {
     /// Sends what is buffered.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if standard output cannot be written.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }

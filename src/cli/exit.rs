@@ -42,7 +42,7 @@ impl Signal {
         Self::ALL.into_iter().find(|signal| i32::from(signal.number()) == number)
     }
 
-    /// What happened, for messages.
+    /// Returns the name of the event for messages, such as `interrupt`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::HangUp => "hang-up",
@@ -52,7 +52,7 @@ impl Signal {
     }
 }
 
-/// How the program ended.
+/// Outcome of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// As asked.

@@ -147,13 +147,13 @@ fn folder_name(output: Option<&Path>) -> String {
     stem.map_or_else(|| "out".to_owned(), |stem| printable(&stem.to_string_lossy()))
 }
 
-/// What a person should know of the file beside its content.
+/// Returns remarks for a person on the file beside its content.
 fn remarks_of(subject: Subject<'_>, format: &str) -> Vec<String> {
     let formats = exporters(subject.kind());
     formats.iter().find(|info| info.name == format).map_or_else(Vec::new, |info| remarks(subject, info))
 }
 
-/// Where the files go that belong beside the one at `path`, found out before anything is written.
+/// Returns the targets of the files that belong beside the one at `path`, checked before anything is written.
 fn companions<'a>(
     path: Option<&Path>,
     beside: &[&'a Artifact],

@@ -1,4 +1,4 @@
-//! What can go wrong with a command, and how it is reported.
+//! Failures of a command, and how they are reported.
 
 use super::console::Console;
 use super::exit::Exit;
@@ -8,7 +8,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_sessions::SessionError;
 use std::io;
 
-/// Why a command did not do what it was asked.
+/// Reason that a command did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
     /// Wrong input; every problem of every input is listed.
@@ -17,7 +17,7 @@ pub enum Failure {
     Mendable(String),
     /// The reader of our output has had enough, as in `lightbay presets | head`.
     ReaderLeft,
-    /// What nobody foresaw.
+    /// An error that nobody foresaw.
     Unexpected(Report),
 }
 

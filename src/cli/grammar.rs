@@ -1,4 +1,4 @@
-//! What can be typed.
+//! Grammar of the command line.
 
 use super::source::Source;
 use super::{
@@ -34,15 +34,15 @@ If a file has the name of a command, write it with its folder: ./solve";
     max_term_width = 100
 )]
 pub struct Grammar {
-    /// What to open in the workbench.
+    /// Subject and options of the workbench.
     #[command(flatten)]
     pub opening: OpeningArguments,
 
-    /// Where things lie.
+    /// Folders and configuration file.
     #[command(flatten)]
     pub places: PlaceArguments,
 
-    /// What to do instead.
+    /// Subcommand, in place of the workbench.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -62,12 +62,12 @@ pub struct OpeningArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 
-    /// How the screen looks.
+    /// Look of the screen.
     #[command(flatten)]
     pub look: look::LookArguments,
 }
 
-/// Where things lie.
+/// Folders and configuration file.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Places")]
 pub struct PlaceArguments {

@@ -20,7 +20,7 @@ mod sgr;
 /// Arguments of `info`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// How the card looks.
+    /// Look of the card.
     #[command(flatten)]
     look: LookArguments,
 }

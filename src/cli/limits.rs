@@ -1,4 +1,4 @@
-//! What solving commands have in common: limits of a run, its seed and threads, and what is said meanwhile.
+//! Arguments that solving commands have in common: limits of a run, its seed and threads, and the form of progress.
 
 use super::config::Config;
 use super::console::Console;
@@ -54,7 +54,7 @@ impl Limits {
     }
 }
 
-/// What is said while solving.
+/// Form of the messages while solving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
     /// One short line per milestone
@@ -66,7 +66,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// What was asked for, or what suits standard error.
+    /// Returns the form that was asked for, or the usual one: `Plain` if standard error is a terminal, else `None`.
     pub fn or_usual(asked: Option<Self>, console: &Console) -> Self {
         asked.unwrap_or(if console.err_is_terminal() { Self::Plain } else { Self::None })
     }

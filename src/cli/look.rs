@@ -1,4 +1,4 @@
-//! How the screen looks: what flags, variables and the terminal's name say about colour and characters.
+//! Look of the screen: colours and characters, by flags, variables and the terminal's name.
 
 use clap::{Args, ValueEnum};
 use lightbay_widgets::{Background, ColorDepth, GlyphSet, Palette, Theme};
@@ -26,7 +26,7 @@ pub struct LookArguments {
     pub glyphs: Option<GlyphName>,
 }
 
-/// When to use colour.
+/// Use of colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
@@ -75,7 +75,8 @@ pub enum GlyphName {
     Ascii,
 }
 
-/// How many colours may be used. Order: flag or file, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, `COLORTERM`, `TERM`.
+/// Returns the colours that may be used. Order: flag or file, `NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`, `COLORTERM`,
+/// `TERM`.
 pub fn depth(when: When, env: impl Fn(&str) -> Option<OsString>) -> ColorDepth {
     let text = |name: &str| {
         env(name).map(|value| value.to_string_lossy().into_owned()).filter(|text| !text.is_empty())

@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
-/// How the scenario is made from plans, if a setting asks for that.
+/// Returns the conversion that makes the scenario from plans, if a setting asks for that.
 fn made_from_plans(arguments: &Arguments) -> Option<Conversion> {
     let conversion = conversion(&arguments.from)?;
     let asks = |setting: &Setting| {

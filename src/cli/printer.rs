@@ -17,10 +17,10 @@ mod pace;
 
 pub use pace::{FigurePace, Figures};
 
-/// How long the end waits for a slow reader.
+/// Longest time that the end waits for a slow reader.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long figures are held back if nothing else comes.
+/// Time that figures are held back if nothing else comes.
 const SOON: Duration = Duration::from_millis(250);
 
 /// Messages that a slow reader may be behind before older figures are replaced by newer ones.
@@ -33,16 +33,16 @@ pub struct Printer<M> {
     ended: Receiver<()>,
 }
 
-/// What is printed because of a message.
+/// Lines to print because of a message.
 #[derive(Debug)]
 pub struct Printed {
     /// Lines, without line ends.
     pub lines: Vec<String>,
-    /// What comes after them.
+    /// Next step of the printer after them.
     pub then: AfterPrint,
 }
 
-/// What a printer does after it has printed.
+/// Next step of a printer after it has printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterPrint {
     /// Waits for the next message.
@@ -90,7 +90,7 @@ impl<M: Send + 'static> Printer<M> {
         Ok(Self { inbox, ended })
     }
 
-    /// Where messages are put.
+    /// Returns the inbox that messages are put into.
     pub fn inbox(&self) -> Arc<Inbox<M>> {
         Arc::clone(&self.inbox)
     }

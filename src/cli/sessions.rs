@@ -15,12 +15,12 @@ use std::io::Write as _;
 /// Arguments of `sessions`.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// What to do [default: list]
+    /// Subcommand [default: list]
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// What can be done with saved work.
+/// Subcommands of `sessions`.
 #[derive(Debug, Subcommand)]
 enum Command {
     /// List the sessions

@@ -27,7 +27,7 @@ mod sections;
     after_long_help = "Examples:\n  lightbay show preset:megatron_177b\n  lightbay show plan.json --json | jq .training.links\n  lightbay show preset:tpu-256\n  lightbay show preset:crossconnect-16-16-25"
 )]
 pub struct Arguments {
-    /// What to show: a file, `-` or preset:NAME
+    /// Scenario or plan to show: a file, `-` or preset:NAME
     #[arg(value_name = "FILE", value_parser = Source::parser(), value_hint = ValueHint::FilePath)]
     file: Source,
 
@@ -46,7 +46,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What is shown, whatever its kind.
+/// A scenario or plan to show, of any kind.
 struct Shown {
     scenario: AnyScenario,
     header: Option<Header>,
@@ -118,7 +118,7 @@ fn warn(shown: &Shown, arguments: &Arguments, console: &mut Console) {
     }
 }
 
-/// What is said of every plan before the figures of its kind, as text.
+/// Returns the text on a plan that stands before the figures of its kind, alike for all kinds.
 pub fn summary(plan: &AnyPlan) -> Result<String, Failure> {
     let (header, checked) = (plan.header(), plan.shared());
     let verified = checked.verified_bound();

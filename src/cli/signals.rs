@@ -35,7 +35,8 @@ pub fn full_files_are_errors() {
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
-/// Where there is no `/proc` the answer is no: then the best plan is written and the run ends.
+/// Returns `true` if hang-ups are ignored, as under `nohup`. Without `/proc` the answer is no: then the best plan is
+/// written and the run ends.
 fn hang_up_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status

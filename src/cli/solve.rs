@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     conclude(ended, signal, saver, &plan_output, console)
 }
 
-/// How the wait for the run ended.
+/// Outcome of the wait for the run.
 enum SolveEnd {
     /// The run said so.
     Run(Done),
@@ -193,7 +193,7 @@ pub(super) fn exit_of(status: Option<EndStatus>, has_plan: bool, signal: Option<
     }
 }
 
-/// What went wrong is said in every form of progress.
+/// Writes to standard error what went wrong, in every form of progress.
 fn report_failure(done: &Done, interrupted: bool, console: &mut Console) {
     let message = printable(&done.message);
     match done.status {

@@ -1,4 +1,4 @@
-//! Where an input comes from: a file, standard input, a preset, a session.
+//! Sources of an input: a file, standard input, a preset, a session.
 
 use super::failure::Failure;
 use clap::builder::{OsStringValueParser, TypedValueParser};

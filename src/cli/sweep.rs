@@ -106,7 +106,7 @@ pub struct Arguments {
     progress: Option<Progress>,
 }
 
-/// What the coordinator hears.
+/// Message to the coordinator.
 enum ProgressMessage {
     /// A cell is done.
     Row(Box<SweepRow>, Option<SharedPlan>),

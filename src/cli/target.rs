@@ -1,4 +1,4 @@
-//! Where a result goes: standard output, or a file that is checked before the work starts.
+//! Targets of results: standard output, or a file that is checked before the work starts.
 
 use super::console::Console;
 use super::failure::Failure;
@@ -34,8 +34,8 @@ impl Target {
     /// Finds out whether `path` can be written before anything else is done; `None` and `-` are standard output.
     ///
     /// # Errors
-    /// Why it cannot: it exists and is to be kept, it is a folder, its folder is missing or write-protected; standard
-    /// output is closed.
+    /// Returns the reason that it cannot: it exists and is to be kept, it is a folder, its folder is missing or
+    /// write-protected; standard output is closed.
     pub fn prepare(path: Option<&Path>, force: bool, console: &Console) -> Result<Self, Problem> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => FileTarget::prepare(path, force).map(Self::File),
@@ -59,7 +59,7 @@ impl Target {
     /// Writes the result.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if the bytes cannot be written.
     pub fn write(&mut self, bytes: &[u8], console: &mut Console) -> Result<(), Failure> {
         match self {
             Self::Stdout => Ok(console.out().write_all(bytes)?),
@@ -72,7 +72,7 @@ impl FileTarget {
     /// Like [`Target::prepare`] for a file.
     ///
     /// # Errors
-    /// Why it cannot be written.
+    /// Returns the reason that it cannot be written.
     pub fn prepare(path: &Path, force: bool) -> Result<Self, Problem> {
         let name = printable(&path.to_string_lossy());
         let refuse = |message: &str, remedy: &str| Err(Problem::new(name.clone(), message, remedy));
@@ -108,7 +108,7 @@ impl FileTarget {
     /// may overwrite.
     ///
     /// # Errors
-    /// What the system says; the old content is then still there.
+    /// Returns the error of the system if the bytes cannot be written; the old content is then still there.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         let gz = self.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         if gz {

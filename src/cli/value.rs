@@ -3,7 +3,7 @@
 /// Seconds from `90`, `90s`, `1.5m`, `1h30m`, `250ms`.
 ///
 /// # Errors
-/// What would be valid.
+/// Returns a sentence with examples of valid durations.
 pub fn duration_s(text: &str) -> Result<f64, String> {
     let refuse = || format!("'{text}' is not a duration; write 90, 90s, 5m or 1h30m");
     let mut rest = text.trim();
@@ -37,7 +37,7 @@ pub fn duration_s(text: &str) -> Result<f64, String> {
 /// A share from `1%` or `0.01`.
 ///
 /// # Errors
-/// What would be valid.
+/// Returns a sentence with examples of valid gaps.
 pub fn gap(text: &str) -> Result<f64, String> {
     let refuse = || format!("'{text}' is not a gap; write 1% or 0.01, at most 100%");
     let text_only = text.trim();

@@ -1,4 +1,4 @@
-//! Which build this is.
+//! Version of this build, and the file formats it knows.
 
 use lightbay_core::{event, plan, scenario};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Longest sequence that terminals are known to take, in encoded bytes.
 pub const LIMIT: usize = 74_994;
 
-/// What stands between us and the terminal.
+/// Terminal multiplexer between the program and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Nothing.
@@ -31,7 +31,7 @@ impl Between {
     }
 }
 
-/// How a text gets to the person.
+/// Way of a text to the person's clipboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     /// This sequence goes to the terminal.
@@ -65,7 +65,7 @@ pub fn copy(text: &str, between: Between) -> Way {
     })
 }
 
-/// What to say about a text that was sent.
+/// Returns the message about a text that was sent.
 pub fn sent(text: &str) -> String {
     let lines = text.lines().count();
     let what = if lines > 1 { format!("{lines} lines") } else { format!("'{}'", shortened(text)) };
@@ -84,7 +84,7 @@ fn shortened(text: &str) -> String {
 /// Writes a text that is too long for the clipboard; returns where.
 ///
 /// # Errors
-/// Why it could not be written.
+/// Returns the reason that it could not be written.
 pub fn to_file(text: &str, folder: &Path) -> Result<PathBuf, String> {
     let path = folder.join("copied.txt");
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;

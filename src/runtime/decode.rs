@@ -32,7 +32,7 @@ pub struct Decoder {
     paste: Option<Vec<u8>>,
 }
 
-/// What the front of the buffer is.
+/// Result of decoding the front of the buffer.
 enum Step {
     /// The beginning of something.
     Wait,
@@ -198,7 +198,7 @@ const fn modified(code: Code, modifiers: u32) -> Key {
     Key { code, shift: bits & 1 != 0, alt: bits & 2 != 0, ctrl: bits & 4 != 0 }
 }
 
-/// What follows `ESC [`.
+/// Decodes the bytes that follow `ESC [`.
 fn control_sequence(rest: &[u8]) -> Step {
     // The Linux console sends `ESC [ [ A` for F1.
     if let [b'[', more @ ..] = rest {

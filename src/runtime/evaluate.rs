@@ -17,10 +17,10 @@ use tokio::sync::mpsc;
 /// An evaluation that takes longer ends with what it has; mostly it takes milliseconds.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// How often an evaluation under way looks whether a newer question has come.
+/// Time between two looks of an evaluation under way for a newer question.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long an evaluation may take to stop.
+/// Longest time that an evaluation may take to stop.
 const STOPS: Duration = Duration::from_secs(5);
 
 #[derive(Default)]

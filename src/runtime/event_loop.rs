@@ -35,10 +35,10 @@ mod effects;
 /// A SIGCONT this soon after we went on by ourselves is the same one.
 const SAME_CONTINUE: Duration = Duration::from_secs(1);
 
-/// How long opening waits for what was open before to be put away.
+/// Longest time that opening waits until the scenario that was open before is put away.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
-/// What draws: the view, which the loop does not know otherwise.
+/// Drawing part of the program: the view, which the loop does not know otherwise.
 pub trait View {
     /// Draws the state. Changes only its own cache, waits for nothing.
     fn draw(&mut self, app: &App, frame: &mut Frame<'_>) -> Drawn;
@@ -380,7 +380,7 @@ fn exit_code(closed: &Closed, code: u8) -> u8 {
     }
 }
 
-/// What to say of a session that could not be saved where it was to be.
+/// Returns the sentence about a session that could not be saved where it was to be; empty if it was saved.
 fn troubled(ending: &Ending) -> String {
     match ending {
         Ending::Saved(_) => String::new(),
@@ -393,7 +393,7 @@ fn troubled(ending: &Ending) -> String {
     }
 }
 
-/// What to say on the shell after leaving.
+/// Returns the message for the shell after leaving; `None` if there is nothing to say.
 fn parting(closed: &Closed, code: u8, plans: bool, usual: &Path) -> Option<String> {
     let place = match closed.ending.as_ref()? {
         Ending::Saved(place) => place,

@@ -1,4 +1,4 @@
-//! Where runs report to: never blocks a run, loses progress rather than time, loses nothing that matters.
+//! Sink for the events of runs: never blocks a run, loses progress rather than time, loses nothing that matters.
 
 use lightbay_core::event::{Event, EventBody, EventSink, RunId};
 use std::collections::{BTreeMap, VecDeque};
@@ -25,7 +25,7 @@ struct Waiting {
     dropped: u64,
 }
 
-/// What was said since the screen looked last.
+/// Events since the screen looked last.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// In the order in which it was said.

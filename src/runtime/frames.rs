@@ -1,4 +1,4 @@
-//! When to draw: input at once, engine events merged, nothing at all without a reason.
+//! Timing of frames: input is drawn at once, engine events merged, nothing at all without a reason.
 
 use std::time::Duration;
 use tokio::time::Instant;
@@ -12,7 +12,7 @@ const RESIZE_GAP: Duration = Duration::from_millis(50);
 /// Least time between two frames while nobody looks.
 const HIDDEN_GAP: Duration = Duration::from_millis(500);
 
-/// Why a frame is wanted.
+/// Reason for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// A person did something.
@@ -56,7 +56,7 @@ impl Frames {
         self.due = Some(self.due.map_or(at, |due| due.min(at)));
     }
 
-    /// When the next frame is to be drawn; `None` while there is no reason.
+    /// Returns the moment at which the next frame is to be drawn; `None` while there is no reason.
     pub const fn due(&self) -> Option<Instant> {
         self.due
     }

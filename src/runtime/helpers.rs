@@ -29,7 +29,7 @@ pub enum Finished {
     Fact(Fact),
     /// Something was opened, or why not; `None` is the first screen.
     Opened {
-        /// What was asked for, for messages.
+        /// File, preset or session that was asked for, for messages.
         source: String,
         /// The number of the request; an older one is dropped.
         request: u64,
@@ -85,7 +85,7 @@ impl Helpers {
         Ok((Self { sender, view, asked: BTreeSet::new() }, results))
     }
 
-    /// Where other threads may send their results.
+    /// Returns a sender for results of other threads.
     pub fn sender(&self) -> mpsc::Sender<Finished> {
         self.sender.clone()
     }
@@ -270,7 +270,7 @@ pub fn check(number: u64, plan: &PlanRef, exact: bool) -> Fact {
     Fact::Checked { number, passed, lines }
 }
 
-/// What an import gives: a scenario or plan, and what to say about it.
+/// Result of an import: a scenario or plan, and the messages about it.
 pub type ImportedProduct = (Product, Vec<(Severity, String)>);
 
 /// Reads files of another tool.

@@ -8,13 +8,13 @@ use std::os::fd::AsFd;
 use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
-/// How long a single Escape waits for the rest of a sequence.
+/// Time that a single Escape waits for the rest of a sequence.
 const ESCAPE_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
 
 /// Inputs that may wait for the loop.
 const CAPACITY: usize = 1024;
 
-/// What the reader tells the loop.
+/// Message of the reader to the loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read {
     /// Something was typed, pasted, clicked or answered.
@@ -26,7 +26,7 @@ pub enum Read {
 /// The reader. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Reader {
-    /// What was read.
+    /// Messages to the loop.
     pub inputs: mpsc::Receiver<Read>,
     stop: Option<PipeWriter>,
     thread: Option<JoinHandle<()>>,

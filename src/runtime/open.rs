@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Newest plans of a session that are read at once; others when they are shown.
 const READ_AT_ONCE: usize = 8;
 
-/// What is needed to open something.
+/// Opener of scenarios, plans and sessions, with all it needs for that.
 #[derive(Clone)]
 pub struct Opener {
     /// Folders of this user.
@@ -46,7 +46,7 @@ pub struct Bundle {
     pub book: Arc<PlanBook>,
     /// Number of the next run.
     pub next_run: RunId,
-    /// What `session.toml` says to begin with.
+    /// Content of `session.toml` to begin with.
     pub file: SessionFile,
     /// A session that somebody else has open: its plans are shown, and everything new is saved in one beside it.
     pub looked_at: Option<Arc<Session>>,
@@ -58,7 +58,7 @@ pub struct Bundle {
     pub fresh: bool,
 }
 
-/// Why something could not be opened, one line each.
+/// Reasons that something could not be opened, one line each.
 pub type Refused = Vec<String>;
 
 fn lines(problems: &lightbay_core::problem::Problems) -> Refused {
@@ -182,7 +182,7 @@ impl Opener {
         }
     }
 
-    /// What an import made, in a session of its own.
+    /// Opens the product of an import, in a session of its own.
     pub fn product(&self, product: Product, source: &str, notes: Vec<(Severity, String)>) -> Bundle {
         match product {
             Product::Scenario(scenario) => self.scenario(scenario, source, notes),
@@ -389,7 +389,7 @@ fn saved_plans(
 /// Reads a plan from the first of these folders that has it and checks it again: nothing that was on disk is trusted.
 ///
 /// # Errors
-/// Why it cannot be used.
+/// Returns the reason that it cannot be used.
 pub fn read_plan(folders: &[PathBuf], number: PlanId) -> Result<PlanRef, String> {
     let mut problem = None;
     for folder in folders {
@@ -404,7 +404,7 @@ pub fn read_plan(folders: &[PathBuf], number: PlanId) -> Result<PlanRef, String>
 /// A plan from its JSON, checked.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns its problems, joined by semicolons.
 pub fn check_value(value: &serde_json::Value) -> Result<PlanRef, String> {
     match files::read_value(value).map_err(|problems| lines(&problems).join("; "))? {
         AnyFile::Scenario(_) => Err("the file holds a scenario, not a plan".to_owned()),
@@ -420,7 +420,7 @@ fn no_thread(error: &std::io::Error) -> (Severity, String) {
     (Severity::Error, format!("nothing will be saved: no thread could be started for it: {error}"))
 }
 
-/// How saving goes, for the state.
+/// Returns the report on saving, for the state.
 pub fn saving(key: u64, status: &SaveStatus) -> Saving {
     Saving {
         key,
@@ -445,7 +445,7 @@ mod key {
     pub const CHOSEN: &str = "shown";
 }
 
-/// What the screen remembers as the content of `session.toml`.
+/// Returns the new content of `session.toml`, with the remembered state of the screen.
 pub fn session_file(before: &SessionFile, remembered: &Remembered) -> SessionFile {
     let Remembered { source, now, solved, marked, baseline, shown, pane, best } = remembered;
     let mut file = before.clone();
@@ -542,7 +542,7 @@ fn remembered(
     }))
 }
 
-/// How long ago something was, in words.
+/// Returns the time from one moment to another in words, such as `10 h ago`; empty if one of them cannot be read.
 fn age(then: &str, now: &str) -> String {
     let (Ok(then), Ok(now)) = (then.parse::<jiff::Timestamp>(), now.parse::<jiff::Timestamp>()) else {
         return String::new();

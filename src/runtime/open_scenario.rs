@@ -29,16 +29,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 
-/// How long leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
+/// Longest time that leaving waits for runs to stop. A run that does not stop in time has its plans on disk already.
 const STOP_WITHIN: Duration = Duration::from_millis(500);
 
-/// How long stopping the process waits for runs to stand still.
+/// Longest time that stopping the process waits for runs to stand still.
 const PAUSE_WITHIN: Duration = Duration::from_millis(200);
 
-/// How long a save that was asked for may take.
+/// Longest time that a save that was asked for may take.
 const SAVE_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long moving a session to another folder may take.
+/// Longest time that moving a session to another folder may take.
 const MOVE_WITHIN: Duration = Duration::from_mins(5);
 
 /// A scenario that is open, with its session and its runs.
@@ -57,7 +57,7 @@ pub struct OpenScenario {
     clock: Arc<dyn Clock>,
     file: SessionFile,
     saved_sha256: String,
-    /// What the newest solve was given when this was opened.
+    /// Hash of the scenario of the newest solve when this was opened.
     solved_sha256: Option<String>,
     fresh: bool,
     made_again: u64,
@@ -218,7 +218,7 @@ impl OpenScenario {
         runs
     }
 
-    /// What runs said since the last call, with the numbers of their plans.
+    /// Returns the events of runs since the last call, with the numbers of their plans.
     pub fn hear(&mut self) -> Vec<Fact> {
         let Batch { events, merged, dropped } = self.screen.take();
         let mut facts: Vec<Fact> = events
@@ -361,8 +361,8 @@ impl OpenScenario {
     }
 }
 
-/// Where plans go that the usual place does not take: below the state folder, the working folder, and folders for
-/// temporary files, which are on other disks as often as not.
+/// Returns folders for plans that the usual place does not take: below the state folder, the working folder, and
+/// folders for temporary files, which are on other disks as often as not.
 fn rescue_folders(places: &Places) -> Vec<PathBuf> {
     let name = format!("lightbay-rescued-{}", std::process::id());
     let mut folders = vec![places.state().join("rescued")];
@@ -383,7 +383,7 @@ pub fn shown(place: &Place) -> String {
     printable(&folder.to_string_lossy())
 }
 
-/// How a session in an unusual place is opened again.
+/// Returns a hint with the command that opens a session in an unusual place again.
 pub fn again(place: &Place) -> String {
     let data = place.data().unwrap_or(Path::new(""));
     let data = printable(&data.to_string_lossy());
@@ -399,7 +399,7 @@ impl std::fmt::Debug for OpenScenario {
 /// Outcome of putting an open scenario away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// Where everything is; `None` if there was nothing to keep.
+    /// Place of everything, or the loss of it; `None` if there was nothing to keep.
     pub ending: Option<Ending>,
     /// `true` if all runs ended in time.
     pub stopped: bool,

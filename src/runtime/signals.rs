@@ -1,4 +1,4 @@
-//! What the system tells the process.
+//! Signals of the system to the process.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -38,7 +38,7 @@ impl Signals {
     /// Takes over the signals.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if a signal cannot be taken over.
     pub fn listen() -> std::io::Result<Self> {
         let raw = |number| signal(SignalKind::from_raw(number));
         Ok(Self {

@@ -27,7 +27,7 @@ const SYNC_END: &str = "\x1b[?2026l";
 /// Most cells of a screen that are drawn; beyond it the lowest rows stay empty.
 const MOST_CELLS: u32 = 65_535;
 
-/// What has to be undone. Here and nowhere else, so that a panic or a signal can do it.
+/// State of the terminal to be restored. Here and nowhere else, so that a panic or a signal can do it.
 #[derive(Debug)]
 struct Undo {
     out: File,

@@ -25,7 +25,7 @@ fn small_decimals(value: f64) -> usize {
     (3.0 - value.abs().log10().floor()).clamp(4.0, 12.0) as usize
 }
 
-/// How much room a number has.
+/// Room for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// All decimals.
@@ -53,14 +53,14 @@ pub fn with_unit(value: f64, unit: Unit, room: Room) -> String {
     if unit.symbol.is_empty() { number.into() } else { format!("{number} {}", unit.symbol) }
 }
 
-/// What is optimised.
+/// Objective, as the screen shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
     /// Name for people.
     pub name: &'static str,
     /// Unit of values.
     pub unit: Unit,
-    /// Which way is better.
+    /// Direction in which values get better.
     pub sense: Sense,
 }
 
@@ -142,7 +142,7 @@ impl Headline {
         })
     }
 
-    /// How far the value is from the bound.
+    /// Returns the gap between the value and the bound; `None` without a bound.
     pub fn gap(&self) -> Option<Gap> {
         Gap::of(self.value, self.bound?, self.declared, &self.metrics)
     }
@@ -237,7 +237,7 @@ pub fn percent(percent: f64) -> Num {
     number::signed(percent, if percent.abs() < 1.0 { 2 } else { 1 })
 }
 
-/// What a verdict looks like.
+/// Returns the tone of a verdict.
 pub const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,

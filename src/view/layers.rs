@@ -1,4 +1,4 @@
-//! What lies above the panes: pop-ups, the bar of an edit, the keys that may follow a pending one.
+//! Layers above the panes: pop-ups, the bar of an edit, the keys that may follow a pending one.
 //!
 //! Layers are drawn from the bottom up; a pop-up fades what is behind it and takes its clicks. Rows are addressed by
 //! their number in the list that the state makes too, so that keys and clicks mean the same line.
@@ -24,7 +24,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 
-/// What layers keep from frame to frame.
+/// State of layers that stays from frame to frame.
 #[derive(Debug, Default)]
 pub struct Layers {
     items: Vec<ListItem>,

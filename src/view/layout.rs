@@ -1,4 +1,4 @@
-//! Where every region goes. Four forms for four sizes, one for a zoomed pane, one for the first screen.
+//! Places of all regions on the screen. Four forms for four sizes, one for a zoomed pane, one for the first screen.
 //!
 //! ```text
 //! compact, from 60x16                 grid, from 100x30
@@ -40,7 +40,7 @@ use crate::app::pane::{PaneId, PaneInfo, SizeClass};
 use crate::app::state::App;
 use ratatui::layout::Rect;
 
-/// How the screen is divided.
+/// Division of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutForm {
     /// Nothing is open.
@@ -71,9 +71,9 @@ impl LayoutForm {
 /// A pane with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Which.
+    /// Id of the pane.
     pub pane: PaneId,
-    /// Where, title included.
+    /// Its cells, title included.
     pub area: Rect,
     /// `true` if it has room for details.
     pub large: bool,
@@ -81,10 +81,10 @@ pub struct Placed {
     pub popup: bool,
 }
 
-/// Where everything is.
+/// Places of all regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// How the screen is divided.
+    /// Division of the screen.
     pub form: LayoutForm,
     /// Line 0.
     pub header: Rect,
@@ -282,7 +282,7 @@ impl Layout {
     }
 }
 
-/// Which pane is at which home.
+/// Homes of the panes.
 #[derive(Clone, Copy, Debug)]
 struct Homes {
     /// Panes of the kind.

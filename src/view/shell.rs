@@ -83,7 +83,7 @@ fn select(pane: PaneId, item: ItemId, rect: Rect, open: Option<Command>) -> Hit 
     Hit { rect, click: Action::Select { pane, item: Some(item) }, open: open.map(Action::Do) }
 }
 
-/// What the state learns of a pane whose items it knows itself.
+/// Returns the description of a drawn pane whose items the state knows itself.
 fn drawn(placed: &Placed, page: usize, offset: usize, sentence: String) -> PaneDrawn {
     PaneDrawn { page: page.max(1), offset, sentence, ..PaneDrawn::new(placed.pane, placed.area) }
 }

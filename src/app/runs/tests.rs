@@ -1,4 +1,4 @@
-//! What a run keeps of what it said.
+//! Tests of what a run keeps from its events.
 
 use super::*;
 use lightbay_sessions::ReplayLimits;

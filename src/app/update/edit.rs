@@ -53,7 +53,7 @@ impl App {
         }
     }
 
-    /// What follows from a change: live knobs reach the running method, others wait for the next solve.
+    /// Follows up the change of a knob: live ones reach the running method, others wait for the next solve.
     fn changed(&mut self, change: &KnobChange, effects: &mut Effects) {
         self.to_remember = true;
         let old = change.old.as_ref().map_or_else(|| "its default".to_owned(), ToString::to_string);

@@ -1,4 +1,4 @@
-//! What comes from outside: opened files, what runs say, results of work off the loop.
+//! Facts from outside: opened files, events of runs, results of work off the loop.
 
 use crate::app::action::{Fact, Heard, Opened, Submitted};
 use crate::app::effect::{Effect, Effects, Remembered};
@@ -183,7 +183,7 @@ impl App {
         }
     }
 
-    /// What to remember of the screen.
+    /// Returns the state of the screen to be remembered; `None` if nothing is open.
     pub(super) fn remembered(&self) -> Option<Remembered> {
         let work = self.work.as_ref()?;
         Some(Remembered {
@@ -415,7 +415,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// What an event says in the log; progress says nothing except when the bound moves visibly.
+/// Returns the sentence for an event in the log; progress gives none except when the bound moves visibly.
 fn sentence(
     event: &Event,
     bound_before: Option<f64>,

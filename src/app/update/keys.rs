@@ -144,7 +144,7 @@ impl App {
         }
     }
 
-    /// What is typed changed: lists begin at the top again, a typed path stays.
+    /// Follows up a change of the text typed: lists begin at the top again, a typed path stays.
     fn typed(&mut self) {
         match self.layers.last_mut() {
             Some(Layer::Palette(list) | Layer::Help(list)) => {

@@ -10,11 +10,11 @@ use crate::app::state::{App, StartItem};
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
 
-/// How far the side bar can be moved from its usual width.
+/// Columns by which the side bar can be made wider or narrower than usual.
 const SIDE_RANGE: i16 = 30;
 
 impl App {
-    /// What the last frame showed: scroll positions as drawing corrected them.
+    /// Takes over the outcome of the last frame: scroll positions as drawing corrected them.
     pub(super) fn drawn(&mut self, drawn: Drawn) {
         for pane in &drawn.panes {
             let state = self.panes.entry(pane.pane).or_default();

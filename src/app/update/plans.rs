@@ -168,7 +168,7 @@ impl App {
         }
     }
 
-    /// What is known about a plan in lines.
+    /// Returns the known facts about a plan, one line each.
     pub(super) fn plan_details(entry: &PlanEntry) -> Vec<String> {
         let mut lines = vec![
             format!("method      {}", entry.method),

@@ -1,4 +1,4 @@
-//! How saving goes: the sign while it fails, the question before leaving then, another folder.
+//! State of saving: the sign while it fails, the question before leaving then, another folder.
 
 use crate::app::action::Saving;
 use crate::app::effect::{Effect, Effects};

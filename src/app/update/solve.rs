@@ -119,7 +119,7 @@ impl App {
         }
     }
 
-    /// What to say of a run that was told to stop and has not.
+    /// Returns the sentence about a run that was told to stop and has not.
     fn stop_awaited(&self, run: &Run) -> String {
         let waited = self.stopping_s(run).unwrap_or(0.0);
         let why = match run.stage() {
@@ -197,7 +197,7 @@ impl App {
     }
 }
 
-/// Where the solver of a run stands, to put behind its name; empty if that is not known.
+/// Returns the stage of a run's solver in brackets, to put behind its name; empty if it is not known.
 fn standing(run: &Run) -> String {
     run.stage().map_or_else(String::new, |stage| format!(" ({stage})"))
 }

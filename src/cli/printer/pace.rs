@@ -1,4 +1,4 @@
-//! How often figures are written: each at most four times a second of its run's clock, the newest value of it.
+//! Pace at which figures are written: each at most four times a second of its run's clock, the newest value of it.
 //! Everything else is written as it comes, after the figures that were held back until then.
 
 use lightbay_core::event::{Event, EventBody, RunId};
@@ -8,12 +8,12 @@ use std::mem::{Discriminant, discriminant};
 /// Least time between two values of a figure, seconds of the run's clock.
 pub const PERIOD_S: f64 = 0.25;
 
-/// What an event gives figures of; of those alike only the newest matters.
+/// Identity of the figures that an event gives; of events with the same one only the newest matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
     run: RunId,
     sort: Discriminant<EventBody>,
-    /// Which of several of a sort: the name of a series, the plans that a bound covers.
+    /// Name of the figures where a sort has several: the name of a series, the plans that a bound covers.
     which: Option<String>,
 }
 
@@ -48,7 +48,7 @@ fn which(event: &Event) -> Option<&str> {
 /// Figures of a run that are held back.
 #[derive(Debug, Default)]
 struct HeldFigures {
-    /// When figures are written next, seconds of the run's clock.
+    /// Seconds of the run's clock at which figures may be written next.
     next_s: f64,
     newest: Vec<(Figures, Event)>,
 }
@@ -69,7 +69,7 @@ pub struct FigurePace {
 }
 
 impl FigurePace {
-    /// What is to be written now that an event has come, in the order in which it happened.
+    /// Takes an event and returns those to be written now, in the order in which they happened.
     pub fn pass(&mut self, event: Event) -> Vec<Event> {
         let run = self.runs.entry(event.run).or_default();
         let Some(figures) = Figures::of(&event) else {

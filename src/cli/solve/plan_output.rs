@@ -13,20 +13,20 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a reader has after a signal.
+/// Time that a reader has after a signal.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A plan that is being written.
 #[derive(Debug)]
 struct Pending {
     plan: SharedPlan,
-    /// Where it goes, for messages.
+    /// Name of the place it is written to, for messages.
     place: String,
     /// The state folder, if there is one.
     state: Option<PathBuf>,
 }
 
-/// What a signal finds.
+/// The last signal, and the plan that is being written.
 #[derive(Debug, Default)]
 struct State {
     /// The last signal that came.

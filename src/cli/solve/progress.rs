@@ -1,4 +1,4 @@
-//! What is said on standard error while a run lasts: lines for people or one JSON object per event.
+//! Messages on standard error while a run lasts: lines for people or one JSON object per event.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;

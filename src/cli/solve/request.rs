@@ -10,7 +10,7 @@ use lightbay_core::problem::{Problem, Problems};
 use lightbay_core::run::Job;
 use lightbay_engines::{AnyPlan, KindInfo, Request, apply, job, kind, method, unknown_method};
 
-/// What is to be done.
+/// A run that is ready to start, with the target of its plan.
 pub struct PreparedSolve {
     /// The run.
     pub job: Box<dyn Job>,
@@ -18,7 +18,7 @@ pub struct PreparedSolve {
     pub kind: KindInfo,
     /// The parameters of the method as they are if nothing is set.
     pub defaults: Vec<ParamInfo>,
-    /// Where its plan goes.
+    /// Target of its plan.
     pub target: Target,
     /// Its threads.
     pub threads: usize,

@@ -43,7 +43,7 @@ impl Saver {
         self.unsaved = true;
     }
 
-    /// When the next write is due, if one is.
+    /// Returns the moment at which the next write is due, if one is.
     pub fn due(&self) -> Option<Instant> {
         match &self.target {
             Target::File(file) if self.unsaved && !file.is_stream() => {
@@ -75,7 +75,7 @@ impl Saver {
     /// work are not lost to a full disk.
     ///
     /// # Errors
-    /// Where the plan went instead, or why it went nowhere.
+    /// Returns a failure that names the place the plan went to instead, or the reason that it went nowhere.
     pub fn finish(
         mut self,
         plan: Option<SharedPlan>,

@@ -1,4 +1,4 @@
-//! Where the run's events go: plans and the end to the coordinator, everything to the printer.
+//! Wire for the run's events: plans and the end go to the coordinator, everything goes to the printer.
 
 use crate::cli::exit::Signal;
 use crate::cli::inbox::Inbox;
@@ -8,7 +8,7 @@ use lightbay_core::event::{Done, Event, EventBody, EventSink};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the coordinator hears.
+/// Message to the coordinator.
 #[derive(Debug)]
 pub enum WireMessage {
     /// A better plan.

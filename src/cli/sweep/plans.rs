@@ -129,7 +129,7 @@ impl Plans {
     /// Keeps the plan of a cell before its row is written, if it is wanted.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if the plan cannot be written.
     pub fn keep(&mut self, sweep: &Sweep, row: &SweepRow, plan: Option<&SharedPlan>) -> Result<(), Failure> {
         let cell = sweep.cell(row.cell);
         let (line, ends) = (sweep.line(&cell), sweep.ends_line(&cell));

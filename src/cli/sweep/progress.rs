@@ -1,4 +1,4 @@
-//! What is said on standard error while a sweep lasts: a line per cell for people, or every event and row as JSON.
+//! Messages on standard error while a sweep lasts: a line per cell for people, or every event and row as JSON.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The schema name of a row among events.
 const ROW_SCHEMA: &str = "lightbay.sweep-row/1";
 
-/// What can be said.
+/// Message to the printer.
 #[derive(Debug)]
 pub enum ProgressMessage {
     /// By the run of a cell.
@@ -99,7 +99,7 @@ fn words(sweep: &Sweep, row: &SweepRow, done: usize, all: usize) -> String {
     printable(&parts.join("  "))
 }
 
-/// Where runs send their events.
+/// Returns a sink that passes the events of runs on to the printer.
 pub fn sink(said: Arc<Inbox<ProgressMessage>>) -> Arc<dyn EventSink> {
     Arc::new(Wire(said))
 }

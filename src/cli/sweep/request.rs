@@ -11,7 +11,7 @@ use lightbay_engines::sweep::{FoundRow, Starts, Sweep};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What is to be done.
+/// A sweep that is ready to start, with the targets of its rows and plans.
 pub struct PreparedSweep {
     /// All cells.
     pub sweep: Arc<Sweep>,
@@ -19,9 +19,9 @@ pub struct PreparedSweep {
     pub todo: Vec<usize>,
     /// Plans to start from, of those that have rows.
     pub starts: Starts,
-    /// Where rows go.
+    /// Target of the rows.
     pub table: Table,
-    /// Where plans go.
+    /// Target of the plans.
     pub plans: Plans,
     /// Rows that the table has.
     pub found: Vec<FoundRow>,

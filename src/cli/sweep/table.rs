@@ -1,4 +1,4 @@
-//! Where rows go: a file that grows by whole lines, standard output, or nowhere.
+//! Targets of rows: a file that grows by whole lines, standard output, or nowhere.
 
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -9,7 +9,7 @@ use lightbay_sessions::{LineFile, Overwrite, remove_abandoned};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Where rows go.
+/// Target of rows.
 #[derive(Debug)]
 pub enum Table {
     /// Rows are wanted as part of something else.
@@ -26,7 +26,7 @@ impl Table {
     /// Finds out whether `path` can be written, and what it has if the sweep is to go on.
     ///
     /// # Errors
-    /// Why it cannot be written, or what it is instead of a table of this sweep.
+    /// Returns the reason that it cannot be written, or that it is no table of this sweep.
     pub fn prepare(
         path: Option<&Path>,
         sweep: &Sweep,
@@ -61,7 +61,7 @@ impl Table {
     /// Writes what comes before the first row.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if it cannot be written.
     pub fn begin(&mut self, sweep: &Sweep, console: &mut Console) -> Result<(), Failure> {
         match self {
             Self::Nowhere | Self::Open(..) => {}
@@ -80,7 +80,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if the row cannot be written.
     pub fn add(&mut self, sweep: &Sweep, row: &SweepRow, console: &mut Console) -> Result<(), Failure> {
         match self {
             Self::Nowhere | Self::New(..) => Ok(()),

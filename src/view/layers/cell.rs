@@ -55,7 +55,7 @@ fn entry(edit: &CellEdit) -> Vec<Piece> {
     pieces
 }
 
-/// What the changed list brings, under each variant, against the plan it came from.
+/// Returns the results of the changed list, one per variant, against the plan it came from.
 fn outcome(app: &App, edit: &CellEdit) -> Vec<Piece> {
     let Some(work) = &app.work else { return Vec::new() };
     let goal = Goal::of(work.objective);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Columns of the pop-up, frame included.
 const WIDTH: u16 = 92;
 
-/// What the sheet was made for.
+/// Inputs that the sheet was made from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Key {
     pair: Pair,
@@ -42,7 +42,7 @@ pub struct Comparison {
     verdict: String,
 }
 
-/// Where a plan is in memory, and its value.
+/// Returns the address of a plan in memory and the bits of its value; zeros if it is not there.
 fn identity(app: &App, number: u64) -> (usize, u64) {
     app.plans.get(number).map_or((0, 0), |entry| {
         let place = entry.plan.as_ref().map_or(0, |plan| Arc::as_ptr(&plan.0.shared()).addr());

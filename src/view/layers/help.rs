@@ -13,7 +13,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::{StatefulWidget, Widget};
 
-/// What the program is about, for those who see it for the first time.
+/// Purpose of the program, for those who see it for the first time.
 const IDEA: [&str; 4] = [
     "A scenario says what is sent, a plan which pods get how many circuits.",
     "Change parameters, solve, and watch plans get better and bounds prove it.",

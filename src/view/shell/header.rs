@@ -18,7 +18,7 @@ pub struct HeaderLine {
     state: Vec<Piece>,
 }
 
-/// How much is said. Names and numbers are never cut as long as something else can give way.
+/// Brevity of the header. Names and numbers are never cut as long as something else can give way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Brevity {
     Full,

@@ -62,7 +62,7 @@ impl Parts {
     }
 }
 
-/// Why a run ended without what was asked for, in its own words.
+/// Returns the reason that a run ended without what was asked for, in its own words.
 pub fn failure(run: &Run) -> Option<&str> {
     let done = run.done.as_ref()?;
     let failed = matches!(
@@ -80,8 +80,8 @@ pub fn failure(run: &Run) -> Option<&str> {
 /// A solver that says nothing for this long is said to be silent, seconds.
 const SILENT_S: f64 = 2.0;
 
-/// Where a run stands that a person may have to wait for: `root LP, silent for 12 s`, `stopping (root LP), 3 s`;
-/// `None` if there is nothing to say beyond its figures.
+/// Returns the stage of a run that a person may have to wait for: `root LP, silent for 12 s`, `stopping (root LP), 3
+/// s`; `None` if there is nothing to say beyond its figures.
 pub fn standing(app: &App, run: &Run) -> Option<String> {
     let seconds = |value: f64| number::fixed(value.floor(), 0);
     if let Some(waited_s) = app.stopping_s(run) {
@@ -98,7 +98,7 @@ pub fn standing(app: &App, run: &Run) -> Option<String> {
     Some(silent.map_or_else(|| stage.to_owned(), |silent| format!("{stage}, {silent}")))
 }
 
-/// What a run does now, or how it ended, in `room` columns: where it stands, counters, bound, reason.
+/// Returns a note on a run in `room` columns: its stage, counters and bound, or the reason that it ended.
 pub fn note(app: &App, run: &Run, goal: &Goal, room: usize) -> Vec<Piece> {
     if run.state == RunState::Queued {
         return vec![Piece::muted("waits for the running one")];

@@ -233,7 +233,7 @@ impl Solve {
 }
 
 impl Solve {
-    /// What is maximised fills the bar up to its bound.
+    /// Fills the bar of an objective that is maximised, up to its bound.
     fn fill_share(&mut self, goal: &Goal, marks: Marks, reached: Option<f64>, roomy: bool) {
         let room = if roomy { Room::Long } else { Room::Short };
         self.ideal.extend([Piece::muted("best "), Piece::answer(goal.value(marks.best, room))]);

@@ -38,7 +38,7 @@ enum StartRow {
     Problem(String),
 }
 
-/// Which column is the name.
+/// Column that the name stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     First,
@@ -213,7 +213,7 @@ fn terminal(app: &App, rows: &mut Vec<(StartRow, Option<ItemId>)>, width: u16) {
     rows.push((StartRow::Words(third), None));
 }
 
-/// Where the columns of a session go; those without room are left out.
+/// Columns of the parts of a session's row; those without room are left out.
 struct SessionColumns {
     name: i32,
     /// First columns of kind, method and status.
@@ -227,7 +227,7 @@ struct SessionColumns {
 }
 
 impl SessionColumns {
-    /// What one row needs without name, kind, method and status.
+    /// Columns that one row needs without name, kind, method and status.
     const FIXED: i32 = 42;
 
     fn of(width: i32) -> Self {
