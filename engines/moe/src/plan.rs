@@ -1,4 +1,5 @@
-//! The result: circuits, routes and times of every layer of a stage, the time of an iteration, and what the network costs.
+//! The result: circuits, routes and times of every layer of a stage, the time of an iteration, and what the network
+//! costs.
 
 mod read;
 
@@ -122,8 +123,8 @@ pub struct AllToAll {
 }
 
 impl AllToAll {
-    /// The total of steps in `chunks` pieces: the exchange between servers and that inside them overlap, and gathering and
-    /// scattering stand out by one piece each.
+    /// The total of steps in `chunks` pieces: the exchange between servers and that inside them overlap, and
+    /// gathering and scattering stand out by one piece each.
     #[must_use]
     pub fn totalled(self, chunks: f64) -> Self {
         let exchange = self.step3_ocs_ms.max(self.step3_eps_ms).max(self.local_ms);
@@ -232,10 +233,8 @@ pub struct Reconfiguration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FabricKind {
-    /// Regional circuits that follow the layers.
+    /// Regional circuits beside packet switches.
     Mfabric,
-    /// Regional circuits that stay as they are.
-    Static,
     /// Packet switches without blocking, a NIC for each GPU.
     FatTree,
     /// The same, with a hop inside the server to the rail of the destination.
@@ -248,9 +247,8 @@ pub enum FabricKind {
 
 impl FabricKind {
     /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("mfabric", Self::Mfabric),
-        ("static", Self::Static),
         ("fat_tree", Self::FatTree),
         ("rail", Self::Rail),
         ("topoopt", Self::Topoopt),
@@ -261,54 +259,6 @@ impl FabricKind {
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, fabric)| *fabric == self).map_or("", |(name, _)| name)
     }
-
-    /// Returns whether it lays circuits of a region.
-    pub const fn has_circuits(self) -> bool {
-        matches!(self, Self::Mfabric | Self::Static)
-    }
-}
-
-/// When circuits are changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SwitchPolicy {
-    /// Before every dispatch with the whole delay; all other changes count as free.
-    Paper,
-    /// Before every dispatch with the whole delay; the others stall for what their window does not hide.
-    Window,
-    /// The dispatch runs on the circuits of the layer before; they change while the experts compute.
-    Reuse,
-    /// Predicted circuits are set during attention, and refined while the experts compute where that pays.
-    Copilot,
-    /// For each layer the cheaper of stalling and reusing.
-    Best,
-    /// The cheapest choice over all layers together.
-    Exact,
-    /// Never.
-    Never,
-}
-
-impl SwitchPolicy {
-    /// All, with their names in files.
-    pub const ALL: [(&'static str, Self); 7] = [
-        ("paper", Self::Paper),
-        ("window", Self::Window),
-        ("reuse", Self::Reuse),
-        ("copilot", Self::Copilot),
-        ("best", Self::Best),
-        ("exact", Self::Exact),
-        ("never", Self::Never),
-    ];
-
-    /// The name in files.
-    pub fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
-    }
-
-    /// The policy of a name.
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
-    }
 }
 
 /// The time of an iteration, and its parts per micro-batch.
@@ -316,8 +266,8 @@ impl SwitchPolicy {
 pub struct IterationPlan {
     /// The network.
     pub fabric: FabricKind,
-    /// When circuits are changed.
-    pub policy: SwitchPolicy,
+    /// Changes of circuits in a micro-batch that are not charged: the paper charges those before the dispatch alone.
+    pub free_changes: u32,
     /// Computing of a micro-batch in the stage, forward and backward.
     pub compute_ms: f64,
     /// Tensor-parallel exchanges of a micro-batch in the stage.

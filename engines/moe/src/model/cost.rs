@@ -3,8 +3,8 @@
 use crate::plan::{CostPlan, FabricKind};
 use crate::scenario::{MoeScenario, PriceList, PriceRow};
 
-/// A NIC at three tiers of packet switches: six transceivers, three fibres and five ports, or a cable in place of the first
-/// fibre with its two transceivers.
+/// A NIC at three tiers of packet switches: six transceivers, three fibres and five ports, or a cable in place of the
+/// first fibre with its two transceivers.
 fn packet_switched(row: &PriceRow, prices: &PriceList) -> f64 {
     let ports = 5.0 * row.eps_port_usd;
     if prices.copper_links {
@@ -19,8 +19,8 @@ fn optical(row: &PriceRow, prices: &PriceList, port: f64) -> f64 {
     row.nic_usd + row.transceiver_usd + prices.fibre_usd + port
 }
 
-/// Cost of the parts of one server, $; `None` if the rate has no prices. The bound is no network and costs what the region
-/// does.
+/// Cost of the parts of one server, $; `None` if the rate has no prices. The bound is no network and costs what the
+/// region does.
 pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     let (region, prices) = (&scenario.region, &scenario.prices);
     let row = prices.of_rate(region.link_gbps)?;
@@ -28,7 +28,7 @@ pub fn server_usd(scenario: &MoeScenario, fabric: FabricKind) -> Option<f64> {
     Some(match fabric {
         FabricKind::FatTree | FabricKind::Rail => nics * packet_switched(row, prices),
         FabricKind::Topoopt => nics * optical(row, prices, 2.0 * row.patch_port_usd),
-        FabricKind::Mfabric | FabricKind::Static | FabricKind::Pooled => {
+        FabricKind::Mfabric | FabricKind::Pooled => {
             region.eps_nics.len() as f64 * packet_switched(row, prices)
                 + region.ocs_nics.len() as f64 * optical(row, prices, row.ocs_port_usd)
         }

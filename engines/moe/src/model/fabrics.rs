@@ -14,7 +14,7 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
     let local_ms = demand.busiest_inside() / (f64::from(rates.gpus) * rates.nvlink);
     let per_gpu = rates.nics() * rates.circuit / f64::from(rates.gpus);
     let steps = match fabric {
-        FabricKind::Mfabric | FabricKind::Static => return None,
+        FabricKind::Mfabric => return None,
         FabricKind::FatTree => AllToAll { step3_eps_ms: demand.busiest_gpu / per_gpu, ..AllToAll::default() },
         FabricKind::Rail => AllToAll {
             step3_eps_ms: demand.busiest_rail / per_gpu,
@@ -47,8 +47,8 @@ pub fn all_to_all(fabric: FabricKind, demand: &LayerDemand, rates: &RegionRates)
     Some(AllToAll { local_ms, ..steps }.totalled(rates.chunks))
 }
 
-/// Bytes on the busiest circuit of a circulant, where pairs without a circuit are forwarded: through one server, split by
-/// the smaller of the two numbers of circuits, and farther by shortest paths.
+/// Bytes on the busiest circuit of a circulant, where pairs without a circuit are forwarded: through one server,
+/// split by the smaller of the two numbers of circuits, and farther by shortest paths.
 fn forwarded(demand: &LayerDemand, degree: u32) -> Option<f64> {
     let n = demand.servers;
     let counts = circulant(n, degree);

@@ -3,7 +3,7 @@
 use super::fabrics::TOPOOPT_DEGREE;
 use super::rates::RegionRates;
 use super::times::LayerTimes;
-use crate::plan::{FabricKind, IterationPlan, SwitchPolicy};
+use crate::plan::{FabricKind, IterationPlan};
 use crate::scenario::MoeScenario;
 
 /// Bytes of gradients of one GPU of the stage.
@@ -54,7 +54,7 @@ pub fn data_parallel_ms(scenario: &MoeScenario, fabric: FabricKind, rates: &Regi
             let rate = rates.nics() * rates.circuit / gpus;
             Some((ring(replicas, gradients.expert_bytes) + ring(ranks, gradients.dense_bytes)) / rate)
         }
-        FabricKind::Mfabric | FabricKind::Static => by_server(rates.eps),
+        FabricKind::Mfabric => by_server(rates.eps),
         FabricKind::Topoopt => by_server((rates.nics() - f64::from(TOPOOPT_DEGREE)).max(0.0) * rates.circuit),
         FabricKind::Pooled => by_server(rates.pooled()),
     }
@@ -75,8 +75,8 @@ pub struct StageSums {
 pub fn iteration(
     scenario: &MoeScenario,
     fabric: FabricKind,
-    policy: SwitchPolicy,
     sums: StageSums,
+    free_changes: u32,
 ) -> Option<IterationPlan> {
     let times = LayerTimes::of(scenario);
     let layers = f64::from(scenario.stage_layers());
@@ -87,7 +87,7 @@ pub fn iteration(
     let one = compute_ms + tensor_parallel_ms + sums.all_to_all_ms + sums.stall_ms;
     Some(IterationPlan {
         fabric,
-        policy,
+        free_changes,
         compute_ms,
         tensor_parallel_ms,
         all_to_all_ms: sums.all_to_all_ms,

@@ -5,7 +5,6 @@
 use super::{
     AllToAll, CircuitAction, CostPlan, FabricKind, IterationPlan, LayerEvent, LayerPhase, LayerPlan,
     LayerTimeline, MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RegionRoute, RoutePath,
-    SwitchPolicy,
 };
 use lightbay_core::problem::Problems;
 use lightbay_core::read::{Fields, brief, list_at};
@@ -15,7 +14,8 @@ const ACTIONS: [(&str, CircuitAction); 3] =
 const PATHS: [(&str, RoutePath); 2] = [("ocs", RoutePath::Ocs), ("eps", RoutePath::Eps)];
 
 impl MoeResult {
-    /// Reads the keys of a `result`; values of a wrong type and missing keys are problems. The caller finishes `fields`.
+    /// Reads the keys of a `result`; values of a wrong type and missing keys are problems. The caller finishes
+    /// `fields`.
     pub fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Self> {
         let layers = fields.each("layers", problems, layer);
         let iteration = part(fields, "iteration", problems, iteration);
@@ -162,14 +162,14 @@ fn all_to_all(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<AllToA
 
 fn iteration(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<IterationPlan> {
     let fabric = fields.choice("fabric", &FabricKind::ALL, problems);
-    let policy = fields.choice("policy", &SwitchPolicy::ALL, problems);
+    let free = index(fields, "free_changes", problems);
     let mut time = |key| number(fields, key, problems);
     let (compute, tensor) = (time("compute_ms"), time("tensor_parallel_ms"));
     let (exchange, stall) = (time("all_to_all_ms"), time("stall_ms"));
     let (data, total, eps) = (time("data_parallel_ms"), time("iteration_ms"), time("eps_bytes"));
     Some(IterationPlan {
         fabric: fabric?,
-        policy: policy?,
+        free_changes: free?,
         compute_ms: compute?,
         tensor_parallel_ms: tensor?,
         all_to_all_ms: exchange?,

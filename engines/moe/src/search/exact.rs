@@ -1,9 +1,9 @@
 //! The best circuits for one exchange, by an integer program.
 //!
-//! Bisection on the time asks at each step whether circuits and spill exist that are done by then. With `u = 1/T` that
-//! question is linear in circuits, spill rates and `u` together, so one program that makes `u` as large as possible takes
-//! the place of all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within those of the packet
-//! switches, circuits within the ports.
+//! Bisection on the time asks at each step whether circuits and spill exist that are done by then. With `u = 1/T`
+//! that question is linear in circuits, spill rates and `u` together, so one program that makes `u` as large as
+//! possible takes the place of all steps: `x_ij + C_ij B >= D_ij u`, the rates `x` of each row and column within
+//! those of the packet switches, circuits within the ports.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};

@@ -1,9 +1,9 @@
 //! Time of the exchange between servers (step 3), server by server.
 //!
-//! A server is done when its last byte has left and its last byte has come. What a pair has beyond its circuits spills to
-//! the packet switches, so the time of a row of the demand is the smallest T with
-//! `sum_j max(0, D_j - C_j B T) <= E T`: the root of a falling convex function of straight pieces. Newton's method from 0
-//! reaches it exactly, from below, with as many steps as pieces are left behind.
+//! A server is done when its last byte has left and its last byte has come. What a pair has beyond its circuits
+//! spills to the packet switches, so the time of a row of the demand is the smallest T with `sum_j max(0, D_j - C_j B
+//! T) <= E T`: the root of a falling convex function of straight pieces. Newton's method from 0 reaches it exactly,
+//! from below, with as many steps as pieces are left behind.
 
 use super::circuits::CircuitCounts;
 use crate::model::demand::LayerDemand;

@@ -1,7 +1,7 @@
 //! NICs of the circuits of a region, spread over the NUMA nodes of every server.
 //!
-//! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs left. Both
-//! ends choose by themselves.
+//! Of c parallel circuits of a pair, half use each node at both ends; an odd one goes to the node with more NICs
+//! left. Both ends choose by themselves.
 
 use super::circuits::CircuitCounts;
 use crate::plan::{CircuitAction, RegionCircuit};
@@ -46,8 +46,8 @@ fn taken(nics: &mut [VecDeque<u32>; 2], count: u16) -> Vec<u32> {
     taken
 }
 
-/// The circuits with what happens to them when those before are there. Circuits of pairs that stay keep their NICs where the
-/// nodes stay balanced; if that is not possible, all are mapped anew.
+/// The circuits with what happens to them when those before are there. Circuits of pairs that stay keep their NICs
+/// where the nodes stay balanced; if that is not possible, all are mapped anew.
 pub fn changed(region: &MoeRegion, before: &[RegionCircuit], circuits: &CircuitCounts) -> Vec<RegionCircuit> {
     let old: Vec<RegionCircuit> =
         before.iter().filter(|circuit| circuit.action != CircuitAction::Remove).copied().collect();

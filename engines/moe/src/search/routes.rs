@@ -1,8 +1,8 @@
 //! Ways of the bytes of an all-to-all, and its five steps.
 //!
-//! Every circuit has a delegation GPU at both ends, that of its NIC: bytes of a pair are gathered there over NVSwitch,
-//! spread evenly over parallel circuits, and scattered at the other end. What circuits do not carry is spread evenly over
-//! the packet-switched NICs.
+//! Every circuit has a delegation GPU at both ends, that of its NIC: bytes of a pair are gathered there over
+//! NVSwitch, spread evenly over parallel circuits, and scattered at the other end. What circuits do not carry is
+//! spread evenly over the packet-switched NICs.
 
 use super::circuits::CircuitCounts;
 use super::exchange::{Exchange, RoutingRule};
@@ -86,6 +86,9 @@ pub fn routed(
             }
         }
     }
+    routes.sort_unstable_by_key(|route| {
+        (route.src_server, route.dst_server, route.path, route.delegate_nic_src, route.delegate_nic_dst)
+    });
     let all_to_all = steps(rates, demand, &routes);
     Ok(Routed { routes, all_to_all })
 }

@@ -1,0 +1,155 @@
+//! The independent checker of regional circuits.
+//!
+//! It shares with the rest of the crate the types of scenarios and plans and nothing else: from the trace of the
+//! scenario it sums the demand again, adds up the loads of every NIC from the routes, walks through the exchanges
+//! with the circuits that are installed, and works out times, cost and the bound by itself.
+
+mod circuits;
+mod demand;
+mod fabrics;
+mod figures;
+mod routes;
+mod sizes;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+use crate::plan::{FabricKind, MoeResult};
+use crate::scenario::MoeScenario;
+use lightbay_core::checked::{BoundTrust, Verdict, VerifiedBound, Violation, compare_metrics, same};
+use lightbay_core::kind::{Depth, Sense};
+use sizes::Sizes;
+use std::collections::BTreeMap;
+
+/// Rules that a plan can break.
+pub mod code {
+    /// A number of the plan is not finite.
+    pub const SCHEMA: &str = "schema";
+    /// The layers are not those of the fullest stage, in order.
+    pub const LAYERS: &str = "layers";
+    /// The demand is not that of the trace.
+    pub const DEMAND: &str = "demand";
+    /// A circuit is not between two servers in order, or not sorted.
+    pub const CIRCUIT: &str = "circuit";
+    /// A NIC is not at the optical switch, or holds two circuits.
+    pub const NIC: &str = "nic";
+    /// Parallel circuits are not spread over the NUMA nodes.
+    pub const NUMA: &str = "numa";
+    /// What happens to a circuit does not follow from those before.
+    pub const ACTION: &str = "action";
+    /// A route has no circuit, or no packet-switched NICs.
+    pub const ROUTE: &str = "route";
+    /// The routes do not carry the demand.
+    pub const BYTES: &str = "bytes";
+    /// A time of an all-to-all does not follow from the routes.
+    pub const TIMES: &str = "all_to_all";
+    /// The events are not the phases of a layer, one after the other.
+    pub const TIMELINE: &str = "timeline";
+    /// A change of circuits is missing, or its stall is wrong.
+    pub const CHANGE: &str = "reconfiguration";
+    /// A time of the iteration is wrong.
+    pub const ITERATION: &str = "iteration";
+    /// A cost is wrong.
+    pub const COST: &str = "cost";
+    /// The claimed bound is above what can be proven.
+    pub const BOUND: &str = "bound";
+    /// A metric is not the figure that it repeats.
+    pub const METRICS: &str = "metrics";
+}
+
+/// What a plan claims outside its result.
+#[derive(Clone, Copy, Debug)]
+pub struct Envelope<'a> {
+    /// Objective value.
+    pub value: f64,
+    /// Claimed lower bound.
+    pub bound: Option<f64>,
+    /// The plans it covers, if not all.
+    pub bound_covers: Option<&'a str>,
+    /// Figures of the envelope.
+    pub metrics: &'a BTreeMap<String, f64>,
+}
+
+/// Most violations of one rule that are spelled out.
+const MOST_OF_A_RULE: usize = 20;
+
+/// Violations in the order in which they are found.
+#[derive(Debug, Default)]
+struct Findings {
+    list: Vec<Violation>,
+    of_rule: BTreeMap<&'static str, usize>,
+}
+
+impl Findings {
+    fn add(&mut self, code: &'static str, message: impl Into<String>) {
+        let seen = self.of_rule.entry(code).or_default();
+        *seen += 1;
+        if *seen <= MOST_OF_A_RULE {
+            self.list.push(Violation::new(code, message));
+        }
+    }
+
+    /// A figure that has to be another one, but for rounding.
+    fn compare(&mut self, code: &'static str, name: impl std::fmt::Display, claimed: f64, exact: f64) {
+        if !same(claimed, exact) {
+            self.add(code, format!("{name} is {claimed}, must be {exact}"));
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+/// Checks a plan. All but a bound over some plans alone is recomputed at any depth.
+pub fn check(scenario: &MoeScenario, result: &MoeResult, envelope: &Envelope<'_>, _depth: Depth) -> Verdict {
+    let mut found = Findings::default();
+    figures::finite(result, envelope, &mut found);
+    if !found.is_empty() {
+        return Verdict::refused(found.list);
+    }
+    let sizes = Sizes::of(scenario);
+    let demands = demand::of(scenario, &sizes);
+    demand::compare(result, &demands, &mut found);
+    if !found.is_empty() {
+        return Verdict::refused(found.list);
+    }
+    let fabric = result.iteration.fabric;
+    for (layer, demand) in result.layers.iter().zip(&demands) {
+        if fabric == FabricKind::Mfabric {
+            routes::check(scenario, &sizes, layer, demand, &mut found);
+        } else {
+            fabrics::check(&sizes, fabric, layer, demand, &mut found);
+        }
+    }
+    let mut remarks = Vec::new();
+    if fabric == FabricKind::Mfabric {
+        circuits::check(scenario, result, &mut found);
+        circuits::walk(result, &mut found, &mut remarks);
+    }
+    for layer in &result.layers {
+        timeline::check(&sizes, result.layers.len(), layer, &mut found);
+    }
+    let Some(pooled) = figures::check(scenario, &sizes, result, &demands, envelope, &mut found) else {
+        return Verdict::refused(found.list);
+    };
+    let mut violations = found.list;
+    violations.extend(compare_metrics(envelope.metrics, &figures::metrics(result)));
+    if !violations.is_empty() {
+        return Verdict::refused(violations);
+    }
+    let bound = match envelope.bound {
+        None => BoundTrust::None,
+        Some(bound) if bound <= pooled * (1.0 + lightbay_core::checked::SAME) => BoundTrust::Verified,
+        Some(_) => BoundTrust::Claimed,
+    };
+    if bound == BoundTrust::Claimed {
+        remarks.push(
+            "the bound is claimed: it is that of an integer program over the circuits of a region".to_owned(),
+        );
+    }
+    remarks.push("times are those of an analytic model of flows, not of a packet simulation".to_owned());
+    let verified = VerifiedBound::of(Sense::Min, envelope.value, pooled, None);
+    Verdict { violations, bound, verified: Some(verified), remarks }
+}

@@ -1,0 +1,181 @@
+//! Circuits: NICs used once and spread over NUMA nodes, what happens to each circuit, and the order of changes.
+
+use super::{Findings, code};
+use crate::plan::{CircuitAction, LayerPhase, LayerPlan, MoeResult, RegionCircuit};
+use crate::scenario::MoeScenario;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where a circuit is.
+type Place = (u32, u32, u32, u32);
+
+const fn place(circuit: &RegionCircuit) -> Place {
+    (circuit.server_a, circuit.nic_a, circuit.server_b, circuit.nic_b)
+}
+
+fn set(circuits: &[RegionCircuit]) -> BTreeSet<Place> {
+    circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove).map(place).collect()
+}
+
+/// All circuits of all layers.
+pub(super) fn check(scenario: &MoeScenario, result: &MoeResult, found: &mut Findings) {
+    let mut before: BTreeSet<Place> = BTreeSet::new();
+    for layer in &result.layers {
+        let name = format!("layer {}", layer.layer);
+        lists(scenario, &name, &layer.circuits, found);
+        let now = set(&layer.circuits);
+        for circuit in &layer.circuits {
+            let right = match circuit.action {
+                CircuitAction::Keep => before.contains(&place(circuit)),
+                CircuitAction::Add => !before.contains(&place(circuit)),
+                CircuitAction::Remove => before.contains(&place(circuit)) && !now.contains(&place(circuit)),
+            };
+            if !right {
+                let text = format!(
+                    "{name}: {:?} of {:?} does not follow from the layer before",
+                    circuit.action,
+                    place(circuit)
+                );
+                found.add(code::ACTION, text);
+            }
+        }
+        let named: BTreeSet<Place> = layer.circuits.iter().map(place).collect();
+        for gone in before.difference(&named) {
+            found.add(code::ACTION, format!("{name}: {gone:?} of the layer before is not removed"));
+        }
+        others(scenario, &name, layer, &now, found);
+        before = now;
+    }
+}
+
+fn others(
+    scenario: &MoeScenario,
+    name: &str,
+    layer: &LayerPlan,
+    now: &BTreeSet<Place>,
+    found: &mut Findings,
+) {
+    let allowed = [LayerPhase::A2a1, LayerPhase::A2a3, LayerPhase::A2a4];
+    let phases: Vec<LayerPhase> = layer.other_exchanges.iter().map(|other| other.phase).collect();
+    if phases.windows(2).any(|pair| pair[0] >= pair[1]) || phases.iter().any(|phase| !allowed.contains(phase))
+    {
+        found.add(
+            code::CIRCUIT,
+            format!("{name}: other exchanges are not some of a2a_1, a2a_3, a2a_4 in order"),
+        );
+    }
+    for other in &layer.other_exchanges {
+        let name = format!("{name}, {}", other.phase.word());
+        lists(scenario, &name, &other.circuits, found);
+        if set(&other.circuits) == *now {
+            found.add(code::CIRCUIT, format!("{name}: these are the circuits of the layer"));
+        }
+        for circuit in &other.circuits {
+            let kept = now.contains(&place(circuit));
+            let wanted = if kept { CircuitAction::Keep } else { CircuitAction::Add };
+            if circuit.action != wanted {
+                let text = format!(
+                    "{name}: {:?} of {:?}, the layer's circuits make it {wanted:?}",
+                    circuit.action,
+                    place(circuit)
+                );
+                found.add(code::ACTION, text);
+            }
+        }
+    }
+}
+
+/// One list of circuits.
+fn lists(scenario: &MoeScenario, name: &str, circuits: &[RegionCircuit], found: &mut Findings) {
+    let region = &scenario.region;
+    if !circuits.is_sorted_by(|one, other| place(one) < place(other)) {
+        found.add(code::CIRCUIT, format!("{name}: circuits are not sorted, or one is named twice"));
+    }
+    let mut used: BTreeSet<(u32, u32)> = BTreeSet::new();
+    let mut nodes: BTreeMap<(u32, u32), [[i64; 2]; 2]> = BTreeMap::new();
+    for circuit in circuits.iter().filter(|circuit| circuit.action != CircuitAction::Remove) {
+        let (a, b) = (circuit.server_a, circuit.server_b);
+        if a >= b || b >= region.servers {
+            found.add(code::CIRCUIT, format!("{name}: a circuit joins server {a} to {b}"));
+            continue;
+        }
+        for (end, (server, nic)) in [(a, circuit.nic_a), (b, circuit.nic_b)].into_iter().enumerate() {
+            if !region.ocs_nics.contains(&nic) {
+                found.add(
+                    code::NIC,
+                    format!("{name}: NIC {nic} of server {server} is not at the optical switch"),
+                );
+            }
+            if !used.insert((server, nic)) {
+                found.add(code::NIC, format!("{name}: NIC {nic} of server {server} holds two circuits"));
+            }
+            let node = region.numa_of_nic.get(nic as usize).copied().unwrap_or(0);
+            nodes.entry((a, b)).or_default()[end][usize::from(node != 0)] += 1;
+        }
+    }
+    for ((a, b), ends) in nodes {
+        for (server, [first, second]) in [a, b].into_iter().zip(ends) {
+            if (first - second).abs() > 1 {
+                let text = format!(
+                    "{name}: of the circuits {a}-{b}, {first} use NUMA node 0 of server {server} and {second} use node 1"
+                );
+                found.add(code::NUMA, text);
+            }
+        }
+    }
+}
+
+/// Walks through the exchanges of a micro-batch with the circuits that are installed. Micro-batches are alike, so the
+/// first exchange finds those of the last one.
+pub(super) fn walk(result: &MoeResult, found: &mut Findings, remarks: &mut Vec<String>) {
+    let of = |layer: &LayerPlan, phase: LayerPhase| {
+        let other = layer.other_exchanges.iter().find(|other| other.phase == phase);
+        other.map_or_else(|| set(&layer.circuits), |other| set(&other.circuits))
+    };
+    let Some(first) = result.layers.first() else { return };
+    let mut installed = of(first, LayerPhase::A2a4);
+    let (mut free, mut early) = (0, 0);
+    let forward = result.layers.iter().map(|layer| (layer, [LayerPhase::A2a1, LayerPhase::A2a2]));
+    let backward = result.layers.iter().rev().map(|layer| (layer, [LayerPhase::A2a3, LayerPhase::A2a4]));
+    for (layer, phases) in forward.chain(backward) {
+        for phase in phases {
+            let now = of(layer, phase);
+            let listed = layer.timeline.reconfigurations.iter().find(|change| change.before == phase);
+            match listed {
+                Some(change) => {
+                    let whole = phase == LayerPhase::A2a1 && change.window == "none";
+                    if now == installed && !whole {
+                        let text = format!("layer {}: nothing changes before {}", layer.layer, phase.word());
+                        found.add(code::CHANGE, text);
+                    }
+                    early += u32::from(phase == LayerPhase::A2a1 && change.window != "none");
+                }
+                None if now != installed => free += 1,
+                None => {}
+            }
+            installed = now;
+        }
+    }
+    if free != result.iteration.free_changes {
+        let text = format!(
+            "{free} changes of circuits are not charged, {} are declared",
+            result.iteration.free_changes
+        );
+        found.add(code::CHANGE, text);
+    }
+    let charged = |layer: &LayerPlan| {
+        let mut changes = layer.timeline.reconfigurations.iter();
+        changes.any(|change| change.before == LayerPhase::A2a1 && change.window == "none")
+    };
+    if free > 0 && !result.layers.iter().all(charged) {
+        let text = "changes are free only beside the whole delay before every dispatch";
+        found.add(code::CHANGE, text);
+    }
+    if free > 0 {
+        remarks.push(format!("{free} changes of circuits in a micro-batch are not charged, as in the paper"));
+    }
+    if early > 0 {
+        remarks.push(format!(
+            "it is claimed that the circuits of {early} dispatches are known before their gate: predicted or earlier ones"
+        ));
+    }
+}

@@ -1,0 +1,126 @@
+//! The demand of every layer, summed again from the tokens of the trace.
+
+use super::sizes::Sizes;
+use super::{Findings, code};
+use crate::plan::MoeResult;
+use crate::scenario::MoeScenario;
+
+/// Relative difference of bytes that is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Bytes of one dispatch.
+#[derive(Clone, Debug)]
+pub(super) struct Dispatch {
+    /// From server to server.
+    pub(super) servers: Vec<Vec<f64>>,
+    /// From GPU to GPU, numbered through the region.
+    gpus: Vec<Vec<f64>>,
+    per_server: usize,
+}
+
+impl Dispatch {
+    /// Bytes that every GPU sends to and receives from other servers.
+    pub(super) fn by_gpu(&self) -> Vec<[f64; 2]> {
+        let far = |from: usize, to: usize| from / self.per_server != to / self.per_server;
+        (0..self.gpus.len())
+            .map(|gpu| {
+                let others = || (0..self.gpus.len()).filter(move |other| far(gpu, *other));
+                let sent = others().map(|other| self.gpus[gpu][other]).sum();
+                [sent, others().map(|other| self.gpus[other][gpu]).sum()]
+            })
+            .collect()
+    }
+
+    /// Bytes that every server sends over a rail, and that every GPU receives over its rail.
+    pub(super) fn by_rail(&self) -> Vec<f64> {
+        let mut loads = Vec::new();
+        for server in 0..self.servers.len() {
+            for rail in 0..self.per_server {
+                let mut sent = 0.0;
+                for from in server * self.per_server..(server + 1) * self.per_server {
+                    for other in (0..self.servers.len()).filter(|other| *other != server) {
+                        let to = other * self.per_server + rail;
+                        sent += self.gpus.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0.0);
+                    }
+                }
+                loads.push(sent);
+            }
+        }
+        loads.extend(self.by_gpu().iter().map(|[_, received]| received));
+        loads
+    }
+
+    /// Bytes that every server sends to and receives from others.
+    pub(super) fn by_server(&self) -> Vec<[f64; 2]> {
+        let n = self.servers.len();
+        (0..n)
+            .map(|server| {
+                let others = || (0..n).filter(move |other| *other != server);
+                let sent = others().map(|other| self.servers[server][other]).sum();
+                [sent, others().map(|other| self.servers[other][server]).sum()]
+            })
+            .collect()
+    }
+
+    /// The most that stays inside one server.
+    pub(super) fn inside(&self) -> f64 {
+        (0..self.servers.len()).map(|server| self.servers[server][server]).fold(0.0, f64::max)
+    }
+}
+
+/// The demand of every layer of the planned iteration.
+pub(super) fn of(scenario: &MoeScenario, sizes: &Sizes) -> Vec<Dispatch> {
+    let history = scenario.history(0);
+    let (ranks, tp) = (history.ranks, sizes.model.tp as usize);
+    let home = history.experts / ranks.max(1);
+    let count = ranks * tp;
+    (0..history.layers)
+        .map(|layer| {
+            let mut gpus = vec![vec![0.0; count]; count];
+            let mut servers = vec![vec![0.0; sizes.servers]; sizes.servers];
+            for (at, tokens) in history.tokens(layer).iter().enumerate() {
+                let (rank, expert) = (at / history.experts, at % history.experts);
+                let target = expert / home.max(1);
+                let bytes = tokens * 2.0 * f64::from(sizes.model.hidden) / tp as f64;
+                for slice in 0..tp {
+                    let (from, to) = (rank * tp + slice, target * tp + slice);
+                    gpus[from][to] += bytes;
+                    servers[from / sizes.gpus][to / sizes.gpus] += bytes;
+                }
+            }
+            Dispatch { servers, gpus, per_server: sizes.gpus }
+        })
+        .collect()
+}
+
+/// Layers are those of the stage, and carry the demand of the trace.
+pub(super) fn compare(result: &MoeResult, demands: &[Dispatch], found: &mut Findings) {
+    if result.layers.len() != demands.len() {
+        let text = format!("there are {} layers, the stage has {}", result.layers.len(), demands.len());
+        found.add(code::LAYERS, text);
+        return;
+    }
+    for (number, (layer, demand)) in result.layers.iter().zip(demands).enumerate() {
+        if layer.layer as usize != number {
+            found.add(code::LAYERS, format!("layer {number} is called {}", layer.layer));
+        }
+        let rows = &layer.demand_bytes;
+        if rows.len() != demand.servers.len() || rows.iter().any(|row| row.len() != rows.len()) {
+            let text = format!("layer {number}: demand_bytes has {} rows, or ragged ones", rows.len());
+            found.add(code::DEMAND, text);
+            continue;
+        }
+        for (from, (claimed, exact)) in rows.iter().zip(&demand.servers).enumerate() {
+            for (to, (claimed, exact)) in claimed.iter().zip(exact).enumerate() {
+                if (claimed - exact).abs() > ROUNDING * exact.abs() {
+                    found.add(
+                        code::DEMAND,
+                        format!(
+                            "layer {number}: {from} sends {claimed} bytes to {to}, the trace gives {exact}"
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! All-to-alls on networks without regional circuits, worked out again.
+
+use super::demand::Dispatch;
+use super::routes::{compare, total};
+use super::sizes::Sizes;
+use super::{Findings, code};
+use crate::plan::{AllToAll, FabricKind, LayerPlan};
+
+/// Ports of a server that TopoOpt gives to expert parallelism.
+pub(super) const PATCHED: f64 = 6.0;
+
+/// A layer of a network without regional circuits: nothing is laid or routed, and the times are those of the network.
+pub(super) fn check(
+    sizes: &Sizes,
+    fabric: FabricKind,
+    layer: &LayerPlan,
+    demand: &Dispatch,
+    found: &mut Findings,
+) {
+    let name = format!("layer {}", layer.layer);
+    if !layer.circuits.is_empty() || !layer.routes.is_empty() || !layer.other_exchanges.is_empty() {
+        found.add(code::CIRCUIT, format!("{name}: a {} has no circuits of a region", fabric.word()));
+    }
+    if !layer.timeline.reconfigurations.is_empty() {
+        found.add(code::CHANGE, format!("{name}: a {} changes no circuits", fabric.word()));
+    }
+    match times(sizes, fabric, demand) {
+        Some(exact) => compare(&name, &layer.all_to_all, &exact, found),
+        None => found.add(code::TIMES, format!("{name}: some servers cannot reach each other")),
+    }
+}
+
+/// Times of an all-to-all; `None` if some servers cannot reach each other.
+pub(super) fn times(sizes: &Sizes, fabric: FabricKind, demand: &Dispatch) -> Option<AllToAll> {
+    let most = |loads: &mut dyn Iterator<Item = f64>| loads.fold(0.0, f64::max);
+    let per_gpu = (sizes.nics[0] + sizes.nics[1]) * sizes.link / sizes.gpus as f64;
+    let steps = match fabric {
+        FabricKind::Mfabric => return None,
+        FabricKind::FatTree => [0.0, most(&mut demand.by_gpu().into_iter().flatten()) / per_gpu, 0.0, 0.0],
+        FabricKind::Rail => {
+            let busiest = most(&mut demand.by_rail().into_iter());
+            [0.0, busiest / per_gpu, busiest / sizes.nvlink, 0.0]
+        }
+        FabricKind::Pooled => {
+            let busiest = most(&mut demand.by_server().into_iter().flatten());
+            let hop = busiest / (sizes.nics[0] + sizes.nics[1]) / sizes.nvlink;
+            [0.0, busiest / sizes.all(), hop, hop]
+        }
+        FabricKind::Topoopt => {
+            let busiest = forwarded(sizes, demand)?;
+            let hop = busiest / sizes.nvlink;
+            [busiest / sizes.link, 0.0, hop, hop]
+        }
+    };
+    Some(total(sizes, demand, steps))
+}
+
+/// Links of a ring with chords: offsets 1, 2, … take turns until the ports are used up.
+fn links(n: usize, ports: u32) -> Vec<Vec<f64>> {
+    let mut links = vec![vec![0.0; n]; n];
+    let (mut left, mut offset, mut skipped) = (ports, 0, 0);
+    while left > 0 && skipped < n / 2 {
+        offset = offset % (n / 2) + 1;
+        let half = offset * 2 == n;
+        if !half && left < 2 {
+            skipped += 1;
+            continue;
+        }
+        skipped = 0;
+        left -= if half { 1 } else { 2 };
+        for server in 0..n {
+            links[server][(server + offset) % n] += 1.0;
+            if !half {
+                links[(server + offset) % n][server] += 1.0;
+            }
+        }
+    }
+    links
+}
+
+/// Bytes on the busiest link when pairs without one go shortest ways: over one server by the smaller of the two
+/// numbers of links, farther by the number of links to servers that are closer.
+fn forwarded(sizes: &Sizes, demand: &Dispatch) -> Option<f64> {
+    let n = demand.servers.len();
+    let links = links(n, PATCHED.min(sizes.nics[0] + sizes.nics[1]) as u32);
+    let mut hops = vec![vec![usize::MAX; n]; n];
+    for (server, row) in hops.iter_mut().enumerate() {
+        row[server] = 0;
+        for round in 0..n {
+            let reached: Vec<usize> = (0..n).filter(|at| row[*at] == round).collect();
+            for at in reached {
+                for to in (0..n).filter(|to| links[at][*to] > 0.0) {
+                    row[to] = row[to].min(round + 1);
+                }
+            }
+        }
+    }
+    let mut loads = vec![vec![0.0; n]; n];
+    // For each destination, farthest servers first, each passes on what it has.
+    for to in 0..n {
+        let mut held: Vec<f64> =
+            (0..n).map(|from| if from == to { 0.0 } else { demand.servers[from][to] }).collect();
+        let mut order: Vec<usize> = (0..n).filter(|from| *from != to).collect();
+        order.sort_by_key(|from| std::cmp::Reverse(hops[*from][to]));
+        for from in order {
+            let bytes = std::mem::take(&mut held[from]);
+            let far = hops[from][to];
+            if bytes == 0.0 {
+                continue;
+            }
+            if far == usize::MAX {
+                return None;
+            }
+            let weight = |by: usize| {
+                let onward = if far == 2 { links[by][to] } else { f64::INFINITY };
+                if hops[by][to] + 1 == far { links[from][by].min(onward) } else { 0.0 }
+            };
+            let closer = (0..n).filter(|by| links[from][*by] > 0.0 && hops[*by][to] < far);
+            let closer: Vec<(usize, f64)> = closer.map(|by| (by, weight(by))).collect();
+            let sum: f64 = closer.iter().map(|(_, weight)| weight).sum();
+            for (by, weight) in closer {
+                loads[from][by] += bytes * weight / sum;
+                held[by] += bytes * weight / sum;
+            }
+        }
+    }
+    let each = loads.iter().flatten().zip(links.iter().flatten()).filter(|(_, links)| **links > 0.0);
+    Some(each.map(|(load, links)| load / links).fold(0.0, f64::max))
+}

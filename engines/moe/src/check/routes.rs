@@ -1,0 +1,127 @@
+//! Routes: on circuits or packet switches, carrying the demand; and the times that follow from the loads of the NICs.
+
+use super::demand::Dispatch;
+use super::sizes::Sizes;
+use super::{Findings, code};
+use crate::plan::{AllToAll, CircuitAction, LayerPlan, RegionCircuit, RegionRoute, RoutePath};
+use crate::scenario::MoeScenario;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Relative difference of the bytes of a pair that is rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// All exchanges of a layer.
+pub(super) fn check(
+    scenario: &MoeScenario,
+    sizes: &Sizes,
+    layer: &LayerPlan,
+    demand: &Dispatch,
+    found: &mut Findings,
+) {
+    let name = format!("layer {}", layer.layer);
+    exchange(scenario, sizes, &name, (&layer.circuits, &layer.routes, &layer.all_to_all), demand, found);
+    for other in &layer.other_exchanges {
+        let name = format!("{name}, {}", other.phase.word());
+        exchange(scenario, sizes, &name, (&other.circuits, &other.routes, &other.all_to_all), demand, found);
+    }
+}
+
+fn exchange(
+    scenario: &MoeScenario,
+    sizes: &Sizes,
+    name: &str,
+    (circuits, routes, times): (&[RegionCircuit], &[RegionRoute], &AllToAll),
+    demand: &Dispatch,
+    found: &mut Findings,
+) {
+    let region = &scenario.region;
+    let ends: BTreeSet<[(u32, u32); 2]> = circuits
+        .iter()
+        .filter(|circuit| circuit.action != CircuitAction::Remove)
+        .flat_map(|circuit| {
+            let (a, b) = ((circuit.server_a, circuit.nic_a), (circuit.server_b, circuit.nic_b));
+            [[a, b], [b, a]]
+        })
+        .collect();
+    let key = |route: &RegionRoute| {
+        (route.src_server, route.dst_server, route.path, route.delegate_nic_src, route.delegate_nic_dst)
+    };
+    if !routes.is_sorted_by(|one, other| key(one) < key(other)) {
+        found.add(code::ROUTE, format!("{name}: routes are not sorted, or one is named twice"));
+    }
+    let mut carried: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    // Bytes by path, direction, server and NIC.
+    let mut loads: BTreeMap<(RoutePath, bool, u32, u32), f64> = BTreeMap::new();
+    for route in routes {
+        let pair = (route.src_server, route.dst_server);
+        let nics = [(pair.0, route.delegate_nic_src), (pair.1, route.delegate_nic_dst)];
+        let fits = match route.path {
+            RoutePath::Ocs => ends.contains(&nics),
+            RoutePath::Eps => {
+                nics.iter().all(|(server, nic)| *server < region.servers && region.eps_nics.contains(nic))
+            }
+        };
+        if !fits || pair.0 == pair.1 || route.bytes < 0.0 {
+            found.add(
+                code::ROUTE,
+                format!(
+                    "{name}: the {:?} route of {} bytes from {:?} to {:?} has no way",
+                    route.path, route.bytes, nics[0], nics[1]
+                ),
+            );
+        }
+        *carried.entry(pair).or_default() += route.bytes;
+        for (sends, (server, nic)) in [true, false].into_iter().zip(nics) {
+            *loads.entry((route.path, sends, server, nic)).or_default() += route.bytes;
+        }
+    }
+    for (from, row) in demand.servers.iter().enumerate() {
+        for (to, &bytes) in row.iter().enumerate().filter(|(to, _)| *to != from) {
+            let carried = carried.get(&(from as u32, to as u32)).copied().unwrap_or(0.0);
+            if (carried - bytes).abs() > ROUNDING * bytes {
+                let text = format!(
+                    "{name}: routes carry {carried} bytes from {from} to {to}, the demand is {bytes}"
+                );
+                found.add(code::BYTES, text);
+            }
+        }
+    }
+    let most = |path: RoutePath| {
+        let of = loads.iter().filter(|((known, ..), _)| *known == path);
+        of.map(|(_, bytes)| *bytes).fold(0.0, f64::max)
+    };
+    let (ocs, eps) = (most(RoutePath::Ocs), most(RoutePath::Eps));
+    let by_nic = if eps > 0.0 { eps / (sizes.packet / sizes.nics[1].max(1.0)) } else { 0.0 };
+    let hop = ocs.max(eps) / sizes.nvlink;
+    let exact = total(sizes, demand, [ocs / sizes.link, by_nic, hop, hop]);
+    compare(name, times, &exact, found);
+}
+
+/// Times of an all-to-all from those of its steps: circuits, packet switches, gathering, scattering.
+pub(super) fn total(sizes: &Sizes, demand: &Dispatch, steps: [f64; 4]) -> AllToAll {
+    let [ocs, eps, gather, scatter] = steps;
+    let local = demand.inside() / (sizes.gpus as f64 * sizes.nvlink);
+    AllToAll {
+        step3_ocs_ms: ocs,
+        step3_eps_ms: eps,
+        gather_ms: gather,
+        scatter_ms: scatter,
+        local_ms: local,
+        all_to_all_ms: ocs.max(eps).max(local) + (gather + scatter) / sizes.chunks,
+    }
+}
+
+/// Claimed times against those worked out.
+pub(super) fn compare(name: &str, claimed: &AllToAll, exact: &AllToAll, found: &mut Findings) {
+    let pairs = [
+        ("step3_ocs_ms", claimed.step3_ocs_ms, exact.step3_ocs_ms),
+        ("step3_eps_ms", claimed.step3_eps_ms, exact.step3_eps_ms),
+        ("gather_ms", claimed.gather_ms, exact.gather_ms),
+        ("scatter_ms", claimed.scatter_ms, exact.scatter_ms),
+        ("local_ms", claimed.local_ms, exact.local_ms),
+        ("all_to_all_ms", claimed.all_to_all_ms, exact.all_to_all_ms),
+    ];
+    for (step, claimed, exact) in pairs {
+        found.compare(code::TIMES, format!("{name}: {step}"), claimed, exact);
+    }
+}

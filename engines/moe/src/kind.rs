@@ -1,0 +1,144 @@
+//! The kind `moe`: ties scenario, result and checker to the contract of the core.
+
+mod listed;
+mod metrics;
+mod terms;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Moe;
+use crate::check::{self, Envelope};
+use crate::plan::{FabricKind, MoeResult};
+use crate::report::MoeReport;
+use crate::scenario::{self, MoeScenario};
+use crate::schedule::assemble;
+use lightbay_core::checked::Verdict;
+use lightbay_core::exchange::TrafficMatrix;
+use lightbay_core::kind::{Carried, Depth, Kind, ObjectiveInfo};
+use lightbay_core::metric::MetricInfo;
+use lightbay_core::param::{ParamInfo, ParamValue};
+use lightbay_core::plan::Plan;
+use lightbay_core::problem::{Problem, Problems};
+use lightbay_core::read::Fields;
+use lightbay_core::report::{Report, SectionInfo};
+use lightbay_core::scenario::Scenario;
+use lightbay_core::term::Term;
+
+impl Kind for Moe {
+    const NAME: &'static str = "moe";
+    const OBJECTIVE: ObjectiveInfo = metrics::OBJECTIVE;
+    const DEFAULT_METHOD: &'static str = "auto";
+
+    const METRICS: &'static [MetricInfo] = metrics::METRICS;
+    const SECTIONS: &'static [SectionInfo] = crate::report::SECTIONS;
+    const TERMS: &'static [Term] = terms::TERMS;
+
+    type Scenario = MoeScenario;
+    type Result = MoeResult;
+
+    fn read_scenario(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeScenario> {
+        MoeScenario::read(fields, problems)
+    }
+
+    fn read_result(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<MoeResult> {
+        MoeResult::read(fields, problems)
+    }
+
+    fn other_question(method: &str) -> Option<&'static str> {
+        match method {
+            "fat-tree" | "rail" => Some("it is about packet switches at every NIC, which cost more"),
+            "topoopt" => Some("it is about a patch panel in place of an optical circuit switch"),
+            crate::methods::POOLED => Some("it is a bound that no network reaches in general"),
+            _ => None,
+        }
+    }
+
+    fn validate(scenario: &MoeScenario) -> Result<(), Problems> {
+        scenario.validate()
+    }
+
+    fn knobs(scenario: Option<&MoeScenario>) -> Vec<ParamInfo> {
+        scenario::knobs(scenario)
+    }
+
+    fn idle(scenario: &MoeScenario) -> Vec<Problem> {
+        scenario.idle()
+    }
+
+    fn knob(scenario: &MoeScenario, name: &str) -> Option<ParamValue> {
+        scenario.get(name)
+    }
+
+    fn set_knob(
+        scenario: &mut MoeScenario,
+        name: &str,
+        index: Option<usize>,
+        value: &ParamValue,
+    ) -> Result<(), Problem> {
+        scenario.set(name, index, value)
+    }
+
+    fn check(plan: &Plan<Self>, depth: Depth) -> Verdict {
+        let envelope = Envelope {
+            value: plan.objective.value,
+            bound: plan.objective.bound,
+            bound_covers: plan.provenance.bound_covers(),
+            metrics: &plan.metrics,
+        };
+        check::check(&plan.scenario.body, &plan.result, &envelope, depth)
+    }
+
+    /// A plan follows from its scenario in a moment, so nothing of it is kept but the network that it is about.
+    fn carry(result: &MoeResult, from: &MoeScenario, to: &MoeScenario) -> Result<Carried<MoeResult>, String> {
+        let fabric = result.iteration.fabric;
+        if fabric == FabricKind::Mfabric {
+            if from.trace == to.trace && from.model == to.model && from.region == to.region {
+                return Err("its stalls follow from other times and delays; solve it again".to_owned());
+            }
+            return Err("its circuits were made for another demand or region; solve it again".to_owned());
+        }
+        let candidate = assemble::fabric(to, fabric).map_err(|none| none.0)?;
+        Ok(Carried { candidate, repairs: Vec::new() })
+    }
+
+    fn caveat(plan: &Plan<Self>) -> Option<String> {
+        let iteration = &plan.result.iteration;
+        if iteration.free_changes > 0 {
+            return Some(format!(
+                "{} changes of circuits in a micro-batch are not charged, as in the paper",
+                iteration.free_changes
+            ));
+        }
+        None
+    }
+
+    fn report<'a>(
+        scenario: &'a Scenario<Self>,
+        plan: Option<&'a Plan<Self>>,
+    ) -> Result<Box<dyn Report + 'a>, Problems> {
+        Ok(Box::new(MoeReport::new(scenario, plan)))
+    }
+
+    fn traffic(scenario: &MoeScenario) -> Option<TrafficMatrix> {
+        Some(traffic(scenario))
+    }
+}
+
+/// Bytes between the servers of a region in one dispatch, summed over the layers of the stage.
+fn traffic(scenario: &MoeScenario) -> TrafficMatrix {
+    let history = scenario.history(0);
+    let n = scenario.region.servers as usize;
+    let mut sums = vec![0.0; n * n];
+    for layer in 0..history.layers {
+        let demand = crate::model::demand::LayerDemand::of(scenario, &history, layer);
+        for (sum, bytes) in sums.iter_mut().zip(&demand.bytes) {
+            *sum += bytes;
+        }
+    }
+    let entries = (0..n * n).filter(|at| at / n != at % n && sums[*at] > 0.0);
+    TrafficMatrix {
+        places: (0..n).map(|server| format!("server {server}")).collect(),
+        entries: entries.map(|at| ((at / n) as u32, (at % n) as u32, sums[at])).collect(),
+    }
+}

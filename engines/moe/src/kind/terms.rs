@@ -1,0 +1,45 @@
+//! Words of regional circuits for mixture-of-experts training.
+
+use lightbay_core::term::Term;
+
+const PAPER: &str = "mFabric (MixNet), SIGCOMM 2025";
+
+/// Words of this kind beside its figures.
+pub(super) const TERMS: &[Term] = &[
+    Term::new("region", "The servers of one expert-parallel group, joined by one small optical circuit switch.")
+        .also(&["regional"])
+        .source(PAPER),
+    Term::new("gate", "The part of a layer that chooses the experts of every token.").also(&["router"]),
+    Term::new("dispatch", "The all-to-all that brings tokens to their experts.").also(&["a2a_1"]),
+    Term::new("combine", "The all-to-all that brings the tokens back from their experts.").also(&["a2a_2"]),
+    Term::new(
+        "EPS",
+        "Electrical packet switches: the network that carries gradients, and what circuits do not carry in time.",
+    )
+    .also(&["packet switch", "packet switches"]),
+    Term::new(
+        "spill",
+        "Bytes of a pair of servers beyond what its circuits carry in time; they go over packet switches.",
+    )
+    .formula("smallest T with sum_j max(0, D_ij - C_ij B T) <= E T for every row and column"),
+    Term::new(
+        "delegation GPU",
+        "The GPU of the NIC that holds a circuit: tokens are gathered there over NVSwitch, and scattered from there.",
+    )
+    .source(PAPER),
+    Term::new(
+        "window",
+        "The phase during which circuits can change without delaying anything; what is longer stands out as a stall.",
+    )
+    .also(&["hidden reconfiguration"])
+    .formula("stall = max(0, delay - window)"),
+    Term::new("optical degree", "NICs of a server at the optical switch.").also(&["alpha"]).source(PAPER),
+    Term::new(
+        "copilot",
+        "The prediction of the loads of a layer from those of the layer before, so that circuits are set in advance.",
+    )
+    .also(&["predictor"])
+    .formula("min over P of sum_i w_i |Y_i - P X_i|^2 + ridge |P - 1/N|^2, columns of P on the simplex")
+    .source(PAPER),
+    Term::new("analytic model", "Times that follow from bytes and rates alone, without packets, queues or losses."),
+];

@@ -1,0 +1,76 @@
+//! Every method on every preset gives a plan that its checker accepts.
+
+use crate::Moe;
+use crate::methods::all;
+use crate::scenario::presets;
+use lightbay_core::checked::downcast;
+use lightbay_core::clock::Deadline;
+use lightbay_core::plan::{Plan, Status};
+use lightbay_core::report::Report;
+use lightbay_core::testing::Ask;
+use std::sync::Arc;
+
+fn solve(preset: &str, method: &str, params: &[(&str, &str)]) -> Arc<lightbay_core::checked::Checked<Moe>> {
+    let body = presets::scenario(preset).unwrap();
+    let done = Ask::of(&all(), method, body).typed(params).run().sound().done;
+    let plan =
+        done.plan.unwrap_or_else(|| panic!("{preset} {method}: {:?} {}", done.violations, done.message));
+    downcast::<Moe>(&plan).unwrap()
+}
+
+const PRESETS: [&str; 5] =
+    ["moe-small", "moe-mixtral_8x7b", "moe-mixtral_8x22b", "moe-llama_moe", "moe-qwen_moe"];
+
+#[test]
+fn every_method_plans_every_preset() {
+    for preset in PRESETS {
+        for method in all() {
+            let name = method.info().name;
+            if name == "mfabric-exact" && preset != "moe-small" {
+                continue;
+            }
+            let plan = solve(preset, name, &[]);
+            let objective = &plan.plan().objective;
+            assert!(objective.bound.is_none_or(|bound| bound <= objective.value), "{preset} {name}");
+        }
+    }
+}
+
+#[test]
+fn every_policy_and_routing_plans() {
+    for preset in ["moe-small", "moe-mixtral_8x7b"] {
+        for policy in ["paper", "window", "reuse", "best", "exact"] {
+            for routing in ["spill", "strict"] {
+                for method in ["mfabric-swap", "mfabric-greedy"] {
+                    solve(preset, method, &[("policy", policy), ("routing", routing)]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn auto_is_not_beaten_by_its_parts() {
+    for preset in PRESETS {
+        let auto = solve(preset, "auto", &[]).plan().objective.value;
+        for method in ["mfabric-swap", "mfabric-greedy", "mfabric-copilot", "static"] {
+            let other = solve(preset, method, &[]).plan().objective.value;
+            assert!(auto <= other * (1.0 + 1e-9), "{preset} {method} {auto} {other}");
+        }
+    }
+}
+
+#[test]
+fn every_section_is_worked_out() {
+    let checked = solve("moe-small", "auto", &[]);
+    let plan: &Plan<Moe> = checked.plan();
+    let report = crate::report::MoeReport::new(&plan.scenario, Some(plan));
+    for info in crate::report::SECTIONS {
+        let section = report.section(info.name, Deadline::NEVER);
+        let section = section.unwrap_or_else(|why| panic!("{}: {why}", info.name));
+        assert!(!section.blocks.is_empty(), "{}", info.name);
+        let forms: Vec<&str> = section.blocks.iter().map(|block| block.name).collect();
+        assert!(info.forms.iter().all(|form| forms.contains(form)), "{}: {forms:?}", info.name);
+    }
+    assert!(plan.status == Status::Feasible || plan.status == Status::Optimal);
+}

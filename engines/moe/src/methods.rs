@@ -1,0 +1,33 @@
+//! The methods of kind `moe`, one file each, and what they share.
+
+mod auto;
+mod baseline;
+mod copilot;
+mod exact;
+mod given;
+mod knobs;
+mod regional;
+mod session;
+
+use crate::Moe;
+use lightbay_core::method::Method;
+use std::sync::Arc;
+
+/// Name of the method that gives the bound.
+pub const POOLED: &str = "pooled";
+
+/// All methods, in the order in which they are listed.
+pub fn all() -> Vec<Arc<dyn Method<Moe>>> {
+    let mut all: Vec<Arc<dyn Method<Moe>>> = vec![
+        Arc::new(auto::Auto),
+        Arc::new(regional::Regional { swap: true }),
+        Arc::new(regional::Regional { swap: false }),
+        Arc::new(exact::ExactRegional),
+        Arc::new(copilot::Copilot),
+        Arc::new(given::StaticCircuits),
+    ];
+    for baseline in baseline::BASELINES {
+        all.push(Arc::new(*baseline));
+    }
+    all
+}

@@ -1,0 +1,58 @@
+//! `auto`: circuits by local search, those of predictions and those that stay, and the cheapest schedule over all of
+//! them.
+
+use super::session::{self, CircuitSearch, Ended};
+use super::{exact, given, knobs};
+use crate::predict::passage::FitSettings;
+use crate::schedule::policies::SwitchPolicy;
+use crate::search::exchange::RoutingRule;
+use crate::{Moe, MoeScenario};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// All circuits and the cheapest schedule.
+pub(super) struct Auto;
+
+impl Method<Moe> for Auto {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "auto",
+            help: "Circuits by local search, for predicted and for mean demand, and the cheapest times to change them.",
+            proves: true,
+            hot_start: false,
+            params: vec![knobs::nodes(0)],
+        }
+    }
+
+    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["seed"])
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        session::outcome(plan(scenario, params, cx))
+    }
+}
+
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+    session::bound(scenario, cx)?;
+    let mut stage = session::stage(scenario, RoutingRule::Spill, CircuitSearch::Swap, cx)?;
+    session::hand_over(&stage, SwitchPolicy::Best, cx)?;
+    let mean = given::mean(&stage, cx);
+    stage.add(mean, None)?;
+    session::predict(&mut stage, &FitSettings::default(), cx)?;
+    session::hand_over(&stage, SwitchPolicy::Exact, cx)?;
+    let nodes = u32::try_from(params.count("exact_nodes")).unwrap_or(u32::MAX);
+    if nodes > 0 {
+        exact::improve(&mut stage, nodes, cx)?;
+        session::hand_over(&stage, SwitchPolicy::Exact, cx)?;
+    }
+    Ok(session::closed(cx))
+}

@@ -1,0 +1,73 @@
+//! Networks without regional circuits: `fat-tree`, `rail`, `topoopt`, and the bound `pooled`.
+
+use super::{POOLED, session};
+use crate::Moe;
+use crate::plan::FabricKind;
+use crate::schedule::assemble::fabric;
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome, without_effect};
+use lightbay_core::param::Params;
+use lightbay_core::plan::Status;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// A network without regional circuits.
+#[derive(Clone, Copy)]
+pub(super) struct Baseline {
+    name: &'static str,
+    help: &'static str,
+    fabric: FabricKind,
+}
+
+/// All of them.
+pub(super) const BASELINES: &[Baseline] = &[
+    Baseline {
+        name: "fat-tree",
+        help: "Baseline: packet switches without blocking, a NIC for each GPU.",
+        fabric: FabricKind::FatTree,
+    },
+    Baseline {
+        name: "rail",
+        help: "Baseline: packet switches by rail, with a hop inside the server to the rail of the destination.",
+        fabric: FabricKind::Rail,
+    },
+    Baseline {
+        name: "topoopt",
+        help: "Baseline: a patch panel with the same circuits at every server, forwarding, and no packet switches.",
+        fabric: FabricKind::Topoopt,
+    },
+    Baseline {
+        name: POOLED,
+        help: "Bound: all NICs of a server as one; no network is quicker.",
+        fabric: FabricKind::Pooled,
+    },
+];
+
+impl Method<Moe> for Baseline {
+    fn info(&self) -> MethodInfo {
+        MethodInfo { name: self.name, help: self.help, proves: false, hot_start: false, params: Vec::new() }
+    }
+
+    fn idle(&self, _scenario: &crate::MoeScenario, _params: &Params) -> Vec<Problem> {
+        let mut names = vec!["reconfiguration_delay_ms", "delay_profile", "gap", "seed"];
+        if self.fabric != FabricKind::Pooled {
+            names.extend(["optical_degree", "eps_total_gbps"]);
+        }
+        let why = "on a network without circuits of a region";
+        without_effect(names, why, "leave it out, or take another method").collect()
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        _params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        let found = match fabric(&scenario.body, self.fabric) {
+            Ok(found) => found,
+            Err(none) => return session::outcome(Err(none.into())),
+        };
+        cx.incumbent(found.value, 0.0, self.name, move || found)?;
+        Ok(Outcome::done(Status::Heuristic))
+    }
+}

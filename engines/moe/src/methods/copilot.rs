@@ -1,0 +1,49 @@
+//! `mfabric-copilot`: circuits for predicted loads are set during attention, and refined while the experts compute.
+
+use super::knobs;
+use super::session::{self, CircuitSearch, Ended};
+use crate::schedule::policies::SwitchPolicy;
+use crate::{Moe, MoeScenario};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// Predicted circuits.
+pub(super) struct Copilot;
+
+impl Method<Moe> for Copilot {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::routing()];
+        params.extend(knobs::prediction());
+        MethodInfo {
+            name: "mfabric-copilot",
+            help: "Circuits for predicted loads are set during attention and refined while experts compute, where that pays.",
+            proves: true,
+            hot_start: false,
+            params,
+        }
+    }
+
+    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["gap", "seed"])
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        session::outcome(plan(scenario, params, cx))
+    }
+}
+
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+    session::bound(scenario, cx)?;
+    let mut stage = session::stage(scenario, knobs::routing_of(params), CircuitSearch::Swap, cx)?;
+    session::predict(&mut stage, &knobs::prediction_of(params), cx)?;
+    session::hand_over(&stage, SwitchPolicy::Copilot, cx)?;
+    Ok(session::closed(cx))
+}

@@ -1,0 +1,101 @@
+//! `mfabric-exact`: the best circuits of every layer by an integer program, changed at the cheapest places.
+
+use super::knobs;
+use super::session::{self, CircuitSearch, Ended};
+use crate::model::iteration::{StageSums, iteration};
+use crate::plan::FabricKind;
+use crate::schedule::policies::SwitchPolicy;
+use crate::schedule::stage::StageModel;
+use crate::search::exact::best_circuits;
+use crate::search::exchange::Exchange;
+use crate::{Moe, MoeScenario};
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::Params;
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// The best circuits of every layer.
+pub(super) struct ExactRegional;
+
+/// The policy if none is named.
+const USUAL: SwitchPolicy = SwitchPolicy::Exact;
+/// Plans that the bound of the integer programs covers.
+const COVERS: &str = "plans with circuits of the region";
+
+impl Method<Moe> for ExactRegional {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "mfabric-exact",
+            help: "The best circuits of every layer by an integer program (HiGHS), changed at the cheapest places.",
+            proves: true,
+            hot_start: false,
+            params: vec![knobs::routing(), knobs::policy(USUAL), knobs::nodes(20_000)],
+        }
+    }
+
+    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["seed"])
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        session::outcome(plan(scenario, params, cx))
+    }
+}
+
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+    session::bound(scenario, cx)?;
+    let mut stage = session::stage(scenario, knobs::routing_of(params), CircuitSearch::Swap, cx)?;
+    let policy = knobs::policy_of(params, USUAL);
+    // The plan of the local search stands as long as nothing better is found.
+    session::hand_over(&stage, policy, cx)?;
+    let nodes = u32::try_from(params.count("exact_nodes")).unwrap_or(u32::MAX);
+    if nodes > 0 {
+        let bounds = improve(&mut stage, nodes, cx)?;
+        session::hand_over(&stage, policy, cx)?;
+        state_bound(&stage, &bounds, cx);
+    }
+    Ok(session::closed(cx))
+}
+
+/// Finds better circuits for every layer; returns the times of step 3 that none of them beats.
+pub(super) fn improve(
+    stage: &mut StageModel,
+    nodes: u32,
+    cx: &mut Context<'_, Moe>,
+) -> Result<Vec<f64>, Ended> {
+    cx.solver(lightbay_highs::solve::solver_name());
+    let mut bounds = Vec::with_capacity(stage.layers());
+    for layer in 0..stage.layers() {
+        cx.phase("integer program", format!("circuits of layer {layer}"));
+        let exchange = Exchange::of(&stage.demands[layer], &stage.rates, stage.rule);
+        let known = stage.candidates[stage.own[layer]].counts.clone();
+        let found = best_circuits(&exchange, &known, stage.rates.optical, nodes, cx)?;
+        bounds.push(found.bound);
+        if !found.proven {
+            let text = format!("the circuits of layer {layer} are not proven to be best: raise exact_nodes");
+            cx.note(Severity::Info, text);
+        }
+        stage.own[layer] = stage.add(found.circuits, Some(layer))?;
+    }
+    Ok(bounds)
+}
+
+/// What no plan with circuits of the region beats: every exchange on the best circuits for it, and no stall. The
+/// exchange inside servers is part of it; gathering and scattering are not.
+fn state_bound(stage: &StageModel, bounds: &[f64], cx: &mut Context<'_, Moe>) {
+    let layers = bounds.iter().zip(&stage.demands);
+    let inside = f64::from(stage.rates.gpus) * stage.rates.nvlink;
+    let all_to_all_ms =
+        layers.map(|(bound, demand)| 4.0 * bound.max(demand.busiest_inside() / inside)).sum::<f64>();
+    let sums = StageSums { all_to_all_ms, ..StageSums::default() };
+    if let Some(least) = iteration(&stage.scenario, FabricKind::Mfabric, sums, 0) {
+        cx.bound_over(least.iteration_ms, COVERS);
+    }
+}

@@ -1,0 +1,78 @@
+//! `static`: circuits of the region that stay as they are.
+
+use super::knobs;
+use super::session::{self, CircuitSearch, Ended};
+use crate::model::circulant::circulant;
+use crate::model::demand::LayerDemand;
+use crate::schedule::policies::SwitchPolicy;
+use crate::schedule::stage::StageModel;
+use crate::search::circuits::CircuitCounts;
+use crate::{Moe, MoeScenario};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// Circuits that stay.
+pub(super) struct StaticCircuits;
+
+impl Method<Moe> for StaticCircuits {
+    fn info(&self) -> MethodInfo {
+        MethodInfo {
+            name: "static",
+            help: "Baseline: circuits that stay as they are, for the mean demand of all layers or the same from every server.",
+            proves: true,
+            hot_start: false,
+            params: vec![
+                knobs::routing(),
+                ParamInfo::choice(
+                    "static_circuits",
+                    &["mean", "circulant"],
+                    "mean",
+                    "Circuits that stay: the best ones for the mean demand, or a circulant.",
+                ),
+            ],
+        }
+    }
+
+    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["gap", "seed"])
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        session::outcome(plan(scenario, params, cx))
+    }
+}
+
+fn plan(scenario: &Scenario<Moe>, params: &Params, cx: &mut Context<'_, Moe>) -> Result<Outcome, Ended> {
+    session::bound(scenario, cx)?;
+    let mut stage = StageModel::of(&scenario.body, knobs::routing_of(params));
+    let counts = if params.text("static_circuits") == Some("circulant") {
+        let n = stage.rates.servers;
+        CircuitCounts::of(n, stage.rates.optical, &circulant(n, stage.rates.optical))
+    } else {
+        mean(&stage, cx)
+    };
+    let only = stage.add(counts, None)?;
+    stage.own = vec![only; stage.layers()];
+    session::hand_over(&stage, SwitchPolicy::Never, cx)?;
+    Ok(session::closed(cx))
+}
+
+/// Circuits for the mean demand of all layers.
+pub(super) fn mean(stage: &StageModel, cx: &mut Context<'_, Moe>) -> CircuitCounts {
+    let n = stage.rates.servers;
+    let mut sum = LayerDemand { servers: n, bytes: vec![0.0; n * n], busiest_gpu: 0.0, busiest_rail: 0.0 };
+    for demand in &stage.demands {
+        for (sum, bytes) in sum.bytes.iter_mut().zip(&demand.bytes) {
+            *sum += bytes / stage.layers() as f64;
+        }
+    }
+    session::circuits(stage, &sum, CircuitSearch::Swap, cx)
+}

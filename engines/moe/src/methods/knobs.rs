@@ -1,0 +1,97 @@
+//! Parameters that several methods have.
+
+use crate::predict::passage::FitSettings;
+use crate::schedule::policies::SwitchPolicy;
+use crate::search::exchange::RoutingRule;
+use lightbay_core::method::without_effect;
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::Problem;
+
+/// Use of packet switches by pairs with circuits.
+pub(super) fn routing() -> ParamInfo {
+    ParamInfo::choice(
+        "routing",
+        &["spill", "strict"],
+        "spill",
+        "Pairs with circuits send what these do not carry in time over packet switches (spill), or nothing (strict).",
+    )
+}
+
+/// What the parameter says.
+pub(super) fn routing_of(params: &Params) -> RoutingRule {
+    if params.text("routing") == Some("strict") { RoutingRule::Strict } else { RoutingRule::Spill }
+}
+
+/// When circuits are changed.
+pub(super) fn policy(usual: SwitchPolicy) -> ParamInfo {
+    ParamInfo::choice(
+        "policy",
+        &["paper", "window", "reuse", "best", "exact"],
+        usual.word(),
+        "Changes of circuits: a stall before every dispatch (paper; window also charges the others), on the circuits of \
+         the layer before (reuse), the cheaper of both by layer (best), or the cheapest over all layers (exact).",
+    )
+}
+
+/// What the parameter says.
+pub(super) fn policy_of(params: &Params, usual: SwitchPolicy) -> SwitchPolicy {
+    params.text("policy").and_then(SwitchPolicy::of).unwrap_or(usual)
+}
+
+/// What a prediction looks at.
+pub(super) fn prediction() -> Vec<ParamInfo> {
+    let usual = FitSettings::default();
+    vec![
+        ParamInfo::int(
+            "predict_window",
+            1,
+            1000,
+            usual.window as i64,
+            "Earlier iterations that a prediction looks at.",
+        )
+        .unit("iterations"),
+        ParamInfo::float(
+            "predict_gamma",
+            0.0,
+            1.0,
+            usual.gamma,
+            "Weight of an iteration relative to the one after it.",
+        ),
+        ParamInfo::float(
+            "predict_ridge",
+            1e-9,
+            1.0,
+            1e-3,
+            "Pull of a prediction towards even loads; 0.001, or 0.0001 from 32 experts on, if not given.",
+        )
+        .derived(),
+    ]
+}
+
+/// What the parameters say.
+pub(super) fn prediction_of(params: &Params) -> FitSettings {
+    let usual = FitSettings::default();
+    FitSettings {
+        window: params.count("predict_window").max(1),
+        gamma: params.float("predict_gamma").unwrap_or(usual.gamma),
+        ridge: params.float("predict_ridge"),
+    }
+}
+
+/// Nodes of the tree search for the circuits of one layer.
+pub(super) fn nodes(usual: i64) -> ParamInfo {
+    ParamInfo::int(
+        "exact_nodes",
+        0,
+        i64::from(i32::MAX),
+        usual,
+        "Nodes of the tree search for the best circuits of one layer; 0 leaves it out.",
+    )
+    .unit("nodes")
+}
+
+/// Common parameters that a method without chance, and without a search that could end early, does not look at.
+pub(super) fn idle(names: &[&'static str]) -> Vec<Problem> {
+    let why = "on a method that draws nothing at random and makes one plan";
+    without_effect(names.iter().copied(), why, "leave it out").collect()
+}

@@ -1,0 +1,79 @@
+//! `mfabric-swap` and `mfabric-greedy`: circuits for every layer, changed by a policy.
+
+use super::knobs;
+use super::session::{self, CircuitSearch, Ended};
+use crate::schedule::policies::SwitchPolicy;
+use crate::search::greedy::BlockedRule;
+use crate::{Moe, MoeScenario};
+use lightbay_core::context::Context;
+use lightbay_core::method::{Method, MethodError, MethodInfo, Outcome};
+use lightbay_core::param::{ParamInfo, Params};
+use lightbay_core::problem::Problem;
+use lightbay_core::scenario::Scenario;
+
+/// Circuits by Algorithm 1, or by local search from there.
+pub(super) struct Regional {
+    /// Whether local search follows.
+    pub(super) swap: bool,
+}
+
+/// The policy if none is named.
+const USUAL: SwitchPolicy = SwitchPolicy::Best;
+
+impl Method<Moe> for Regional {
+    fn info(&self) -> MethodInfo {
+        let mut params = vec![knobs::routing(), knobs::policy(USUAL)];
+        if !self.swap {
+            params.push(ParamInfo::choice(
+                "greedy_end",
+                &["continue", "printed"],
+                "continue",
+                "End of the greedy algorithm: when no pair has ports left (continue), or at the first such pair, as it is \
+                 printed (printed).",
+            ));
+        }
+        let (name, help) = if self.swap {
+            (
+                "mfabric-swap",
+                "Circuits by the greedy algorithm of the paper and local search on the time itself.",
+            )
+        } else {
+            ("mfabric-greedy", "Circuits by the greedy algorithm of the paper.")
+        };
+        MethodInfo { name, help, proves: true, hot_start: false, params }
+    }
+
+    fn idle(&self, _scenario: &MoeScenario, _params: &Params) -> Vec<Problem> {
+        knobs::idle(&["gap", "seed"])
+    }
+
+    fn solve(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, MethodError> {
+        session::outcome(self.plan(scenario, params, cx))
+    }
+}
+
+impl Regional {
+    fn plan(
+        &self,
+        scenario: &Scenario<Moe>,
+        params: &Params,
+        cx: &mut Context<'_, Moe>,
+    ) -> Result<Outcome, Ended> {
+        session::bound(scenario, cx)?;
+        let search = if self.swap {
+            CircuitSearch::Swap
+        } else if params.text("greedy_end") == Some("printed") {
+            CircuitSearch::Greedy(BlockedRule::Printed)
+        } else {
+            CircuitSearch::Greedy(BlockedRule::Continue)
+        };
+        let stage = session::stage(scenario, knobs::routing_of(params), search, cx)?;
+        session::hand_over(&stage, knobs::policy_of(params, USUAL), cx)?;
+        Ok(session::closed(cx))
+    }
+}

@@ -1,0 +1,180 @@
+//! What all methods share: the stage, circuits of its layers, and the way from schedules to plans.
+
+use crate::Moe;
+use crate::model::demand::LayerDemand;
+use crate::plan::FabricKind;
+use crate::predict::expected;
+use crate::predict::passage::FitSettings;
+use crate::schedule::assemble::{NoPlan, fabric_ms, regional};
+use crate::schedule::optimum::optimum;
+use crate::schedule::policies::{SwitchPolicy, SwitchSchedule, schedule};
+use crate::schedule::stage::StageModel;
+use crate::search::circuits::CircuitCounts;
+use crate::search::exchange::{Exchange, RoutingRule};
+use crate::search::greedy::{BlockedRule, greedy};
+use crate::search::routes::Unreachable;
+use crate::search::swap::swapped;
+use lightbay_core::context::Context;
+use lightbay_core::event::Severity;
+use lightbay_core::method::{MethodError, Outcome};
+use lightbay_core::plan::Status;
+use lightbay_core::scenario::Scenario;
+
+/// How circuits of a layer are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CircuitSearch {
+    /// Algorithm 1.
+    Greedy(BlockedRule),
+    /// Local search.
+    Swap,
+}
+
+/// Why a method has no plan, as an outcome.
+pub(super) enum Ended {
+    /// No plan exists.
+    Infeasible(String),
+    /// The run was stopped, or failed.
+    Error(MethodError),
+}
+
+impl From<MethodError> for Ended {
+    fn from(error: MethodError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Unreachable> for Ended {
+    fn from(pair: Unreachable) -> Self {
+        Self::Infeasible(format!(
+            "server {} cannot reach server {}: they have no circuit, and no NIC is left for packet switches",
+            pair.from, pair.to
+        ))
+    }
+}
+
+impl From<NoPlan> for Ended {
+    fn from(none: NoPlan) -> Self {
+        Self::Infeasible(none.0)
+    }
+}
+
+/// The outcome of a method.
+pub(super) fn outcome(ended: Result<Outcome, Ended>) -> Result<Outcome, MethodError> {
+    match ended {
+        Ok(outcome) => Ok(outcome),
+        Err(Ended::Infeasible(why)) => Ok(Outcome::Infeasible(why)),
+        Err(Ended::Error(error)) => Err(error),
+    }
+}
+
+/// Circuits for a demand.
+pub(super) fn circuits(
+    stage: &StageModel,
+    demand: &LayerDemand,
+    search: CircuitSearch,
+    cx: &mut Context<'_, Moe>,
+) -> CircuitCounts {
+    let (degree, weights) = (stage.rates.optical, demand.both_ways());
+    match search {
+        CircuitSearch::Greedy(rule) => {
+            cx.count_work(1);
+            greedy(demand.servers, degree, &weights, rule)
+        }
+        CircuitSearch::Swap => {
+            let exchange = Exchange::of(demand, &stage.rates, stage.rule);
+            let (counts, work) = swapped(&exchange, degree, &weights);
+            cx.count_work(work.tried);
+            counts
+        }
+    }
+}
+
+/// The stage of a scenario with circuits for every layer.
+pub(super) fn stage(
+    scenario: &Scenario<Moe>,
+    rule: RoutingRule,
+    search: CircuitSearch,
+    cx: &mut Context<'_, Moe>,
+) -> Result<StageModel, Ended> {
+    cx.phase("demand", "tokens of the planned iteration");
+    let mut stage = StageModel::of(&scenario.body, rule);
+    cx.phase("circuits", format!("{} layers of a region of {} servers", stage.layers(), stage.rates.servers));
+    for layer in 0..stage.layers() {
+        cx.checkpoint()?;
+        let counts = circuits(&stage, &stage.demands[layer].clone(), search, cx);
+        let own = stage.add(counts, Some(layer))?;
+        stage.own.push(own);
+    }
+    Ok(stage)
+}
+
+/// Adds circuits for the loads that are expected in every layer.
+pub(super) fn predict(
+    stage: &mut StageModel,
+    settings: &FitSettings,
+    cx: &mut Context<'_, Moe>,
+) -> Result<(), Ended> {
+    cx.phase("prediction", "loads of every layer from the layer before");
+    let window = u32::try_from(settings.window).unwrap_or(u32::MAX);
+    let history = stage.scenario.history(window);
+    let now = history.iterations.saturating_sub(1);
+    if now == 0 {
+        let text = "the trace has no earlier iteration, so every expert is expected alike";
+        cx.note(Severity::Warning, text);
+    }
+    for layer in 0..stage.layers() {
+        cx.checkpoint()?;
+        let shares = expected(&history, now, layer, settings);
+        let demand = LayerDemand::by_shares(&stage.scenario, &shares);
+        let counts = circuits(stage, &demand, CircuitSearch::Swap, cx);
+        let predicted = stage.add(counts, None)?;
+        stage.predicted.push(predicted);
+    }
+    Ok(())
+}
+
+/// Hands over the plan of a policy, or of the cheapest schedule.
+pub(super) fn hand_over(
+    stage: &StageModel,
+    policy: SwitchPolicy,
+    cx: &mut Context<'_, Moe>,
+) -> Result<(), Ended> {
+    let schedule = match policy {
+        SwitchPolicy::Exact => optimum(stage),
+        policy => Some(schedule(stage, policy)),
+    };
+    let Some(schedule) = schedule else { return Ok(()) };
+    warn(stage, &schedule, cx);
+    let found = regional(stage, &schedule)?;
+    cx.incumbent(found.value, 0.0, policy.word(), move || found)?;
+    Ok(())
+}
+
+/// What an operator has to know of a schedule.
+fn warn(stage: &StageModel, schedule: &SwitchSchedule, cx: &mut Context<'_, Moe>) {
+    if schedule.free {
+        let text =
+            "the policy of the paper charges the change before the dispatch alone; the others count as free";
+        cx.note(Severity::Warning, text);
+    }
+    let compute = stage.layers() as f64 * stage.times.compute_ms();
+    if stage.delay_ms() > compute {
+        let text = format!(
+            "the delay of {} ms is longer than all computing of a micro-batch, {compute:.1} ms: circuits that stay are best",
+            stage.delay_ms()
+        );
+        cx.note(Severity::Warning, text);
+    }
+}
+
+/// States the bound: all NICs of a server as one, on which no network is quicker.
+pub(super) fn bound(scenario: &Scenario<Moe>, cx: &mut Context<'_, Moe>) -> Result<(), Ended> {
+    cx.bound(fabric_ms(&scenario.body, FabricKind::Pooled)?);
+    Ok(())
+}
+
+/// How a method ends that states the bound.
+pub(super) fn closed(cx: &mut Context<'_, Moe>) -> Outcome {
+    let status = if cx.closed() { Status::Optimal } else { Status::Feasible };
+    Outcome::done(status)
+}

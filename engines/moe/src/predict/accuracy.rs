@@ -1,0 +1,98 @@
+//! How often predictions are right, beside predictions that cost nothing.
+
+use super::expected;
+use super::passage::FitSettings;
+use crate::scenario::trace::GateHistory;
+
+/// Ways to predict the loads of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Predictor {
+    /// From the layer before, by a fitted passage.
+    Copilot,
+    /// As in the last iteration.
+    LastIteration,
+    /// As the layer before.
+    PreviousLayer,
+    /// Every expert alike.
+    Uniform,
+}
+
+impl Predictor {
+    /// All, with their names for people.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("copilot", Self::Copilot),
+        ("last iteration", Self::LastIteration),
+        ("previous layer", Self::PreviousLayer),
+        ("uniform", Self::Uniform),
+    ];
+
+    /// Loads that it expects in the iteration at `index` of a history; `None` where it knows nothing.
+    pub fn load(
+        self,
+        history: &GateHistory,
+        index: usize,
+        layer: usize,
+        settings: &FitSettings,
+    ) -> Option<Vec<f64>> {
+        match self {
+            Self::Copilot => (layer > 0 && index > 0).then(|| expected(history, index, layer, settings)),
+            Self::LastIteration => index.checked_sub(1).map(|last| history.load(last, layer).to_vec()),
+            Self::PreviousLayer => layer.checked_sub(1).map(|before| history.load(index, before).to_vec()),
+            Self::Uniform => Some(vec![1.0 / history.experts as f64; history.experts]),
+        }
+    }
+}
+
+/// Means over predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Accuracy {
+    /// Share of the busiest, the two and the four busiest experts that were expected among as many.
+    pub top: [f64; 3],
+    /// Sum of the differences of all shares.
+    pub l1: f64,
+    /// Predictions.
+    pub count: usize,
+}
+
+/// Numbers of busiest experts that are compared.
+pub const TOP: [usize; 3] = [1, 2, 4];
+
+/// Experts in order of their shares, the busiest first; of equal ones the smaller number.
+pub fn busiest(load: &[f64], count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..load.len()).collect();
+    order.sort_by(|a, b| load[*b].total_cmp(&load[*a]).then(a.cmp(b)));
+    order.truncate(count);
+    order
+}
+
+/// Accuracy of a predictor on a layer over the iterations from `first` of a history on.
+pub fn accuracy(
+    predictor: Predictor,
+    history: &GateHistory,
+    layer: usize,
+    first: usize,
+    settings: &FitSettings,
+) -> Option<Accuracy> {
+    let mut sums = Accuracy::default();
+    for index in first..history.iterations {
+        let Some(expected) = predictor.load(history, index, layer, settings) else { continue };
+        let load = history.load(index, layer);
+        for (sum, count) in sums.top.iter_mut().zip(TOP) {
+            let wanted = busiest(load, count);
+            // Without a preference every expert is as likely to be named.
+            *sum += if predictor == Predictor::Uniform {
+                (count as f64 / load.len() as f64).min(1.0)
+            } else {
+                let named = busiest(&expected, count);
+                named.iter().filter(|expert| wanted.contains(expert)).count() as f64 / wanted.len() as f64
+            };
+        }
+        sums.l1 += expected.iter().zip(load).map(|(a, b)| (a - b).abs()).sum::<f64>();
+        sums.count += 1;
+    }
+    if sums.count == 0 {
+        return None;
+    }
+    let count = sums.count as f64;
+    Some(Accuracy { top: sums.top.map(|sum| sum / count), l1: sums.l1 / count, count: sums.count })
+}

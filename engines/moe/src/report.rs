@@ -1,0 +1,138 @@
+//! Scenarios and plans of regions explained as sections. Every section with times says that they are those of an
+//! analytic model.
+//!
+//! | room | content |
+//! |---|---|
+//! | [`region`] | model, region and demand before anything is solved |
+//! | [`loads`] | loads of experts over iterations, predicted and actual, and how often predictions are right |
+//! | [`circuits`] | demand of a layer with its circuits, and NICs by NUMA node |
+//! | [`timeline`] | phases of a micro-batch with stalls and changes that are hidden |
+//! | [`fabrics`] | networks compared in time and cost |
+//! | [`sweeps`] | time over delay, degree and rate, and the delay up to which changing circuits pays |
+
+mod circuits;
+mod fabrics;
+mod loads;
+mod region;
+mod sweeps;
+mod timeline;
+
+use crate::Moe;
+use crate::plan::{FabricKind, MoeResult};
+use crate::scenario::MoeScenario;
+use lightbay_core::clock::Deadline;
+use lightbay_core::plan::Plan;
+use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::scenario::Scenario;
+
+/// What stands beside every time.
+const ANALYTIC: &str = "Analytic model: times follow from bytes and rates, not from a simulation of packets.";
+
+/// Every section.
+pub(crate) const SECTIONS: &[SectionInfo] = &[
+    SectionInfo::of_scenario(
+        "region",
+        "Region",
+        "Which model runs on which servers, and what does one layer take?",
+    ),
+    SectionInfo::of_scenario(
+        "loads",
+        "Expert loads",
+        "How busy is each expert over the iterations, and was it predicted?",
+    )
+    .forms(&["actual", "predicted", "error"]),
+    SectionInfo::of_scenario(
+        "predictor",
+        "Predictor",
+        "How often are the busiest experts predicted, beside what costs nothing?",
+    ),
+    SectionInfo::of_plan("iteration", "Iteration", "What does an iteration spend its time on?"),
+    SectionInfo::of_plan(
+        "timeline",
+        "Timeline",
+        "When does a micro-batch compute, exchange and wait for circuits?",
+    ),
+    SectionInfo::of_plan(
+        "demand",
+        "Demand and circuits",
+        "What do the servers send each other, and which circuits carry it?",
+    )
+    .forms(&["demand", "circuits"]),
+    SectionInfo::of_plan("nics", "NICs", "To which server does each NIC lead, by NUMA node?"),
+    SectionInfo::of_plan(
+        "layers",
+        "Layers",
+        "What does the all-to-all of each layer take, and what changes for it?",
+    ),
+    SectionInfo::of_scenario(
+        "fabrics",
+        "Networks",
+        "How long does an iteration take on other networks, and what do they cost?",
+    ),
+    SectionInfo::of_scenario(
+        "delays",
+        "Delays",
+        "Up to which delay of the switch does changing circuits pay?",
+    ),
+    SectionInfo::of_scenario("degrees", "Degrees", "What do more optical NICs gain?"),
+];
+
+/// The report of a scenario or of a plan of it.
+pub(crate) struct MoeReport<'a> {
+    scenario: &'a MoeScenario,
+    result: Option<&'a MoeResult>,
+}
+
+impl<'a> MoeReport<'a> {
+    pub(crate) fn new(scenario: &'a Scenario<Moe>, plan: Option<&'a Plan<Moe>>) -> Self {
+        Self { scenario: &scenario.body, result: plan.map(|plan| &plan.result) }
+    }
+
+    fn result(&self) -> Result<&'a MoeResult, Unavailable> {
+        self.result.ok_or_else(|| {
+            Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
+        })
+    }
+
+    /// The result, if it lays circuits of a region.
+    fn with_circuits(&self) -> Result<&'a MoeResult, Unavailable> {
+        let result = self.result()?;
+        if result.iteration.fabric == FabricKind::Mfabric {
+            Ok(result)
+        } else {
+            Err(Unavailable::absent(
+                "the plan is about a network without circuits of a region",
+                "solve with a method such as auto",
+            ))
+        }
+    }
+}
+
+impl Report for MoeReport<'_> {
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
+        match name {
+            "region" => Ok(region::section(self.scenario)),
+            "loads" => loads::loads(self.scenario, deadline),
+            "predictor" => loads::predictor(self.scenario, deadline),
+            "iteration" => self.result().map(timeline::iteration),
+            "timeline" => self.result().map(timeline::section),
+            "demand" => self.with_circuits().map(circuits::demand),
+            "nics" => self.with_circuits().map(|result| circuits::nics(self.scenario, result)),
+            "layers" => self.result().map(circuits::layers),
+            "fabrics" => Ok(fabrics::section(self.scenario, self.result)),
+            "delays" => sweeps::delays(self.scenario, deadline),
+            "degrees" => sweeps::degrees(self.scenario, deadline),
+            _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
+        }
+    }
+
+    fn is_slow(&self, name: &str) -> bool {
+        // Fits and searches grow with the cube of experts and servers.
+        let shape = self.scenario.shape();
+        match name {
+            "loads" | "predictor" => shape.experts > 32,
+            "delays" | "degrees" => self.scenario.region.servers > 8,
+            _ => false,
+        }
+    }
+}

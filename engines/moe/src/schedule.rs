@@ -1,0 +1,16 @@
+//! When circuits change: candidates, the cost of every exchange on each of them, policies, and the plan that follows.
+//!
+//! | part | content |
+//! |---|---|
+//! | [`stage`] | the layers of a stage with the circuits that can be set, and what exchanges take on them |
+//! | [`policies`] | the policies of the paper and simple rules |
+//! | [`optimum`] | the cheapest choice over all layers, by dynamic programming |
+//! | [`assemble`] | plans from choices |
+
+pub mod assemble;
+pub mod optimum;
+pub mod policies;
+pub mod stage;
+
+#[cfg(test)]
+mod tests;

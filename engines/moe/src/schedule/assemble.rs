@@ -1,0 +1,247 @@
+//! Plans from schedules, and plans of networks without regional circuits.
+
+use super::policies::SwitchSchedule;
+use super::stage::StageModel;
+use crate::model::cost::cost;
+use crate::model::demand::LayerDemand;
+use crate::model::fabrics;
+use crate::model::iteration::{StageSums, iteration};
+use crate::model::rates::RegionRates;
+use crate::model::times::LayerTimes;
+use crate::plan::{
+    AllToAll, CircuitAction, CostPlan, FabricKind, LayerEvent, LayerPhase, LayerPlan, LayerTimeline,
+    MoeResult, OtherExchange, Reconfiguration, RegionCircuit, RoutePath, STALL,
+};
+use crate::scenario::MoeScenario;
+use lightbay_core::kind::Candidate;
+use std::collections::BTreeMap;
+
+/// Why a scenario has no plan on a network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoPlan(pub String);
+
+impl NoPlan {
+    fn gradients() -> Self {
+        let why = "the gradients of the replicas have no way: no NIC is left for packet switches";
+        Self(why.to_owned())
+    }
+}
+
+/// Changes before an exchange by layer and phase, and the times of its exchanges.
+#[derive(Clone, Debug, Default)]
+struct LayerSteps {
+    exchange_ms: [f64; 4],
+    changes: Vec<Reconfiguration>,
+}
+
+/// The plan of a schedule of circuits.
+///
+/// # Errors
+/// [`NoPlan`] if the gradients have no way.
+pub fn regional(stage: &StageModel, schedule: &SwitchSchedule) -> Result<Candidate<MoeResult>, NoPlan> {
+    let (steps, free_changes) = steps(stage, schedule);
+    let mut layers = Vec::with_capacity(stage.layers());
+    let mut before: &[RegionCircuit] = &[];
+    let mut eps_bytes = 0.0;
+    for (layer, demand) in stage.demands.iter().enumerate() {
+        let used = schedule.used.get(layer).copied().unwrap_or_default();
+        let candidates = used.map(|at| &stage.candidates[at]);
+        let [first, combine, ..] = candidates;
+        let exchange = &combine.exchanges[layer];
+        let others = [first, candidates[2], candidates[3]];
+        let phases = [LayerPhase::A2a1, LayerPhase::A2a3, LayerPhase::A2a4];
+        let other_exchanges = others
+            .into_iter()
+            .zip(phases)
+            .filter(|(other, _)| other.counts != combine.counts)
+            .map(|(other, phase)| OtherExchange {
+                phase,
+                circuits: beside(&other.nics, &combine.nics),
+                routes: other.exchanges[layer].routes.clone(),
+                all_to_all: other.exchanges[layer].all_to_all,
+            })
+            .collect();
+        for candidate in candidates {
+            let routes = candidate.exchanges[layer].routes.iter();
+            eps_bytes +=
+                routes.filter(|route| route.path == RoutePath::Eps).map(|route| route.bytes).sum::<f64>();
+        }
+        layers.push(LayerPlan {
+            layer: layer as u32,
+            demand_bytes: demand.rows(),
+            circuits: after(&combine.nics, before),
+            routes: exchange.routes.clone(),
+            all_to_all: exchange.all_to_all,
+            other_exchanges,
+            timeline: timeline(&stage.times, &steps[layer]),
+        });
+        before = &combine.nics;
+    }
+    let sums = StageSums { eps_bytes, ..sums(&steps) };
+    finished(&stage.scenario, FabricKind::Mfabric, layers, sums, free_changes)
+}
+
+/// Exchanges, and changes of circuits that are charged, by layer; and the number of those that are not.
+fn steps(stage: &StageModel, schedule: &SwitchSchedule) -> (Vec<LayerSteps>, u32) {
+    let mut steps = vec![LayerSteps::default(); stage.layers()];
+    let mut installed = schedule.used.first().map(|used| used[3]);
+    let mut free_changes = 0;
+    for (layer, phase) in stage.steps() {
+        let Some(candidate) = schedule.candidate(layer, phase) else { continue };
+        let forced = phase == LayerPhase::A2a1 && schedule.always;
+        let changes = installed != Some(candidate);
+        if forced || (changes && !schedule.free) {
+            let window = if forced { None } else { stage.window(phase, layer, candidate) };
+            let (hiding, window_ms) = window.map_or((None, 0.0), |window| (window.phase, window.length_ms));
+            steps[layer].changes.push(Reconfiguration {
+                before: phase,
+                window: hiding.map_or("none", LayerPhase::word).to_owned(),
+                delay_ms: stage.delay_ms(),
+                window_ms,
+                stall_ms: (stage.delay_ms() - window_ms).max(0.0),
+            });
+        } else if changes {
+            free_changes += 1;
+        }
+        if let Some(at) = LayerPhase::EXCHANGES.iter().position(|known| *known == phase) {
+            steps[layer].exchange_ms[at] = stage.exchange_ms(candidate, layer);
+        }
+        installed = Some(candidate);
+    }
+    (steps, free_changes)
+}
+
+/// Circuits with what happens to them after others.
+fn after(nics: &[RegionCircuit], before: &[RegionCircuit]) -> Vec<RegionCircuit> {
+    let mut found = beside(nics, before);
+    let gone = before.iter().filter(|old| !nics.contains(old));
+    found.extend(gone.map(|old| RegionCircuit { action: CircuitAction::Remove, ..*old }));
+    found.sort_unstable();
+    found
+}
+
+/// Circuits of which those that others have as well are kept.
+fn beside(nics: &[RegionCircuit], others: &[RegionCircuit]) -> Vec<RegionCircuit> {
+    let action = |circuit| if others.contains(circuit) { CircuitAction::Keep } else { CircuitAction::Add };
+    nics.iter().map(|circuit| RegionCircuit { action: action(circuit), ..*circuit }).collect()
+}
+
+/// The events of a layer, one after the other from 0 on.
+fn timeline(times: &LayerTimes, steps: &LayerSteps) -> LayerTimeline {
+    let [one, two, three, four] = steps.exchange_ms;
+    let lengths = [
+        times.attention_ms,
+        times.gate_ms,
+        one,
+        times.expert_ms,
+        two,
+        2.0 * times.gate_ms,
+        three,
+        2.0 * times.expert_ms,
+        four,
+        2.0 * times.attention_ms,
+    ];
+    let mut events = Vec::new();
+    let mut now = 0.0;
+    let mut event = |phase: String, length: f64| {
+        events.push(LayerEvent { phase, start_ms: now, end_ms: now + length });
+        now += length;
+    };
+    for ((name, phase), length) in LayerPhase::ALL.into_iter().zip(lengths) {
+        let change = steps.changes.iter().find(|change| change.before == phase);
+        if let Some(change) = change.filter(|change| change.stall_ms > 0.0) {
+            event(format!("{STALL}{name}"), change.stall_ms);
+        }
+        event(name.to_owned(), length);
+    }
+    LayerTimeline { events, reconfigurations: steps.changes.clone() }
+}
+
+fn sums(steps: &[LayerSteps]) -> StageSums {
+    StageSums {
+        all_to_all_ms: steps.iter().flat_map(|step| step.exchange_ms).sum(),
+        stall_ms: steps.iter().flat_map(|step| &step.changes).map(|change| change.stall_ms).sum(),
+        eps_bytes: 0.0,
+    }
+}
+
+/// The plan of a network without regional circuits.
+///
+/// # Errors
+/// [`NoPlan`] if the gradients or some pair of servers have no way.
+pub fn fabric(scenario: &MoeScenario, fabric: FabricKind) -> Result<Candidate<MoeResult>, NoPlan> {
+    let history = scenario.history(0);
+    let (rates, times) = (RegionRates::of(scenario), LayerTimes::of(scenario));
+    let mut layers = Vec::with_capacity(history.layers);
+    let mut all = Vec::with_capacity(history.layers);
+    for layer in 0..history.layers {
+        let demand = LayerDemand::of(scenario, &history, layer);
+        let exchange: AllToAll = fabrics::all_to_all(fabric, &demand, &rates)
+            .ok_or_else(|| NoPlan("some servers of the region cannot reach each other".to_owned()))?;
+        let steps = LayerSteps { exchange_ms: [exchange.all_to_all_ms; 4], changes: Vec::new() };
+        layers.push(LayerPlan {
+            layer: layer as u32,
+            demand_bytes: demand.rows(),
+            circuits: Vec::new(),
+            routes: Vec::new(),
+            all_to_all: exchange,
+            other_exchanges: Vec::new(),
+            timeline: timeline(&times, &steps),
+        });
+        all.push(steps);
+    }
+    finished(scenario, fabric, layers, sums(&all), 0)
+}
+
+/// Time of an iteration on a network without regional circuits, ms.
+///
+/// # Errors
+/// As [`fabric`].
+pub fn fabric_ms(scenario: &MoeScenario, kind: FabricKind) -> Result<f64, NoPlan> {
+    let history = scenario.history(0);
+    let rates = RegionRates::of(scenario);
+    let mut all_to_all_ms = 0.0;
+    for layer in 0..history.layers {
+        let demand = LayerDemand::of(scenario, &history, layer);
+        let exchange = fabrics::all_to_all(kind, &demand, &rates);
+        let exchange = exchange.ok_or_else(|| NoPlan("some servers cannot reach each other".to_owned()))?;
+        all_to_all_ms += 4.0 * exchange.all_to_all_ms;
+    }
+    let sums = StageSums { all_to_all_ms, ..StageSums::default() };
+    Ok(iteration(scenario, kind, sums, 0).ok_or_else(NoPlan::gradients)?.iteration_ms)
+}
+
+fn finished(
+    scenario: &MoeScenario,
+    fabric: FabricKind,
+    layers: Vec<LayerPlan>,
+    sums: StageSums,
+    free_changes: u32,
+) -> Result<Candidate<MoeResult>, NoPlan> {
+    let iteration = iteration(scenario, fabric, sums, free_changes).ok_or_else(NoPlan::gradients)?;
+    let fat_tree_ms = fabric_ms(scenario, FabricKind::FatTree)?;
+    let cost = cost(scenario, fabric, iteration.iteration_ms, fat_tree_ms)
+        .ok_or_else(|| NoPlan("the parts have no prices".to_owned()))?;
+    let result = MoeResult { layers, iteration, cost };
+    Ok(Candidate { value: iteration.iteration_ms, metrics: metrics(&result), result })
+}
+
+/// Figures for comparison.
+fn metrics(result: &MoeResult) -> BTreeMap<String, f64> {
+    let MoeResult { iteration, cost, layers } = result;
+    let changes: usize = layers.iter().map(|layer| layer.timeline.reconfigurations.len()).sum();
+    let CostPlan { cluster_usd, performance_per_dollar, fat_tree_ms, .. } = *cost;
+    [
+        ("all_to_all_ms", iteration.all_to_all_ms),
+        ("stall_ms", iteration.stall_ms),
+        ("compute_ms", iteration.compute_ms),
+        ("data_parallel_ms", iteration.data_parallel_ms),
+        ("to_fat_tree", iteration.iteration_ms / fat_tree_ms),
+        ("cluster_usd", cluster_usd),
+        ("performance_per_dollar", performance_per_dollar),
+        ("reconfigurations", changes as f64),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}

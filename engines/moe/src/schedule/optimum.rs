@@ -1,0 +1,63 @@
+//! When to change circuits, and to what: the cheapest choice over all exchanges of a micro-batch.
+//!
+//! The state before an exchange is the candidate that is installed. A step costs the stall for a change, if there is
+//! one, and the exchange; so the cheapest way through all steps is found by dynamic programming over candidates, once
+//! for each candidate that a micro-batch may begin and end with. No schedule over these candidates is cheaper.
+//! Circuits are never set before the demand that they were made for is known.
+
+use super::policies::SwitchSchedule;
+use super::stage::StageModel;
+use crate::plan::LayerPhase;
+
+/// The cheapest schedule over all candidates; `None` without candidates.
+pub fn optimum(stage: &StageModel) -> Option<SwitchSchedule> {
+    let steps: Vec<(usize, LayerPhase)> = stage.steps().collect();
+    let count = stage.candidates.len();
+    // Stalls and times do not depend on where the way begins.
+    let stall: Vec<f64> = steps
+        .iter()
+        .flat_map(|(layer, phase)| (0..count).map(move |to| (*layer, *phase, to)))
+        .map(|(layer, phase, to)| {
+            stage.window(phase, layer, to).map_or(f64::INFINITY, |window| stage.stall_ms(window))
+        })
+        .collect();
+    let mut best: Option<(f64, Vec<usize>)> = None;
+    for begin in 0..count {
+        let mut cost = vec![f64::INFINITY; count];
+        cost[begin] = 0.0;
+        let mut from: Vec<Vec<usize>> = Vec::with_capacity(steps.len());
+        for (number, (layer, _)) in steps.iter().enumerate() {
+            let cheapest = (0..count).min_by(|a, b| cost[*a].total_cmp(&cost[*b])).unwrap_or(0);
+            let mut next = vec![f64::INFINITY; count];
+            let mut origin = vec![0; count];
+            for to in 0..count {
+                // Stalls depend on what is set, not on what was there: a change comes from the cheapest state.
+                let change = cost[cheapest] + stall[number * count + to];
+                let (before, so_far) = if cost[to] <= change { (to, cost[to]) } else { (cheapest, change) };
+                next[to] = so_far + stage.exchange_ms(to, *layer);
+                origin[to] = before;
+            }
+            cost = next;
+            from.push(origin);
+        }
+        if best.as_ref().is_none_or(|(known, _)| cost[begin] < *known) && cost[begin].is_finite() {
+            let mut way = vec![begin];
+            for origin in from.iter().rev() {
+                let at = way.last().copied().unwrap_or(begin);
+                way.push(origin[at]);
+            }
+            // Backwards, and without the state before the first step.
+            way.pop();
+            way.reverse();
+            best = Some((cost[begin], way));
+        }
+    }
+    let (_, way) = best?;
+    let mut used = vec![[0; 4]; stage.layers()];
+    for ((layer, phase), candidate) in steps.iter().zip(way) {
+        if let Some(at) = LayerPhase::EXCHANGES.iter().position(|known| known == phase) {
+            used[*layer][at] = candidate;
+        }
+    }
+    Some(SwitchSchedule { used, always: false, free: false })
+}

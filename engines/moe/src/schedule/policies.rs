@@ -1,0 +1,148 @@
+//! The policies of the paper, and simple rules.
+
+use super::stage::StageModel;
+use crate::plan::LayerPhase;
+
+/// When circuits are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SwitchPolicy {
+    /// Before every dispatch with the whole delay; all other changes count as free.
+    Paper,
+    /// Before every dispatch with the whole delay; the others stall for what their window does not hide.
+    Window,
+    /// The dispatch runs on the circuits of the layer before; they change while the experts compute.
+    Reuse,
+    /// Predicted circuits are set during attention, and refined while the experts compute where that pays.
+    Copilot,
+    /// For each layer the cheaper of stalling and reusing.
+    Best,
+    /// The cheapest choice over all layers together.
+    Exact,
+    /// Never.
+    Never,
+}
+
+impl SwitchPolicy {
+    /// All, with their names.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("paper", Self::Paper),
+        ("window", Self::Window),
+        ("reuse", Self::Reuse),
+        ("copilot", Self::Copilot),
+        ("best", Self::Best),
+        ("exact", Self::Exact),
+        ("never", Self::Never),
+    ];
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, policy)| *policy == self).map_or("", |(name, _)| name)
+    }
+
+    /// The policy of a name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, policy)| *policy)
+    }
+}
+
+/// Which circuits every exchange runs on, and what the changes cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchSchedule {
+    /// Candidate by layer and exchange.
+    pub used: Vec<[usize; 4]>,
+    /// Dispatches whose circuits are set after the gate in any case, even where they are there already: what the paper
+    /// does in its simulations.
+    pub always: bool,
+    /// Changes before other exchanges than the dispatch cost nothing.
+    pub free: bool,
+}
+
+impl SwitchSchedule {
+    /// Exchanges and stalls of a micro-batch in the stage, ms. Infinite if circuits are used that cannot be known.
+    pub fn cost_ms(&self, stage: &StageModel) -> f64 {
+        let mut installed = self.used.first().map(|used| used[3]);
+        let mut cost = 0.0;
+        for (layer, phase) in stage.steps() {
+            let Some(candidate) = self.candidate(layer, phase) else { return f64::INFINITY };
+            cost += stage.exchange_ms(candidate, layer);
+            cost += self.stall_ms(stage, layer, phase, installed, candidate).unwrap_or(f64::INFINITY);
+            installed = Some(candidate);
+        }
+        cost
+    }
+
+    /// The candidate of an exchange.
+    pub fn candidate(&self, layer: usize, phase: LayerPhase) -> Option<usize> {
+        let at = LayerPhase::EXCHANGES.iter().position(|known| *known == phase)?;
+        Some(self.used.get(layer)?[at])
+    }
+
+    /// Stall before an exchange when other circuits are installed; `None` if the new ones cannot be known by then.
+    fn stall_ms(
+        &self,
+        stage: &StageModel,
+        layer: usize,
+        phase: LayerPhase,
+        installed: Option<usize>,
+        candidate: usize,
+    ) -> Option<f64> {
+        if phase == LayerPhase::A2a1 && self.always {
+            return Some(stage.delay_ms());
+        }
+        if installed == Some(candidate) || self.free {
+            return Some(0.0);
+        }
+        Some(stage.stall_ms(stage.window(phase, layer, candidate)?))
+    }
+}
+
+/// The schedule of a simple policy; the exact one is in [`super::optimum`].
+pub fn schedule(stage: &StageModel, policy: SwitchPolicy) -> SwitchSchedule {
+    let own = |layer: usize| stage.own.get(layer).copied().unwrap_or(0);
+    let layers = 0..stage.layers();
+    let plain = |used| SwitchSchedule { used, always: false, free: false };
+    match policy {
+        SwitchPolicy::Paper | SwitchPolicy::Window => SwitchSchedule {
+            used: layers.map(|layer| [own(layer); 4]).collect(),
+            always: true,
+            free: policy == SwitchPolicy::Paper,
+        },
+        SwitchPolicy::Reuse => plain(layers.map(|layer| reused(layer, own)).collect()),
+        SwitchPolicy::Copilot => plain(layers.map(|layer| predicted(stage, layer, own(layer))).collect()),
+        SwitchPolicy::Never => plain(layers.map(|_| [own(0); 4]).collect()),
+        SwitchPolicy::Best | SwitchPolicy::Exact => plain(
+            layers
+                .map(|layer| {
+                    // The installed circuits of the layer before, or a stall for those of this layer.
+                    let reuse = reused(layer, own);
+                    let change = if reuse[0] == reuse[1] { 0.0 } else { hidden_by_experts(stage) };
+                    let reusing = stage.exchange_ms(reuse[0], layer) + change;
+                    let stalling = stage.exchange_ms(own(layer), layer) + stage.delay_ms();
+                    if reusing <= stalling { reuse } else { [own(layer); 4] }
+                })
+                .collect(),
+        ),
+    }
+}
+
+fn reused(layer: usize, own: impl Fn(usize) -> usize) -> [usize; 4] {
+    let before = layer.checked_sub(1).map_or_else(|| own(0), &own);
+    [before, own(layer), own(layer), own(layer)]
+}
+
+/// Stall of a change while the experts compute.
+fn hidden_by_experts(stage: &StageModel) -> f64 {
+    (stage.delay_ms() - stage.times.expert_ms).max(0.0)
+}
+
+/// Predicted circuits for the dispatch; the layer's own from then on where that pays for the combine.
+fn predicted(stage: &StageModel, layer: usize, own: usize) -> [usize; 4] {
+    let predicted = stage.predicted.get(layer).copied().unwrap_or(own);
+    let staying = stage.exchange_ms(predicted, layer);
+    let refining = stage.exchange_ms(own, layer) + hidden_by_experts(stage);
+    let last = layer + 1 == stage.layers();
+    let combine = if predicted != own && refining < staying { own } else { predicted };
+    // The last layer goes back on what the combine left; others are switched back to anyway.
+    let back = if last { combine } else { own };
+    [predicted, combine, back, back]
+}

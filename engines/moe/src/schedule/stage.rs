@@ -1,0 +1,154 @@
+//! The layers of a stage with the circuits that can be set, and what exchanges take on them.
+
+use crate::model::demand::LayerDemand;
+use crate::model::rates::RegionRates;
+use crate::model::times::LayerTimes;
+use crate::plan::{CircuitAction, LayerPhase, RegionCircuit};
+use crate::scenario::MoeScenario;
+use crate::search::circuits::CircuitCounts;
+use crate::search::exchange::RoutingRule;
+use crate::search::mapping::{changed, mapped};
+use crate::search::routes::{Routed, Unreachable, routed};
+
+/// Circuits that can be set.
+#[derive(Clone, Debug)]
+pub struct CircuitCandidate {
+    /// Circuits by pair.
+    pub counts: CircuitCounts,
+    /// Circuits with their NICs, all of them set.
+    pub nics: Vec<RegionCircuit>,
+    /// The first layer whose demand has to be known for them; `None` if they are known beforehand.
+    pub after: Option<usize>,
+    /// Exchange of every layer on them.
+    pub exchanges: Vec<Routed>,
+}
+
+/// The layers of a stage.
+#[derive(Clone, Debug)]
+pub struct StageModel {
+    /// The input.
+    pub scenario: MoeScenario,
+    /// Rates of the region.
+    pub rates: RegionRates,
+    /// Times of computing.
+    pub times: LayerTimes,
+    /// Demand of every layer.
+    pub demands: Vec<LayerDemand>,
+    /// Use of packet switches.
+    pub rule: RoutingRule,
+    /// Circuits that can be set.
+    pub candidates: Vec<CircuitCandidate>,
+    /// The candidate made for each layer.
+    pub own: Vec<usize>,
+    /// The candidate predicted for each layer, if there are predictions.
+    pub predicted: Vec<usize>,
+}
+
+/// Delay of the switch, ms, and what hides it before an exchange.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HidingWindow {
+    /// The phase, if there is one.
+    pub phase: Option<LayerPhase>,
+    /// Its length.
+    pub length_ms: f64,
+}
+
+impl StageModel {
+    /// The stage of a scenario, without candidates.
+    pub fn of(scenario: &MoeScenario, rule: RoutingRule) -> Self {
+        let history = scenario.history(0);
+        let demands = (0..history.layers).map(|layer| LayerDemand::of(scenario, &history, layer)).collect();
+        Self {
+            rates: RegionRates::of(scenario),
+            times: LayerTimes::of(scenario),
+            scenario: scenario.clone(),
+            demands,
+            rule,
+            candidates: Vec::new(),
+            own: Vec::new(),
+            predicted: Vec::new(),
+        }
+    }
+
+    /// Layers.
+    pub fn layers(&self) -> usize {
+        self.demands.len()
+    }
+
+    /// Adds circuits that are known once the demand of layer `after` is, or beforehand. Circuits that are a candidate
+    /// already are not added again.
+    ///
+    /// # Errors
+    /// A pair of servers that some layer needs and that has no way.
+    pub fn add(&mut self, counts: CircuitCounts, after: Option<usize>) -> Result<usize, Unreachable> {
+        if let Some(at) = self.candidates.iter().position(|known| known.counts == counts) {
+            let known = &mut self.candidates[at];
+            known.after = known.after.zip(after).map(|(one, other)| one.min(other));
+            return Ok(at);
+        }
+        let region = &self.scenario.region;
+        let mut nics = match self.candidates.last() {
+            Some(before) => changed(region, &before.nics, &counts),
+            None => mapped(region, &counts),
+        };
+        nics.retain(|circuit| circuit.action != CircuitAction::Remove);
+        for circuit in &mut nics {
+            circuit.action = CircuitAction::Add;
+        }
+        nics.sort_unstable();
+        let exchanges = self
+            .demands
+            .iter()
+            .map(|demand| routed(region, &self.rates, demand, &nics, self.rule))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.candidates.push(CircuitCandidate { counts, nics, after, exchanges });
+        Ok(self.candidates.len() - 1)
+    }
+
+    /// Time of an exchange of a layer on a candidate, ms.
+    pub fn exchange_ms(&self, candidate: usize, layer: usize) -> f64 {
+        let of = self.candidates.get(candidate).and_then(|known| known.exchanges.get(layer));
+        of.map_or(f64::INFINITY, |routed| routed.all_to_all.all_to_all_ms)
+    }
+
+    /// What hides a change to a candidate before an exchange; `None` if its circuits cannot be known by then.
+    pub fn window(&self, phase: LayerPhase, layer: usize, candidate: usize) -> Option<HidingWindow> {
+        let after = self.candidates.get(candidate)?.after;
+        let hidden = |phase, length_ms| Some(HidingWindow { phase: Some(phase), length_ms });
+        let bare = Some(HidingWindow { phase: None, length_ms: 0.0 });
+        match phase {
+            LayerPhase::A2a1 => match after {
+                Some(known) if known > layer => None,
+                Some(known) if known == layer => bare,
+                _ => hidden(LayerPhase::AttentionFwd, self.times.attention_ms),
+            },
+            LayerPhase::A2a2 if after.is_some_and(|known| known > layer) => None,
+            LayerPhase::A2a2 => hidden(LayerPhase::ExpertFwd, self.times.expert_ms),
+            // The attention of the layer above.
+            LayerPhase::A2a3 if layer + 1 < self.layers() => {
+                hidden(LayerPhase::AttentionBwd, 2.0 * self.times.attention_ms)
+            }
+            LayerPhase::A2a4 => hidden(LayerPhase::ExpertBwd, 2.0 * self.times.expert_ms),
+            _ => bare,
+        }
+    }
+
+    /// Delay of the switch, ms.
+    pub fn delay_ms(&self) -> f64 {
+        self.scenario.cluster.reconfiguration_delay_ms
+    }
+
+    /// Stall for a change that has a window.
+    pub fn stall_ms(&self, window: HidingWindow) -> f64 {
+        (self.delay_ms() - window.length_ms).max(0.0)
+    }
+
+    /// Layer and exchange of every step of a micro-batch in the stage: forward through all layers, and back.
+    pub fn steps(&self) -> impl Iterator<Item = (usize, LayerPhase)> + '_ {
+        let pairs = |layer: usize, phases: [LayerPhase; 2]| phases.map(|phase| (layer, phase));
+        let [one, two, three, four] = LayerPhase::EXCHANGES;
+        let forward = (0..self.layers()).flat_map(move |layer| pairs(layer, [one, two]));
+        let backward = (0..self.layers()).rev().flat_map(move |layer| pairs(layer, [three, four]));
+        forward.chain(backward)
+    }
+}
