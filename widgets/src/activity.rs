@@ -27,13 +27,13 @@ pub struct Interval {
     pub length_s: f64,
 }
 
-/// What a row is.
+/// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityKind {
     /// A task; can be selected.
     #[default]
     Task,
-    /// What a link carries against its circuits.
+    /// Load of a link, against the limit that its circuits set.
     Capacity,
 }
 
@@ -78,7 +78,7 @@ pub enum ActivityScale {
     Proportional(usize),
 }
 
-/// What the grid keeps from frame to frame.
+/// State of the grid, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityState {
     /// Id of the selected task.
@@ -189,8 +189,8 @@ impl<'a> Activity<'a> {
         names_width(self.rows.iter().map(name).max().unwrap_or(0), width)
     }
 
-    /// How many intervals of equal width an area of `width` columns shows beside names of `longest` columns, of
-    /// `count` there are. For callers that show the rows that are active in these intervals.
+    /// Returns the number of intervals of equal width, of `count` there are, that an area of `width` columns shows
+    /// beside names of `longest` columns. For callers that show the rows that are active in these intervals.
     pub fn fitting(width: u16, longest: u16, count: usize) -> usize {
         let width = i32::from(width);
         let room = width - names_width(i32::from(longest), width);

@@ -2,7 +2,7 @@
 
 use crate::number::{self, Num};
 
-/// How values are spread over an axis.
+/// Spread of values over an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// Evenly.
@@ -62,7 +62,7 @@ impl Range {
         }
     }
 
-    /// Where `value` lies, 0 to 1 inside the range; `None` for a gap.
+    /// Returns the position of `value`, 0 to 1 inside the range; `None` for a gap.
     pub fn share(&self, value: f64) -> Option<f64> {
         if !drawable(value, self.scale) {
             return None;

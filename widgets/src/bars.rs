@@ -13,7 +13,7 @@ use crate::theme::{Theme, Tone};
 /// One row of a waterfall.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WaterfallRow {
-    /// What it is.
+    /// Its name.
     pub name: Label,
     /// Its number, formatted.
     pub value: Label,
@@ -135,7 +135,7 @@ impl Widget for &Waterfall<'_> {
 pub struct Bin {
     /// Its range.
     pub label: Label,
-    /// How much falls into it; not finite or negative counts as nothing.
+    /// Amount that falls into it; not finite or negative counts as nothing.
     pub amount: f64,
     /// Meaning of the bar.
     pub tone: Tone,

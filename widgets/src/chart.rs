@@ -28,7 +28,7 @@ pub struct Series {
     pub tone: Tone,
     /// Label in bold: the answer.
     pub bold: bool,
-    /// What it is drawn with in ASCII: `*` best, `m` mean, `L` lower, `U` upper bound.
+    /// Character that it is drawn with in ASCII: `*` best, `m` mean, `L` lower, `U` upper bound.
     pub letter: char,
     /// A value holds until the next point.
     pub step: bool,
@@ -76,14 +76,14 @@ impl Series {
 pub struct Baseline {
     /// Written at the right end.
     pub name: Label,
-    /// Where.
+    /// Value on the y axis.
     pub value: f64,
 }
 
 /// Something that happened: a hot start, an offer, a change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
-    /// When.
+    /// Position on the x axis.
     pub at: f64,
     /// Written at the top where there is room.
     pub name: Label,
@@ -92,7 +92,7 @@ pub struct Event {
 /// One axis.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Axis<'a> {
-    /// How values are spread.
+    /// Spread of values.
     pub scale: Scale,
     /// Unit or name (`ms`, `generation`).
     pub unit: &'a str,
@@ -217,7 +217,7 @@ impl<'a> Chart<'a> {
         self
     }
 
-    /// What happened on the way.
+    /// Sets the events on the way.
     #[must_use]
     pub const fn events(mut self, events: &'a [Event]) -> Self {
         self.events = events;

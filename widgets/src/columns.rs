@@ -1,4 +1,4 @@
-//! How values are spread, upright: one column per bin, ticks on the axis where the mean and the largest value are.
+//! Distribution of values, upright: one column per bin, ticks on the axis where the mean and the largest value are.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -12,7 +12,7 @@ use crate::theme::{Theme, Tone};
 /// Values of a distribution, counted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Spread {
-    /// How much falls into each bin, lowest first.
+    /// Amount that falls into each bin, lowest first.
     pub amounts: Vec<f64>,
     /// The value at the right end of the last bin; the first begins at zero.
     pub end: f64,
@@ -93,7 +93,7 @@ impl<'a> Columns<'a> {
         self
     }
 
-    /// How many cells one bin is wide in an area of this width.
+    /// Returns the width of one bin in an area of `width` columns.
     fn pitch(&self, width: i32) -> i32 {
         (width / (self.spread.amounts.len().max(1) as i32)).max(1)
     }

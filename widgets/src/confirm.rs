@@ -39,7 +39,7 @@ impl<'a> Confirm<'a> {
         Self { theme, question, meaning: "", answers, chosen: 0 }
     }
 
-    /// What the risky answer does.
+    /// Sets the text about the effect of the risky answer.
     #[must_use]
     pub const fn meaning(mut self, meaning: &'a str) -> Self {
         self.meaning = meaning;

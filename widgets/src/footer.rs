@@ -14,7 +14,7 @@ use crate::theme::{Theme, Tone};
 pub struct KeyHint {
     /// The key as it is shown.
     pub keys: Label,
-    /// What it does.
+    /// Its effect, in a word or two.
     pub label: Label,
     /// Possible now; if not it is grey.
     pub enabled: bool,

@@ -13,7 +13,7 @@ use crate::scroll;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// What a row of a form is.
+/// Kind of a row of a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormKind {
     /// A parameter.
@@ -30,7 +30,7 @@ pub enum FormKind {
 pub struct FormRow {
     /// Reported when it is hit, and kept as the selection.
     pub id: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: FormKind,
     /// Name as in files.
     pub name: Label,
@@ -42,7 +42,7 @@ pub struct FormRow {
     pub changed: bool,
     /// The value the shown plan was made with.
     pub was: Label,
-    /// What is wrong with the value: `!` and the reason below the form.
+    /// Problem with the value: `!` and the reason below the form.
     pub problem: Label,
 }
 
@@ -77,7 +77,7 @@ impl FormRow {
         self
     }
 
-    /// What is wrong.
+    /// Sets the problem with the value.
     #[must_use]
     pub fn problem(mut self, problem: impl Into<Label>) -> Self {
         self.problem = problem.into();
@@ -94,7 +94,7 @@ pub struct Edit<'a> {
     pub cursor: usize,
 }
 
-/// What a form keeps from frame to frame.
+/// State of a form, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormState {
     /// Id of the selected field.
@@ -141,7 +141,7 @@ pub struct Form<'a> {
     edit: Option<Edit<'a>>,
 }
 
-/// Where things go in a row.
+/// Columns of the parts of a row.
 #[derive(Clone, Copy)]
 struct FormPlaces {
     name: i32,

@@ -3,7 +3,7 @@
 //! A widget never writes a literal box character: it asks the set of its theme. The ASCII set holds no byte above
 //! 0x7E, and text that comes from files is mapped by [`ascii_of`] when that set is in use.
 
-/// Which set of characters is drawn.
+/// Set of characters to draw with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GlyphSet {
     /// Curves in Braille dots, everything else in lines and blocks.
@@ -176,7 +176,7 @@ impl GlyphSet {
     }
 }
 
-/// What the ASCII set writes in place of `c`; `?` where there is no close sign.
+/// Returns the text that the ASCII set writes in place of `c`; `?` where there is no close sign.
 pub const fn ascii_of(c: char) -> &'static str {
     match c {
         '\u{a0}' | '\u{2009}' | '\u{202f}' => " ",

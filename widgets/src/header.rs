@@ -31,7 +31,7 @@ impl Segment {
         Self { label: label.into(), value: value.into(), ..Self::default() }
     }
 
-    /// When it goes; see [`Segment::priority`].
+    /// Sets the priority; see [`Segment::priority`].
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;
@@ -60,7 +60,7 @@ impl Segment {
     }
 }
 
-/// How much of the header is shown.
+/// Parts of the header that are shown.
 #[derive(Clone, Copy)]
 struct Room {
     gap: i32,

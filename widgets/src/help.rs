@@ -17,7 +17,7 @@ pub enum HelpLine {
     Key {
         /// The key as it is shown.
         keys: Label,
-        /// What it does, starting with a verb.
+        /// Its effect, starting with a verb.
         sentence: Label,
     },
     /// Words, over the whole column.
@@ -26,7 +26,7 @@ pub enum HelpLine {
     Gap,
 }
 
-/// What help keeps from frame to frame.
+/// State of the help, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpState {
     /// First row shown; corrected by the draw.

@@ -1,4 +1,4 @@
-//! Where the mouse hits: every widget that can be clicked pushes rectangles while it draws.
+//! Targets of the mouse: every widget that can be clicked pushes rectangles while it draws.
 
 use ratatui_core::layout::{Position, Rect};
 
@@ -7,9 +7,9 @@ use ratatui_core::layout::{Position, Rect};
 pub struct Hit {
     /// Cells that belong to it.
     pub rect: Rect,
-    /// Which item: the id of the row, key, tab or task as the caller gave it.
+    /// The item: the id of the row, key, tab or task as the caller gave it.
     pub id: u32,
-    /// Which part of it: the column of a grid, else 0.
+    /// Part of the item: the column of a grid, else 0.
     pub part: u32,
 }
 

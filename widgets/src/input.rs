@@ -53,7 +53,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// What is wrong with the text, in the second row.
+    /// Sets the problem with the text, for the second row.
     #[must_use]
     pub const fn problem(mut self, problem: &'a str) -> Self {
         self.problem = problem;

@@ -19,13 +19,13 @@ use crate::theme::{Theme, Tone};
 pub struct ListItem {
     /// Reported when it is hit, and kept as the selection.
     pub id: u32,
-    /// What it is called.
+    /// Its name.
     pub text: Label,
     /// One sentence about it, in grey.
     pub detail: Label,
     /// Its key or another short text, at the right end.
     pub right: Label,
-    /// Which graphemes of `text` the search matched, ascending.
+    /// Positions of the graphemes of `text` that the search matched, ascending.
     pub matches: Vec<u32>,
     /// Possible now; if not it is grey.
     pub enabled: bool,
@@ -73,7 +73,7 @@ impl ListItem {
     }
 }
 
-/// What a list keeps from frame to frame.
+/// State of a list, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListState {
     /// Id of the selected item; the item keeps the selection when rows move.

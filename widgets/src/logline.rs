@@ -9,7 +9,7 @@ use crate::pen::{Label, Pen, Piece, pieces_width};
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// How serious a line is.
+/// Severity of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Severity {
     /// Something happened.
@@ -45,11 +45,11 @@ impl Severity {
 pub struct LogEntry {
     /// Seconds since the session or run began; NaN if it has no time.
     pub time_s: f64,
-    /// How serious.
+    /// Its severity.
     pub severity: Severity,
-    /// Who says it: a method, or the workbench.
+    /// Its source: a method, or the workbench.
     pub source: Label,
-    /// What happened.
+    /// Sentence about the event.
     pub message: Label,
 }
 

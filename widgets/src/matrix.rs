@@ -48,7 +48,7 @@ pub struct RowSum {
     pub limit: u32,
 }
 
-/// What a matrix keeps from frame to frame.
+/// State of a matrix, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MatrixState {
     /// Selected row and column.
@@ -106,7 +106,7 @@ pub struct Matrix<'a> {
     editing: bool,
 }
 
-/// How the columns are laid out.
+/// Layout of the columns.
 #[derive(Clone, Copy)]
 struct MatrixPlaces {
     names: i32,
@@ -117,7 +117,7 @@ struct MatrixPlaces {
     sum: Sum,
 }
 
-/// How much of the sums there is room for.
+/// Form of the sums, by the room there is for them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Sum {
     None,

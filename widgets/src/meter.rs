@@ -10,11 +10,11 @@ use crate::theme::{Theme, Tone};
 /// One part of a bar.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Part {
-    /// How long it is, in units of the scale; what is not finite or negative has no length.
+    /// Its length, in units of the scale; what is not finite or negative has no length.
     pub amount: f64,
     /// Its meaning.
     pub tone: Tone,
-    /// What it is drawn with in ASCII.
+    /// Character that it is drawn with in ASCII.
     pub letter: char,
 }
 

@@ -111,7 +111,7 @@ impl From<Num> for Cow<'static, str> {
     }
 }
 
-/// What is written for a value that is not known.
+/// Text in place of a value that is not known.
 pub const UNKNOWN: &str = "-";
 
 fn unknown() -> Num {

@@ -15,7 +15,7 @@ use crate::pen::{Pen, Piece, pieces_width};
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// What a pane has to show.
+/// State of a pane's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PaneState<'a> {
     /// The caller draws the body.
@@ -23,9 +23,9 @@ pub enum PaneState<'a> {
     Ready,
     /// Nothing yet: what would be here, and what to do (`no plan yet`, `press r`).
     Empty {
-        /// What is missing.
+        /// Sentence about the missing thing.
         what: &'a str,
-        /// What to do.
+        /// Sentence about the remedy.
         remedy: &'a str,
     },
     /// The first data is on its way; what it is: follows the words "waiting for".
@@ -34,9 +34,9 @@ pub enum PaneState<'a> {
     Stale(&'a str),
     /// Could not be made: what happened, and what to do.
     Failed {
-        /// What happened.
+        /// Sentence about the failure.
         what: &'a str,
-        /// What to do.
+        /// Sentence about the remedy.
         remedy: &'a str,
     },
 }
@@ -80,7 +80,7 @@ impl<'a> Pane<'a> {
         self
     }
 
-    /// What is shown, after the name. Goes first when space is short.
+    /// Sets the subject of the body, after the name. Goes first when space is short.
     #[must_use]
     pub const fn context(mut self, context: &'a [Piece]) -> Self {
         self.context = context;
@@ -108,7 +108,7 @@ impl<'a> Pane<'a> {
         self
     }
 
-    /// Where the body goes: below the title, one column in from both sides of the rule.
+    /// Returns the area of the body: below the title, one column in from both sides of the rule.
     pub const fn inner(area: Rect) -> Rect {
         let top = if area.height < 1 { area.height } else { 1 };
         let left = if area.width < 2 { 0 } else { 1 };

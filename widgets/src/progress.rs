@@ -98,7 +98,7 @@ pub struct MethodRow {
     pub state: RunWord,
     /// Its time.
     pub elapsed: Label,
-    /// What it does now; a row of its own where there is room.
+    /// Note on its present work; a row of its own where there is room.
     pub note: Vec<Piece>,
 }
 
@@ -208,7 +208,7 @@ impl<'a> SolveStrip<'a> {
         }
     }
 
-    /// What is written over both ends of the bar and between them.
+    /// Sets the texts over both ends of the bar and between them.
     #[must_use]
     pub const fn ends(mut self, ideal: &'a [Piece], bound: &'a [Piece], best: &'a [Piece]) -> Self {
         self.ideal = ideal;

@@ -15,7 +15,7 @@ use crate::theme::{Theme, Tone};
 pub struct RankedRow {
     /// Reported when it is hit.
     pub id: u32,
-    /// What it is.
+    /// Its name.
     pub name: Label,
     /// Its value.
     pub value: f64,
@@ -72,7 +72,7 @@ impl<'a> Ranked<'a> {
         self
     }
 
-    /// Where the bars begin and how wide they are.
+    /// Returns the first column of the bars, their width, and the columns of the words behind them.
     fn places(&self, width: i32) -> (i32, i32, i32) {
         let glyphs = self.theme.glyphs;
         let widest = |of: fn(&RankedRow) -> &Label| {

@@ -1,6 +1,6 @@
 //! A large sparse matrix of signs: what every row keeps, adds and removes, said again in words at the end of the row.
 //!
-//! What stays is a dim dot, so that changes stand out. Cells come row by row; only those in sight are looked at.
+//! Numbers that stay are dim dots, so that changes stand out. Cells come row by row; only those in sight are looked at.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -13,7 +13,7 @@ use crate::scroll;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// What a cell says.
+/// Content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sign {
     /// Nothing is here.
@@ -50,7 +50,7 @@ pub enum SignFlag {
 pub struct SignCell {
     /// Its column.
     pub column: u32,
-    /// What it says.
+    /// Its content.
     pub sign: Sign,
     /// State in the edit layer.
     pub flag: SignFlag,
@@ -59,7 +59,7 @@ pub struct SignCell {
 /// Cells row by row, each row sorted by column. What is not there is [`Sign::None`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignRows {
-    /// Where the rows begin; one more than there are rows.
+    /// Index of the first cell of each row; one more than there are rows.
     starts: Vec<u32>,
     cells: Vec<SignCell>,
     /// Digits of the largest number that is written.
@@ -121,7 +121,7 @@ impl SignRows {
     }
 }
 
-/// What the matrix keeps from frame to frame.
+/// State of the matrix, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignsState {
     /// Selected row and column.
@@ -171,7 +171,7 @@ pub struct Signs<'a> {
     tight: bool,
 }
 
-/// Where things stand.
+/// Layout of the columns.
 #[derive(Clone, Copy)]
 struct SignPlaces {
     /// Columns in front of the cells.
@@ -203,7 +203,7 @@ impl<'a> Signs<'a> {
         self
     }
 
-    /// What each row says in words, behind its cells.
+    /// Sets the words behind the cells of each row.
     #[must_use]
     pub const fn words(mut self, words: &'a [Vec<Piece>]) -> Self {
         self.words = words;

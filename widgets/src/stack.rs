@@ -19,9 +19,9 @@ use crate::theme::{Theme, Tone};
 pub struct StackLayer {
     /// Written into its largest area.
     pub name: Label,
-    /// Which of the four area colours.
+    /// Number of its area colour, of four.
     pub shade: u8,
-    /// What fills it without colour.
+    /// Character that fills it without colour.
     pub letter: char,
     /// One amount per interval; NaN, infinite and negative count as nothing.
     pub amounts: Vec<f64>,
@@ -30,7 +30,7 @@ pub struct StackLayer {
 /// A moment marked by a vertical line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StackMark {
-    /// When, seconds.
+    /// The moment, seconds.
     pub at_s: f64,
     /// Written above the line, flush with it.
     pub name: Label,
@@ -68,7 +68,7 @@ pub struct Stack<'a> {
     selected: Option<usize>,
 }
 
-/// How amounts become rows.
+/// Scale from amounts to rows.
 #[derive(Clone, Copy)]
 struct Rows {
     /// Rows of the plot, without the one above the limit.
@@ -76,7 +76,7 @@ struct Rows {
     per_unit: f64,
 }
 
-/// What one cell shows: the layer in its lower part, the one above, and the eighths of the lower part.
+/// Content of one cell: the layer in its lower part, the one above, and the eighths of the lower part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Split {
     lower: Option<usize>,
@@ -191,7 +191,7 @@ impl<'a> Stack<'a> {
         (after > 0 && after < self.times_s.len()).then(|| after - 1)
     }
 
-    /// What the cell `up` rows above the ground shows in an interval.
+    /// Returns the content of the cell `up` rows above the ground in an interval.
     fn split(&self, interval: usize, up: i32, rows: Rows) -> Split {
         let (low, high) = (f64::from(up), f64::from(up + 1));
         let none = Split { lower: None, upper: None, eighths: 0 };

@@ -35,7 +35,7 @@ pub struct Column {
     pub priority: u8,
     /// Takes what is left over, with `width` as its minimum.
     pub grow: bool,
-    /// How its cells are cut. Numbers are not: a number that does not fit shows as an ellipsis.
+    /// Cut of its cells. Numbers are not cut: a number that does not fit shows as an ellipsis.
     pub cut: Cut,
     /// Blank columns in front of it, except in front of the first.
     pub gap: u16,
@@ -60,7 +60,7 @@ impl Column {
         Self { align: Align::Right, cut: Cut::Whole, ..Self::left(title, width) }
     }
 
-    /// When it goes; see [`Column::priority`].
+    /// Sets the priority; see [`Column::priority`].
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;
@@ -81,7 +81,7 @@ impl Column {
         self
     }
 
-    /// How its cells are cut.
+    /// Sets the cut of its cells.
     #[must_use]
     pub const fn cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
@@ -89,7 +89,7 @@ impl Column {
     }
 }
 
-/// What a row is.
+/// Kind of a row of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RowKind {
     /// Can be selected.
@@ -108,7 +108,7 @@ pub enum RowKind {
 pub struct TableRow {
     /// Reported when it is hit, and kept as the selection.
     pub id: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: RowKind,
     /// A letter in front: `B` baseline, `m` marked.
     pub mark: Label,
@@ -145,7 +145,7 @@ impl TableRow {
     }
 }
 
-/// What a table keeps from frame to frame.
+/// State of a table, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableState {
     /// Id of the selected row; the row keeps the selection when rows move.
@@ -198,7 +198,7 @@ pub struct Table<'a> {
 /// Most columns a table may have; further ones are not drawn.
 const MAX_COLUMNS: usize = 24;
 
-/// Where each column goes. `None` is left out.
+/// First column and width of each column on the screen; `None` is left out.
 type ColumnPlaces = [Option<(i32, i32)>; MAX_COLUMNS];
 
 impl<'a> Table<'a> {

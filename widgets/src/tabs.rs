@@ -36,7 +36,7 @@ impl Tab {
     }
 }
 
-/// How a tab is written.
+/// Form of a tab.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TabForm {
     Full,

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::glyphs::{GlyphSet, Glyphs, ascii_of};
 
-/// Where text loses characters when it does not fit.
+/// Place in which text loses characters when it does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
     /// Keep the beginning.
@@ -37,7 +37,7 @@ fn is_hostile(c: char) -> bool {
         || ('\u{e0000}'..='\u{e007f}').contains(&c)
 }
 
-/// What is drawn for one grapheme.
+/// Returns a grapheme as it is drawn.
 pub fn clean<'t>(grapheme: &'t str, glyphs: &'static Glyphs) -> Clean<'t> {
     let bytes = grapheme.as_bytes();
     if let [b' '..=b'~'] = bytes {
@@ -67,8 +67,8 @@ pub fn width(text: &str, glyphs: &'static Glyphs) -> u16 {
     u16::try_from(total).unwrap_or(u16::MAX)
 }
 
-/// How a text is divided when it is cut to a width: the columns kept at the beginning, whether an ellipsis follows,
-/// and the columns kept at the end.
+/// Division of a text that is cut to a width: the columns kept at the beginning, whether an ellipsis follows, and the
+/// columns kept at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
     /// Columns at the beginning.

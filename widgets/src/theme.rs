@@ -13,7 +13,7 @@ mod palettes;
 use colour::to_depth;
 use palettes::Colours;
 
-/// Which family of colours is used.
+/// Family of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Palette {
     /// Eight hues that stay apart with all common forms of colour blindness.
@@ -42,7 +42,7 @@ impl Palette {
     }
 }
 
-/// How many colours the terminal shows.
+/// Number of colours that the terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ColorDepth {
     /// None, as `NO_COLOR` asks for.
@@ -78,7 +78,7 @@ pub enum Background {
     Light,
 }
 
-/// What a piece of text or an area means.
+/// Meaning of a piece of text or an area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     /// Ordinary text in the terminal's own foreground.

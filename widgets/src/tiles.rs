@@ -11,7 +11,7 @@ use crate::scroll;
 use crate::text::{self, Cut};
 use crate::theme::{Theme, Tone};
 
-/// What is special about a tile.
+/// Special state of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TileFlag {
     /// Nothing.
@@ -32,11 +32,11 @@ pub struct Tile {
     pub text: Label,
     /// Its ground, mostly a step of heat.
     pub tone: Tone,
-    /// What is special about it.
+    /// Its special state.
     pub flag: TileFlag,
 }
 
-/// What tiles keep from frame to frame.
+/// State of tiles, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TilesState {
     /// Selected row and column.
@@ -45,7 +45,7 @@ pub struct TilesState {
     pub row_offset: usize,
     /// Rows shown.
     pub rows_shown: usize,
-    /// What can be hit: id is the row, part the column.
+    /// Tiles that can be hit: id is the row, part the column.
     pub hits: Hits,
 }
 
@@ -78,7 +78,7 @@ pub struct Tiles<'a> {
 /// Columns between two groups: with room, and without.
 const GAPS: [i32; 2] = [2, 1];
 
-/// Where tiles stand.
+/// Layout of the tiles.
 #[derive(Clone, Copy)]
 struct TilePlaces {
     left: i32,

@@ -45,11 +45,11 @@ pub struct Lane {
     pub rows: u16,
     /// A faint line through it.
     pub rail: bool,
-    /// How many items each fold of the axis hides; 0 is not written.
+    /// Number of items that each fold of the axis hides; 0 is not written.
     pub folded: Vec<u32>,
 }
 
-/// How an item is drawn.
+/// Shape of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ItemShape {
     /// `▸` and its name.
@@ -76,7 +76,7 @@ pub struct TimelineItem {
     pub end_s: f64,
     /// Its name.
     pub name: Label,
-    /// How it is drawn.
+    /// Its shape.
     pub shape: ItemShape,
     /// On the critical path: bold and `*`.
     pub critical: bool,
@@ -93,7 +93,7 @@ pub struct Edge {
     pub label: Label,
 }
 
-/// What the timeline keeps from frame to frame.
+/// State of the timeline, kept from frame to frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimelineState {
     /// Id of the selected item.
@@ -113,7 +113,8 @@ pub struct TimelineState {
 }
 
 impl TimelineState {
-    /// Where a row is drawn; `None` if it is scrolled away above. What lies below may be past the end.
+    /// Returns the line that a row is drawn in; `None` if it is scrolled away above. A row that lies
+    /// below may be past the end.
     fn y_of(&self, row: i32) -> Option<i32> {
         if row < self.pinned {
             return Some(row);

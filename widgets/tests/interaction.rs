@@ -1,4 +1,4 @@
-//! What can be hit, how selections move, and what each state of a pane says.
+//! Tests of hits, of selections that move, and of the words of each state of a pane.
 #![allow(clippy::unwrap_used, reason = "a failed test may stop")]
 
 use lightbay_widgets::*;

@@ -8,7 +8,7 @@ use ratatui_core::style::Style;
 use crate::glyphs::GlyphSet;
 use crate::pen::Pen;
 
-/// What a curve is drawn with.
+/// Style and character that a curve is drawn with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ink {
     pub style: Style,

@@ -7,7 +7,7 @@ use super::{Area, Background, Palette};
 /// All colours of one theme.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Colours {
-    /// What the terminal is assumed to show behind and as plain text; used for mixing only.
+    /// Background that the terminal is assumed to show; used for mixing only, as is `plain`.
     pub ground: Color,
     pub plain: Color,
     pub text: Color,

@@ -100,7 +100,7 @@ impl Timeline<'_> {
         drawn
     }
 
-    /// Where the name of a bar stands: inside, behind or, without room there, so that it ends with the bar.
+    /// Returns the column of a bar's name: inside, behind or, without room there, so that it ends with the bar.
     fn bar_name_at(&self, item: &TimelineItem, (from, to): (i32, i32), width: i32) -> i32 {
         let size = self.bar_name_width(item);
         if size <= to - from {

@@ -1,4 +1,4 @@
-//! How the widgets look, at several sizes, with each set of characters, with colour and without.
+//! Tests of the look of the widgets, at several sizes, with each set of characters, with colour and without.
 #![allow(clippy::unwrap_used, reason = "a failed test may stop")]
 
 use std::fmt::Write as _;
