@@ -20,7 +20,7 @@ const TEMPORARY: (&str, &str) = (".lightbay-", ".tmp");
 /// Permissions of a file that is not ours alone, before the umask.
 const PUBLIC_MODE: u32 = 0o666;
 
-/// What to do about a file that is there already.
+/// Treatment of a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
     /// Keep it and fail, also if it appears while we write.

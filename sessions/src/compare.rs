@@ -22,7 +22,7 @@ pub const TOLERANCE: f64 = 1e-9;
 /// A plan to be compared.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedPlan<'a> {
-    /// What to call it: a file name, `plan 7`.
+    /// Name of the plan: a file name, `plan 7`.
     pub label: &'a str,
     /// Everything but scenario and result.
     pub header: &'a Header,
@@ -32,7 +32,7 @@ pub struct ComparedPlan<'a> {
     pub other_question: Option<&'a str>,
 }
 
-/// Where a setting belongs.
+/// Owner of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -40,7 +40,7 @@ pub enum Scope {
     Scenario,
     /// A parameter of the method.
     Parameter,
-    /// How the plan came to be: method, status, seed, threads.
+    /// The origin of the plan: method, status, seed, threads.
     Plan,
 }
 
@@ -58,7 +58,7 @@ impl Scope {
 /// A setting in which the plans differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Setting {
-    /// Where it belongs.
+    /// Its owner.
     pub scope: Scope,
     /// Its name.
     pub name: String,
@@ -66,7 +66,7 @@ pub struct Setting {
     pub values: Vec<Option<ParamValue>>,
 }
 
-/// How a figure stands to that of the reference.
+/// Verdict on a figure against that of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -99,7 +99,7 @@ pub struct MetricChange {
     pub difference: f64,
     /// The difference in per cent of the reference's magnitude; `None` if that is 0.
     pub percent: Option<f64>,
-    /// Which is better.
+    /// Verdict on the figure.
     pub verdict: Verdict,
 }
 
@@ -108,9 +108,9 @@ pub struct MetricChange {
 pub struct Figure {
     /// Name with unit.
     pub name: String,
-    /// What it says: only outcomes are judged.
+    /// Its role: only outcomes are judged.
     pub role: Role,
-    /// Which way is better, for an outcome of which that is known.
+    /// Direction in which it gets better, for an outcome of which that is known.
     pub sense: Option<Sense>,
     /// Its value in each plan; `None` if the plan does not have it.
     pub values: Vec<Option<f64>>,
@@ -125,7 +125,7 @@ pub struct NotRanked {
     pub label: String,
     /// Its method.
     pub method: String,
-    /// What its method does instead, as a clause: `it orders phases and touches no circuit`.
+    /// Work of its method, as a clause: `it orders phases and touches no circuit`.
     pub because: String,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with saved work, by what the person can do about it.
+//! Errors of saved work, by what the person can do about them.
 
 use crate::private::not_regular_of;
 use lightbay_core::json::WriteError;
@@ -6,7 +6,7 @@ use lightbay_core::problem::{Problem, printable};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why saved work could not be read or written. Every message names the path and what to do.
+/// Reason that saved work could not be read or written. Every message names the path and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
@@ -25,17 +25,17 @@ pub enum SessionError {
     /// Something that is neither a file nor a folder stands there.
     #[error("'{}' is {what}; give the name of a regular file", show(.path))]
     NotAFile {
-        /// What was named.
+        /// Path that was named.
         path: PathBuf,
-        /// What it is.
+        /// Description of the thing there, such as `no folder`.
         what: &'static str,
     },
     /// Something in a session that is no file of its own.
     #[error("'{}' is {what}, which is not followed in a session; put a regular file in its place", show(.path))]
     NotRegular {
-        /// What was found.
+        /// Path of the thing.
         path: PathBuf,
-        /// What it is.
+        /// Description of the thing, such as `a symbolic link`.
         what: &'static str,
     },
     /// The folder to write into is missing.
@@ -49,7 +49,7 @@ pub enum SessionError {
     NotWritable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// No room is left.
@@ -57,7 +57,7 @@ pub enum SessionError {
     NoSpace {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// Anything else the system refused.
@@ -65,9 +65,9 @@ pub enum SessionError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was tried, as a verb.
+        /// Action that was tried, as a verb.
         doing: &'static str,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// A file is there but its content is not what it should be.
@@ -75,7 +75,7 @@ pub enum SessionError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it and what to do.
+        /// Problem of the content, with its remedy.
         problem: Problem,
     },
     /// Content that cannot be written.
@@ -83,13 +83,13 @@ pub enum SessionError {
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Reason that it cannot be written.
         source: WriteError,
     },
     /// There is no session of that name.
     #[error("there is no session '{}'; {remedy}", printable(.name))]
     NoSession {
-        /// What was asked for.
+        /// Name that was asked for.
         name: String,
         /// The nearest name, or what else to do.
         remedy: String,
@@ -99,7 +99,7 @@ pub enum SessionError {
     InUse {
         /// The session.
         name: String,
-        /// Who holds it.
+        /// Process that holds it.
         holder: String,
     },
     /// Another process adds to the file.
@@ -117,7 +117,7 @@ pub enum SessionError {
     /// No folder for saved work is known.
     #[error("no place for {what} is known: neither {variables} is set; set one of them to a folder")]
     NoPlace {
-        /// What was to be placed.
+        /// Content to be placed.
         what: &'static str,
         /// The variables that were looked at.
         variables: &'static str,
@@ -137,7 +137,7 @@ pub enum SessionError {
     /// Too few plans were to be compared.
     #[error("{count} plan was given; give at least two plans to compare")]
     TooFew {
-        /// How many there were.
+        /// Number of plans given.
         count: usize,
     },
 }

@@ -46,7 +46,7 @@ pub struct Lock {
     _file: Option<File>,
 }
 
-/// What became of a request for the lock.
+/// Answer to a request for the lock.
 #[derive(Debug)]
 pub enum Locked {
     /// We have it.

@@ -83,7 +83,7 @@ impl<R: BufRead> LogReader<R> {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if the log cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<LogLine>> {
         self.buffer.clear();
         let read = (&mut self.input).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.buffer)? as u64;

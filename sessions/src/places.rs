@@ -1,4 +1,4 @@
-//! Where saved work, logs and the configuration live: the XDG folders, on every system alike.
+//! Places of saved work, logs and the configuration: the XDG folders, on every system alike.
 //!
 //! Reads no environment itself; the caller passes a lookup, so that tests stay apart from the machine.
 

@@ -23,12 +23,12 @@ fn not_regular(what: NotRegular) -> io::Error {
     io::Error::other(what)
 }
 
-/// What an error says of a thing that is no regular file.
+/// Returns the description that an error carries of a thing that is no regular file; `None` for any other error.
 pub(crate) fn not_regular_of(error: &io::Error) -> Option<&'static str> {
     Some(error.get_ref()?.downcast_ref::<NotRegular>()?.0)
 }
 
-/// How a file of a session is opened; [`open_with`] does it.
+/// Returns the options for opening a file of a session; [`open_with`] opens it.
 pub(crate) fn options() -> OpenOptions {
     let mut options = File::options();
     options.mode(FILE_MODE);

@@ -14,7 +14,7 @@ use std::path::Path;
 #[cfg(test)]
 mod tests;
 
-/// How much of a log to keep in memory.
+/// Limits on the part of a log that is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayLimits {
     /// Most progress records (points of curves); beyond it every curve is thinned evenly over its length. Bounds
@@ -35,14 +35,14 @@ impl Default for ReplayLimits {
     }
 }
 
-/// What became of one run.
+/// History of one run.
 #[derive(Clone, Debug)]
 pub struct RunHistory {
-    /// Which.
+    /// Its number.
     pub run: RunId,
     /// Its method.
     pub method: String,
-    /// How it began.
+    /// Its first event, with seed and threads.
     pub started: Option<Started>,
     /// Objective of its last checked plan.
     pub value: Option<f64>,
@@ -54,7 +54,7 @@ pub struct RunHistory {
     pub elapsed_s: f64,
     /// Plans it reported.
     pub plans: u64,
-    /// How it ended; `None` if the program was killed before.
+    /// Its last event; `None` if the program was killed before.
     pub done: Option<Done>,
 }
 
@@ -67,7 +67,7 @@ pub struct Replay {
     pub runs: BTreeMap<RunId, RunHistory>,
     /// Lines that could not be read, the first [`Replay::MAX_PROBLEMS`] of them.
     pub problems: Vec<Problem>,
-    /// How many lines could not be read.
+    /// Number of lines that could not be read.
     pub broken: u64,
     /// `true` if the log ends in the middle of a record, as after a kill.
     pub cut_off: bool,
@@ -79,7 +79,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// How many broken lines are kept with their problem.
+    /// Most broken lines that are kept with their problem.
     pub const MAX_PROBLEMS: usize = 20;
 
     /// Reads a log file; one that is not there is an empty log.
@@ -96,7 +96,7 @@ impl Replay {
     /// Reads a log from any stream.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system if the stream cannot be read.
     pub fn collect<R: BufRead>(mut reader: LogReader<R>, limits: ReplayLimits) -> std::io::Result<Self> {
         let mut replay = Self::default();
         let mut kept = Thinner::new(limits.progress);
@@ -180,7 +180,7 @@ impl Replay {
         }
     }
 
-    /// Which run called which plan what, in the order of the log: (run, its number, the session's number).
+    /// Returns the plans in the order of the log: (run, its number for the plan, the session's number for it).
     pub fn plans(&self) -> impl Iterator<Item = (RunId, u64, PlanId)> + '_ {
         self.plans.iter().copied()
     }

@@ -1,4 +1,4 @@
-//! What to reopen: the list of recent sessions, newest first.
+//! Sessions to reopen: the list of recent sessions, newest first.
 //!
 //! The list is a convenience: if it is lost or damaged, the sessions themselves say which was saved last.
 
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The schema name that this version writes and reads.
 pub const SCHEMA: &str = "lightbay.recent/1";
 
-/// How many sessions the list keeps.
+/// Most sessions that the list keeps.
 pub const MOST: usize = 50;
 
 /// A session that was used lately, as the start screen shows it.
@@ -29,7 +29,7 @@ pub struct RecentEntry {
     pub kind: String,
     /// Display name of its scenario.
     pub scenario: String,
-    /// When it was used last, RFC 3339.
+    /// Time of its last use, RFC 3339.
     pub at: String,
     /// Its newest or best plan.
     #[serde(default)]
@@ -47,12 +47,12 @@ pub struct RecentPlan {
     pub objective: Objective,
     /// Figures for comparison.
     pub metrics: BTreeMap<String, f64>,
-    /// How good it is known to be.
+    /// Its status, such as optimal or feasible.
     pub status: Status,
 }
 
 impl RecentPlan {
-    /// What the list keeps of a plan.
+    /// Returns the part of a plan that the list keeps.
     pub fn of(plan: PlanId, header: &Header) -> Self {
         Self {
             plan,

@@ -46,13 +46,13 @@ pub struct SessionSummary {
     pub name: String,
     /// `session.toml`, as far as it could be read.
     pub file: SessionFile,
-    /// How many plans are on disk.
+    /// Number of plans on disk.
     pub plans: usize,
     /// Size of everything on disk.
     pub bytes: u64,
-    /// Who has it open for writing.
+    /// Process that has it open for writing.
     pub open_in: Option<String>,
-    /// What is wrong with it.
+    /// Problem with it, in words.
     pub problem: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Store {
         Self::at(folder.join(SESSIONS_FOLDER))
     }
 
-    /// Where the sessions are.
+    /// Returns the folder that the sessions are in.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -209,7 +209,8 @@ impl<T> Thinner<T> {
         }
     }
 
-    /// What is kept with its position among all that came, in that order, and how many points were left out.
+    /// Returns the items that are kept, each with its position among all that came, in that order, and the number of
+    /// points left out.
     pub(crate) fn finish(self) -> (Vec<(u64, T)>, u64) {
         let mut all: Vec<(u64, T)> = self.kept.into_iter().map(|kept| (kept.order, kept.item)).collect();
         all.extend(self.curves.into_iter().filter_map(|state| state.newest));

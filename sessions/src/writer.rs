@@ -33,10 +33,10 @@ mod tests;
 
 pub use home::{NewSession, Place};
 
-/// How long ending waits for a disk that does not answer.
+/// Longest time that ending waits for a disk that does not answer.
 const CLOSE_WITHIN: Duration = Duration::from_secs(10);
 
-/// How saving goes.
+/// State of saving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SaveState {
     /// Everything handed over is on disk, or will be within a second.
@@ -44,7 +44,7 @@ pub enum SaveState {
     Saving,
     /// The disk refuses; everything is kept and tried again every second.
     Failing {
-        /// What to show: `the session cannot be saved: …`.
+        /// Message to show: `the session cannot be saved: …`.
         message: String,
         /// Since when, by the session's clock.
         since: Duration,
@@ -53,7 +53,7 @@ pub enum SaveState {
     Closed,
 }
 
-/// How saving goes, with counts.
+/// State of saving, with counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SaveStatus {
     /// State of saving.
@@ -72,27 +72,27 @@ pub struct SaveStatus {
     pub unwritable: u64,
     /// `true` if something is not on disk yet.
     pub behind: bool,
-    /// Where the session is.
+    /// Place of the session.
     pub place: Place,
-    /// Why the list of recent sessions was not brought up to date, if it was not.
+    /// Reason that the list of recent sessions was not brought up to date; `None` if it was.
     pub list_problem: Option<String>,
 }
 
-/// How a writer ended.
+/// Outcome of a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Everything is where it was to be.
     Saved(Place),
     /// Everything that could not be saved there was saved elsewhere.
     Rescued {
-        /// Why not where it was to be.
+        /// Reason that it is not where it was to be.
         why: String,
-        /// Where it is.
+        /// Place where it is.
         place: Place,
     },
     /// Something could not be written and is lost.
     Lost {
-        /// Why.
+        /// Reason of the loss.
         why: String,
     },
 }
@@ -124,7 +124,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where runs report to have their events saved. Cheap to clone; taking an event takes microseconds.
+/// Sink for the events of runs, which are saved. Cheap to clone; taking an event takes microseconds.
 #[derive(Clone, Debug)]
 pub struct SessionSink {
     shared: Arc<Shared>,
@@ -214,7 +214,7 @@ impl SessionWriter {
         Ok(Self { shared, thread: Some(thread), remarks: Vec::new() })
     }
 
-    /// Where runs report to.
+    /// Returns a sink for the events of runs.
     pub fn sink(&self) -> SessionSink {
         SessionSink { shared: Arc::clone(&self.shared) }
     }
@@ -224,12 +224,12 @@ impl SessionWriter {
         &self.shared.book
     }
 
-    /// What was repaired when the writer started, one sentence each.
+    /// Returns the repairs that were made when the writer started, one sentence each.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// How saving goes.
+    /// Returns the state of saving.
     pub fn status(&self) -> SaveStatus {
         let mut status = lock(&self.shared.status).0.clone();
         let inbox = lock(&self.shared.inbox);
@@ -278,8 +278,8 @@ impl SessionWriter {
     /// Writes everything that waits, without the usual pauses, and waits for it.
     ///
     /// # Errors
-    /// What to show, if the disk refuses or does not answer `within` that time; everything is then kept and
-    /// tried again.
+    /// Returns a message if the disk refuses or does not answer `within` that time; everything is then kept and tried
+    /// again.
     pub fn flush(&self, within: Duration) -> Result<(), String> {
         let asked = {
             let mut inbox = lock(&self.shared.inbox);
@@ -306,7 +306,7 @@ impl SessionWriter {
     /// where it is.
     ///
     /// # Errors
-    /// What to show; the session then stays where it was.
+    /// Returns a message if it cannot; the session then stays where it was.
     pub fn move_to(&self, store: Store, within: Duration) -> Result<Place, String> {
         self.ask_to_move(store, true, within)
     }
@@ -322,7 +322,7 @@ impl SessionWriter {
     /// [`Session`] is gone too.
     ///
     /// # Errors
-    /// What to show, if something could not be written and is lost.
+    /// Returns a message if something could not be written and is lost.
     pub fn close(self) -> Result<(), String> {
         match self.save_or_rescue(Vec::new) {
             Ending::Lost { why } => Err(why),

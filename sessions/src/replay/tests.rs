@@ -1,4 +1,4 @@
-//! What comes back from a log.
+//! Tests of reading a log back.
 
 use super::*;
 use crate::toy;

@@ -184,7 +184,7 @@ fn newest_first(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 /// file that was cut off or damaged is found here.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// Returns the problem of the file.
 pub fn read_header(path: &Path) -> Result<Header, Problem> {
     #[derive(Deserialize)]
     struct Envelope {

@@ -24,7 +24,7 @@ pub enum Access {
     Write(Arc<Lock>),
     /// No: it is open for writing elsewhere, or its folder refuses writing. With a note for the screen.
     ReadOnly {
-        /// Who holds it or what refuses, in one sentence.
+        /// Sentence about the process that holds it, or the folder that refuses.
         note: String,
     },
 }
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// What was found damaged when it was opened, one sentence each.
+    /// Returns remarks on damage that was found when it was opened, one sentence each.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }

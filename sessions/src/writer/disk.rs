@@ -1,4 +1,4 @@
-//! Where a session writer's bytes go. A trait, so that tests can fill the disk.
+//! Disk of a session writer. A trait, so that tests can fill it.
 
 use super::home::Place;
 use crate::atomic::private_write;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) trait Disk: Debug + Send {
     /// Makes sure that there is a folder to write to, before everything else.
     fn settle(&mut self) -> Result<(), SessionError>;
-    /// Where it is.
+    /// Returns the place of the session.
     fn place(&self) -> Place;
     /// Goes on in another place, with everything that was written so far if it is to come along.
     fn move_to(&mut self, store: &Store, along: bool) -> Result<(), SessionError>;

@@ -18,12 +18,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a session is kept.
+/// Place of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Its folder; `None` as long as none could be made.
     pub folder: Option<PathBuf>,
-    /// How often a folder was made again because somebody had removed it: plans written before are gone.
+    /// Number of times that a folder was made again because somebody had removed it: plans written before are gone.
     pub made_again: u64,
 }
 
@@ -48,9 +48,9 @@ impl Place {
 /// A session that is to be made.
 #[derive(Clone, Debug)]
 pub struct NewSession {
-    /// Where.
+    /// Store that it goes into.
     pub store: Store,
-    /// What its name is made from.
+    /// Text that its name is made from.
     pub name: String,
     /// Kind of its scenario.
     pub kind: String,

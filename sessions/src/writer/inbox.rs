@@ -1,4 +1,4 @@
-//! What waits to be written: events in order, and the newest of everything else.
+//! Inbox of a session writer: events in order, and the newest of everything else.
 //!
 //! Events wait without their plans; of plans only the newest of each run waits, so that a full disk costs
 //! little memory however long it lasts.
@@ -57,7 +57,7 @@ pub(super) struct Removal {
     pub(super) store: Store,
     /// `true` if what was written so far comes along.
     pub(super) along: bool,
-    /// Where it is now, or why it could not go there.
+    /// Channel for the answer: the new place, or the reason that it could not go there.
     pub(super) reply: Sender<Result<Place, String>>,
 }
 

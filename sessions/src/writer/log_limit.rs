@@ -1,4 +1,4 @@
-//! How much of a long run is written, so that its log does not grow for ever.
+//! Limit on the log of a long run, so that it does not grow for ever.
 //!
 //! A curve is written whole up to [`WHOLE`] points. From then on time is cut into windows that grow with the run,
 //! and of each window the lowest, the highest and the newest point are written: whenever a run has lasted twice as
@@ -32,7 +32,7 @@ struct Window {
     low: Option<(f64, Waiting)>,
     high: Option<(f64, Waiting)>,
     newest: Option<Waiting>,
-    /// How many points that were.
+    /// Number of points since the last one that was written.
     held: u64,
 }
 

@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// How long anything waits at most, how often a run's plans are written, and how long until a failed write
-/// is tried again.
+/// Longest time that anything waits, time between two writes of a run's plans, and time until a failed write is tried
+/// again.
 pub(super) const BEAT: Duration = Duration::from_secs(1);
 
-/// Why nothing can be saved at the moment.
+/// Reason that nothing can be saved at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trouble {
     pub(super) message: String,
@@ -50,7 +50,7 @@ pub(super) struct Batch {
     closing: bool,
 }
 
-/// What of a batch is on disk.
+/// Part of a batch that is on disk.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     stamps: Vec<u64>,
@@ -86,7 +86,7 @@ pub(super) struct PendingWrites<D> {
     pub(super) lines_written: u64,
     pub(super) plans_written: u64,
     pub(super) unwritable: u64,
-    /// Why the list of recent sessions was not brought up to date.
+    /// Reason that the list of recent sessions was not brought up to date; `None` if it was.
     pub(super) list_problem: Option<String>,
 }
 
@@ -121,12 +121,12 @@ impl<D: Disk> PendingWrites<D> {
         Self { trouble: Some(trouble), ..Self::new(disk, book) }
     }
 
-    /// Where everything is written to.
+    /// Returns the place that everything is written to.
     pub(super) fn place(&self) -> Place {
         self.disk.place()
     }
 
-    /// When to work next; `None` if nothing waits.
+    /// Returns the time of the next work, by the session's clock; `None` if nothing waits.
     pub(super) fn deadline(&self, inbox: &Inbox, now: Duration) -> Option<Duration> {
         let asked = inbox.closing || inbox.discarded || inbox.removal.is_some();
         if asked || inbox.flushes > self.flushed {

@@ -1,4 +1,4 @@
-//! When things are written, and that nothing is lost when the disk refuses.
+//! Tests of the times at which things are written, and that nothing is lost when the disk refuses.
 
 use super::inbox::{MOST_LINES, MOST_PROGRESS, MOST_UNCHECKED};
 use super::pending::{BEAT, PendingWrites};
