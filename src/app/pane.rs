@@ -56,7 +56,9 @@ pub struct PaneInfo {
     pub sweeps: Option<&'static PaneSweeps>,
     /// Its place among the panes, by the number that usually stands there: 2 is the large one.
     pub home: u8,
-    /// The section of the kind's report that it shows; `None` for a pane that is drawn in its own way.
+    /// Name of the section of the kind's report that it shows; empty for a pane that is drawn in its own way.
+    pub shows: &'static str,
+    /// That section; `None` for a pane that is drawn in its own way.
     pub section: Option<&'static SectionInfo>,
     /// Rows it wishes for where it is at home in the large place of the grid; 0 for the usual share.
     pub rows: u16,
@@ -75,9 +77,17 @@ impl PaneInfo {
             steps: "",
             sweeps: None,
             home: number,
+            shows: "",
             section: None,
             rows: 0,
         }
+    }
+
+    /// The same pane, showing a section of the kind's report by its name.
+    #[must_use]
+    pub const fn of_section(mut self, section: &'static str) -> Self {
+        self.shows = section;
+        self
     }
 
     /// Its place in the focus order.

@@ -39,6 +39,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
 
+    /// Print what one item of that section is made of, such as the changes of batch 2 of section batches
+    #[arg(long, value_name = "NUMBER", requires = "section")]
+    item: Option<u32>,
+
     /// Print one JSON object: {"schema", "what", "kind", "name", "scenario_sha256", "plan", "violations", "claimed",
     /// "bound_trust", "verified_bound"} and an object named after the kind with its sections; with `--section` that
     /// section alone
@@ -76,7 +80,7 @@ pub fn run(arguments: &Arguments, console: &mut Console) -> Result<Exit, Failure
     }
     let failed = match (&arguments.section, arguments.json) {
         (Some(name), json) => {
-            let section = sections.one(name)?;
+            let section = sections.one(name, arguments.item)?;
             if json {
                 console.write_json(&json::section(&section))?;
             } else {

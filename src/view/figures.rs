@@ -7,6 +7,7 @@ use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::kind::{ObjectiveInfo, Sense};
 use lightbay_core::metric::{Figures, InHeader, MetricInfo, Relation};
+pub use lightbay_core::quantity::open_percent;
 use lightbay_core::report::Unit;
 use lightbay_engines::metrics;
 use lightbay_sessions::compare::{MetricChange, Verdict};
@@ -220,16 +221,6 @@ pub fn yardstick(declared: &[MetricInfo], metrics: &Metrics) -> Option<(f64, &'s
 pub fn ideal_objective(declared: &[MetricInfo], metrics: &Metrics) -> Option<f64> {
     let info = declared.iter().find(|info| info.relation == Some(Relation::IdealObjective))?;
     metrics.get(info.name).copied()
-}
-
-/// A gap in per cent. One that is not closed never reads as zero: that is said only of what is proven.
-pub fn open_percent(share: f64, decimals: usize) -> String {
-    let least = 0.5 * 10f64.powi(-(decimals as i32)) / 100.0;
-    if share > lightbay_core::plan::OPTIMAL_GAP && share < least {
-        format!("<{}", number::fixed(least * 200.0, decimals))
-    } else {
-        number::percent(share, decimals).into()
-    }
 }
 
 /// A percentage with sign: two decimals below one, else one.

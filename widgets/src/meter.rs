@@ -43,12 +43,13 @@ pub struct Meter<'a> {
     parts: &'a [Part],
     full: f64,
     track: bool,
+    limit: Option<f64>,
 }
 
 impl<'a> Meter<'a> {
     /// Parts in order, and the value at the right end.
     pub const fn new(theme: &'a Theme, parts: &'a [Part], full: f64) -> Self {
-        Self { theme, parts, full, track: false }
+        Self { theme, parts, full, track: false, limit: None }
     }
 
     /// Shows where the scale ends.
@@ -56,6 +57,20 @@ impl<'a> Meter<'a> {
     pub const fn track(mut self, track: bool) -> Self {
         self.track = track;
         self
+    }
+
+    /// Draws a line through the bar at a value, such as a bound.
+    #[must_use]
+    pub const fn limit(mut self, limit: Option<f64>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// The column of that line in a bar of some width.
+    pub fn limit_at(&self, width: u16) -> Option<u16> {
+        let share = self.limit? / self.full;
+        let is_on_scale = share.is_finite() && (0.0..=1.0).contains(&share) && width > 0;
+        is_on_scale.then(|| ((share * f64::from(width)).floor() as u16).min(width.saturating_sub(1)))
     }
 }
 
@@ -106,6 +121,17 @@ impl Widget for &Meter<'_> {
             end = to;
             last = Some(style);
         }
+        if let Some(at) = self.limit_at(width as u16).map(i32::from) {
+            // Inside the bar the line keeps the bar as its ground.
+            let inside = end >= (at + 1) * per_cell && self.theme.shades();
+            let ground = last.and_then(|style| style.fg).filter(|_| inside);
+            let style = self.theme.style(Tone::Answer);
+            let style = match ground {
+                Some(ground) => style.bg(ground).fg(ratatui_core::style::Color::Black),
+                None => style,
+            };
+            pen.glyph(at, 0, glyphs.vertical_dotted, style);
+        }
     }
 }
 
@@ -133,6 +159,21 @@ mod tests {
         assert_eq!(bar(99.0), "██████████");
         assert_eq!(bar(f64::NAN), "");
         assert_eq!(bar(-1.0), "");
+    }
+
+    #[test]
+    fn the_line_of_a_limit_goes_through_long_and_short_bars() {
+        let theme = Theme::mono(GlyphSet::Ascii);
+        let bar = |amount: f64| {
+            let area = Rect::new(0, 0, 10, 1);
+            let mut buf = Buffer::empty(area);
+            let parts = [Part::new(amount, Tone::Text, '#')];
+            Meter::new(&theme, &parts, 20.0).limit(Some(8.0)).render(area, &mut buf);
+            text_of(&buf)
+        };
+        assert_eq!(bar(20.0), "####:#####");
+        assert_eq!(bar(4.0), "##  :");
+        assert_eq!(Meter::new(&theme, &[], 20.0).limit(Some(30.0)).limit_at(10), None);
     }
 
     #[test]

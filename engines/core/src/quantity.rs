@@ -48,6 +48,18 @@ pub fn percent(share: f64) -> String {
     format!("{text} %")
 }
 
+/// A gap in per cent, without the sign. One that is not closed never reads as zero: that is said only of what is proven.
+pub fn open_percent(share: f64, decimals: usize) -> String {
+    let least = 0.5 * 10f64.powi(-(decimals as i32)) / 100.0;
+    if share > crate::plan::OPTIMAL_GAP && share < least {
+        format!("<{:.decimals$}", least * 200.0)
+    } else if share.is_finite() {
+        format!("{:.decimals$}", share * 100.0)
+    } else {
+        "-".to_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

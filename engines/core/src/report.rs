@@ -9,12 +9,14 @@
 //! | [`phrase`] | sentences in parts with their meaning |
 //! | [`section`] | a section and the forms it can have |
 //! | [`table`] | rows with the same columns |
+//! | [`session`] | plans and runs beside the one that is explained |
 //! | [`json`] | sections as JSON |
 //! | [`text`] | values and tables as plain text |
 
 pub mod json;
 pub mod phrase;
 pub mod section;
+pub mod session;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -23,9 +25,10 @@ pub mod value;
 
 pub use phrase::{Phrase, Words};
 pub use section::{
-    Block, Body, Curve, Curves, Fact, Facts, Lane, Matrix, Point, Section, SectionInfo, SectionOf, Span,
-    Spans,
+    About, Block, Body, Curve, Curves, Fact, Facts, Lane, Line, Mark, Matrix, Point, Section, SectionInfo,
+    SectionOf, Span, Spans,
 };
+pub use session::{PlanBeside, RunBeside, Surroundings};
 pub use table::{Column, LoadAxis, LoadSpan, Row, RowOrder, Table};
 pub use value::{Cell, Tone, Unit, Value};
 
@@ -84,6 +87,29 @@ pub trait Report {
     /// [`Unavailable::Absent`] for a name that the kind does not declare, a section that the subject does not have, or one
     /// that takes longer than there is time.
     fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable>;
+
+    /// Works out what one item of a section is made of, such as the changes of a batch. Sections declare that their items
+    /// have such blocks by [`SectionInfo::item`].
+    ///
+    /// # Errors
+    /// [`Unavailable::Absent`] for an item that the section does not have.
+    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+        Err(Unavailable::absent(format!("section '{name}' has no item {item}"), "leave the item out"))
+    }
+
+    /// Works a section out among other plans and beside a run; the same as [`Self::section`] unless the section declares
+    /// by [`SectionInfo::in_session`] that it says more there.
+    ///
+    /// # Errors
+    /// As for [`Self::section`].
+    fn in_session(
+        &self,
+        name: &str,
+        _beside: &Surroundings,
+        deadline: Deadline,
+    ) -> Result<Section, Unavailable> {
+        self.section(name, deadline)
+    }
 
     /// Tells that a section takes longer than about a second for this subject: an overview leaves it out unless
     /// everything is asked for.

@@ -161,7 +161,7 @@ fn all(subject: Subject<'_>, report: &dyn Report) -> Result<Vec<(&'static str, S
     let mut found = Vec::new();
     for info in sections(subject.kind()).iter().filter(|info| is_plan || info.of == SectionOf::Scenario) {
         match report.section(info.name, Deadline::NEVER) {
-            Ok(section) => found.push((info.name, section)),
+            Ok(section) => found.push((info.name, section.written())),
             Err(Unavailable::Absent { .. }) => {}
             Err(Unavailable::Failed(why)) => {
                 let what = format!("section {} cannot be worked out: {why}", info.name);
@@ -184,7 +184,7 @@ fn csv(subject: Subject<'_>, table: &str) -> Result<Vec<Artifact>, Problems> {
             Unavailable::Absent { because, remedy } => Problem::new(TABLE, because, remedy),
             Unavailable::Failed(why) => Problem::new(TABLE, why, "run `lightbay check` on the plan"),
         })?;
-        vec![(name, section)]
+        vec![(name, section.written())]
     };
     let mut files = Vec::new();
     for (name, section) in &found {

@@ -298,6 +298,7 @@ fn waits(spans: &[(u32, f64, f64)]) -> Section {
             cells,
             symmetric: false,
             shaded: true,
+            ..Default::default()
         },
     )
 }
@@ -326,6 +327,7 @@ fn progress(spans: &[(u32, f64, f64)]) -> Section {
         axis_is_log: false,
         values_are_log: false,
         curves: vec![curve],
+        ..Default::default()
     };
     Section::empty("Progress").block("curve", "Curve", curves).block("points", "Points", points)
 }

@@ -9,6 +9,7 @@ use crate::app::runs::covered;
 use crate::app::state::{App, StartItem};
 use lightbay_core::event::{RunId, Severity};
 use lightbay_core::problem::suggestion;
+use std::sync::Arc;
 
 /// Columns by which the side bar can be made wider or narrower than usual.
 const SIDE_RANGE: i16 = 30;
@@ -140,7 +141,15 @@ impl App {
         let (steps, through) = drawn.unwrap_or_default();
         let Some(last) = steps.checked_sub(1) else { return };
         if let Some((chooser, item)) = through {
-            let next = (i64::from(item) + i64::from(by)).clamp(0, i64::from(last)) as ItemId;
+            let next = if chooser == pane {
+                // Its own items, however they are numbered.
+                let items = self.drawn_pane(pane).map(|drawn| Arc::clone(&drawn.items)).unwrap_or_default();
+                let here = items.iter().position(|known| known.id == item).unwrap_or(0) as i64;
+                let next = (here + i64::from(by)).clamp(0, i64::from(last));
+                items.get(next as usize).map_or(item, |item| item.id)
+            } else {
+                (i64::from(item) + i64::from(by)).clamp(0, i64::from(last)) as ItemId
+            };
             self.pane_mut(chooser).selected = Some(next);
             self.note_choice(chooser);
             self.touch();

@@ -86,11 +86,11 @@ impl<'a> Sections<'a> {
         (Value::Object(object), failed)
     }
 
-    /// One section by name.
+    /// One section by name, or what one of its items is made of.
     ///
     /// # Errors
     /// A name that the kind does not have, or a section that the subject does not have.
-    pub fn one(&self, name: &str) -> Result<Section, Failure> {
+    pub fn one(&self, name: &str, item: Option<u32>) -> Result<Section, Failure> {
         let Some(info) = self.infos.iter().find(|info| info.name == name) else {
             let names: Vec<&str> = self.infos.iter().map(|info| info.name).collect();
             let what = format!("'{name}' is not a section of kind {}", self.kind);
@@ -100,7 +100,18 @@ impl<'a> Sections<'a> {
             let what = format!("'{name}' is a section of plans, and this is a scenario");
             return Err(Failure::input("--section", what, "solve it and show the plan"));
         }
-        self.report.section(name, Deadline::NEVER).map_err(|error| match error {
+        let section = match item {
+            Some(_) if info.item.is_empty() => {
+                let what = format!("the rows of section '{name}' say all there is");
+                return Err(Failure::input("--item", what, "leave it out"));
+            }
+            Some(item) => self.report.detail(name, item, Deadline::NEVER),
+            None => self.report.section(name, Deadline::NEVER),
+        };
+        section.map_err(|error| match error {
+            Unavailable::Absent { because, remedy } if item.is_some() => {
+                Failure::input("--item", because, remedy)
+            }
             Unavailable::Absent { because, remedy } => {
                 Failure::input("--section", format!("'{name}' is not there: {because}"), remedy)
             }
@@ -121,12 +132,15 @@ pub fn whole(section: &Section) -> String {
 }
 
 fn write(out: &mut String, section: &Section, extent: Extent) {
+    let section = &section.clone().written();
     for (index, block) in section.blocks.iter().enumerate() {
         let grid = grid(&block.body, extent);
         // Writing to a String cannot fail.
         let _ = writeln!(out, "\n{}", heading(section, block, &grid));
         if index == 0 {
-            for remark in &section.remarks {
+            let sentence = section.sentence.to_string();
+            for remark in Some(&sentence).filter(|said| !said.is_empty()).into_iter().chain(&section.remarks)
+            {
                 let _ = writeln!(out, "  {}", printable(remark));
             }
         }

@@ -54,6 +54,11 @@ impl<K: Clone + PartialEq + Send + Sync + 'static, T: Send + Sync + 'static> Des
         Some(made)
     }
 
+    /// The result that was made or used last.
+    pub fn newest(&self) -> Option<Arc<T>> {
+        self.made.last().and_then(|(_, made)| made.as_ref().ok().cloned())
+    }
+
     /// Takes in what a helper thread made; gives back what is of another desk.
     ///
     /// # Errors

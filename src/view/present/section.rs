@@ -2,6 +2,8 @@
 //!
 //! | room | what |
 //! |---|---|
+//! | [`beside`] | plans and runs of the session, for sections among them |
+//! | [`content`] | lists and picture of a section in one of its forms |
 //! | [`list`] | facts and tables, one below the other in one scrolled list |
 //! | [`matrix`] | cells by row and column |
 //! | [`curves`] | values over one axis |
@@ -9,6 +11,8 @@
 //! | [`pane`] | one section as a pane, worked out on a helper thread |
 //! | [`panes`] | the sections of a kind as panes |
 
+mod beside;
+mod content;
 mod curves;
 mod list;
 mod matrix;
@@ -18,12 +22,13 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
-use super::rows::{from, line};
+use super::rows::{self, ends, from, line};
 use super::{PaneInput, Title, below, body, frame, plain};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::ItemId;
-use lightbay_core::report::{Block, Body, Phrase, Section, Tone as Meaning};
+pub use content::SectionContent;
+use lightbay_core::report::{Body, Phrase, Section, Tone as Meaning, text};
 use lightbay_widgets::{Hits, PaneState as Shown, Piece, Tone};
 use list::ListBlock;
 use ratatui::buffer::Buffer;
@@ -33,8 +38,12 @@ use std::sync::Arc;
 /// From this height on the sentence about the selected item has a row of its own.
 const SENTENCE: u16 = 7;
 
-/// A picture has at least this many rows beside lists; without them it stands alone.
-const PICTURE: u16 = 8;
+/// Least columns of what an item is made of, beside its section, and the gap between.
+const DETAIL: u16 = 36;
+const GAP: u16 = 2;
+
+/// From this height on what an item is made of stands below its section, where it does not fit beside it.
+const BELOW: u16 = 9;
 
 /// A section with its lists, ready to be drawn: made on a helper thread, because a list may have thousands of rows.
 #[derive(Debug)]
@@ -56,172 +65,170 @@ impl Prepared {
 /// A section on the screen: what is drawn of it, filled when the section or its form changes.
 #[derive(Debug, Default)]
 pub struct SectionView {
-    of: Option<(Arc<Prepared>, u8)>,
-    list: list::List,
-    picture: Option<Picture>,
-    items: Arc<[Item]>,
+    content: SectionContent,
+    /// What the chosen item is made of.
+    detail: SectionContent,
 }
 
-/// The picture of a section.
-#[derive(Debug)]
-enum Picture {
-    Matrix(matrix::MatrixView),
-    Curves(curves::CurvesView),
-    Spans(spans::SpansView),
-}
-
-/// The part of an area that a picture takes, and the rest.
-struct Split {
-    picture: Rect,
-    list: Rect,
+/// Parts of a pane: the section, and what its chosen item is made of.
+struct Division {
+    section: Rect,
+    detail: Rect,
 }
 
 impl SectionView {
-    /// Draws a section below its title. `before` stands in front of the words behind the title.
+    /// The item that is chosen: by a person, else the usual one, else the first where items have blocks of their own.
+    pub fn chosen(&mut self, input: &PaneInput<'_>, prepared: &Arc<Prepared>) -> Option<ItemId> {
+        self.content.fill(prepared, input.info.modes, input.mode());
+        let is_here = |id: &ItemId| self.content.has(*id);
+        let usual = || prepared.section.usual.filter(is_here);
+        let has_details = input.info.section.is_some_and(|info| !info.item.is_empty());
+        // Rows without an item of the kind, such as sums, are made of nothing.
+        let is_of_kind = |item: &&Item| item.id < item_id(0, 0);
+        let first =
+            || self.content.items().iter().find(is_of_kind).map(|item| item.id).filter(|_| has_details);
+        input.state.selected.filter(is_here).or_else(usual).or_else(first)
+    }
+
+    /// Draws a section below its title. `before` stands in front of the words behind the title, `detail` is what the
+    /// chosen item is made of, as far as it is known.
+    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         prepared: &Arc<Prepared>,
+        detail: Option<&Arc<Prepared>>,
         before: Vec<Piece>,
         area: Rect,
         buf: &mut Buffer,
         (drawn, out): (&mut PaneDrawn, &mut Drawn),
     ) {
-        self.fill(input, prepared);
+        let chosen = self.chosen(input, prepared);
         let section = &prepared.section;
         let mut context = before;
         if area.width >= 60 {
             context.extend(pieces(&section.context));
         }
         let title = Title { context, value: pieces(&section.answer) };
-        if self.is_empty() {
+        if self.content.is_empty() {
             let what = section.remarks.first().map_or("nothing to show", String::as_str);
             return frame(input, &title, Shown::Empty { what, remedy: "" }, area, buf);
         }
         frame(input, &title, Shown::Ready, area, buf);
-        let sentence_row = u16::from(area.height >= SENTENCE && !self.items.is_empty());
+        let sentence_row = u16::from(area.height >= SENTENCE && !self.content.items().is_empty());
         let inner = body(area, sentence_row);
         if inner.is_empty() {
             return;
         }
-        let split = self.split(inner);
-        self.draw_picture(input, split.picture, buf, out);
-        if !split.list.is_empty() {
-            (drawn.offset, drawn.page) = self.list.draw(input, split.list, buf, out);
+        let has_details = input.info.section.is_some_and(|info| !info.item.is_empty());
+        if let Some(detail) = detail {
+            self.detail.fill(detail, &[], "");
         }
-        drawn.items = Arc::clone(&self.items);
-        let selected = input.state.selected.filter(|id| self.items.iter().any(|item| item.id == *id));
-        let sentence = self.sentence(section, selected);
+        let place =
+            if has_details { self.divide(inner) } else { Division { section: inner, detail: Rect::ZERO } };
+        let marked = chosen.filter(|_| input.focused || has_details || section.usual.is_some());
+        if let Some((offset, page)) = self.content.draw(input, marked, place.section, buf, out) {
+            (drawn.offset, drawn.page) = (offset, page);
+        }
+        if let Some(detail) = detail.filter(|_| !place.detail.is_empty()) {
+            self.draw_detail(input, &detail.section, place.detail, buf);
+        }
+        drawn.items = Arc::clone(self.content.items());
+        drawn.chosen = chosen.filter(|_| input.state.selected != chosen);
+        if let Some(item) = chosen.filter(|_| has_details) {
+            drawn.steps = drawn.items.len() as u32;
+            drawn.steps_through = Some((input.pane, item));
+        }
+        let sentence = self.sentence(section, chosen);
         if sentence_row > 0 {
             line(&input.app.look.theme, &sentence, below(inner), buf);
         }
         drawn.sentence = plain(&sentence);
         if input.focused {
-            drawn.details = self.details(section, selected);
+            drawn.details = self.details(section, chosen, detail);
         }
     }
 
-    /// Prepares the rows of a section that was not shown before.
-    fn fill(&mut self, input: &PaneInput<'_>, prepared: &Arc<Prepared>) {
-        let form = input.state.mode;
-        if self.of.as_ref().is_some_and(|(of, shown)| Arc::ptr_eq(of, prepared) && *shown == form) {
-            return;
+    /// Room for what the chosen item is made of: beside the section, else below it, else none.
+    fn divide(&self, inner: Rect) -> Division {
+        let wish = self.content.wish();
+        let beside_it = self.detail.wish().clamp(DETAIL, (inner.width / 2).max(DETAIL));
+        if wish.saturating_add(GAP + beside_it) <= inner.width {
+            let (section, detail) = rows::beside(inner, wish, GAP);
+            return Division { section, detail };
         }
-        self.of = Some((Arc::clone(prepared), form));
-        let section = &prepared.section;
-        let name = input.mode();
-        let is_shown = |block: &&Block| name.is_empty() || block.name == name;
-        let blocks: Vec<(usize, &Block)> =
-            section.blocks.iter().enumerate().filter(|(_, block)| is_shown(block)).collect();
-        self.picture = blocks.iter().find_map(|(at, block)| match &block.body {
-            Body::Matrix(matrix) => Some(Picture::Matrix(matrix::MatrixView::new(*at, matrix))),
-            Body::Curves(curves) => Some(Picture::Curves(curves::CurvesView::new(curves))),
-            Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
-            Body::Facts(_) | Body::Table(_) => None,
-        });
-        let lists = blocks.iter().filter_map(|(at, _)| prepared.lists.get(*at)?.clone());
-        self.list = list::List::new(lists);
-        let mut items = self.list.items();
-        let first = items.len() as u32;
-        match &self.picture {
-            Some(Picture::Matrix(matrix)) => items.extend(matrix.items(first)),
-            Some(Picture::Spans(spans)) => items.extend(spans.items(first)),
-            Some(Picture::Curves(_)) | None => {}
+        if inner.height < BELOW {
+            return Division { section: inner, detail: Rect::ZERO };
         }
-        self.items = items.into();
+        let height = self.content.rows().min((inner.height / 2).max(5));
+        Division { section: Rect { height, ..inner }, detail: from(inner, height + 1) }
     }
 
-    fn is_empty(&self) -> bool {
-        let has_picture = match &self.picture {
-            Some(Picture::Curves(curves)) => !curves.is_empty(),
-            Some(Picture::Matrix(_) | Picture::Spans(_)) => true,
-            None => false,
-        };
-        !has_picture && self.list.is_empty()
-    }
-
-    /// Room of the picture above the list; where there is too little for both the picture has it all, for its rows can
-    /// be reached by the form of the pane or in a larger pane.
-    fn split(&self, inner: Rect) -> Split {
-        let Some(picture) = &self.picture else { return Split { picture: Rect::ZERO, list: inner } };
-        let rows = self.list.rows() as u16;
-        if self.list.is_empty() || inner.height < PICTURE + 4 {
-            return Split { picture: inner, list: Rect::ZERO };
+    fn draw_detail(&mut self, input: &PaneInput<'_>, section: &Section, area: Rect, buf: &mut Buffer) {
+        let mut heading = vec![Piece::answer(section.title.clone())];
+        if !section.context.is_empty() {
+            heading.push(Piece::muted("  "));
+            heading.extend(pieces(&section.context));
         }
-        let wanted = match picture {
-            Picture::Matrix(matrix) => matrix.rows(),
-            Picture::Spans(spans) => spans.rows(),
-            Picture::Curves(_) => u16::MAX,
-        };
-        let most = inner.height.saturating_sub(rows.min(inner.height / 2) + 1);
-        let height = wanted.min(most).max(PICTURE.min(wanted));
-        Split { picture: Rect { height, ..inner }, list: from(inner, height + 1) }
-    }
-
-    fn draw_picture(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
-        if area.is_empty() {
-            return;
-        }
-        match &mut self.picture {
-            Some(Picture::Matrix(matrix)) => matrix.draw(input, area, buf, out),
-            Some(Picture::Curves(curves)) => curves.draw(input, area, buf),
-            Some(Picture::Spans(spans)) => spans.draw(input, area, buf, out),
-            None => {}
+        let theme = &input.app.look.theme;
+        ends(theme, &heading, &pieces(&section.answer), Rect { height: 1, ..area }, buf);
+        let rest = from(area, 1);
+        if !rest.is_empty() {
+            self.detail.draw_still(input, rest, buf);
         }
     }
 
-    /// The sentence on an item; on the first one of the list until one is chosen.
-    fn sentence(&self, section: &Section, selected: Option<ItemId>) -> Vec<Piece> {
-        let of = |id| self.list.sentence(section, id).or_else(|| self.of_picture(id));
-        let phrase = selected.or_else(|| self.list.first()).and_then(of);
+    /// The sentence on an item; on the first one until one is chosen.
+    fn sentence(&self, section: &Section, chosen: Option<ItemId>) -> Vec<Piece> {
+        if chosen.is_none() && !section.sentence.is_empty() {
+            return pieces(&section.sentence);
+        }
+        let first = || self.content.list().first();
+        let phrase = chosen.or_else(first).and_then(|id| self.content.sentence(section, id));
         phrase.map_or_else(Vec::new, |phrase| pieces(&phrase))
     }
 
-    fn of_picture(&self, id: ItemId) -> Option<Phrase> {
-        match &self.picture {
-            Some(Picture::Matrix(matrix)) => matrix.sentence(id),
-            Some(Picture::Spans(spans)) => spans.sentence(id),
-            _ => None,
-        }
-    }
-
-    /// Remarks of the section, the selected item with all its figures, then a sentence on every item.
-    fn details(&self, section: &Section, selected: Option<ItemId>) -> Vec<String> {
+    /// Remarks of the section, the chosen item with all its figures and what it is made of, then a sentence on every item.
+    fn details(
+        &self,
+        section: &Section,
+        chosen: Option<ItemId>,
+        detail: Option<&Arc<Prepared>>,
+    ) -> Vec<String> {
         let mut lines = section.remarks.clone();
-        if let Some(id) = selected.or_else(|| self.list.first()) {
-            let own = self.list.details(section, id);
-            if !own.is_empty() && !lines.is_empty() {
+        let mut add = |more: Vec<String>| {
+            if !more.is_empty() && !lines.is_empty() {
                 lines.push(String::new());
             }
-            lines.extend(own);
+            lines.extend(more);
+        };
+        if let Some(id) = chosen.or_else(|| self.content.list().first()) {
+            add(self.content.details(section, id));
         }
-        let all = self.list.sentences(section);
-        if !all.is_empty() {
-            lines.push(String::new());
-            lines.extend(all);
+        if let Some(detail) = detail {
+            let mut more = vec![detail.section.title.clone()];
+            more.extend(lines_of(&detail.section));
+            add(more);
         }
+        add(self.content.list().sentences(section));
         lines
     }
+}
+
+/// A section as lines of text; rows with a sentence of their own are told by it.
+fn lines_of(section: &Section) -> Vec<String> {
+    let mut told = section.clone();
+    let mut sentences = Vec::new();
+    told.blocks.retain(|block| match &block.body {
+        Body::Table(table) if table.rows.iter().any(|row| !row.sentence.is_empty()) => {
+            sentences.extend(table.rows.iter().map(|row| row.sentence.to_string()));
+            false
+        }
+        _ => !block.on_screens,
+    });
+    let mut lines = text::lines(&told);
+    lines.extend(sentences);
+    lines
 }
 
 /// A phrase as pieces of a row.
@@ -248,10 +255,21 @@ const fn item_id(block: usize, row: usize) -> ItemId {
 
 /// Lets clicks select what was hit and double clicks inspect it.
 fn report_hits(input: &PaneInput<'_>, hits: &Hits, id: impl Fn(u32, u32) -> ItemId, out: &mut Drawn) {
+    opened_hits(input, hits, id, |_| Command::Inspect, out);
+}
+
+/// Lets clicks select what was hit and double clicks open it.
+fn opened_hits(
+    input: &PaneInput<'_>,
+    hits: &Hits,
+    id: impl Fn(u32, u32) -> ItemId,
+    open: impl Fn(ItemId) -> Command,
+    out: &mut Drawn,
+) {
     let pane = input.pane;
-    out.hits.extend(hits.iter().map(|hit| Hit {
-        rect: hit.rect,
-        click: Action::Select { pane, item: Some(id(hit.id, hit.part)) },
-        open: Some(Action::Do(Command::Inspect)),
+    out.hits.extend(hits.iter().map(|hit| {
+        let item = id(hit.id, hit.part);
+        let click = Action::Select { pane, item: Some(item) };
+        Hit { rect: hit.rect, click, open: Some(Action::Do(open(item))) }
     }));
 }

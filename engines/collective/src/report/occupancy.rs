@@ -91,6 +91,7 @@ pub(super) fn grid(subject: Subject<'_>) -> Result<Section, Unavailable> {
         cells: shares.iter().map(cell).collect(),
         symmetric: false,
         shaded: true,
+        ..Matrix::default()
     };
     let mut section = Section::new("Occupancy", matrix)
         .legend("share of the epochs in which the link transmits; ▌ links into the binding cut");

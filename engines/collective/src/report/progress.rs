@@ -129,6 +129,7 @@ pub(super) fn deliveries(subject: Subject<'_>) -> Section {
         axis_is_log: false,
         values_are_log: false,
         curves: vec![curve],
+        ..Curves::default()
     };
     Section::empty("Deliveries").block("curve", "Curve", curves).block("points", "Points", table)
 }

@@ -8,10 +8,11 @@ use serde_json::{Map, Value as Json, json};
 /// A section: its only block, or an object of its blocks by name. `remarks` are added where there are some and the
 /// section is an object.
 pub fn section(section: &Section) -> Json {
-    let mut whole = match section.blocks.as_slice() {
-        [only] if only.name.is_empty() => body(&only.body),
+    let written: Vec<&Block> = section.blocks.iter().filter(|block| !block.on_screens).collect();
+    let mut whole = match written.as_slice() {
+        [only] => body(&only.body),
         blocks => {
-            let named = |block: &Block| (block.name.to_owned(), body(&block.body));
+            let named = |block: &&Block| (block.name.to_owned(), body(&block.body));
             Json::Object(blocks.iter().map(named).collect::<Map<String, Json>>())
         }
     };
@@ -77,7 +78,17 @@ fn of_curves(curves: &Curves) -> Json {
         let points: Vec<[f64; 2]> = curve.points.iter().map(|point| [point.at, point.value]).collect();
         json!({ "name": curve.name, "points": points })
     };
-    json!({ "axis": curves.axis, "curves": curves.curves.iter().map(curve).collect::<Vec<_>>() })
+    let mut whole =
+        json!({ "axis": curves.axis, "curves": curves.curves.iter().map(curve).collect::<Vec<_>>() });
+    if !curves.lines.is_empty() {
+        let line = |line: &super::section::Line| json!({ "name": line.name, "value": line.value });
+        whole["lines"] = curves.lines.iter().map(line).collect();
+    }
+    if !curves.marks.is_empty() {
+        let mark = |mark: &super::section::Mark| json!({ "at": mark.at, "name": mark.name });
+        whole["marks"] = curves.marks.iter().map(mark).collect();
+    }
+    whole
 }
 
 fn of_spans(spans: &Spans) -> Json {

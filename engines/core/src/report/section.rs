@@ -15,8 +15,15 @@ pub struct SectionInfo {
     pub help: &'static str,
     /// Subject that it is worked out from.
     pub of: SectionOf,
-    /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole.
+    /// Names of blocks that a screen shows one at a time; empty for sections that are shown whole. Blocks of other names
+    /// are shown in every form.
     pub forms: &'static [&'static str],
+    /// Name of one of its items where each has blocks of its own, see [`super::Report::detail`]; empty where rows say all.
+    pub item: &'static str,
+    /// Tells that it says more where other plans and a run are known, see [`super::Report::in_session`].
+    pub in_session: bool,
+    /// Tells that it is of plans that answer another question than that of the objective, see `Kind::other_question`.
+    pub off_objective: bool,
 }
 
 /// Subject of a section.
@@ -31,18 +38,57 @@ pub enum SectionOf {
 impl SectionInfo {
     /// A section of scenarios and plans.
     pub const fn of_scenario(name: &'static str, title: &'static str, help: &'static str) -> Self {
-        Self { name, title, help, of: SectionOf::Scenario, forms: &[] }
+        Self {
+            name,
+            title,
+            help,
+            of: SectionOf::Scenario,
+            forms: &[],
+            item: "",
+            in_session: false,
+            off_objective: false,
+        }
     }
 
     /// A section of plans.
     pub const fn of_plan(name: &'static str, title: &'static str, help: &'static str) -> Self {
-        Self { name, title, help, of: SectionOf::Plan, forms: &[] }
+        Self {
+            name,
+            title,
+            help,
+            of: SectionOf::Plan,
+            forms: &[],
+            item: "",
+            in_session: false,
+            off_objective: false,
+        }
     }
 
     /// The same section with blocks that a screen shows one at a time.
     #[must_use]
     pub const fn forms(mut self, forms: &'static [&'static str]) -> Self {
         self.forms = forms;
+        self
+    }
+
+    /// The same section with items that have blocks of their own; `item` names one of them.
+    #[must_use]
+    pub const fn items(mut self, item: &'static str) -> Self {
+        self.item = item;
+        self
+    }
+
+    /// The same section, which says more among other plans and beside a run.
+    #[must_use]
+    pub const fn in_session(mut self) -> Self {
+        self.in_session = true;
+        self
+    }
+
+    /// The same section, of plans that answer another question than that of the objective.
+    #[must_use]
+    pub const fn off_objective(mut self) -> Self {
+        self.off_objective = true;
         self
     }
 }
@@ -58,10 +104,14 @@ pub struct Section {
     pub answer: Phrase,
     /// One line on the marks of its picture, for a screen: `bar: share of the circuits in demand`.
     pub legend: Phrase,
+    /// One sentence on all of it, while no item is chosen; that on its first item where it is empty.
+    pub sentence: Phrase,
     /// Sentences above the body.
     pub remarks: Vec<String>,
     /// Blocks, one below the other.
     pub blocks: Vec<Block>,
+    /// The item that a screen begins with; the first one without it.
+    pub usual: Option<u32>,
 }
 
 /// A part of a section with a name of its own.
@@ -71,6 +121,8 @@ pub struct Block {
     pub name: &'static str,
     /// Heading below the title of the section; may be empty.
     pub title: String,
+    /// Says what other blocks say, in the way of a screen: left out where sections are written.
+    pub on_screens: bool,
     /// Content.
     pub body: Body,
 }
@@ -103,8 +155,10 @@ impl Section {
             context: Phrase::new(),
             answer: Phrase::new(),
             legend: Phrase::new(),
+            sentence: Phrase::new(),
             remarks: Vec::new(),
             blocks: Vec::new(),
+            usual: None,
         }
     }
 
@@ -129,10 +183,38 @@ impl Section {
         self
     }
 
+    /// One sentence on all of it.
+    #[must_use]
+    pub fn sentence(mut self, sentence: impl Into<Phrase>) -> Self {
+        self.sentence = sentence.into();
+        self
+    }
+
     /// Adds a block.
     #[must_use]
     pub fn block(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
-        self.blocks.push(Block { name, title: title.into(), body: body.into() });
+        self.blocks.push(Block { name, title: title.into(), on_screens: false, body: body.into() });
+        self
+    }
+
+    /// Adds a block that says what others say, in the way of a screen.
+    #[must_use]
+    pub fn on_screens(mut self, name: &'static str, title: impl Into<String>, body: impl Into<Body>) -> Self {
+        self.blocks.push(Block { name, title: title.into(), on_screens: true, body: body.into() });
+        self
+    }
+
+    /// The section as it is written: without the blocks that only screens show.
+    #[must_use]
+    pub fn written(mut self) -> Self {
+        self.blocks.retain(|block| !block.on_screens);
+        self
+    }
+
+    /// The item that a screen begins with.
+    #[must_use]
+    pub const fn usual(mut self, item: Option<u32>) -> Self {
+        self.usual = item;
         self
     }
 
@@ -213,7 +295,7 @@ impl Facts {
 }
 
 /// Numbers by row and column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     /// Name of the numbers, with the unit: `circuits`.
     pub name: &'static str,
@@ -229,10 +311,27 @@ pub struct Matrix {
     pub symmetric: bool,
     /// Shades the cells by amount where a screen can.
     pub shaded: bool,
+    /// Headings over the columns, which share them evenly; empty for none.
+    pub groups: Vec<String>,
+    /// One for each cell, or none.
+    pub about: Vec<About>,
+    /// Words behind each row, or none.
+    pub words: Vec<Phrase>,
+}
+
+/// What a cell of a matrix stands for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct About {
+    /// The item that it selects.
+    pub item: Option<u32>,
+    /// One sentence on it; a screen words the cell where it is empty.
+    pub sentence: Phrase,
+    /// Lines of the details of the item.
+    pub details: Vec<String>,
 }
 
 /// Values over one axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
     /// Name of the axis in JSON and CSV, with its unit.
     pub axis: &'static str,
@@ -246,6 +345,32 @@ pub struct Curves {
     pub values_are_log: bool,
     /// The curves.
     pub curves: Vec<Curve>,
+    /// Values that the curves of the first unit are measured against, best first.
+    pub lines: Vec<Line>,
+    /// Moments or places on the axis that have a name.
+    pub marks: Vec<Mark>,
+    /// Least and largest value that a screen shows of the first unit; all of them without it.
+    pub range: Option<(f64, f64)>,
+}
+
+/// A value that curves or bars are measured against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Name in JSON.
+    pub name: String,
+    /// Name for people.
+    pub label: String,
+    /// The value.
+    pub value: f64,
+}
+
+/// A place on an axis that has a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// The place.
+    pub at: f64,
+    /// Its name.
+    pub name: String,
 }
 
 /// A curve.

@@ -1,6 +1,7 @@
 //! Tables of a section: rows with the same columns.
 
 use super::phrase::Phrase;
+use super::section::Line;
 use super::value::{Cell, Unit};
 use std::cmp::Ordering;
 
@@ -19,6 +20,10 @@ pub struct Table {
     pub rank: Option<usize>,
     /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
     pub bar: Option<usize>,
+    /// What the numbers drawn as bars are measured against, such as a bound: marked through all bars.
+    pub limit: Option<Line>,
+    /// Items are plans of the session by their number, which a screen can show.
+    pub of_plans: bool,
     /// Orders that a screen can list the rows in, by the name of its form.
     pub orders: Vec<RowOrder>,
     /// Loads over time that a screen draws beside the rows.
@@ -204,6 +209,20 @@ impl Table {
     #[must_use]
     pub const fn bar(mut self, column: usize) -> Self {
         self.bar = Some(column);
+        self
+    }
+
+    /// Marks a value through all bars.
+    #[must_use]
+    pub fn limit(mut self, limit: Option<Line>) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Items are plans of the session by their number.
+    #[must_use]
+    pub const fn of_plans(mut self) -> Self {
+        self.of_plans = true;
         self
     }
 

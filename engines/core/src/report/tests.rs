@@ -18,6 +18,7 @@ fn curves() -> Curves {
         axis_is_log: false,
         values_are_log: false,
         curves: vec![curve("joint", &[(1.0, 0.002), (2.0, 0.004)]), curve("fair", &[(2.0, 0.005)])],
+        ..Default::default()
     }
 }
 
@@ -30,6 +31,7 @@ fn matrix() -> Matrix {
         cells: vec![Cell::none(), Cell::new(3), Cell::new(3), Cell::none()],
         symmetric: true,
         shaded: true,
+        ..Default::default()
     }
 }
 

@@ -217,3 +217,34 @@ pub fn heading(section: &Section, block: &Block, grid: &Grid) -> String {
         title
     }
 }
+
+/// A section as lines of plain text, for lists of details: a heading for each block with a name, then rows in columns.
+pub fn lines(section: &Section) -> Vec<String> {
+    let mut lines: Vec<String> = section.remarks.iter().map(|remark| printable(remark)).collect();
+    for block in &section.blocks {
+        let grid = grid(&block.body, Extent::All);
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        if !block.title.is_empty() {
+            lines.push(printable(&block.title));
+        }
+        let letters = |text: &String| text.chars().count();
+        let width = |column: usize| {
+            let rows = grid.rows.iter().filter_map(|row| row.get(column)).map(letters);
+            rows.chain(grid.heads.get(column).map(letters)).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..grid.heads.len()).map(width).collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&widths).zip(&grid.right).map(|((cell, &width), &right)| {
+                if right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            });
+            format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned()
+        };
+        if grid.heads.iter().any(|head| !head.is_empty()) {
+            lines.push(line(&grid.heads));
+        }
+        lines.extend(grid.rows.iter().map(line));
+    }
+    lines
+}

@@ -55,6 +55,12 @@ impl Unit {
     }
 }
 
+impl Default for Unit {
+    fn default() -> Self {
+        Self::NUMBER
+    }
+}
+
 /// Content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {

@@ -33,6 +33,7 @@ pub(super) fn section(simulation: &Simulation) -> Section {
             }),
             curve("latency_cycles", "latency", cycles, Tone::Text, |point| point.2),
         ],
+        ..Default::default()
     };
     let saturation = number(simulation.saturation_flits_per_cycle_per_node, Unit::FLITS);
     let answer = Phrase::new().answer(saturation).muted(format!(" {} at saturation", Unit::FLITS.symbol));
@@ -40,6 +41,6 @@ pub(super) fn section(simulation: &Simulation) -> Section {
         .context(Phrase::new().muted("claimed until checked with --exact"))
         .answer(answer)
         .remark("Claimed; `lightbay check --exact` simulates again.")
-        .block("figures", "Simulation", facts)
         .block("curve", "Load and latency", curves)
+        .block("figures", "Saturation", facts)
 }

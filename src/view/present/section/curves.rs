@@ -2,8 +2,8 @@
 
 use super::tone;
 use crate::view::present::PaneInput;
-use lightbay_core::report::{Curves, Tone as Meaning, Unit};
-use lightbay_widgets::{Axis, Chart, Series, Tone};
+use lightbay_core::report::{Curves, Line, Mark, Tone as Meaning, Unit};
+use lightbay_widgets::{Axis, Baseline, Chart, Event, Series, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
@@ -18,6 +18,7 @@ const ROWS: u16 = 6;
 #[derive(Debug)]
 pub struct CurvesView {
     charts: Vec<UnitChart>,
+    marks: Vec<Event>,
     axis_unit: String,
     axis_is_log: bool,
     values_are_log: bool,
@@ -28,6 +29,8 @@ pub struct CurvesView {
 struct UnitChart {
     unit: Unit,
     series: Vec<Series>,
+    lines: Vec<Baseline>,
+    range: Option<(f64, f64)>,
 }
 
 impl CurvesView {
@@ -52,14 +55,32 @@ impl CurvesView {
             let drawn = series((at, curve));
             match charts.iter_mut().find(|chart| chart.unit.symbol == curve.unit.symbol) {
                 Some(chart) => chart.series.push(drawn),
-                None => charts.push(UnitChart { unit: curve.unit, series: vec![drawn] }),
+                None => {
+                    let (lines, range) = (Vec::new(), None);
+                    charts.push(UnitChart { unit: curve.unit, series: vec![drawn], lines, range });
+                }
             }
         }
+        if let Some(first) = charts.first_mut() {
+            let scale = first.unit.scale;
+            let line = |line: &Line| Baseline { name: line.label.clone().into(), value: line.value * scale };
+            first.lines = curves.lines.iter().map(line).collect();
+            first.range = curves.range.map(|(low, high)| (low * scale, high * scale));
+        }
+        let mark =
+            |mark: &Mark| Event { at: mark.at * curves.axis_unit.scale, name: mark.name.clone().into() };
+        let marks = curves.marks.iter().map(mark).collect();
         let axis_unit = match (curves.axis_label, curves.axis_unit.symbol) {
             (label, "") => label.to_owned(),
             (_, symbol) => symbol.to_owned(),
         };
-        Self { charts, axis_unit, axis_is_log: curves.axis_is_log, values_are_log: curves.values_are_log }
+        Self {
+            charts,
+            marks,
+            axis_unit,
+            axis_is_log: curves.axis_is_log,
+            values_are_log: curves.values_are_log,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -76,6 +97,10 @@ impl CurvesView {
             let last = at + 1 == shown;
             let height = if last { area.height - first } else { height - 1 };
             let x = if self.axis_is_log { Axis::log(&self.axis_unit) } else { Axis::linear(&self.axis_unit) };
+            let x = match self.window(input) {
+                Some((from, to)) => x.bounds(from, to),
+                None => x,
+            };
             let unit = chart.unit.symbol;
             let y = if self.values_are_log { Axis::log(unit) } else { Axis::linear(unit) };
             let y = match chart.values().filter(|_| !self.values_are_log) {
@@ -83,15 +108,42 @@ impl CurvesView {
                 None => y,
             };
             let place = Rect { y: area.y + first, height, ..area };
-            (&Chart::new(&input.app.look.theme, &chart.series, x, y)).render(place, buf);
+            (&Chart::new(&input.app.look.theme, &chart.series, x, y)
+                .baselines(&chart.lines)
+                .events(if at == 0 { &self.marks } else { &[] }))
+                .render(place, buf);
         }
+    }
+
+    /// The part of a stretched axis that is shown.
+    fn window(&self, input: &PaneInput<'_>) -> Option<(f64, f64)> {
+        if input.state.zoom == 0 {
+            return None;
+        }
+        let points = self.charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.points);
+        let places = points.map(|point| point.0).filter(|at| !self.axis_is_log || *at > 0.0);
+        let (first, last) =
+            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+        let (start, stop) = input.state.window();
+        let at = |share: f64| {
+            if self.axis_is_log {
+                (first.ln() + (last.ln() - first.ln()) * share).exp()
+            } else {
+                first + (last - first) * share
+            }
+        };
+        (last > first).then(|| (at(start), at(stop)))
     }
 }
 
 impl UnitChart {
     /// Values with room above and below, so that no curve runs on the edge.
     fn values(&self) -> Option<(f64, f64)> {
+        if self.range.is_some() {
+            return self.range;
+        }
         let values = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        let values = values.chain(self.lines.iter().map(|line| line.value));
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));

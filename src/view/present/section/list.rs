@@ -1,7 +1,8 @@
 //! Facts and tables of a section, one below the other, scrolled as one list. Numbers that a table marks for it are
 //! drawn as bars beside the columns.
 
-use super::{item_id, report_hits, tone};
+use super::{item_id, opened_hits, tone};
+use crate::app::action::Command;
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
@@ -20,6 +21,9 @@ use std::sync::Arc;
 
 /// Least columns of the bars; without them the table stands alone.
 const BAR: u16 = 8;
+
+/// Columns that bars make use of with the gap in front of them.
+pub const BARS: u16 = 2 + 2 * BAR;
 
 /// Words wider than this are cut where the row is too long.
 const WORDS: u16 = 44;
@@ -61,6 +65,10 @@ pub struct ListBlock {
     rows: Vec<ListRow>,
     /// The value at the right end of the bars; 0 without bars.
     full: f64,
+    /// What the bars are measured against, with its name.
+    limit: Option<(f64, String)>,
+    /// Its items are plans of the session.
+    of_plans: bool,
 }
 
 /// A row with its bar.
@@ -180,16 +188,23 @@ impl List {
         self.parts.iter().flat_map(of_part).collect()
     }
 
-    /// Draws the rows that are in sight; returns the first of them and how many fit.
+    /// Columns that all of it makes use of.
+    pub fn wish(&self) -> u16 {
+        self.parts.iter().map(|part| part.block.wish()).max().unwrap_or(0)
+    }
+
+    /// Draws the rows that are in sight, with a mark at the one that is chosen; returns the first of them and how many
+    /// fit.
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
+        chosen: Option<ItemId>,
         area: Rect,
         buf: &mut Buffer,
         out: &mut Drawn,
     ) -> (usize, usize) {
         let height = usize::from(area.height).max(1);
-        let at = input.state.selected.and_then(|id| {
+        let at = chosen.and_then(|id| {
             let row = |part: &Part| {
                 let at = part.block.place_of(id)?;
                 // The names of the columns come into sight with the first row.
@@ -198,13 +213,12 @@ impl List {
             self.parts.iter().find_map(row)
         });
         let offset = scroll::follow(input.state.offset, at, height, self.rows());
-        let selected = input.state.selected.filter(|_| input.focused);
         for part in &self.parts {
             let (from, to) = (part.first.max(offset), part.end().min(offset + height));
             if from >= to {
                 continue;
             }
-            self.state.selected = selected;
+            self.state.selected = chosen;
             part.block.draw(
                 input,
                 (from - part.first, to - part.first),
@@ -213,13 +227,56 @@ impl List {
                 buf,
                 &mut self.state,
             );
-            report_hits(input, &self.state.hits, |id, _| id, out);
+            let open = |id: ItemId| match part.block.of_plans {
+                true => Command::ShowPlan(u64::from(id)),
+                false => Command::Inspect,
+            };
+            opened_hits(input, &self.state.hits, |id, _| id, open, out);
         }
         (offset, height)
     }
 }
 
+/// Draws a list of one block in several columns where it is too long for one and narrow enough; a last row says how much is
+/// left out.
+pub fn flow(list: &List, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) -> bool {
+    let [part] = list.parts.as_slice() else { return false };
+    let (block, gap) = (&part.block, 2);
+    let above = block.above();
+    let room = usize::from(area.height).saturating_sub(above);
+    if block.rows.len() <= room || room == 0 || block.full > 0.0 {
+        return false;
+    }
+    let wish = block.wish();
+    let across = ((area.width + gap) / (wish + gap).max(1)).max(1);
+    let places = room * usize::from(across);
+    let shown = if block.rows.len() > places { places - 1 } else { block.rows.len() };
+    let mut state = TableState::default();
+    for at in 0..across {
+        let first = usize::from(at) * room;
+        let last = (first + room).min(shown);
+        let x = area.x + at * (wish + gap);
+        let column = Rect { x, width: wish.min(area.right().saturating_sub(x)), ..area };
+        if first < last {
+            let (from, y) = if at == 0 { (0, 0) } else { (first + above, above as u16) };
+            block.draw(input, (from, last + above), y, column, buf, &mut state);
+        }
+        if shown < block.rows.len() && last == shown && first <= last {
+            let y = column.y + (above + last - first) as u16;
+            let more = format!("   and {} more; i lists them", block.rows.len() - shown);
+            line(&input.app.look.theme, &[Piece::muted(more)], Rect { y, height: 1, ..column }, buf);
+        }
+    }
+    true
+}
+
 impl ListBlock {
+    /// Columns that all of it makes use of, with bars of a readable length.
+    fn wish(&self) -> u16 {
+        let bars = if self.full > 0.0 { BARS } else { 0 };
+        PREFIX + width(&self.columns) + bars
+    }
+
     /// Columns that the table takes beside its bars: those that go early give way to them.
     fn beside_bars(&self, room: u16) -> u16 {
         let mut kept: Vec<Column> = self.columns.clone();
@@ -263,11 +320,25 @@ impl ListBlock {
         }
         let x = place.x + wanted + 2;
         let first = place.y + u16::from(heads);
+        let width = place.right() - x;
+        let limit = self.limit.as_ref().map(|limit| limit.0);
         for (y, row) in (first..place.bottom()).zip(visible) {
-            if let Some((value, tone)) = row.bar.filter(|(value, _)| *value > 0.0) {
-                let strip = Rect { x, y, width: place.right() - x, height: 1 };
-                (&Meter::new(theme, &[BarPart::new(value, tone, '#')], self.full)).render(strip, buf);
-            }
+            let part =
+                row.bar.filter(|(value, _)| *value > 0.0).map(|(value, tone)| BarPart::new(value, tone, '#'));
+            let strip = Rect { x, y, width, height: 1 };
+            (&Meter::new(theme, part.as_slice(), self.full).limit(limit)).render(strip, buf);
+        }
+        if let Some((_, name)) = self.limit.as_ref().filter(|_| heads) {
+            // The name stands over the mark, as far as it fits between the ends of the bars.
+            let at = Meter::new(theme, &[], self.full).limit(limit).limit_at(width).unwrap_or(0);
+            let long = name.chars().count() as u16;
+            let start = at.saturating_sub(long / 2).min(width.saturating_sub(long));
+            line(
+                theme,
+                &[Piece::text(name.clone())],
+                Rect { x: x + start, width: width - start, y: place.y, height: 1 },
+                buf,
+            );
         }
     }
 }
@@ -293,7 +364,7 @@ impl ListBlock {
             Column::left("", widest(&rows, 1, "")),
             Column::left("", widest(&rows, 2, "")).priority(1).grow(),
         ];
-        Self { index, title, heads: false, columns, rows, full: 0.0 }
+        Self { index, title, heads: false, columns, rows, full: 0.0, limit: None, of_plans: false }
     }
 
     fn of_table(index: usize, title: Option<String>, table: &Rows) -> Self {
@@ -320,8 +391,13 @@ impl ListBlock {
             shown.priority(column.priority)
         };
         let columns = table.columns.iter().enumerate().map(column).collect();
-        let full = rows.iter().filter_map(|row| row.bar).map(|bar| bar.0).fold(0.0, f64::max);
-        Self { index, title, heads: true, columns, rows, full }
+        let limit = table.limit.as_ref().map(|limit| (limit.value, limit.label.clone()));
+        let values = rows.iter().filter_map(|row| row.bar).map(|bar| bar.0);
+        let full = values.chain(limit.as_ref().map(|limit| limit.0)).fold(0.0, f64::max);
+        let full = if table.bar.is_some() { full } else { 0.0 };
+        // A table without any heading has no row for them.
+        let heads = table.columns.iter().any(|column| !column.label.is_empty());
+        Self { index, title, heads, columns, rows, full, limit, of_plans: table.of_plans }
     }
 }
 

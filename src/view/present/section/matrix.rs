@@ -1,15 +1,17 @@
 //! Cells by row and column: shaded by amount where the section asks for it, scrolled where they do not fit.
 
-use super::{item_id, report_hits, tone};
+use super::{item_id, pieces, report_hits, tone};
 use crate::app::drawn::{Drawn, Item};
 use crate::app::pane::ItemId;
 use crate::view::present::PaneInput;
+use crate::view::present::rows::line;
 use lightbay_core::report::text::{self, in_column};
 use lightbay_core::report::{Matrix, Phrase, Tone as Meaning};
-use lightbay_widgets::{Label, Theme, Tile, TileFlag, Tiles, TilesState, Tone, pieces_width, scroll};
+use lightbay_widgets::{Label, Piece, Theme, Tile, TileFlag, Tiles, TilesState, Tone, pieces_width, scroll};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::StatefulWidget;
+use std::collections::BTreeMap;
 
 /// Columns of a heading where not all columns fit.
 const HEAD: u16 = 8;
@@ -26,6 +28,10 @@ pub struct MatrixView {
     window: Vec<Tile>,
     /// First column, columns and width that the window was made for.
     window_of: (usize, usize, u16),
+    /// Headings over the columns.
+    groups: Vec<Vec<Piece>>,
+    /// Places by item, where cells have items of their own.
+    places: BTreeMap<ItemId, usize>,
     state: TilesState,
 }
 
@@ -52,6 +58,13 @@ impl MatrixView {
             rows: matrix.rows.iter().map(|name| name.clone().into()).collect(),
             heads: matrix.columns.iter().map(|name| name.clone().into()).collect(),
             tiles: matrix.cells.iter().map(tile).collect(),
+            groups: matrix.groups.iter().map(|name| vec![Piece::answer(name.clone())]).collect(),
+            places: matrix
+                .about
+                .iter()
+                .enumerate()
+                .filter_map(|(at, about)| Some((about.item?, at)))
+                .collect(),
             matrix: matrix.clone(),
             window: Vec::new(),
             window_of: (0, 0, 0),
@@ -61,7 +74,24 @@ impl MatrixView {
 
     /// Rows that it takes with its headings.
     pub fn rows(&self) -> u16 {
-        self.rows.len() as u16 + 1
+        self.rows.len() as u16 + 1 + u16::from(!self.groups.is_empty())
+    }
+
+    /// Columns that it takes at most.
+    pub fn wish(&self) -> u16 {
+        let widest = |labels: &[Label]| labels.iter().map(|label| columns_of(label)).max().unwrap_or(0);
+        let tiles = self.tiles.iter().map(|tile| columns_of(&tile.text)).max().unwrap_or(1);
+        let gaps = 2 * self.groups.len().saturating_sub(1) as u16;
+        let words = self.words_wide();
+        let pitch =
+            if self.groups.is_empty() { tiles.max(widest(&self.heads).min(HEAD)) + 1 } else { tiles + 2 };
+        widest(&self.rows) + 1 + self.width() as u16 * pitch + gaps + words
+    }
+
+    /// Columns of the words behind the rows.
+    fn words_wide(&self) -> u16 {
+        let wide = self.matrix.words.iter().map(|phrase| columns_of(&phrase.to_string())).max();
+        wide.filter(|wide| *wide > 0).map_or(0, |wide| wide + 2)
     }
 
     fn width(&self) -> usize {
@@ -71,37 +101,63 @@ impl MatrixView {
     /// Its items; `first` is the row of the first of them.
     pub fn items(&self, first: u32) -> impl Iterator<Item = Item> {
         let (width, block) = (self.width(), self.block);
+        let own: Vec<Option<ItemId>> = self.matrix.about.iter().map(|about| about.item).collect();
         (0..self.tiles.len()).map(move |at| Item {
-            id: item_id(block, at),
+            id: own.get(at).copied().flatten().unwrap_or_else(|| item_id(block, at)),
             row: first + (at / width) as u32,
             place: (at % width) as f32,
         })
     }
 
     fn place_of(&self, id: ItemId) -> Option<usize> {
+        if let Some(at) = self.places.get(&id) {
+            return Some(*at);
+        }
         (id.checked_sub(item_id(self.block, 0))).map(|at| at as usize).filter(|at| *at < self.tiles.len())
     }
 
     /// The sentence on a cell.
     pub fn sentence(&self, id: ItemId) -> Option<Phrase> {
         let at = self.place_of(id)?;
+        if let Some(about) = self.matrix.about.get(at).filter(|about| !about.sentence.is_empty()) {
+            return Some(about.sentence.clone());
+        }
         let (row, column) = (at / self.width(), at % self.width());
         let name = format!("> {} x {}", self.matrix.rows.get(row)?, self.matrix.columns.get(column)?);
         let value = text::cell(self.matrix.cells.get(at)?, self.matrix.unit);
         Some(Phrase::new().answer(name).text(format!("  {value}")))
     }
 
-    pub fn draw(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
+    /// Lines on a cell.
+    pub fn details(&self, id: ItemId) -> Vec<String> {
+        let about = self.place_of(id).and_then(|at| self.matrix.about.get(at));
+        about.map_or_else(Vec::new, |about| about.details.clone())
+    }
+
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        chosen: Option<ItemId>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
         let theme = &input.app.look.theme;
-        let selected = input.state.selected.and_then(|id| self.place_of(id));
+        let selected = chosen.and_then(|id| self.place_of(id));
+        if !self.groups.is_empty() {
+            return self.draw_groups(input, selected, area, buf, out);
+        }
         let width = self.width();
         let at = selected.map(|at| (at / width, at % width));
         // As many columns as fit beside the names, with one blank each.
-        let label =
-            |label: &Label| pieces_width(&[lightbay_widgets::Piece::text(label.clone())], theme.glyphs);
+        let label = |label: &Label| pieces_width(&[Piece::text(label.clone())], theme.glyphs);
         let names = self.rows.iter().map(label).max().unwrap_or(0);
         let digits = self.tiles.iter().map(|tile| label(&tile.text)).max().unwrap_or(1);
         let heads = self.heads.iter().map(label).max().unwrap_or(1);
+        // Words behind the rows stay as long as they leave room for all columns.
+        let all = names + 1 + width as u16 * (digits.max(heads.min(HEAD)).max(1) + 1);
+        let words = Some(self.words_wide()).filter(|words| *words > 0 && all + *words <= area.width);
+        let area = Rect { width: area.width - words.unwrap_or(0), ..area };
         let fitting = |pitch: u16| usize::from(area.width.saturating_sub(names + 1) / pitch);
         // Whole names where all columns fit with them, else as much of them as numbers leave.
         let whole = digits.max(heads).max(1) + 1;
@@ -118,7 +174,10 @@ impl MatrixView {
                 }));
             }
         }
-        self.state.selected = at.filter(|_| input.focused).map(|(row, column)| (row, column - first));
+        self.state.selected = at.map(|(row, column)| (row, column.saturating_sub(first)));
+        // Beside words the columns stay as close as they were counted.
+        let close = names + 1 + room as u16 * pitch;
+        let area = if words.is_some() { Rect { width: close.min(area.width), ..area } } else { area };
         self.state.row_offset = scroll::follow(
             input.state.offset,
             at.map(|at| at.0),
@@ -128,10 +187,48 @@ impl MatrixView {
         let heads: Vec<Label> =
             self.heads[first..first + room].iter().map(|head| ending(head, usize::from(pitch - 1))).collect();
         (&Tiles::new(theme, &self.rows, room, &self.window).heads(&heads)).render(area, buf, &mut self.state);
-        let block = self.block;
-        let id = |row: u32, column: u32| item_id(block, row as usize * width + first + column as usize);
+        if let Some(words) = words {
+            let x = area.x + (names + 1 + room as u16 * pitch).min(area.width) + 1;
+            let top = area.bottom().saturating_sub(self.state.rows_shown as u16).max(area.y);
+            let top = top.min(area.y + 1);
+            let rows = self.matrix.words.iter().skip(self.state.row_offset).take(self.state.rows_shown);
+            for (y, phrase) in (top..area.bottom()).zip(rows) {
+                line(theme, &pieces(phrase), Rect { x, y, width: words, height: 1 }, buf);
+            }
+        }
+        let id = |row: u32, column: u32| self.id(row as usize * width + first + column as usize);
         report_hits(input, &self.state.hits, id, out);
     }
+
+    /// The item of a place.
+    fn id(&self, at: usize) -> ItemId {
+        let own = self.matrix.about.get(at).and_then(|about| about.item);
+        own.unwrap_or_else(|| item_id(self.block, at))
+    }
+
+    /// Draws columns in groups: all of them, without names of their own.
+    fn draw_groups(
+        &mut self,
+        input: &PaneInput<'_>,
+        selected: Option<usize>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) {
+        let width = self.width();
+        self.state.selected = selected.map(|at| (at / width, at % width));
+        self.state.row_offset = input.state.offset;
+        let tiles = Tiles::new(&input.app.look.theme, &self.rows, width, &self.tiles).groups(&self.groups);
+        let headings = area.height > self.rows.len() as u16;
+        (&tiles.headings(headings)).render(area, buf, &mut self.state);
+        let id = |row: u32, column: u32| self.id(row as usize * width + column as usize);
+        report_hits(input, &self.state.hits, id, out);
+    }
+}
+
+/// Columns of a text.
+fn columns_of(text: &str) -> u16 {
+    pieces_width(&[Piece::text(text.to_owned())], Theme::default().glyphs)
 }
 
 /// The end of a name, which tells it apart, where the whole is too long.

@@ -2,6 +2,7 @@
 
 use super::{Prepared, SectionView};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
+use crate::app::pane::ItemId;
 use crate::view::present::desk::Desk;
 use crate::view::present::explained::fail;
 use crate::view::present::{PaneInput, Title, frame};
@@ -19,8 +20,14 @@ const LONGEST: Duration = Duration::from_secs(8);
 /// Sections that stay in memory, those of plans looked at before.
 const KEPT: usize = 6;
 
+/// Added to the sort of a pane for the jobs about its items.
+const DETAIL: u64 = 1 << 33;
+
 /// A section that was worked out, or the reason why it is not there.
 type Outcome = Result<Arc<Prepared>, Unavailable>;
+
+/// Works out what an item is made of, until the deadline.
+pub type ItemWork = Arc<dyn Fn(ItemId, Deadline) -> Result<Section, Unavailable> + Send + Sync>;
 
 /// Input of a section that is to be worked out.
 pub struct Wanted<K, W> {
@@ -30,6 +37,10 @@ pub struct Wanted<K, W> {
     pub plan: u64,
     /// Works the section out, until the deadline.
     pub work: W,
+    /// Works out what an item of it is made of, where items have blocks of their own.
+    pub detail: Option<ItemWork>,
+    /// Shows the newest that is worked out although it is not of this key: keys change faster than sections are made.
+    pub is_live: bool,
 }
 
 /// A section as a pane, by the keys of what it is of.
@@ -40,6 +51,9 @@ pub struct SectionPane<K> {
     worked: Desk<K, Outcome>,
     /// The last one: stays on the screen until the next is ready.
     last: Option<Arc<Outcome>>,
+    details: Desk<(K, ItemId), Outcome>,
+    /// What the item chosen last is made of.
+    last_detail: Option<Arc<Prepared>>,
     view: SectionView,
 }
 
@@ -47,7 +61,9 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     /// Nothing worked out yet. `waits_for` names it while it is worked out, `sort` tells its jobs from those of others.
     pub fn new(waits_for: impl Into<String>, sort: u64) -> Self {
         let worked = Desk::new(sort, KEPT);
-        Self { waits_for: waits_for.into(), sort, worked, last: None, view: SectionView::default() }
+        let details = Desk::new(sort + DETAIL, KEPT);
+        let view = SectionView::default();
+        Self { waits_for: waits_for.into(), sort, worked, last: None, details, last_detail: None, view }
     }
 
     /// Takes in what a helper thread made; gives back what is of another pane.
@@ -55,12 +71,12 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     /// # Errors
     /// The result, if it is not for this pane.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        self.worked.accept(key, result)
+        self.worked.accept(key, result).or_else(|result| self.details.accept(key, result))
     }
 
     /// Forgets what was shown last, where it says nothing about what comes next.
     pub fn forget(&mut self) {
-        self.last = None;
+        (self.last, self.last_detail) = (None, None);
     }
 
     /// Draws the section that is wanted, or the last one until that is ready. `before` stands in front of the words
@@ -76,20 +92,39 @@ impl<K: Clone + PartialEq + Send + Sync + 'static> SectionPane<K> {
     ) where
         W: Fn(Deadline) -> Result<Section, Unavailable> + Send + Sync + 'static,
     {
-        if let Some(Wanted { key, plan, work }) = wanted {
+        let mut of_item = None;
+        if let Some(Wanted { key, plan, work, detail, is_live }) = wanted {
             let job = JobKey { pane: input.pane, plan, size: (0, 0), variant: self.sort };
             let prepare =
                 move || Ok(work(Deadline::after(LONGEST)).map(|section| Arc::new(Prepared::new(section))));
             match self.worked.look(&key, job, &mut out.jobs, prepare) {
                 Some(Ok(made)) => self.last = Some(made),
                 Some(Err(why)) => return fail(input, &why, area, buf),
+                None if is_live => self.last = self.worked.newest().or_else(|| self.last.take()),
                 None => {}
             }
+            of_item = detail.map(|detail| (key, job, detail));
         }
         let nothing = Title { context: Vec::new(), value: Vec::new() };
         match self.last.as_deref() {
             None => frame(input, &nothing, Shown::Waiting(&self.waits_for), area, buf),
-            Some(Ok(section)) => self.view.draw(input, section, before, area, buf, (drawn, out)),
+            Some(Ok(section)) => {
+                let chosen = self.view.chosen(input, section);
+                match chosen.zip(of_item) {
+                    Some((item, (key, job, detail))) => {
+                        let work = move || {
+                            Ok(detail(item, Deadline::after(LONGEST)).map(|of| Arc::new(Prepared::new(of))))
+                        };
+                        let made = self.details.look(&(key, item), job, &mut out.jobs, work);
+                        if let Some(Ok(made)) = made {
+                            self.last_detail = made.as_ref().as_ref().ok().cloned();
+                        }
+                    }
+                    None => self.last_detail = None,
+                }
+                let detail = self.last_detail.clone();
+                self.view.draw(input, section, detail.as_ref(), before, area, buf, (drawn, out));
+            }
             Some(Err(Unavailable::Absent { because, remedy })) => {
                 frame(input, &nothing, Shown::Empty { what: because, remedy }, area, buf);
             }

@@ -1,20 +1,23 @@
 //! The sections of a kind as panes.
 
-use super::pane::{SectionPane, Wanted};
+use super::beside::{Gathered, SessionKey};
+use super::pane::{ItemWork, SectionPane, Wanted};
 use crate::app::drawn::{Drawn, JobKey, JobResult, PaneDrawn};
 use crate::app::pane::PaneInfo;
-use crate::app::plans::PlanRef;
+use crate::app::plans::{PlanEntry, PlanRef};
+use crate::app::state::App;
 use crate::view::present::PaneInput;
 use crate::view::present::explained::no_plan;
 use lightbay_core::clock::Deadline;
 use lightbay_core::problem::Problems;
 use lightbay_core::report::section::SectionOf;
-use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::report::{Report, SectionInfo, Unavailable};
 use lightbay_engines::{AnyScenario, sections};
+use lightbay_widgets::{Piece, Tone};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Tells their jobs, by number of the pane, from those of the own panes of a kind, which count from 0.
 const SORT: u64 = 1 << 32;
@@ -42,21 +45,63 @@ impl PartialEq for Subject {
 }
 
 impl Subject {
-    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
-        let of = |report: Result<Box<dyn Report + '_>, Problems>| {
-            report.map_err(Unavailable::failed)?.section(name, deadline)
+    /// What a section is of: the plan shown, or the scenario where no plan is needed. Where the plan shown answers another
+    /// question than the section the best one that does stands in for it.
+    fn of(app: &App, info: &SectionInfo) -> Option<Self> {
+        let scenario = || {
+            let work = app.work.as_ref()?;
+            Some(Self::Scenario(work.now.sha256.clone(), work.now.scenario.clone()))
         };
+        let Some(plan) = app.shown_plan() else {
+            // The kind itself says which method answers a question that is not that of the objective.
+            let waits = info.off_objective && app.runs.is_busy();
+            return scenario().filter(|_| info.of == SectionOf::Scenario || info.off_objective && !waits);
+        };
+        let shown = Self::Plan(app.shown_key(), PlanRef(plan.clone()));
+        let fits = |entry: &PlanEntry| entry.competes() != info.off_objective;
+        if info.of == SectionOf::Scenario || app.plans.shown().is_none_or(fits) {
+            return Some(shown);
+        }
+        let fitting = app.plans.rows().into_iter().filter(|entry| fits(entry));
+        let in_memory = fitting.filter_map(|entry| Some(Self::Plan(entry.number, entry.plan.clone()?)));
+        let kind = app.work.as_ref().map_or("", |work| work.kind);
+        let is_coming = app
+            .runs
+            .active()
+            .any(|run| lightbay_engines::other_question(kind, &run.method).is_some() == info.off_objective);
+        in_memory.into_iter().next().or_else(|| (!info.off_objective || !is_coming).then_some(shown))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&dyn Report) -> Result<T, Unavailable>) -> Result<T, Unavailable> {
+        let of =
+            |report: Result<Box<dyn Report + '_>, Problems>| work(&*report.map_err(Unavailable::failed)?);
         match self {
             Self::Plan(_, plan) => of(plan.0.report()),
             Self::Scenario(_, scenario) => of(scenario.report()),
         }
     }
+
+    /// Number of the plan; 0 for a scenario.
+    const fn number(&self) -> u64 {
+        match self {
+            Self::Plan(number, _) => *number,
+            Self::Scenario(..) => 0,
+        }
+    }
+}
+
+/// What a section was worked out from.
+#[derive(Clone, Debug, PartialEq)]
+struct SectionKey {
+    subject: Subject,
+    session: Option<SessionKey>,
 }
 
 /// Sections of the kind that is open, by number of the pane.
 #[derive(Debug, Default)]
 pub struct SectionPanes {
-    panes: BTreeMap<u8, SectionPane<Subject>>,
+    panes: BTreeMap<u8, SectionPane<SectionKey>>,
+    gathered: Gathered,
 }
 
 impl SectionPanes {
@@ -65,7 +110,7 @@ impl SectionPanes {
     /// # Errors
     /// The result, if it is not a section.
     pub fn accept(&mut self, key: JobKey, result: JobResult) -> Result<(), JobResult> {
-        let number = key.variant.checked_sub(SORT).and_then(|number| u8::try_from(number).ok());
+        let number = u8::try_from(key.variant & 0xff).ok().filter(|_| key.variant >= SORT);
         match number.and_then(|number| self.panes.get_mut(&number)) {
             Some(pane) => pane.accept(key, result),
             None => Err(result),
@@ -85,20 +130,52 @@ impl SectionPanes {
         let number = input.info.number;
         let new = || SectionPane::new(format!("section {}", info.name), SORT + u64::from(number));
         let pane = self.panes.entry(number).or_insert_with(new);
-        let subject = match (app.shown_plan(), &app.work) {
-            (Some(plan), _) => Subject::Plan(app.shown_key(), PlanRef(plan.clone())),
-            (None, Some(work)) if info.of == SectionOf::Scenario => {
-                Subject::Scenario(work.now.sha256.clone(), work.now.scenario.clone())
-            }
-            (None, _) => {
-                pane.forget();
-                return no_plan(input, area, buf);
-            }
+        let Some(subject) = Subject::of(app, info) else {
+            pane.forget();
+            return no_plan(input, area, buf);
         };
-        let plan = if let Subject::Plan(number, _) = &subject { *number } else { 0 };
-        let key = subject.clone();
-        let work = move |deadline: Deadline| subject.section(info.name, deadline);
-        pane.draw(input, Some(Wanted { key, plan, work }), Vec::new(), area, buf, out);
+        let plan = subject.number();
+        let session = info.in_session.then(|| self.gathered.of(app, plan));
+        let key = SectionKey {
+            subject: subject.clone(),
+            session: session.as_ref().map(|session| session.0.clone()),
+        };
+        let before = other_plan(app, plan);
+        let of_items = subject.clone();
+        let work = move |deadline: Deadline| {
+            subject.with(|report| match &session {
+                Some((_, beside)) => report.in_session(info.name, beside, deadline),
+                None => report.section(info.name, deadline),
+            })
+        };
+        let detail = (!info.item.is_empty()).then(|| {
+            let work = move |item, deadline: Deadline| {
+                of_items.with(|report| report.detail(info.name, item, deadline))
+            };
+            Arc::new(work) as ItemWork
+        });
+        let wanted = Wanted { key, plan, work, detail, is_live: info.in_session };
+        pane.draw(input, Some(wanted), before, area, buf, out);
+    }
+}
+
+/// `plan 5` where a pane shows another plan than the header names.
+fn other_plan(app: &App, number: u64) -> Vec<Piece> {
+    let is_other = number != app.shown_key() && app.plans.get(number).is_some();
+    Vec::from_iter(is_other.then(|| Piece::new(format!("plan {number}  "), Tone::Changed)))
+}
+
+/// A pane with the section that it names, and the forms of that.
+fn of_section(pane: PaneInfo, sections: &'static [SectionInfo]) -> PaneInfo {
+    match sections.iter().find(|section| section.name == pane.shows) {
+        Some(section) => PaneInfo {
+            section: Some(section),
+            modes: section.forms,
+            steps: section.item,
+            zooms: true,
+            ..pane
+        },
+        None => pane,
     }
 }
 
@@ -119,11 +196,12 @@ pub fn with_sections(
     }
     let (own, wanted) = own.map_or((&[][..], None), |(own, wanted)| (own, Some(wanted)));
     let is_wanted = |section: &&SectionInfo| wanted.is_none_or(|wanted| wanted.contains(&section.name));
-    let mut panes = own.to_vec();
+    let mut panes: Vec<PaneInfo> = own.iter().map(|pane| of_section(*pane, sections(kind))).collect();
     for section in sections(kind).iter().filter(is_wanted) {
         let number = panes.len() as u8 + 1;
         panes.push(PaneInfo {
             modes: section.forms,
+            steps: section.item,
             zooms: true,
             section: Some(section),
             home: if own.is_empty() { number } else { NO_HOME + number },

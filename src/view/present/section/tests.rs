@@ -61,6 +61,7 @@ fn cells_of_a_matrix_are_items_named_by_row_and_column() {
         cells: (0..6).map(Cell::new).collect(),
         symmetric: false,
         shaded: true,
+        ..Default::default()
     };
     let view = MatrixView::new(1, &matrix);
     let items: Vec<Item> = view.items(10).collect();

@@ -52,7 +52,8 @@ impl JobSection {
         let wanted = current.map(|plan| {
             let (of, name) = (Arc::clone(facts), self.name);
             let work = move |deadline: Deadline| of_job(&of.scenario, &of.analysis, name, deadline);
-            Wanted { key: (facts.key, PlanRef(plan.clone())), plan: facts.key, work }
+            let key = (facts.key, PlanRef(plan.clone()));
+            Wanted { key, plan: facts.key, work, detail: None, is_live: false }
         });
         self.pane.draw(input, wanted, facts.title(), area, buf, (drawn, out));
     }

@@ -1,0 +1,157 @@
+//! Plans and runs beside the one that is explained, for sections that set a plan among others or grow while a run works.
+
+use crate::checked::SharedPlan;
+use crate::event::{Phase, RunId};
+use crate::plan::{Header, Status};
+use std::collections::BTreeMap;
+
+/// What is known beside a scenario and a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Plans of the session, best first; the one that is explained is among them.
+    pub plans: Vec<PlanBeside>,
+    /// The run that works on the scenario, or that found the plan.
+    pub run: Option<RunBeside>,
+}
+
+impl Surroundings {
+    /// The plan that is explained.
+    pub fn shown(&self) -> Option<&PlanBeside> {
+        self.plans.iter().find(|plan| plan.is_shown)
+    }
+
+    /// The best plan of each method for the scenario of the plan that is explained, best first.
+    pub fn best_by_method(&self) -> Vec<&PlanBeside> {
+        let mut best: Vec<&PlanBeside> = Vec::new();
+        for plan in self.plans.iter().filter(|plan| plan.is_rival) {
+            if best.iter().all(|known| known.method != plan.method) {
+                best.push(plan);
+            }
+        }
+        best
+    }
+}
+
+/// A plan of a session.
+#[derive(Clone, Debug)]
+pub struct PlanBeside {
+    /// Number in the session.
+    pub number: u64,
+    /// Method that found it.
+    pub method: String,
+    /// Objective value.
+    pub value: f64,
+    /// Figures for comparison.
+    pub metrics: BTreeMap<String, f64>,
+    /// State of knowledge about it; `None` while its run works.
+    pub status: Option<Status>,
+    /// Best bound that holds for every plan of its scenario.
+    pub bound: Option<f64>,
+    /// Standing of that bound.
+    pub trust: BoundStanding,
+    /// Bound that meets it for some plans only, and the words for those: `this event order only`.
+    pub partial: Option<String>,
+    /// Seconds of its run's clock when it was found.
+    pub at_s: f64,
+    /// Objective value of the plan that its run began with.
+    pub began_with: Option<f64>,
+    /// It is the one that is explained.
+    pub is_shown: bool,
+    /// It is the one that others are compared with.
+    pub is_baseline: bool,
+    /// It answers the same question about the same scenario as the one that is explained.
+    pub is_rival: bool,
+    /// It is of another scenario than the one set now.
+    pub is_stale: bool,
+    /// The plan itself, if it is in memory.
+    pub plan: Option<SharedPlan>,
+}
+
+impl PlanBeside {
+    /// A plan of which no session is known: its own figures, and a bound that is claimed.
+    pub fn alone(header: &Header) -> Self {
+        Self {
+            number: 0,
+            method: header.method.clone(),
+            value: header.objective.value,
+            metrics: header.metrics.clone(),
+            status: Some(header.status),
+            bound: header.objective.bound,
+            trust: if header.objective.bound.is_some() {
+                BoundStanding::Claimed
+            } else {
+                BoundStanding::Verified
+            },
+            partial: None,
+            at_s: header.provenance.elapsed_s,
+            began_with: None,
+            is_shown: true,
+            is_baseline: false,
+            is_rival: true,
+            is_stale: false,
+            plan: None,
+        }
+    }
+}
+
+/// Standing of a bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum BoundStanding {
+    /// Nothing is claimed beyond what the checker verifies.
+    #[default]
+    Verified,
+    /// The checker verifies this bound only, which is farther from the plan.
+    Wider(f64),
+    /// The checker verifies no bound.
+    Claimed,
+}
+
+/// A run of a session: what it has said so far.
+#[derive(Clone, Debug)]
+pub struct RunBeside {
+    /// Number.
+    pub id: RunId,
+    /// Its method.
+    pub method: String,
+    /// State in a word: `running`.
+    pub state: &'static str,
+    /// It still works.
+    pub is_active: bool,
+    /// Seconds of its clock at its last event.
+    pub elapsed_s: f64,
+    /// Phases with seconds of its clock, oldest first.
+    pub phases: Vec<(f64, Phase)>,
+    /// Notes with seconds of its clock, oldest first.
+    pub notes: Vec<(f64, String)>,
+    /// Best objective value so far.
+    pub best: Option<f64>,
+    /// Best bound on all plans of the scenario so far.
+    pub bound: Option<f64>,
+    /// Objective values of better and better plans.
+    pub incumbents: Vec<RunPoint>,
+    /// Series by name: constants of its kind.
+    pub series: BTreeMap<String, Vec<RunPoint>>,
+}
+
+/// A point that a run reported.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunPoint {
+    /// Seconds of the run's clock.
+    pub at_s: f64,
+    /// Position in the run's own count: generation, node, switch.
+    pub count: f64,
+    /// Value.
+    pub value: f64,
+}
+
+impl RunBeside {
+    /// The points of a series; none where the run does not report it.
+    pub fn points(&self, name: &str) -> &[RunPoint] {
+        self.series.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The newest value of a series.
+    pub fn last(&self, name: &str) -> Option<f64> {
+        self.points(name).last().map(|point| point.value)
+    }
+}

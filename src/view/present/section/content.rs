@@ -1,0 +1,224 @@
+//! Lists and the picture of a section in one of its forms.
+
+use super::list::{self, List};
+use super::{Prepared, curves, matrix, spans};
+use crate::app::drawn::{Drawn, Item};
+use crate::app::pane::ItemId;
+use crate::view::present::PaneInput;
+use crate::view::present::rows::from;
+use lightbay_core::report::{Block, Body, Phrase, Section};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// A picture has at least this many rows beside lists; without them it or the lists stand alone.
+const PICTURE: u16 = 8;
+
+/// Lists of a section with its picture, above or below them as the blocks stand.
+#[derive(Debug, Default)]
+pub struct SectionContent {
+    of: Option<(Arc<Prepared>, &'static str)>,
+    list: List,
+    picture: Option<Picture>,
+    picture_is_first: bool,
+    items: Arc<[Item]>,
+}
+
+/// The picture of a section.
+#[derive(Debug)]
+enum Picture {
+    Matrix(matrix::MatrixView),
+    Curves(curves::CurvesView),
+    Spans(spans::SpansView),
+}
+
+impl Picture {
+    /// Rows that it makes use of.
+    fn rows(&self) -> u16 {
+        match self {
+            Self::Matrix(matrix) => matrix.rows(),
+            Self::Spans(spans) => spans.rows(),
+            Self::Curves(_) => u16::MAX,
+        }
+    }
+}
+
+/// The part of an area that a picture takes, and the part of the lists.
+struct ContentSplit {
+    picture: Rect,
+    list: Rect,
+}
+
+impl SectionContent {
+    /// Prepares a section that was not shown before. Of the blocks that are forms the one named `form` is shown.
+    pub fn fill(&mut self, prepared: &Arc<Prepared>, forms: &[&str], form: &'static str) {
+        if self.of.as_ref().is_some_and(|(of, shown)| Arc::ptr_eq(of, prepared) && *shown == form) {
+            return;
+        }
+        self.of = Some((Arc::clone(prepared), form));
+        let section = &prepared.section;
+        let is_shown = |block: &&Block| block.name == form || !forms.contains(&block.name);
+        let blocks: Vec<(usize, &Block)> =
+            section.blocks.iter().enumerate().filter(|(_, block)| is_shown(block)).collect();
+        let is_list = |block: &Block| matches!(block.body, Body::Facts(_) | Body::Table(_));
+        self.picture_is_first = blocks.first().is_some_and(|(_, block)| !is_list(block));
+        self.picture = blocks.iter().find_map(|(at, block)| match &block.body {
+            Body::Matrix(matrix) => Some(Picture::Matrix(matrix::MatrixView::new(*at, matrix))),
+            Body::Curves(curves) => Some(Picture::Curves(curves::CurvesView::new(curves))),
+            Body::Spans(spans) => Some(Picture::Spans(spans::SpansView::new(*at, spans))),
+            Body::Facts(_) | Body::Table(_) => None,
+        });
+        let lists = blocks.iter().filter_map(|(at, _)| prepared.lists.get(*at)?.clone());
+        self.list = List::new(lists);
+        let mut listed = self.list.items();
+        let first = if self.picture_is_first { 0 } else { self.list.rows() as u32 };
+        let mut pictured: Vec<Item> = match &self.picture {
+            Some(Picture::Matrix(matrix)) => matrix.items(first).collect(),
+            Some(Picture::Spans(spans)) => spans.items(first).collect(),
+            Some(Picture::Curves(_)) | None => Vec::new(),
+        };
+        self.items = if self.picture_is_first {
+            let rows = pictured.last().map_or(0, |item| item.row + 1);
+            listed.iter_mut().for_each(|item| item.row += rows);
+            pictured.append(&mut listed);
+            pictured.into()
+        } else {
+            listed.append(&mut pictured);
+            listed.into()
+        };
+    }
+
+    /// The items, by row and place.
+    pub const fn items(&self) -> &Arc<[Item]> {
+        &self.items
+    }
+
+    pub fn has(&self, id: ItemId) -> bool {
+        self.items.iter().any(|item| item.id == id)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        let has_picture = match &self.picture {
+            Some(Picture::Curves(curves)) => !curves.is_empty(),
+            Some(Picture::Matrix(_) | Picture::Spans(_)) => true,
+            None => false,
+        };
+        !has_picture && self.list.is_empty()
+    }
+
+    /// The lists.
+    pub const fn list(&self) -> &List {
+        &self.list
+    }
+
+    /// Columns that everything in it makes use of.
+    pub fn wish(&self) -> u16 {
+        let picture = match &self.picture {
+            Some(Picture::Matrix(matrix)) => matrix.wish(),
+            Some(Picture::Spans(_) | Picture::Curves(_)) => u16::MAX / 2,
+            None => 0,
+        };
+        self.list.wish().max(picture)
+    }
+
+    /// Columns of its lists: without bars, and all that they make use of.
+    pub fn widths(&self) -> (u16, u16) {
+        let wish = self.list.wish();
+        (wish.saturating_sub(list::BARS), wish)
+    }
+
+    /// Rows that everything in it makes use of.
+    pub fn rows(&self) -> u16 {
+        let picture = self.picture.as_ref().map_or(0, Picture::rows);
+        (self.list.rows() as u16).saturating_add(picture)
+    }
+
+    /// Room of the picture above or below the lists; where there is too little for both what stands first has it all,
+    /// for the other can be reached in a larger pane.
+    fn split(&self, inner: Rect) -> ContentSplit {
+        let rows = self.list.rows() as u16;
+        let Some(picture) = &self.picture else { return ContentSplit { picture: Rect::ZERO, list: inner } };
+        let wanted = picture.rows();
+        let gap = 1;
+        if self.list.is_empty() {
+            return ContentSplit { picture: inner, list: Rect::ZERO };
+        }
+        let fits = wanted.saturating_add(gap).saturating_add(rows) <= inner.height;
+        if !fits && inner.height < PICTURE + 4 {
+            return if self.picture_is_first {
+                ContentSplit { picture: inner, list: Rect::ZERO }
+            } else {
+                ContentSplit { picture: Rect::ZERO, list: inner }
+            };
+        }
+        let most = inner.height.saturating_sub(rows.min(inner.height / 2) + gap);
+        let height = wanted.min(most).max(PICTURE.min(wanted));
+        if self.picture_is_first {
+            ContentSplit { picture: Rect { height, ..inner }, list: from(inner, height + gap) }
+        } else {
+            let above = rows.min(inner.height.saturating_sub(height + gap));
+            let picture = from(inner, above + gap);
+            ContentSplit {
+                picture: Rect { height: height.min(picture.height), ..picture },
+                list: Rect { height: above, ..inner },
+            }
+        }
+    }
+
+    /// Draws it; `chosen` is marked. Returns the first row of the lists in sight and how many fit.
+    pub fn draw(
+        &mut self,
+        input: &PaneInput<'_>,
+        chosen: Option<ItemId>,
+        area: Rect,
+        buf: &mut Buffer,
+        out: &mut Drawn,
+    ) -> Option<(usize, usize)> {
+        let split = self.split(area);
+        if !split.picture.is_empty() {
+            match &mut self.picture {
+                Some(Picture::Matrix(matrix)) => matrix.draw(input, chosen, split.picture, buf, out),
+                Some(Picture::Curves(curves)) => curves.draw(input, split.picture, buf),
+                Some(Picture::Spans(spans)) => spans.draw(input, split.picture, buf, out),
+                None => {}
+            }
+        }
+        (!split.list.is_empty()).then(|| self.list.draw(input, chosen, split.list, buf, out))
+    }
+
+    /// Draws it without items that can be chosen: lists that are too long go on in further columns.
+    pub fn draw_still(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer) {
+        let still = PaneInput { state: Default::default(), focused: false, ..input.clone() };
+        let mut nobody = Drawn::default();
+        let split = self.split(area);
+        if !split.picture.is_empty() {
+            match &mut self.picture {
+                Some(Picture::Matrix(matrix)) => matrix.draw(&still, None, split.picture, buf, &mut nobody),
+                Some(Picture::Curves(curves)) => curves.draw(&still, split.picture, buf),
+                Some(Picture::Spans(spans)) => spans.draw(&still, split.picture, buf, &mut nobody),
+                None => {}
+            }
+        }
+        if !split.list.is_empty() && !list::flow(&self.list, &still, split.list, buf) {
+            self.list.draw(&still, None, split.list, buf, &mut nobody);
+        }
+    }
+
+    /// The sentence on an item.
+    pub fn sentence(&self, section: &Section, id: ItemId) -> Option<Phrase> {
+        self.list.sentence(section, id).or_else(|| match &self.picture {
+            Some(Picture::Matrix(matrix)) => matrix.sentence(id),
+            Some(Picture::Spans(spans)) => spans.sentence(id),
+            _ => None,
+        })
+    }
+
+    /// Lines on an item.
+    pub fn details(&self, section: &Section, id: ItemId) -> Vec<String> {
+        let own = self.list.details(section, id);
+        match &self.picture {
+            Some(Picture::Matrix(matrix)) if own.is_empty() => matrix.details(id),
+            _ => own,
+        }
+    }
+}
