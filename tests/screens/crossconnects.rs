@@ -143,7 +143,7 @@ fn without_a_plan_every_pane_says_what_to_do() {
     bench.begin(1, "lumos-halving", false);
     has(&bench.alone("crossconnect", 2, 100, 30), "the first plan");
     bench.begin(2, "all-to-all-order", false);
-    has(&bench.alone("crossconnect", 7, 100, 30), "the order of phases");
+    has(&bench.alone("crossconnect", 7, 100, 30), "the first plan");
 }
 
 #[test]
@@ -152,17 +152,12 @@ fn switches_are_counted_as_the_plan_has_them() {
     let (keep, add, remove) = (counts(&best, "keep"), counts(&best, "add"), counts(&best, "remove"));
     for style in STYLES {
         let mut bench = Bench::rewired(style);
-        let screen = bench.alone("crossconnect", 1, 100, 30);
+        let screen = bench.alone("crossconnect", 1, 120, 30);
         let touched = (0..16).filter(|&ocs| add[ocs] + remove[ocs] > 0).count();
         has(line(&screen, "1 Switches"), &format!("{touched} of 16 change"));
         let minus = if style == Style::Ascii { '-' } else { '−' };
         for ocs in 0..16 {
-            let wanted = match (add[ocs], remove[ocs]) {
-                (0, 0) => format!(" {ocs:>2}   {:>2} ", keep[ocs]),
-                (add, remove) => {
-                    format!(" {ocs:>2}   {:>2}   +{add:<2} {minus}{remove}", keep[ocs]).replace("  −", " −")
-                }
-            };
+            let wanted = format!("{ocs} {} {} {}", keep[ocs], add[ocs], remove[ocs]);
             let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let found = screen.lines().any(|line| {
                 let line = squeezed(line.trim_start_matches(['>', ' ']));
@@ -338,13 +333,12 @@ fn batches_and_their_entries_are_those_of_the_plan() {
     let (ocs, entry) = (at["ocs_id"].as_u64().unwrap(), at["entry"].as_u64().unwrap());
     let entry = &best["result"]["ocs"][ocs as usize]["cross_connects"][entry as usize];
     assert_eq!(entry["action"], "remove", "removals come first");
-    has(
-        &screen,
-        &format!(
-            "- OCS {ocs:<3} A {}.0 ({}) > B {}.0 ({})",
-            entry["pod_a"], entry["switch_port_a"], entry["pod_b"], entry["switch_port_b"]
-        ),
+    let first = format!(
+        "- OCS {ocs} A {}.0 ({}) B {}.0 ({})",
+        entry["pod_a"], entry["switch_port_a"], entry["pod_b"], entry["switch_port_b"]
     );
+    let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.lines().any(|line| squeezed(line).contains(&first)), "no '{first}' in\n{screen}");
     has(&screen, &format!("{} circuits dark meanwhile", batches[0]["dark_circuits"]));
     bench.keys("i");
     bench.draw(120, 40);
@@ -403,8 +397,8 @@ fn phases_are_counted_and_receivers_that_are_hit_twice_stand_out() {
         has(&bench.alone("crossconnect", 7, 140, 45), "> phase 2");
         bench.keys("v");
         let screen = bench.alone("crossconnect", 7, 140, 45);
-        has(line(&screen, "7 Phases"), "phases hit a receiver twice");
-        has(&screen, "hit twice");
+        has(&screen, "By the printed rule");
+        has(&screen, "! 8 hit twice");
     }
 }
 

@@ -23,7 +23,7 @@ pub mod methods;
 pub mod model;
 pub mod plan;
 pub mod programs;
-mod report;
+pub mod report;
 pub mod rollout;
 pub mod scenario;
 pub mod search;

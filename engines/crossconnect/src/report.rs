@@ -3,22 +3,33 @@
 //! | room | what |
 //! |---|---|
 //! | [`hall`] | what is there before anything is solved |
-//! | [`changes`] | what a plan changes, by switch, batch and pair of pods |
+//! | [`changes`] | what a plan changes in all, and by pair of pods |
+//! | [`switches`] | what it changes on each switch |
+//! | [`batches`] | the steps in which it is changed |
+//! | [`rewiring`] | removals beside those of other methods and the bound |
 //! | [`order`] | the phases of an all-to-all |
+//! | [`words`] | names of ports and circuits |
 
+mod batches;
 mod changes;
 mod hall;
 mod order;
+mod rewiring;
+mod switches;
 #[cfg(test)]
 mod tests;
+pub mod words;
 
 use crate::Crossconnect;
 use crate::plan::{Changes, CrossconnectResult, PhaseOrder};
+use crate::rollout::explained::ChangeFacts;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
-use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::report::{PlanBeside, Report, Section, SectionInfo, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
+use rewiring::Ranked;
+use std::cell::OnceCell;
 
 /// Rows that an overview shows of long tables.
 const OVERVIEW: usize = 16;
@@ -31,12 +42,15 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "Which pods, switches and circuits are there, and how many have to go?",
     ),
     SectionInfo::of_plan("totals", "Changes", "How many circuits does the plan keep, add and remove?"),
-    SectionInfo::of_plan("switches", "Switches", "What does the plan change on each switch?"),
+    SectionInfo::of_plan("rewiring", "Rewiring", "Is that few, against the bound and the other methods?")
+        .in_session(),
+    SectionInfo::of_plan("switches", "Switches", "What does the plan change on each switch?").items("switch"),
     SectionInfo::of_plan(
         "batches",
         "Batches",
         "In which steps is the change made, and what is dark meanwhile?",
-    ),
+    )
+    .items("batch"),
     SectionInfo::of_plan(
         "pairs",
         "Pairs of pods",
@@ -46,18 +60,41 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "phases",
         "Phases",
         "To which GPU does each GPU send in each phase of the all-to-all?",
-    ),
+    )
+    .forms(order::FORMS)
+    .items("phase")
+    .off_objective(),
 ];
 
 /// The report of a scenario or of a plan of it.
 pub(crate) struct CrossconnectReport<'a> {
     scenario: &'a CrossconnectScenario,
     result: Option<&'a CrossconnectResult>,
+    plan: Option<&'a Plan<Crossconnect>>,
+    facts: OnceCell<ChangeFacts>,
 }
 
 impl<'a> CrossconnectReport<'a> {
     pub(crate) fn new(scenario: &'a Scenario<Crossconnect>, plan: Option<&'a Plan<Crossconnect>>) -> Self {
-        Self { scenario: &scenario.body, result: plan.map(|plan| &plan.result) }
+        Self { plan, ..Self::of(&scenario.body, plan.map(|plan| &plan.result)) }
+    }
+
+    fn of(scenario: &'a CrossconnectScenario, result: Option<&'a CrossconnectResult>) -> Self {
+        Self { scenario, result, plan: None, facts: OnceCell::new() }
+    }
+
+    /// The changes with their counts.
+    fn counted(&self) -> Result<(&'a Changes, &ChangeFacts), Unavailable> {
+        let changes = self.changes()?;
+        Ok((changes, self.facts.get_or_init(|| ChangeFacts::of(self.scenario, changes))))
+    }
+
+    fn rewiring(&self, beside: &Surroundings) -> Result<Section, Unavailable> {
+        let (changes, facts) = self.counted()?;
+        let plan = self.plan.ok_or_else(no_plan)?;
+        let alone = PlanBeside::alone(&plan.header());
+        let shown = beside.shown().unwrap_or(&alone);
+        Ok(Ranked { scenario: self.scenario, changes, facts, shown, beside }.section())
     }
 
     fn changes(&self) -> Result<&'a Changes, Unavailable> {
@@ -78,7 +115,10 @@ impl<'a> CrossconnectReport<'a> {
                 "the plan changes circuits and orders no phases",
                 format!("solve with method {}", crate::methods::ORDER),
             )),
-            None => Err(no_plan()),
+            None => Err(Unavailable::absent(
+                "there is no order of phases yet",
+                format!(":solve {} orders an all-to-all between the pods", crate::methods::ORDER),
+            )),
         }
     }
 }
@@ -92,17 +132,44 @@ impl Report for CrossconnectReport<'_> {
         match name {
             "hall" => Ok(hall::section(self.scenario, self.result)),
             "totals" => self.changes().map(|changes| changes::totals(self.scenario, changes)),
-            "switches" => self.changes().map(changes::switches),
+            "rewiring" => self.rewiring(&Surroundings::default()),
+            "switches" => self.counted().map(|(changes, facts)| switches::section(changes, facts)),
             "batches" => {
-                let changes = self.changes()?;
+                let (changes, facts) = self.counted()?;
                 if changes.batches.is_empty() {
-                    return Err(Unavailable::absent("the plan changes nothing", "nothing is to be done"));
+                    let because = if facts.switches.iter().all(|switch| switch.keep == 0) {
+                        "there are no circuits, so nothing changes"
+                    } else {
+                        "nothing changes: what is installed is what is wanted"
+                    };
+                    return Err(Unavailable::absent(because, "change the wanted circuits"));
                 }
-                Ok(changes::batches(self.scenario, changes))
+                Ok(batches::section(self.scenario, changes, facts))
             }
             "pairs" => self.changes().map(|changes| changes::pairs(self.scenario, changes)),
             "phases" => self.order().map(order::section),
             _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
         }
+    }
+
+    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+        match name {
+            "switches" => {
+                let (changes, facts) = self.counted()?;
+                switches::detail(self.scenario, changes, facts, item)
+            }
+            "batches" => batches::detail(self.scenario, self.changes()?, item),
+            "phases" => order::detail(self.order()?, item),
+            _ => Err(Unavailable::absent(format!("section '{name}' has no items"), "leave the item out")),
+        }
+    }
+
+    fn in_session(
+        &self,
+        name: &str,
+        beside: &Surroundings,
+        deadline: Deadline,
+    ) -> Result<Section, Unavailable> {
+        if name == "rewiring" { self.rewiring(beside) } else { self.section(name, deadline) }
     }
 }

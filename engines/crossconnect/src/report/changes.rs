@@ -1,7 +1,7 @@
-//! Changes of a plan: by switch, by batch, and by pair of pods.
+//! Changes of a plan in all, and by pair of pods.
 
 use super::OVERVIEW;
-use crate::plan::{Action, Changes, EntryRef, OcsChanges};
+use crate::plan::{Action, Changes, OcsChanges};
 use crate::rollout::caveat;
 use crate::scenario::CrossconnectScenario;
 use lightbay_core::report::{Cell, Column, Facts, Section, Table, Tone};
@@ -24,69 +24,6 @@ pub(super) fn totals(scenario: &CrossconnectScenario, changes: &Changes) -> Sect
 
 fn count<'a>(switches: impl Iterator<Item = &'a OcsChanges>, action: Action) -> usize {
     switches.flat_map(|ocs| &ocs.cross_connects).filter(|entry| entry.action == action).count()
-}
-
-/// Every switch; those with most changes first if not all fit an overview.
-pub(super) fn switches(changes: &Changes) -> Section {
-    let mut rows: Vec<(u32, [usize; 3])> = changes
-        .ocs
-        .iter()
-        .map(|ocs| {
-            let counts =
-                [Action::Keep, Action::Add, Action::Remove].map(|action| count([ocs].into_iter(), action));
-            (ocs.ocs_id, counts)
-        })
-        .collect();
-    if rows.len() > OVERVIEW {
-        rows.sort_by_key(|&(ocs, [_, added, removed])| (Reverse(added + removed), ocs));
-    }
-    let columns = vec![
-        Column::counts("ocs_id", "switch"),
-        Column::counts("kept", "kept"),
-        Column::counts("added", "added"),
-        Column::counts("removed", "removed"),
-    ];
-    let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
-    for (ocs, counts) in rows {
-        let [kept, added, removed] = counts.map(Cell::new);
-        let row = table.row(vec![Cell::new(ocs), kept, added.tone(Tone::Good), removed.tone(Tone::Bad)]);
-        row.item = Some(ocs);
-    }
-    Section::new("Switches", table)
-}
-
-/// Every batch, in the order in which they are made.
-pub(super) fn batches(scenario: &CrossconnectScenario, changes: &Changes) -> Section {
-    let cut = caveat::cut_pairs(scenario, changes);
-    let pairs_of =
-        |number| cut.iter().find(|(batch, _)| *batch == number).map_or(0, |(_, pairs)| pairs.len());
-    let columns = vec![
-        Column::counts("batch", "batch"),
-        Column::counts("removed", "removed"),
-        Column::counts("added", "added"),
-        Column::counts("dark_circuits", "dark meanwhile"),
-        Column::counts("pairs_cut_off", "pairs of pods cut off"),
-    ];
-    let mut table = Table::new(["batch", "batches"], columns).overview(OVERVIEW);
-    for (number, batch) in changes.batches.iter().enumerate() {
-        let removed = batch.changes.iter().filter(|at| is_removal(changes, **at)).count();
-        let cut_off = pairs_of(number);
-        let tone = if cut_off > 0 { Tone::Warn } else { Tone::Text };
-        table.row(vec![
-            Cell::new(number + 1),
-            Cell::new(removed),
-            Cell::new(batch.changes.len() - removed),
-            Cell::new(batch.dark_circuits),
-            Cell::new(cut_off).tone(tone),
-        ]);
-    }
-    Section::new("Batches", table)
-}
-
-fn is_removal(changes: &Changes, at: EntryRef) -> bool {
-    let ocs = changes.ocs.get(at.ocs_id as usize);
-    let entry = ocs.and_then(|ocs| ocs.cross_connects.get(at.entry as usize));
-    entry.is_some_and(|entry| entry.action == Action::Remove)
 }
 
 /// Every pair of pods that has circuits before or after, those with most changes first.

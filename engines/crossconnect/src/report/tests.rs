@@ -26,7 +26,8 @@ fn sections_of_plans_are_not_there_without_one() {
     let report = CrossconnectReport::new(&scenario, None);
     for info in SECTIONS.iter().filter(|info| info.name != "hall") {
         let why = report.section(info.name, Deadline::NEVER).unwrap_err().to_string();
-        assert!(why.contains("section of plans"), "{}: {why}", info.name);
+        let wanted = if info.off_objective { "no order of phases" } else { "section of plans" };
+        assert!(why.contains(wanted), "{}: {why}", info.name);
     }
 }
 
@@ -35,7 +36,7 @@ fn what_is_changed_adds_up_over_switches_and_pairs() {
     let scenario = scenario();
     let target = crate::model::assignment::Assignment::default();
     let changes = crate::rollout::assemble::candidate(&scenario.body, &target).result;
-    let report = CrossconnectReport { scenario: &scenario.body, result: Some(&changes) };
+    let report = CrossconnectReport::of(&scenario.body, Some(&changes));
     let sum = |section: &str, column: &str| -> u64 {
         let rows = json::section(&report.section(section, Deadline::NEVER).unwrap());
         rows.as_array().unwrap().iter().map(|row| row[column].as_u64().unwrap()).sum()
@@ -49,4 +50,12 @@ fn what_is_changed_adds_up_over_switches_and_pairs() {
     }
     assert_eq!(sum("batches", "removed"), sum("switches", "removed"));
     assert!(sum("switches", "removed") > 0);
+    // What the items are made of adds up, too.
+    let CrossconnectResult::Changes(found) = &changes else { panic!("no changes") };
+    for (number, batch) in (1..).zip(&found.batches) {
+        let rows = json::section(&report.detail("batches", number, Deadline::NEVER).unwrap());
+        assert_eq!(rows.as_array().map_or(0, Vec::len), batch.changes.len());
+    }
+    assert!(report.detail("batches", 0, Deadline::NEVER).is_err());
+    assert!(report.detail("switches", 16, Deadline::NEVER).is_err());
 }

@@ -35,6 +35,32 @@ pub fn of(
     (!said.is_empty()).then(|| said.join("; "))
 }
 
+/// Something that has to be told of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// In a few words, for titles.
+    pub short: String,
+    /// In one sentence.
+    pub text: String,
+}
+
+impl Warning {
+    /// All warnings of a change.
+    pub fn all(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<Self> {
+        let unmet = unmet(scenario, changes).map(|text| {
+            let count = changes.totals.unmet_circuits.unwrap_or(0);
+            Self { short: format!("{} cannot be set", counted(count, "circuit", "circuits")), text }
+        });
+        let cut = cut_off(scenario, changes).map(|text| {
+            let pairs = cut_pairs(scenario, changes).into_iter().flat_map(|(_, pairs)| pairs);
+            let count = pairs.collect::<BTreeSet<_>>().len();
+            let word = if count == 1 { "pair" } else { "pairs" };
+            Self { short: format!("{count} {word} cut off"), text }
+        });
+        unmet.into_iter().chain(cut).collect()
+    }
+}
+
 /// Wanted circuits that are not set: pair, circuits that are set, circuits that are wanted.
 pub fn unmet_pairs(scenario: &CrossconnectScenario, changes: &Changes) -> Vec<(Pair, u32, u32)> {
     let mut set: BTreeMap<Pair, u32> = BTreeMap::new();

@@ -245,7 +245,7 @@ fn sentence(plan: &Explained, files: &Files, switch: usize, shown: Option<&Previ
         files.files.len(),
         files.format.name
     )));
-    for warning in &plan.warnings {
+    for warning in plan.warnings() {
         pieces.push(Piece::new(format!("; {}", warning.short), Tone::Bad));
     }
     pieces

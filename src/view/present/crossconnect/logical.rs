@@ -1,7 +1,7 @@
 //! Pane 4: circuits between pods before, wanted, and what changes; ports in use per pod. The wish for a pair can be
 //! edited: the bound by counting follows at once, the plan as soon as it is found.
 
-use super::{Explained, other_plan, words};
+use super::{Explained, other_plan};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
@@ -9,6 +9,7 @@ use crate::app::pane::ItemId;
 use crate::view::present::rows::{beside, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_core::param::ParamValue;
+use lightbay_engines::crossconnect::report::words::circuits;
 use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Degree};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
@@ -500,7 +501,7 @@ fn details(plan: &Explained, differences: &[(usize, usize, i64)]) -> Vec<String>
         let at = a * facts.pods + b;
         format!(
             "  pods {a} and {b}: {} before, {} wanted, {difference:+}",
-            words::circuits(facts.before[at].into()),
+            circuits(facts.before[at].into()),
             facts.after[at]
         )
     }));

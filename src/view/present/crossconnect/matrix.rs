@@ -1,14 +1,15 @@
-//! Panes 1 and 2: the switches, and what the chosen one keeps, adds and removes, pod by pod or port by port. With room
-//! both stand side by side, and the pane says which of them the keys move in.
+//! Pane 2: what the chosen switch keeps, adds and removes, pod by pod or port by port. With room the section of all
+//! switches stands beside it.
 
-use super::switches::SwitchList;
-use super::{Explained, chosen_switch, other_plan, step_through_switches, words};
+use super::{Explained, SWITCHES, chosen_switch, other_plan, step_through_switches};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{Drawn, Hit, Item, PaneDrawn};
 use crate::app::pane::PaneId;
 use crate::view::present::rows::{beside, ends, line, row};
+use crate::view::present::section::SectionContent;
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::crossconnect::plan::{Action as Deed, Entry};
+use lightbay_engines::crossconnect::report::words;
 use lightbay_engines::crossconnect::rollout::explained::{ChangeFacts, Switch, SwitchCell};
 use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
 use lightbay_widgets::{
@@ -41,7 +42,7 @@ enum MatrixForm {
 #[derive(Debug, Default)]
 pub struct MatrixPane {
     key: Option<(u64, usize, MatrixForm)>,
-    list: SwitchList,
+    list: SectionContent,
     rows: SignRows,
     words: Vec<Vec<Piece>>,
     items: Arc<[Item]>,
@@ -56,13 +57,10 @@ pub struct MatrixPane {
 }
 
 impl MatrixPane {
-    /// Draws the pane; `choosing` if it is the one in which switches are chosen.
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     pub fn draw(
         &mut self,
         input: &PaneInput<'_>,
         plan: &Explained,
-        choosing: bool,
         area: Rect,
         buf: &mut Buffer,
         drawn: &mut PaneDrawn,
@@ -80,88 +78,66 @@ impl MatrixPane {
             self.fill(plan, chosen, form);
         }
         let switch = facts.switches.get(chosen);
-        let title = if choosing {
-            Self::title_of_all(input, plan)
-        } else {
-            Self::title_of_one(input, plan, chosen, switch, area.width)
-        };
+        let title = Self::title(input, plan, chosen, switch, area.width);
         frame(input, &title, Shown::Ready, area, buf);
         let inner = body(area, u16::from(area.height >= 4));
         if inner.is_empty() {
             return;
         }
         let theme = &input.app.look.theme;
-        let selected = self.selected(input, facts, choosing);
+        let selected = self.selected(input, facts);
         let wished = match form {
             MatrixForm::Pods => Signs::new(theme, &self.rows, facts.pods).words(&self.words).wished(),
             _ => self.columns.iter().map(|column| column.width + column.gap).sum::<u16>() + 4,
         };
-        let (least, most) = SwitchList::widths(facts);
+        if let Some(switches) = &plan.switches {
+            self.list.fill(switches, &[], "");
+        }
+        let (least, most) = self.list.widths();
         // Large matrices scroll: a good part of them is enough beside the list.
         let needed = wished.min(inner.width.saturating_sub(least + GAP).max(48));
         let room = inner.width.saturating_sub(needed + GAP);
-        let (left, right) = if !choosing && (!input.large || room < least) {
+        let (left, right) = if !input.large || room < least {
             (Rect::ZERO, inner)
-        } else if room < least {
-            (inner, Rect::ZERO)
         } else {
             beside(inner, room.min(most), GAP)
         };
-        self.list.draw(input, (plan.key, facts), chosen, left, buf, out);
+        if !left.is_empty() {
+            let list = PaneInput { pane: SWITCHES, state: input.app.pane(SWITCHES).clone(), ..input.clone() };
+            self.list.draw(&list, Some(chosen as u32), left, buf, out);
+        }
         // The legend has a row where all pods are in sight with it, or would not be without it either.
         let all = facts.pods as u16 + 1;
         let room = right.height > all || right.height < all && right.height >= LEGEND;
         let legend = room && form == MatrixForm::Pods && !right.is_empty();
         let cells = Rect { height: right.height - u16::from(legend), ..right };
         if form == MatrixForm::Pods {
-            self.draw_pods(input, facts, selected, choosing, cells, buf, out);
+            self.draw_pods(input, facts, selected, cells, buf, out);
             if legend {
                 let place = row(right, self.state.rows_shown as u16 + 1);
                 line(theme, &legend_pieces(plan.scenario().map(|of| of.wiring)), place, buf);
             }
         } else {
-            self.draw_ports(input, choosing, cells, buf, out);
+            self.draw_ports(input, cells, buf, out);
         }
-        let sentence = if choosing {
-            sentence_of_switch(chosen, switch)
-        } else {
-            self.sentence(plan, chosen, form, selected)
-        };
+        let sentence = self.sentence(plan, chosen, form, selected);
         if area.height >= 4 {
-            let hint = if choosing { "" } else { ", . switch" };
+            let hint = ", . switch";
             let hint: &[Piece] = if inner.width >= 100 { &[Piece::muted(hint)] } else { &[] };
             ends(theme, &sentence, hint, below(inner), buf);
         }
         drawn.sentence = plain(&sentence);
-        if choosing {
-            drawn.items = Arc::clone(&self.list.items);
-            (drawn.offset, drawn.page) = self.list.seen();
-        } else {
-            drawn.items = Arc::clone(&self.items);
-            drawn.page = usize::from(cells.height.saturating_sub(1)).max(1);
-            drawn.offset = if form == MatrixForm::Pods { self.state.row_offset } else { self.table.offset };
-            drawn.column = self.state.column_offset;
-        }
+        drawn.items = Arc::clone(&self.items);
+        drawn.page = usize::from(cells.height.saturating_sub(1)).max(1);
+        drawn.offset = if form == MatrixForm::Pods { self.state.row_offset } else { self.table.offset };
+        drawn.column = self.state.column_offset;
         step_through_switches(drawn, facts, chosen);
         if input.focused {
-            drawn.details = details(plan, chosen, choosing, selected);
+            drawn.details = details(plan, chosen, selected);
         }
     }
 
-    fn title_of_all(input: &PaneInput<'_>, plan: &Explained) -> Title {
-        let facts = &plan.facts;
-        let mut context = Vec::from_iter(other_plan(input.app, plan));
-        if facts.green_field {
-            context.push(Piece::muted("  green field"));
-        }
-        let value = vec![
-            Piece::answer(facts.touched().to_string()),
-            Piece::muted(format!(" of {} change", facts.switches.len())),
-        ];
-        Title { context, value }
-    }
-
-    fn title_of_one(
+    fn title(
         input: &PaneInput<'_>,
         plan: &Explained,
         chosen: usize,
@@ -201,10 +177,7 @@ impl MatrixPane {
     }
 
     /// The cell or row of ports that is chosen: what was chosen on another switch leads to the nearest in its row.
-    fn selected(&self, input: &PaneInput<'_>, facts: &ChangeFacts, choosing: bool) -> Option<(usize, usize)> {
-        if choosing {
-            return None;
-        }
+    fn selected(&self, input: &PaneInput<'_>, facts: &ChangeFacts) -> Option<(usize, usize)> {
         let pods = facts.pods.max(1);
         let Some(id) = input.state.selected.map(|id| id as usize) else { return self.usual };
         let (row, column) = (id / pods, id % pods);
@@ -215,22 +188,18 @@ impl MatrixPane {
         in_row.map(|item| (item.id as usize / pods, item.id as usize % pods)).or(self.usual)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a pane is drawn from all that it shows")]
     fn draw_pods(
         &mut self,
         input: &PaneInput<'_>,
         facts: &ChangeFacts,
         selected: Option<(usize, usize)>,
-        choosing: bool,
         area: Rect,
         buf: &mut Buffer,
         out: &mut Drawn,
     ) {
         self.state.selected = selected;
-        if !choosing {
-            self.state.row_offset = input.state.offset;
-            self.state.column_offset = input.state.column;
-        }
+        self.state.row_offset = input.state.offset;
+        self.state.column_offset = input.state.column;
         let signs = Signs::new(&input.app.look.theme, &self.rows, facts.pods).words(&self.words);
         (&signs).render(area, buf, &mut self.state);
         let pods = facts.pods as u32;
@@ -241,17 +210,10 @@ impl MatrixPane {
         }));
     }
 
-    fn draw_ports(
-        &mut self,
-        input: &PaneInput<'_>,
-        choosing: bool,
-        area: Rect,
-        buf: &mut Buffer,
-        out: &mut Drawn,
-    ) {
+    fn draw_ports(&mut self, input: &PaneInput<'_>, area: Rect, buf: &mut Buffer, out: &mut Drawn) {
         // Rows carry their own number: pods do not matter here.
         let chosen = input.state.selected.filter(|id| (*id as usize) < self.ports.len());
-        self.table.selected = if choosing { None } else { chosen.or(Some(0)) };
+        self.table.selected = chosen.or(Some(0));
         let table = Table::new(&input.app.look.theme, &self.columns, &self.ports);
         (&table).render(area, buf, &mut self.table);
         if self.ports.is_empty() && area.height > 2 {
@@ -463,27 +425,6 @@ fn legend_pieces(wiring: Option<Wiring>) -> Vec<Piece> {
     ]
 }
 
-fn sentence_of_switch(chosen: usize, switch: Option<&Switch>) -> Vec<Piece> {
-    let Some(switch) = switch else { return vec![Piece::muted("no switch")] };
-    let mut pieces = vec![Piece::answer(format!("> OCS {chosen}"))];
-    if switch.add + switch.remove + switch.forced == 0 {
-        pieces.push(Piece::muted(format!("  nothing changes, {} stay", words::circuits(switch.keep.into()))));
-        return pieces;
-    }
-    pieces.extend([
-        Piece::muted("  keeps "),
-        Piece::text(switch.keep.to_string()),
-        Piece::muted("  adds "),
-        Piece::new(switch.add.to_string(), Tone::Good).bold(),
-        Piece::muted("  removes "),
-        Piece::new(switch.remove.to_string(), Tone::Bad).bold(),
-    ]);
-    if switch.forced > 0 {
-        pieces.push(Piece::new(format!("  {} lost at failed ports", switch.forced), Tone::Changed));
-    }
-    pieces
-}
-
 /// `> A pod 3, index 0 port 4: remove B 11.0 (12) add B 1.0 (2)`.
 fn sentence_of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32) -> Vec<Piece> {
     let (a, b) = words::sides(scenario.wiring);
@@ -502,17 +443,17 @@ fn sentence_of_pod(scenario: &CrossconnectScenario, entries: &[Entry], pod: u32)
     pieces
 }
 
-fn details(plan: &Explained, chosen: usize, choosing: bool, selected: Option<(usize, usize)>) -> Vec<String> {
+fn details(plan: &Explained, chosen: usize, selected: Option<(usize, usize)>) -> Vec<String> {
     /// Lines of a pop-up; files list more.
     const MOST: usize = 500;
     let (Some(scenario), Some(changes)) = (plan.scenario(), plan.changes()) else { return Vec::new() };
     let entries = changes.ocs.get(chosen).map_or(&[][..], |ocs| ocs.cross_connects.as_slice());
     let wanted = |entry: &&Entry| match selected {
-        Some((pod, _)) if !choosing => entry.pod_a == pod as u32 || entry.pod_b == pod as u32,
-        _ => true,
+        Some((pod, _)) => entry.pod_a == pod as u32 || entry.pod_b == pod as u32,
+        None => true,
     };
     let all = entries.iter().filter(wanted);
-    let mut lines = vec![plain(&sentence_of_switch(chosen, plan.facts.switches.get(chosen)))];
+    let mut lines = vec![format!("OCS {chosen}")];
     lines.extend(words::port_legend(scenario, chosen as u32));
     lines.extend(all.clone().take(MOST).map(|entry| words::entry(scenario, entry)));
     let rest = all.count().saturating_sub(MOST);

@@ -1,8 +1,8 @@
-//! Names of pods, ports and circuits as panes write them: one set of words everywhere.
+//! Names of ports, switches and circuits as reports and screens write them: one set of words everywhere.
 
-use lightbay_engines::crossconnect::files::exports::port_list::{Called, called as called_on};
-use lightbay_engines::crossconnect::plan::Entry;
-use lightbay_engines::crossconnect::scenario::{CrossconnectScenario, Wiring};
+use crate::files::exports::port_list::{Called, called as called_on};
+use crate::plan::Entry;
+use crate::scenario::{CrossconnectScenario, Wiring};
 
 /// Switches named one by one before the rest is only counted.
 const NAMED: usize = 24;
@@ -82,20 +82,10 @@ pub fn circuits(count: u64) -> String {
     if count == 1 { "1 circuit".to_owned() } else { format!("{count} circuits") }
 }
 
-/// Seconds of a run's clock as bars carry them: `0.06 s`, `1.4 s`, `95 s`.
-pub fn seconds(value_s: f64) -> String {
-    let decimals = match value_s {
-        value_s if value_s < 0.1 => 2,
-        value_s if value_s < 10.0 => 1,
-        _ => 0,
-    };
-    format!("{value_s:.decimals$} s")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lightbay_engines::crossconnect::plan::Action;
+    use crate::plan::Action;
 
     #[test]
     fn ports_carry_side_pod_index_and_their_number_on_the_switch() {
@@ -108,12 +98,7 @@ mod tests {
             port_b_index: 0,
             switch_port_b: 23,
         };
-        let lightbay_engines::AnyScenario::Crossconnect(example) =
-            lightbay_engines::preset("crossconnect-example").unwrap()
-        else {
-            panic!("another kind")
-        };
-        let mut body = example.body.clone();
+        let mut body = crate::scenario::presets::scenario("crossconnect-example").unwrap();
         assert_eq!(entry(&body, &listed), "remove  A 3.1 (8) pod 3 to B 11.0 (23) pod 11");
         let legend = port_legend(&body, 0).join("\n");
         assert!(legend.contains("Polatis A in 1-4 out 9-12, B in 5-8 out 13-16"), "{legend}");
@@ -127,6 +112,5 @@ mod tests {
         let all: Vec<u32> = (0..30).collect();
         assert!(switches(&all).ends_with("23 and 6 more"));
         assert_eq!((circuits(1), circuits(0)), ("1 circuit".to_owned(), "0 circuits".to_owned()));
-        assert_eq!([0.06, 1.44, 95.2].map(seconds), ["0.06 s", "1.4 s", "95 s"]);
     }
 }

@@ -1,0 +1,224 @@
+//! Removed circuits of a plan beside those of other methods and the bound.
+
+use super::words;
+use crate::Crossconnect;
+use crate::plan::{Action, Changes};
+use crate::rollout::explained::ChangeFacts;
+use crate::scenario::CrossconnectScenario;
+use lightbay_core::checked::downcast;
+use lightbay_core::plan::{Status, gap};
+use lightbay_core::quantity::{number, open_percent};
+use lightbay_core::report::session::BoundStanding;
+use lightbay_core::report::{
+    Cell, Column, Facts, Line, Matrix, Phrase, PlanBeside, Row, Section, Surroundings, Table, Tone, Unit,
+};
+
+/// What a plan is ranked by.
+pub(super) struct Ranked<'a> {
+    pub scenario: &'a CrossconnectScenario,
+    pub changes: &'a Changes,
+    pub facts: &'a ChangeFacts,
+    /// The plan itself among others.
+    pub shown: &'a PlanBeside,
+    pub beside: &'a Surroundings,
+}
+
+impl Ranked<'_> {
+    /// The best bound on the circuits that have to go: by counting pairs of pods, or a proven one.
+    fn bound(&self) -> f64 {
+        let counting = self.changes.totals.lower_bound_removed_circuits as f64;
+        self.shown.bound.map_or(counting, |bound| bound.max(counting))
+    }
+
+    pub(super) fn section(&self) -> Section {
+        let alone = [self.shown];
+        let mut rivals = self.beside.best_by_method();
+        if rivals.is_empty() {
+            rivals = alone.to_vec();
+        }
+        let section = Section::empty("Rewiring").answer(self.answer()).sentence(self.verdict()).block(
+            "methods",
+            "",
+            self.methods(&rivals),
+        );
+        let section = match self.per_switch(&rivals) {
+            Some(matrix) => section.on_screens("per_switch", "", matrix),
+            None => section,
+        };
+        let beside = self.circumstances(&rivals);
+        if beside.facts.is_empty() { section } else { section.block("beside", "", beside) }
+    }
+
+    fn answer(&self) -> Phrase {
+        let totals = self.changes.totals;
+        if self.facts.green_field {
+            return Phrase::new()
+                .answer(totals.added_circuits.to_string())
+                .muted(" circuits to set up, nothing installed");
+        }
+        Phrase::new()
+            .answer(self.facts.removed().to_string())
+            .muted(" of ")
+            .text((totals.kept_circuits + totals.removed_circuits).to_string())
+            .muted(" circuits")
+    }
+
+    /// The best plan of every method, best first, under the bound.
+    fn methods(&self, rivals: &[&PlanBeside]) -> Table {
+        let is_warm = rivals.iter().any(|plan| plan.began_with.is_some());
+        let mut columns = vec![
+            Column::words("method", "circuits removed"),
+            Column::counts("removed_circuits", ""),
+            Column::numbers("found_after_s", "after", Unit::new("s", 1.0, Some(2))).priority(4),
+        ];
+        if is_warm {
+            columns.push(Column::counts("began_with_removed_circuits", "warm from").priority(3));
+        }
+        let bound = self.bound();
+        let label = format!("bound {}", number(bound));
+        let limit = Line { name: "bound".to_owned(), label, value: bound };
+        let mut table = Table::new(["method", "methods"], columns).bar(1).limit(Some(limit)).of_plans();
+        for plan in rivals {
+            let name = Cell::new(plan.method.as_str());
+            let name = if plan.is_baseline { name.note("B") } else { name };
+            let tone = if plan.is_shown { Tone::Good } else { Tone::Text };
+            let mut cells = vec![
+                name.tone(if plan.is_shown { Tone::Answer } else { Tone::Text }),
+                Cell::new(plan.value).tone(tone),
+                if plan.at_s > 0.0 { Cell::new(plan.at_s).tone(Tone::Muted) } else { Cell::none() },
+            ];
+            if is_warm {
+                cells.push(plan.began_with.map_or_else(Cell::none, Cell::new));
+            }
+            let row = Row::new(cells).sentence(self.sentence(plan));
+            table.push(if plan.number > 0 { row.item(plan.number as u32) } else { row });
+        }
+        table
+    }
+
+    /// Removed circuits of every switch, of this plan and of the one that it is compared with.
+    fn per_switch(&self, rivals: &[&PlanBeside]) -> Option<Matrix> {
+        let of_rival = |plan: &PlanBeside| {
+            let plan = downcast::<Crossconnect>(plan.plan.as_ref()?)?;
+            let changes = plan.plan().result.changes()?;
+            (changes.ocs.len() == self.changes.ocs.len()).then(|| removed(changes))
+        };
+        let others = || rivals.iter().filter(|plan| !plan.is_shown);
+        let rival = others().find(|plan| plan.is_baseline).into_iter().chain(others());
+        let rival = rival.filter_map(|plan| Some((plan.method.clone(), of_rival(plan)?))).next();
+        if self.changes.ocs.len() < 2 {
+            return None;
+        }
+        let own = ("this plan".to_owned(), self.facts.per_switch());
+        let lines: Vec<(String, Vec<u32>)> = std::iter::once(own).chain(rival).collect();
+        let cell = |count: &u32| if *count == 0 { Cell::new("") } else { Cell::new(*count) };
+        Some(Matrix {
+            name: "removed_circuits",
+            unit: Unit::COUNT,
+            rows: lines.iter().map(|(name, _)| format!("{name} per switch")).collect(),
+            columns: self.changes.ocs.iter().map(|ocs| ocs.ocs_id.to_string()).collect(),
+            cells: lines.iter().flat_map(|(_, counts)| counts.iter().map(cell)).collect(),
+            shaded: true,
+            ..Matrix::default()
+        })
+    }
+
+    /// What has to be said besides: the gain of the change, circuits that go in any case, and other bounds.
+    fn circumstances(&self, rivals: &[&PlanBeside]) -> Facts {
+        let mut facts = Facts::new();
+        let totals = self.changes.totals;
+        if let Some(predicted_s) = self.scenario.predicted_makespan_s {
+            facts.number("predicted_makespan_s", "one iteration then takes", Unit::SECONDS, predicted_s);
+            let disturbed = words::circuits(totals.removed_circuits);
+            facts.sentence(format!("as predicted; the change disturbs {disturbed}"));
+        }
+        if let Some(forced) = totals.forced_removed_circuits.filter(|forced| *forced > 0) {
+            facts.add("forced_removed_circuits", "circuits lost", Cell::new(forced).tone(Tone::Warn));
+            facts.sentence("to go at failed ports whatever is planned");
+        }
+        let counting = totals.lower_bound_removed_circuits;
+        if self.bound() > counting as f64 {
+            facts.add("lower_bound_removed_circuits", "demand-difference bound", counting);
+        }
+        if rivals.iter().any(|plan| plan.began_with.is_some()) {
+            facts.add("warm", "warm", "it began with a plan that was known; R solves from scratch");
+        }
+        if self.beside.run.as_ref().is_some_and(|run| run.is_active) {
+            facts.add("run", "at work", "a run works on it");
+        }
+        facts
+    }
+
+    /// What is known about the best possible number of removals.
+    fn verdict(&self) -> Phrase {
+        let removed = self.facts.removed() as f64;
+        let bound = self.bound();
+        let phrase = Phrase::new().answer(format!("> {}", number(removed)));
+        if self.shown.is_stale {
+            // Of what is asked now nothing is known yet.
+            return phrase
+                .muted(" removed by plan ")
+                .with(format!("{} *", self.shown.number), Tone::Warn)
+                .muted(", stale");
+        }
+        if bound >= removed - 0.5 || self.shown.status == Some(Status::Optimal) {
+            return phrase.good(" is optimal").muted(self.no_fewer());
+        }
+        if let Some(only) = &self.shown.partial {
+            return phrase.good(" is optimal").muted(format!(" for {}", only.trim_end_matches(" only")));
+        }
+        phrase
+            .muted(" removed; at least ")
+            .text(number(bound))
+            .muted(" have to go, gap ")
+            .text(format!("{} %", open_percent(gap(removed, bound), 1)))
+    }
+
+    /// Words on the proof that no plan removes fewer: by the checker, or by the word of the method alone.
+    fn no_fewer(&self) -> String {
+        let method = &self.shown.method;
+        let counting = self.changes.totals.lower_bound_removed_circuits as f64;
+        match self.shown.trust {
+            _ if counting >= self.facts.removed() as f64 - 0.5 => ": no plan removes fewer".to_owned(),
+            BoundStanding::Verified => ": no plan removes fewer".to_owned(),
+            BoundStanding::Wider(bound) => {
+                format!(", as {method} claims; the check verifies {}", number(bound))
+            }
+            BoundStanding::Claimed => format!(", as {method} claims; no bound is verified"),
+        }
+    }
+
+    fn sentence(&self, plan: &PlanBeside) -> Phrase {
+        let figure = |name: &str| plan.metrics.get(name).copied();
+        let name = if plan.number > 0 {
+            format!("> plan {} {}", plan.number, plan.method)
+        } else {
+            format!("> {}", plan.method)
+        };
+        let mut phrase = Phrase::new()
+            .answer(name)
+            .muted("  removes ")
+            .answer(number(plan.value))
+            .muted(" keeps ")
+            .text(number(figure("kept_circuits").unwrap_or(0.0)));
+        if let Some(batches) = figure("batches") {
+            let word = if batches == 1.0 { " batch" } else { " batches" };
+            phrase = phrase.muted(" in ").text(number(batches)).muted(word);
+        }
+        if plan.is_stale {
+            phrase = phrase.with("  * stale", Tone::Warn);
+        } else if let Some(status) = plan.status {
+            phrase = phrase.muted(format!("  {}", status.word().replace('_', " ")));
+        }
+        if !plan.is_shown {
+            phrase = phrase.muted(format!("  :show_plan {} shows it", plan.number));
+        }
+        phrase
+    }
+}
+
+/// Removed circuits of every switch, those that go in any case included.
+fn removed(changes: &Changes) -> Vec<u32> {
+    let is_removed = |entry: &&crate::plan::Entry| entry.action == Action::Remove;
+    changes.ocs.iter().map(|ocs| ocs.cross_connects.iter().filter(is_removed).count() as u32).collect()
+}
