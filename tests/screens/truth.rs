@@ -258,22 +258,3 @@ fn throughput_and_sizes_speak_of_the_plan_shown() {
         assert_eq!(bench.app.plans.shown().unwrap().method, shown);
     }
 }
-
-#[test]
-fn lengths_of_ranked_bars_are_in_proportion() {
-    use lightbay_widgets::{
-        Background, ColorDepth, GlyphSet, Hits, Palette, Ranked, RankedRow, Theme, text_of,
-    };
-    use ratatui::widgets::StatefulWidget;
-    let theme = Theme::new(Palette::Okabe, ColorDepth::None, Background::Dark, GlyphSet::Ascii);
-    let row = |name: &'static str, value| RankedRow { name: name.into(), value, ..RankedRow::default() };
-    let rows = [row("best", 36.0), row("warm", 36.0), row("relabel", 188.0), row("scratch", 234.0)];
-    let area = ratatui::layout::Rect::new(0, 0, 120, 4);
-    let mut buf = ratatui::buffer::Buffer::empty(area);
-    Ranked::new(&theme, &rows, 234.0).render(area, &mut buf, &mut Hits::default());
-    let text = text_of(&buf);
-    let lengths: Vec<f64> = text.lines().map(|line| line.matches('#').count() as f64).collect();
-    for (length, row) in lengths.iter().zip(&rows) {
-        assert!((length / lengths[3] - row.value / 234.0).abs() < 0.02, "{lengths:?}\n{text}");
-    }
-}

@@ -41,7 +41,6 @@
 //! | [`Columns`] of [`Spread`] | how loads are spread, upright, mean and largest on the axis | |
 //! | [`Tiles`] of [`Tile`] | groups of short marks on shades: switches by cube, faults by face | [`TilesState`] |
 //! | [`Signs`] of [`SignRows`] | large sparse matrix: what stays, comes and goes, with words | [`SignsState`] |
-//! | [`Ranked`] of [`RankedRow`], [`Sparkline`] | bars in order under a bound; small columns | [`Hits`] |
 //! | [`PairedBars`] of [`PairRow`] | two schedules on one scale | |
 //! | [`Popup`] | frame, dims what is behind | |
 //! | [`List`] of [`ListItem`] | palette, sessions, examples | [`ListState`] |
@@ -73,7 +72,6 @@ mod pane;
 mod pen;
 mod popup;
 mod progress;
-mod ranked;
 pub mod scroll;
 mod sentence;
 mod signs;
@@ -110,7 +108,6 @@ pub use pane::{Pane, PaneState};
 pub use pen::{Label, Pen, Piece, pieces_width};
 pub use popup::Popup;
 pub use progress::{GapBar, MethodRow, RunWord, SolveStrip};
-pub use ranked::{Ranked, RankedRow, Sparkline};
 pub use sentence::Sentence;
 pub use signs::{Sign, SignCell, SignFlag, SignRows, Signs, SignsState};
 pub use stack::{Stack, StackLayer, StackMark};

@@ -6,10 +6,9 @@ pub mod sides;
 pub mod tori;
 
 use crate::model::baselines;
-use crate::model::pod::{ARC_CLASSES, CHIPS, PORTS};
-use crate::model::topology::Topology;
-use crate::plan::{Expansion, Routing};
+use crate::model::pod::CHIPS;
 use crate::throughput::metrics::{self, CoverBound, Hops};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A torus of a size.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +34,22 @@ pub struct Yardsticks {
     pub pdtt: Option<TorusFigures>,
 }
 
+/// Size and shape of the torus, with what pods of it are measured against.
+type Known = (usize, Option<[u16; 3]>, Arc<Yardsticks>);
+
 impl Yardsticks {
+    /// The same as [`Self::of`], kept from one time to the next: a section that follows a run asks again and again.
+    pub fn known(cubes: usize, shape: Option<[u16; 3]>) -> Arc<Self> {
+        static LAST: Mutex<Option<Known>> = Mutex::new(None);
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, known)) = last.as_ref().filter(|last| (last.0, last.1) == (cubes, shape)) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(Self::of(cubes, shape));
+        *last = Some((cubes, shape, Arc::clone(&made)));
+        made
+    }
+
     /// Of a pod of `cubes` cubes whose plain torus has a shape; the usual one of the size if it is not given.
     pub fn of(cubes: usize, shape: Option<[u16; 3]>) -> Self {
         let nodes = CHIPS * cubes;
@@ -57,32 +71,11 @@ impl Yardsticks {
     }
 }
 
-/// Routes over each arc: of the 384 classes where the listed routes stand for their translations, else of all arcs
-/// (`6 * node + port`). `None` if the routes are not listed.
-pub fn arc_loads(pod: &Topology, routing: &Routing) -> Option<Vec<u32>> {
-    if routing.routes.is_empty() {
-        return None;
-    }
-    let (arcs, chips) = match routing.expand {
-        Expansion::Translation => (ARC_CLASSES, CHIPS),
-        Expansion::None => (PORTS * pod.nodes(), pod.nodes()),
-    };
-    let mut loads = vec![0; arcs];
-    for route in &routing.routes {
-        let mut node = route.source;
-        for &port in &route.ports {
-            let at = PORTS * (node as usize % chips) + usize::from(port);
-            *loads.get_mut(at)? += 1;
-            node = pod.neighbour(node, port);
-        }
-    }
-    Some(loads)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Route, RoutingClaims};
+    use crate::analysis::loads::Loads;
+    use crate::plan::{Expansion, Route, Routing, RoutingClaims};
 
     #[test]
     fn yardsticks_are_those_of_the_size() {
@@ -113,11 +106,9 @@ mod tests {
             routes: vec![route(48, 64, &[4]), route(32, 64, &[4, 4])],
             unbalanced: None,
         };
-        let loads = arc_loads(&pod, &routing).unwrap();
+        let loads = Loads::of(&pod, &routing).totals();
         assert_eq!((loads[6 * 48 + 4], loads[6 * 32 + 4], loads.iter().sum::<u32>()), (2, 1, 3));
         routing.expand = Expansion::None;
-        assert_eq!(arc_loads(&pod, &routing).unwrap().len(), 768);
-        routing.routes.clear();
-        assert_eq!(arc_loads(&pod, &routing), None);
+        assert_eq!(Loads::of(&pod, &routing).totals().len(), 768);
     }
 }

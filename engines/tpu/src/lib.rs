@@ -30,7 +30,7 @@ pub mod methods;
 pub mod model;
 pub mod plan;
 pub mod programs;
-mod report;
+pub mod report;
 pub mod routing;
 pub mod scenario;
 pub mod search;

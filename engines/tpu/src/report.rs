@@ -5,27 +5,35 @@
 //! | [`pod`] | size, wiring and questions of a scenario |
 //! | [`throughput`] | concurrent flow beside what tori and any pod of the size reach |
 //! | [`routes`] | hops on virtual channels, and the fullest links |
-//! | [`faults`] | what each failed switch costs |
+//! | [`faults`], [`flows`] | what each failed switch costs, and the routes over the fullest link without it |
+//! | [`sizes`] | throughput per chip over sizes |
 //! | [`simulation`] | delivered load and latency of simulated routes |
+//! | [`words`] | names of chips, links and switches |
 
 mod faults;
+mod flows;
 mod pod;
 mod routes;
 mod simulation;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod throughput;
+pub mod words;
 
 use crate::Tpu;
 use crate::analysis::Yardsticks;
 use crate::plan::{Routing, TpuResult};
 use crate::scenario::TpuScenario;
+use faults::FaultSweep;
 use lightbay_core::clock::Deadline;
 use lightbay_core::plan::Plan;
 use lightbay_core::problem::Problems;
-use lightbay_core::report::{Report, Section, SectionInfo, Unavailable};
+use lightbay_core::report::{PlanBeside, Report, Section, SectionInfo, Surroundings, Unavailable};
 use lightbay_core::scenario::Scenario;
 use std::cell::OnceCell;
+use std::sync::Arc;
+use throughput::Compared;
 
 /// Rows that an overview shows of long tables.
 const OVERVIEW: usize = 6;
@@ -43,14 +51,22 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
         "throughput",
         "Throughput",
         "How much does the pod carry beside tori of its size and beside what no pod can exceed?",
-    ),
+    )
+    .forms(throughput::FORMS)
+    .in_session(),
     SectionInfo::of_plan(
         "channels",
         "Virtual channels",
         "How evenly are hops spread over the virtual channels?",
     ),
-    SectionInfo::of_plan("hottest", "Fullest links", "Which links carry most routes?"),
-    SectionInfo::of_plan("faults", "Failed switches", "What does each single failed switch cost?"),
+    SectionInfo::of_plan("hottest", "Fullest links", "Which links carry most routes?").items("link"),
+    SectionInfo::of_scenario("faults", "Failed switches", "What does each single failed switch cost?")
+        .forms(faults::FORMS)
+        .items("switch")
+        .in_session(),
+    SectionInfo::of_scenario("sizes", "Sizes", "How do designs compare with tori from size to size?")
+        .forms(sizes::FORMS)
+        .in_session(),
     SectionInfo::of_plan(
         "simulation",
         "Simulation",
@@ -62,9 +78,10 @@ pub(crate) const SECTIONS: &[SectionInfo] = &[
 pub(crate) struct TpuReport<'a> {
     scenario: &'a TpuScenario,
     result: Option<&'a TpuResult>,
+    plan: Option<&'a Plan<Tpu>>,
     /// Name of the group of a symmetric pod.
     group: Option<String>,
-    yardsticks: OnceCell<Yardsticks>,
+    yardsticks: OnceCell<Arc<Yardsticks>>,
 }
 
 impl<'a> TpuReport<'a> {
@@ -84,18 +101,52 @@ impl<'a> TpuReport<'a> {
             None => None,
         };
         let result = plan.map(|plan| &plan.result);
-        Ok(Self { scenario: body, result, group, yardsticks: OnceCell::new() })
+        Ok(Self { scenario: body, result, plan, group, yardsticks: OnceCell::new() })
     }
 
     fn yardsticks(&self) -> &Yardsticks {
         let scenario = self.scenario;
-        self.yardsticks.get_or_init(|| Yardsticks::of(usize::from(scenario.cubes), scenario.job_shape))
+        self.yardsticks.get_or_init(|| Yardsticks::known(usize::from(scenario.cubes), scenario.job_shape))
     }
 
     fn result(&self) -> Result<&'a TpuResult, Unavailable> {
         self.result.ok_or_else(|| {
             Unavailable::absent("it is a section of plans", "solve the scenario and show the plan")
         })
+    }
+
+    /// The sweep of the plan, or what a run has tried of it so far.
+    fn faults(&self, beside: &Surroundings) -> Result<Section, Unavailable> {
+        let of_run = || FaultSweep::of_run(beside.run.as_ref()?, self.result);
+        if let Some(sweep) = self.result.and_then(FaultSweep::of).or_else(of_run) {
+            return Ok(sweep.section());
+        }
+        let asked = self.scenario.tolerated_ocs_faults > 0;
+        Err(match beside.run.as_ref().filter(|run| run.is_active && asked) {
+            Some(run) => {
+                let phase = run.phases.last().map_or_else(String::new, |(_, phase)| phase.name.clone());
+                Unavailable::absent("no failed switch was tried yet", format!("{} now: {phase}", run.method))
+            }
+            None if asked && self.result.is_some() => {
+                let because = "the plan has no fault sweep, its run was stopped before it";
+                Unavailable::absent(because, "solve it again")
+            }
+            None => Unavailable::absent(
+                "no fault sweep was asked for",
+                "solve with tolerated_ocs_faults=1 or with_faults=true",
+            ),
+        })
+    }
+
+    fn sizes(&self, beside: &Surroundings) -> Section {
+        let cubes = usize::from(self.scenario.cubes);
+        match self.plan.filter(|_| beside.plans.is_empty()) {
+            Some(plan) => {
+                let plans = vec![PlanBeside::alone(&plan.header())];
+                sizes::section(cubes, &Surroundings { plans, run: None })
+            }
+            None => sizes::section(cubes, beside),
+        }
     }
 
     fn routing(&self) -> Result<&'a Routing, Unavailable> {
@@ -106,27 +157,42 @@ impl<'a> TpuReport<'a> {
 }
 
 impl Report for TpuReport<'_> {
-    fn section(&self, name: &str, _deadline: Deadline) -> Result<Section, Unavailable> {
+    fn section(&self, name: &str, deadline: Deadline) -> Result<Section, Unavailable> {
         match name {
             "pod" => Ok(pod::section(self.scenario, self.result, self.group.as_deref())),
-            "throughput" => Ok(throughput::section(self.scenario, self.result, self.yardsticks())),
             "channels" => self.routing().map(routes::channels),
             "hottest" => routes::hottest(self.result()?, self.routing()?),
-            "faults" => {
-                let cases = &self.result()?.faults;
-                if cases.is_empty() {
-                    return Err(Unavailable::absent(
-                        "no failed switch was tried",
-                        "solve with tolerated_ocs_faults=1",
-                    ));
-                }
-                Ok(faults::section(cases))
-            }
+            "faults" | "sizes" | "throughput" => self.in_session(name, &Surroundings::default(), deadline),
             "simulation" => match &self.result()?.simulation {
                 Some(simulated) => Ok(simulation::section(simulated)),
                 None => Err(Unavailable::absent("the routes were not simulated", "solve with simulate=true")),
             },
             _ => Err(Unavailable::absent(format!("there is no section '{name}'"), "leave it out")),
+        }
+    }
+
+    fn detail(&self, name: &str, item: u32, _deadline: Deadline) -> Result<Section, Unavailable> {
+        match name {
+            "faults" => faults::detail(self.result()?, item),
+            "hottest" => routes::over(self.result()?, self.routing()?, item),
+            _ => Err(Unavailable::absent(format!("section '{name}' has no items"), "leave the item out")),
+        }
+    }
+
+    fn in_session(
+        &self,
+        name: &str,
+        beside: &Surroundings,
+        deadline: Deadline,
+    ) -> Result<Section, Unavailable> {
+        match name {
+            "faults" => self.faults(beside),
+            "sizes" => Ok(self.sizes(beside)),
+            "throughput" => {
+                let yardsticks = self.yardsticks();
+                Ok(Compared { scenario: self.scenario, result: self.result, yardsticks, beside }.section())
+            }
+            _ => self.section(name, deadline),
         }
     }
 }

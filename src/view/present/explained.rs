@@ -97,14 +97,6 @@ impl<E: Explain> Explanations<E> {
         None
     }
 
-    /// The explanation of the plan shown, for panes that have more to show than the plan.
-    pub fn if_shown(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<E>> {
-        match self.of_shown(app, jobs) {
-            Lookup::Ready(explained) => Some(explained),
-            _ => None,
-        }
-    }
-
     /// The explanation of the plan shown; asks for it if need be. Until it is there the last one stays, so that a
     /// stream of better plans does not make the screen flicker.
     fn of_shown(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Lookup<E> {

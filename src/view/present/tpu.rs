@@ -1,15 +1,9 @@
 //! The panes of kind `tpu`.
 
-mod case_routes;
-mod channels;
 mod compare;
 mod crossings;
-mod faults;
 mod live;
-mod sizes;
-mod throughput;
 mod vc_load;
-mod words;
 
 use super::desk::Desk;
 use super::{CompareBlocks, Explain, Explanations, KindPanes, KindScreens, PaneInput, Title, frame};
@@ -18,10 +12,9 @@ use crate::app::pane::{PaneId, PaneInfo};
 use crate::app::plans::PlanEntry;
 use crate::app::state::App;
 use lightbay_core::plan::Status;
-use lightbay_engines::tpu::analysis::{explained, loads, tori};
+use lightbay_engines::tpu::analysis::{explained, tori};
 use lightbay_engines::tpu::plan::TpuResult;
 use lightbay_engines::tpu::scenario::TopologyChoice;
-use lightbay_engines::tpu::series;
 use lightbay_engines::{AnyPlan, AnyScenario};
 use lightbay_widgets::{PaneState as Shown, number};
 use ratatui::buffer::Buffer;
@@ -42,15 +35,14 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(1, "VC load", "Are the virtual channels even, and what did balancing change?")
     },
     PaneInfo {
-        modes: &["fullest", "flows"],
         home: 4,
         ..PaneInfo::new(2, "Channel load", "Where is the fullest channel, and which flows fill it?")
+            .of_section("hottest")
     },
     PaneInfo {
-        modes: &["log time", "even time"],
-        zooms: true,
         home: 1,
         ..PaneInfo::new(3, "Throughput", "How good is this pod against a torus and against any pod?")
+            .of_section("throughput")
     },
     PaneInfo {
         modes: &["by cube", "by face", "cube by cube"],
@@ -58,23 +50,18 @@ const PANES: &[PaneInfo] = &[
         ..PaneInfo::new(4, "Cubes x OCS", "What is every switch set to, and what would a change bring?")
     },
     PaneInfo {
-        modes: &["max load", "saturation"],
         home: 6,
-        ..PaneInfo::new(5, "Faults", "What remains if one switch fails?")
+        ..PaneInfo::new(5, "Faults", "What remains if one switch fails?").of_section("faults")
     },
     PaneInfo {
-        modes: &["curves", "table"],
         home: 5,
-        ..PaneInfo::new(6, "Sizes", "How do designs compare with tori from size to size?")
+        ..PaneInfo::new(6, "Sizes", "How do designs compare with tori from size to size?").of_section("sizes")
     },
 ];
 
 /// Sorts of jobs besides the explanations of plans.
 const YARD: u64 = 1;
-const SIZES: u64 = 2;
-const FLOWS: u64 = 3;
 const LIVE: u64 = 4;
-const CASE: u64 = 5;
 
 /// What pods of the size are measured against.
 type Yard = tori::Tori;
@@ -92,8 +79,6 @@ struct Explained {
     by_dimension: bool,
     /// Whether its switches may be set otherwise: those of a torus or a given topology may not.
     free: bool,
-    /// How even the virtual channels of each fault case are, where its routes are in the plan.
-    fault_ratios: Vec<Option<f64>>,
 }
 
 fn result_of(plan: &AnyPlan) -> Option<&TpuResult> {
@@ -117,10 +102,15 @@ impl Explain for Explained {
             AnyScenario::Tpu(scenario) => scenario.body.topology == TopologyChoice::Design,
             _ => false,
         };
-        let fault_ratios =
-            result.faults.iter().map(|case| loads::ratio(&case.routing.as_ref()?.claims.vc_hops)).collect();
-        Ok(Self { key, plan, facts, by_dimension, free, fault_ratios })
+        Ok(Self { key, plan, facts, by_dimension, free })
     }
+}
+
+/// A throughput in flits per cycle and ordered pair, with five significant digits at every size.
+fn mcf(value: f64) -> number::Num {
+    let is_positive = value > 0.0 && value.is_finite();
+    let decimals = if is_positive { (3.0 - value.log10().floor()).clamp(3.0, 9.0) as usize } else { 6 };
+    number::fixed(value, decimals)
 }
 
 /// What a pane waits for while a run works, with what the run does before that. `None` if nothing works.
@@ -185,18 +175,11 @@ fn no_routes(input: &PaneInput<'_>, plan: &Explained, area: Rect, buf: &mut Buff
 struct Tpu {
     explained: Explanations<Explained>,
     yard: Desk<usize, Yard>,
-    sizes: Desk<usize, Vec<tori::SizeRow>>,
-    flows: Desk<(u64, u32), Vec<loads::RoutedFlow>>,
     live: Desk<(u64, Vec<i64>), live::Live>,
-    case_routes: Desk<(u64, usize), case_routes::CaseRoutes>,
     /// The bounds shown last while an edit goes on: they stay until the next ones are there.
     last_live: Option<Arc<live::Live>>,
     vc_load: vc_load::VcPane,
-    channels: channels::ChannelPane,
-    throughput: throughput::ThroughputPane,
     crossings: crossings::CrossingsPane,
-    faults: faults::FaultPane,
-    sizes_pane: sizes::SizesPane,
 }
 
 /// Cubes of the scenario that is open.
@@ -214,17 +197,10 @@ impl Tpu {
         Self {
             explained: Explanations::default(),
             yard: Desk::new(YARD, 4),
-            sizes: Desk::new(SIZES, 2),
-            flows: Desk::new(FLOWS, 8),
             live: Desk::new(LIVE, 32),
-            case_routes: Desk::new(CASE, 8),
             last_live: None,
             vc_load: vc_load::VcPane::default(),
-            channels: channels::ChannelPane::default(),
-            throughput: throughput::ThroughputPane::default(),
             crossings: crossings::CrossingsPane::default(),
-            faults: faults::FaultPane::default(),
-            sizes_pane: sizes::SizesPane::default(),
         }
     }
 
@@ -233,58 +209,6 @@ impl Tpu {
         let cubes = cubes_of(app)?;
         let job = JobKey { pane: PaneId::Kind(1), plan: cubes as u64, size: (0, 0), variant: YARD };
         self.yard.look(&cubes, job, jobs, move || Ok(Yard::of(cubes, true)))?.ok()
-    }
-
-    /// Throughput per chip of all sizes.
-    fn sizes(&mut self, app: &App, jobs: &mut Vec<ViewJob>) -> Option<Arc<Vec<tori::SizeRow>>> {
-        let cubes = cubes_of(app)?;
-        let job = JobKey { pane: PaneId::Kind(6), plan: cubes as u64, size: (0, 0), variant: SIZES };
-        self.sizes.look(&cubes, job, jobs, move || Ok(tori::sizes(cubes)))?.ok()
-    }
-
-    /// The flows on the arc that a person chose.
-    fn flows(
-        &mut self,
-        input: &PaneInput<'_>,
-        plan: &Explained,
-        jobs: &mut Vec<ViewJob>,
-    ) -> Option<Arc<Vec<loads::RoutedFlow>>> {
-        let wanted = input.state.selected.or_else(|| {
-            let totals = &plan.facts.routes.as_ref()?.totals;
-            let flows = input.mode() == "flows";
-            (0..totals.len() as u32).rev().max_by_key(|arc| totals[*arc as usize]).filter(|_| flows)
-        })?;
-        let job = JobKey { pane: PaneId::Kind(2), plan: plan.key, size: (0, 0), variant: FLOWS };
-        let of = plan.plan.clone();
-        let made = self.flows.look(&(plan.key, wanted), job, jobs, move || {
-            let result = result_of(&of).ok_or("this is no plan of a pod")?;
-            let routing = result.routing.as_ref().ok_or("the plan has no routes")?;
-            let (pod, _) = explained::pod_of(&result.topology)?;
-            Ok(loads::flows(&pod, routing, wanted as usize))
-        });
-        made?.ok()
-    }
-
-    /// The routes of the case that a person chose, if the plan holds them.
-    fn case_routes(
-        &mut self,
-        input: &PaneInput<'_>,
-        plan: &Explained,
-        sweep: &faults::Sweep,
-        jobs: &mut Vec<ViewJob>,
-    ) -> Option<Arc<case_routes::CaseRoutes>> {
-        let switch = sweep.chosen(input)?;
-        sweep.cases.get(switch)?.as_ref()?.ratio?;
-        let job = JobKey { pane: PaneId::Kind(5), plan: plan.key, size: (0, 0), variant: CASE };
-        let of = plan.plan.clone();
-        let made = self.case_routes.look(&(plan.key, switch), job, jobs, move || {
-            let result = result_of(&of).ok_or("this is no plan of a pod")?;
-            let (pod, _) = explained::pod_of(&result.topology)?;
-            let case = result.faults.iter().find(|case| usize::from(case.failed_ocs) == switch);
-            let routing = case.and_then(|case| case.routing.as_ref()).ok_or("the plan has no routes")?;
-            case_routes::CaseRoutes::of(&pod, routing).ok_or_else(|| "there are no channels".to_owned())
-        });
-        made?.ok()
     }
 
     /// Bounds of the design that is edited.
@@ -316,10 +240,7 @@ impl KindPanes for Tpu {
             self.explained
                 .accept(key, result)
                 .or_else(|result| self.yard.accept(key, result))
-                .or_else(|result| self.sizes.accept(key, result))
-                .or_else(|result| self.flows.accept(key, result))
-                .or_else(|result| self.live.accept(key, result))
-                .or_else(|result| self.case_routes.accept(key, result)),
+                .or_else(|result| self.live.accept(key, result)),
         );
     }
 
@@ -332,43 +253,11 @@ impl KindPanes for Tpu {
         out: &mut Drawn,
     ) {
         let app = input.app;
-        match input.info.number {
-            3 => {
-                let yard = self.yard(app, &mut out.jobs);
-                let plan = self.explained.if_shown(app, &mut out.jobs);
-                return self.throughput.draw(input, plan.as_deref(), yard.as_deref(), area, buf, drawn);
-            }
-            5 => {
-                let plan = self.explained.if_shown(app, &mut out.jobs);
-                let healthy = plan.as_ref().and_then(|plan| plan.facts.most_routes());
-                let sweep = plan.as_deref().and_then(faults::Sweep::of_plan).or_else(|| {
-                    let run = app.runs.latest(|run| run.named.contains_key(series::FAULT_LOAD))?;
-                    faults::Sweep::of_run(run, healthy)
-                });
-                let routes = plan
-                    .as_deref()
-                    .zip(sweep.as_ref())
-                    .and_then(|(plan, sweep)| self.case_routes(input, plan, sweep, &mut out.jobs));
-                return self.faults.draw(input, sweep.as_ref(), routes.as_deref(), area, buf, drawn, out);
-            }
-            6 => {
-                let sizes = self.sizes(app, &mut out.jobs);
-                let chips = cubes_of(app).unwrap_or(0) * 64;
-                let sizes = sizes.as_ref().map(|sizes| sizes.as_slice());
-                return self.sizes_pane.draw(input, sizes, chips, area, buf, drawn);
-            }
-            _ => {}
-        }
         let Some(plan) = self.explained.shown_or_state(input, area, buf, &mut out.jobs) else { return };
         let yard = self.yard(app, &mut out.jobs);
         let yard = yard.as_deref();
         match input.info.number {
             1 => self.vc_load.draw(input, &plan, yard, area, buf, drawn, out),
-            2 => {
-                let flows = self.flows(input, &plan, &mut out.jobs);
-                let flows = flows.as_ref().map(|flows| flows.as_slice());
-                self.channels.draw(input, &plan, yard, flows, area, buf, drawn, out);
-            }
             _ => {
                 let live = self.live(input, &plan, &mut out.jobs);
                 let baseline = self.explained.of_baseline(app, &mut out.jobs);

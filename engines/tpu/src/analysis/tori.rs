@@ -7,6 +7,7 @@ use crate::model::topology::Topology;
 use crate::routing::dor;
 use crate::throughput::metrics;
 use lightbay_core::watch::Unwatched;
+use std::sync::OnceLock;
 
 /// Up to this many cubes the tori are routed for the panes; larger ones take longer than anybody waits.
 pub const ROUTED_CUBES: usize = 32;
@@ -115,26 +116,29 @@ pub struct SizeRow {
     pub bound: f64,
 }
 
+impl SizeRow {
+    fn of(cubes: usize) -> Self {
+        let yard = Tori::of(cubes, false);
+        let rate = |twisted| yard.torus(twisted).map(|torus| per_chip(cubes, torus.mcf));
+        Self {
+            chips: cubes * CHIPS,
+            pdtt: rate(true),
+            pt: rate(false).unwrap_or(f64::NAN),
+            bound: per_chip(cubes, yard.cover),
+        }
+    }
+}
+
 /// The sizes that are compared, with one more if it is none of them.
 pub fn sizes(also: usize) -> Vec<SizeRow> {
-    let mut sizes = SIZES.to_vec();
-    if !sizes.contains(&also) {
-        sizes.push(also);
-        sizes.sort_unstable();
+    // They depend on nothing: worked out once per program.
+    static USUAL: OnceLock<Vec<SizeRow>> = OnceLock::new();
+    let mut rows = USUAL.get_or_init(|| SIZES.into_iter().map(SizeRow::of).collect()).clone();
+    if !SIZES.contains(&also) {
+        rows.push(SizeRow::of(also));
+        rows.sort_unstable_by_key(|row| row.chips);
     }
-    sizes
-        .into_iter()
-        .map(|cubes| {
-            let yard = Tori::of(cubes, false);
-            let rate = |twisted| yard.torus(twisted).map(|torus| per_chip(cubes, torus.mcf));
-            SizeRow {
-                chips: cubes * CHIPS,
-                pdtt: rate(true),
-                pt: rate(false).unwrap_or(f64::NAN),
-                bound: per_chip(cubes, yard.cover),
-            }
-        })
-        .collect()
+    rows
 }
 
 #[cfg(test)]

@@ -1,48 +1,431 @@
-//! Loads and hops after each failed switch.
+//! Loads and hops after each failed switch, face by face.
 
-use super::{OVERVIEW, STATED};
-use crate::model::pod;
-use crate::plan::{FaultCase, Routing};
-use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
+use super::{OVERVIEW, STATED, flows, words};
+use crate::analysis::explained::pod_of;
+use crate::analysis::loads::{Loads, flows as flows_over, levels, ratio};
+use crate::model::pod::{self, SWITCHES};
+use crate::plan::{FaultCase, Routing, TpuResult};
+use crate::series;
+use lightbay_core::quantity::number;
+use lightbay_core::report::{
+    About, Cell, Column, Facts, Matrix, Phrase, RunBeside, Section, Table, Tone, Unavailable, Unit,
+};
 use std::cmp::Reverse;
 
-/// Every case: those with unreachable pairs first, then those that cost most.
-pub(super) fn section(cases: &[FaultCase]) -> Section {
-    let mut order: Vec<&FaultCase> = cases.iter().collect();
-    order.sort_by_key(|case| {
-        (case.max_channel_load.is_some(), Reverse(case.max_channel_load), case.failed_ocs)
-    });
-    let columns = vec![
-        Column::counts("failed_ocs", "switch"),
-        Column::words("place", "place"),
-        Column::counts("max_channel_load", "max channel load"),
-        Column::numbers("avg_hops", "hops", Unit::RATIO),
-        Column::numbers("saturation_flits_per_cycle_per_node", "saturation", Unit::FLITS.with_decimals(2)),
-        Column::counts("unreachable", "unreachable pairs"),
-        Column::words("checked", "checked"),
-    ];
-    let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
-    for case in order {
-        let switch = usize::from(case.failed_ocs);
-        let [u, v] = pod::switch_position(switch);
-        let axis = ["X", "Y", "Z"].get(pod::switch_dimension(switch)).copied().unwrap_or("?");
-        let unreachable = case.unreachable.len();
-        let row = table.row(vec![
-            Cell::new(case.failed_ocs),
-            Cell::new(format!("{axis} face {u},{v}")),
-            case.max_channel_load.map_or_else(Cell::none, Cell::new),
-            Cell::new(case.avg_hops),
-            case.saturation_flits_per_cycle_per_node.map_or_else(Cell::none, Cell::new),
-            Cell::new(unreachable).tone(if unreachable > 0 { Tone::Bad } else { Tone::Text }),
-            Cell::new(is_listed(case.routing.as_ref())),
-        ]);
-        row.item = Some(u32::from(case.failed_ocs));
+/// Forms on a screen: by load and by saturation on the faces of a cube, and as a list.
+pub(super) const FORMS: &[&str] = &["max_load", "saturation", "cases"];
+
+/// Levels of load that are told apart; more share one.
+const LEVELS: usize = 8;
+
+/// One failed switch.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Case {
+    /// Routes over the fullest arc; `None` if some pair cannot be reached.
+    load: Option<u64>,
+    /// Mean hops, where the whole case is known.
+    avg_hops: Option<f64>,
+    saturation: Option<f64>,
+    unreachable: usize,
+    /// Evenness of the virtual channels, where the routes are listed.
+    ratio: Option<f64>,
+    is_listed: bool,
+}
+
+/// A sweep over all switches, complete or on its way.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FaultSweep {
+    /// By switch; `None` for what was not routed yet.
+    cases: Vec<Option<Case>>,
+    /// The fullest arc without any fault.
+    healthy: Option<u64>,
+}
+
+impl FaultSweep {
+    /// The sweep of a result; `None` if it has none.
+    pub(super) fn of(result: &TpuResult) -> Option<Self> {
+        if result.faults.is_empty() {
+            return None;
+        }
+        let mut cases = vec![None; SWITCHES];
+        for case in &result.faults {
+            if let Some(place) = cases.get_mut(usize::from(case.failed_ocs)) {
+                *place = Some(Case::of(case));
+            }
+        }
+        let healthy = result.routing.as_ref().map(|routing| routing.claims.max_channel_load);
+        Some(Self { cases, healthy })
     }
-    let section = Section::new("Failed switches", table);
-    if cases.iter().all(|case| is_listed(case.routing.as_ref())) { section } else { section.remark(STATED) }
+
+    /// The switches that a run has tried so far; `None` if it has tried none.
+    pub(super) fn of_run(run: &RunBeside, result: Option<&TpuResult>) -> Option<Self> {
+        let points = run.points(series::FAULT_LOAD);
+        if points.is_empty() {
+            return None;
+        }
+        let mut cases = vec![None; SWITCHES];
+        for point in points {
+            if let Some(place) = cases.get_mut(point.count as usize) {
+                // A load of nothing says that some pair has no route.
+                let load = (point.value > 0.0).then_some(point.value as u64);
+                *place = Some(Case { load, ..Case::default() });
+            }
+        }
+        let stated = || Some(result?.routing.as_ref()?.claims.max_channel_load);
+        let healthy = run.last(series::ROUTE_MAX_LOAD).map(|load| load as u64).or_else(stated);
+        Some(Self { cases, healthy })
+    }
+
+    fn known(&self) -> impl DoubleEndedIterator<Item = (usize, &Case)> {
+        self.cases.iter().enumerate().filter_map(|(switch, case)| Some((switch, case.as_ref()?)))
+    }
+
+    /// The switch without which the fullest arc is fullest; the first of equals.
+    fn worst(&self) -> Option<(usize, u64)> {
+        let loads = self.known().filter_map(|(switch, case)| Some((switch, case.load?)));
+        loads.rev().max_by_key(|(_, load)| *load)
+    }
+
+    fn saturations(&self) -> impl Iterator<Item = f64> {
+        self.known().filter_map(|(_, case)| case.saturation)
+    }
+
+    pub(super) fn section(&self) -> Section {
+        let known = self.known().count();
+        let routed = self.known().filter(|(_, case)| case.load.is_some()).count();
+        let of = format!("{routed}/{SWITCHES}");
+        let answer = Phrase::new();
+        let answer = if routed < known { answer.bad(format!("! {of}")) } else { answer.answer(of) };
+        let answer = answer.muted(" routed");
+        let answer = match self.worst() {
+            Some((_, worst)) => answer.muted("  worst ").answer(worst.to_string()),
+            None => answer,
+        };
+        let answer = match self.saturations().reduce(f64::min) {
+            Some(lowest) => answer.muted("  lowest ").answer(format!("{lowest:.2}")),
+            None => answer,
+        };
+        // Without the routes of the cases nobody can count their loads again.
+        let claimed = if self.known().all(|(_, case)| case.is_listed) { "" } else { ", claimed" };
+        let context = match self.healthy {
+            Some(healthy) => format!("max load above {healthy}{claimed}"),
+            None => format!("max load with one OCS out{claimed}"),
+        };
+        let section = Section::empty("Failed switches")
+            .context(Phrase::new().muted(context))
+            .answer(answer)
+            .usual(self.worst().map(|(switch, _)| switch as u32))
+            .on_screens("max_load", "", self.by_load())
+            .on_screens("saturation", "", self.by_saturation())
+            .on_screens("levels", "", self.levels())
+            .block("cases", "", self.table());
+        if claimed.is_empty() { section } else { section.remark(STATED) }
+    }
+
+    /// The switches on the faces of a cube; `cell` says what stands for each.
+    fn faces(&self, name: &'static str, unit: Unit, cell: impl Fn(&Case) -> Cell) -> Matrix {
+        let (mut cells, mut about) = (Vec::new(), Vec::new());
+        for v in 0..4 {
+            for column in 0..12 {
+                let switch = column / 4 * 16 + column % 4 + v * 4;
+                let case = self.cases.get(switch).and_then(Option::as_ref);
+                cells.push(case.map_or_else(|| Cell::new("·").tone(Tone::Muted), &cell));
+                let sentence = sentence(switch, case);
+                about.push(About { item: Some(switch as u32), sentence, details: Vec::new() });
+            }
+        }
+        Matrix {
+            name,
+            unit,
+            rows: vec![String::new(); 4],
+            columns: vec![String::new(); 12],
+            cells,
+            groups: (0..3).map(|axis| format!("{}  {}", words::axis(axis), words::face(axis))).collect(),
+            about,
+            shaded: true,
+            ..Matrix::default()
+        }
+    }
+
+    fn by_load(&self) -> Matrix {
+        let unit = if self.healthy.is_some() { Unit::COUNT.signed() } else { Unit::COUNT };
+        self.faces("load_above_healthy", unit, |case| match (case.load, self.healthy) {
+            (None, _) => Cell::new("!").tone(Tone::Bad),
+            (Some(load), Some(healthy)) => Cell::new(load as i64 - healthy as i64),
+            (Some(load), None) => Cell::new(load),
+        })
+    }
+
+    fn by_saturation(&self) -> Matrix {
+        let mut faces = self.faces("saturation", Unit::FLITS.with_decimals(2), |case| {
+            case.saturation.map_or_else(Cell::none, Cell::new)
+        });
+        let lowest = self.saturations().reduce(f64::min);
+        for cell in faces.cells.iter_mut().filter(|cell| lowest.is_some() && cell.value.as_f64() == lowest) {
+            cell.tone = Tone::Bad;
+        }
+        // The lower the worse: shades of amounts would say the opposite.
+        faces.shaded = false;
+        faces
+    }
+
+    /// The cases by load, fullest first.
+    fn levels(&self) -> Table {
+        let mut loads: Vec<u32> =
+            self.known().filter_map(|(_, case)| u32::try_from(case.load?).ok()).collect();
+        let levels = levels(&loads, LEVELS);
+        loads.sort_unstable();
+        let median = loads.len().checked_sub(1).and_then(|last| loads.get(last / 2)).copied();
+        let columns = vec![
+            Column::words("max_channel_load", "max load"),
+            Column::numbers("above_healthy", "above", Unit::PERCENT.with_decimals(1).signed()).priority(1),
+            Column::words("holds", "").priority(2),
+            Column::counts("cases", "cases"),
+        ];
+        let mut table = Table::new(["level", "levels"], columns).bar(3);
+        for level in levels {
+            let (low, high) = level.load;
+            let name = if low == high { low.to_string() } else { format!("{low}-{high}") };
+            let above = self.healthy.filter(|healthy| *healthy > 0);
+            let above = above.map(|healthy| f64::from(high) / healthy as f64 - 1.0);
+            let is_median = median.is_some_and(|median| (low..=high).contains(&median));
+            table.row(vec![
+                Cell::new(name),
+                above.map_or_else(Cell::none, Cell::new),
+                Cell::new(if is_median { "median" } else { "" }).tone(Tone::Muted),
+                Cell::new(level.electrical + level.optical),
+            ]);
+        }
+        if let Some(healthy) = self.healthy {
+            let no_fault = Cell::new("no fault").tone(Tone::Muted);
+            table.row(vec![Cell::new(healthy.to_string()), Cell::new(""), no_fault, Cell::new("")]);
+        }
+        table
+    }
+
+    /// Every case: those with unreachable pairs first, then those that cost most.
+    fn table(&self) -> Table {
+        let mut order: Vec<(usize, &Case)> = self.known().collect();
+        order.sort_by_key(|(switch, case)| (case.load.is_some(), Reverse(case.load), *switch));
+        let columns = vec![
+            Column::counts("failed_ocs", "switch"),
+            Column::words("place", "place"),
+            Column::counts("max_channel_load", "max channel load"),
+            Column::numbers("avg_hops", "hops", Unit::RATIO),
+            Column::numbers(
+                "saturation_flits_per_cycle_per_node",
+                "saturation",
+                Unit::FLITS.with_decimals(2),
+            )
+            .priority(3),
+            Column::counts("unreachable", "unreachable pairs").priority(2),
+            Column::words("checked", "checked").priority(1),
+        ];
+        let mut table = Table::new(["switch", "switches"], columns).overview(OVERVIEW);
+        for (switch, case) in order {
+            let [u, v] = pod::switch_position(switch);
+            let axis = words::axis(pod::switch_dimension(switch));
+            let known = |value: Option<f64>| value.map_or_else(Cell::none, Cell::new);
+            let row = table.row(vec![
+                Cell::new(switch),
+                Cell::new(format!("{axis} face {u},{v}")),
+                case.load.map_or_else(Cell::none, Cell::new),
+                known(case.avg_hops),
+                known(case.saturation),
+                Cell::new(case.unreachable).tone(if case.unreachable > 0 { Tone::Bad } else { Tone::Text }),
+                Cell::new(case.is_listed),
+            ]);
+            (row.item, row.sentence) = (Some(switch as u32), sentence(switch, Some(case)));
+        }
+        table
+    }
+}
+
+impl Case {
+    fn of(case: &FaultCase) -> Self {
+        Self {
+            load: case.max_channel_load,
+            avg_hops: Some(case.avg_hops),
+            saturation: case.saturation_flits_per_cycle_per_node,
+            unreachable: case.unreachable.len(),
+            ratio: case.routing.as_ref().and_then(|routing| ratio(&routing.claims.vc_hops)),
+            is_listed: is_listed(case.routing.as_ref()),
+        }
+    }
 }
 
 /// Tells that a plan lists the routes, so that the checker counted them.
 fn is_listed(routing: Option<&Routing>) -> bool {
     routing.is_some_and(|routing| !routing.routes.is_empty())
+}
+
+fn sentence(switch: usize, case: Option<&Case>) -> Phrase {
+    let phrase = Phrase::new().answer(format!("> {} out", words::switch(switch)));
+    let Some(case) = case else { return phrase.muted("  not routed yet") };
+    let mut phrase = match case.load {
+        Some(load) => phrase.muted("  max load ").answer(load.to_string()),
+        None if case.unreachable > 0 => phrase.bad(format!("  ! {} pairs without a route", case.unreachable)),
+        None => phrase.bad("  ! some pair has no route"),
+    };
+    if let Some(hops) = case.avg_hops {
+        phrase = phrase.muted("  avg hops ").text(format!("{hops:.3}"));
+    }
+    if let Some(ratio) = case.ratio {
+        phrase = phrase.muted("  VC ").text(format!("{ratio:.3}"));
+    }
+    if let Some(rate) = case.saturation {
+        phrase = phrase.muted("  saturates at ").text(format!("{rate:.2}"));
+    }
+    phrase
+}
+
+/// What remains without one switch: pairs that cannot be reached, the fullest channel and the routes over it.
+pub(super) fn detail(result: &TpuResult, switch: u32) -> Result<Section, Unavailable> {
+    let case = result.faults.iter().find(|case| u32::from(case.failed_ocs) == switch).ok_or_else(|| {
+        Unavailable::absent(format!("switch {switch} was not tried"), "name one of those that were")
+    })?;
+    let mut facts = Facts::new();
+    let title = format!("{} out", words::switch(switch as usize));
+    let section = Section::empty(title);
+    let section = if case.unreachable.is_empty() {
+        section
+    } else {
+        let columns = vec![Column::words("source", "no route from"), Column::words("target", "to")];
+        let mut pairs = Table::new(["pair", "pairs"], columns);
+        for (from, to) in &case.unreachable {
+            pairs.row(vec![Cell::new(words::node(*from)), Cell::new(words::node(*to))]);
+        }
+        section.block("unreachable", "", pairs)
+    };
+    let Some(routing) = case.routing.as_ref().filter(|routing| !routing.routes.is_empty()) else {
+        facts.add("routes", "routes", Cell::new("not in the plan").tone(Tone::Muted));
+        facts.sentence("solve with with_faults=true to have them");
+        return Ok(section.block("figures", "", facts));
+    };
+    let (pod, _) = pod_of(&result.topology).map_err(Unavailable::failed)?;
+    let loads = Loads::of(&pod, routing);
+    let totals = loads.totals();
+    let fullest = (0..totals.len()).rev().max_by_key(|arc| totals.get(*arc)).unwrap_or(0);
+    let by_vc: Vec<String> = loads
+        .vc
+        .iter()
+        .enumerate()
+        .map(|(vc, loads)| format!("vc{vc} {}", loads.get(fullest).copied().unwrap_or(0)))
+        .collect();
+    let is_class = loads.each > 1;
+    facts.add("fullest", "fullest channel", words::arc_of(fullest, is_class));
+    facts.sentence(format!("over {}", words::carrier(fullest % pod::ARC_CLASSES)));
+    facts.add("load", "load", number(f64::from(totals.get(fullest).copied().unwrap_or(0))));
+    facts.sentence(by_vc.join(", "));
+    let over = flows_over(&pod, routing, fullest);
+    let image = if is_class { ", and as many from every other cube" } else { "" };
+    let mut by_hops: Vec<usize> = Vec::new();
+    for route in &routing.routes {
+        let hops = route.ports.len();
+        by_hops.resize(by_hops.len().max(hops + 1), 0);
+        by_hops[hops] += 1;
+    }
+    let columns = vec![Column::counts("hops", "hops"), Column::counts("routes", "routes")];
+    let mut hops = Table::new(["length", "lengths"], columns);
+    for (length, count) in by_hops.iter().enumerate().filter(|(_, count)| **count > 0) {
+        hops.row(vec![Cell::new(length), Cell::new(*count)]);
+    }
+    let from = if is_class { ", from one cube" } else { "" };
+    Ok(section
+        .block("figures", "", facts)
+        .block("flows", format!("{} routes over it{image}", over.len()), flows::table(&over))
+        .block("hops", format!("All routes by hops{from}"), hops))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::baselines;
+    use crate::plan::{Certificates, Claims, TopologyRecord};
+    use crate::routing::{RoutingSettings, route};
+    use lightbay_core::event::RunId;
+    use lightbay_core::report::json;
+    use lightbay_core::report::session::RunPoint;
+    use lightbay_core::watch::Unwatched;
+    use std::collections::BTreeMap;
+
+    fn sweep(loads: &[Option<u64>]) -> FaultSweep {
+        let mut cases = vec![None; SWITCHES];
+        for (place, load) in cases.iter_mut().zip(loads) {
+            *place = Some(Case { load: *load, ..Case::default() });
+        }
+        FaultSweep { cases, healthy: Some(162) }
+    }
+
+    #[test]
+    fn a_sweep_counts_what_is_routed_and_finds_the_worst() {
+        let sweep = sweep(&[Some(164), Some(166), None, Some(165), Some(165), Some(166)]);
+        assert_eq!(sweep.worst(), Some((1, 166)), "the first of equals");
+        let section = sweep.section();
+        assert_eq!(section.answer.to_string(), "! 5/48 routed  worst 166");
+        assert_eq!(section.usual, Some(1));
+        let rows = json::section(&section);
+        assert_eq!(rows.as_array().map(Vec::len), Some(6), "screens alone show the faces");
+        let levels: Vec<String> =
+            sweep.levels().rows.iter().map(|row| format!("{:?}", row.cells[3].value)).collect();
+        assert_eq!(levels[..3], ["Int(2)", "Int(2)", "Int(1)"]);
+        assert_eq!(sweep.levels().rows[1].cells[2].value, "median".into());
+    }
+
+    #[test]
+    fn a_run_fills_its_sweep_case_by_case() {
+        let point = |count: f64, value: f64| RunPoint { at_s: 1.0, count, value };
+        let mut run = RunBeside {
+            id: RunId(1),
+            method: "tons-fast".to_owned(),
+            state: "RUNNING",
+            is_active: true,
+            elapsed_s: 1.0,
+            phases: Vec::new(),
+            notes: Vec::new(),
+            best: None,
+            bound: None,
+            incumbents: Vec::new(),
+            series: BTreeMap::new(),
+        };
+        assert_eq!(FaultSweep::of_run(&run, None), None);
+        let tried = vec![point(0.0, 164.0), point(9.0, 166.0), point(10.0, 0.0)];
+        run.series.insert(series::FAULT_LOAD.to_owned(), tried);
+        run.series.insert(series::ROUTE_MAX_LOAD.to_owned(), vec![point(0.0, 162.0)]);
+        let sweep = FaultSweep::of_run(&run, None).unwrap();
+        assert_eq!((sweep.known().count(), sweep.worst(), sweep.healthy), (3, Some((9, 166)), Some(162)));
+        assert_eq!(sweep.cases[10].as_ref().unwrap().load, None);
+        assert_eq!(sweep.cases[11], None);
+    }
+
+    #[test]
+    fn the_fullest_channel_of_a_case_is_that_of_the_claims_and_its_routes_are_all_there() {
+        let pod = baselines::pdtt([4, 4, 8]).unwrap();
+        let settings = RoutingSettings { failed: vec![7], passes: 1, ..RoutingSettings::default() };
+        let routing = route(&pod, &settings, &mut Unwatched::default()).unwrap().routing;
+        let (stated, listed) = (routing.claims.clone(), routing.routes.len());
+        let case = FaultCase {
+            failed_ocs: 7,
+            max_channel_load: Some(stated.max_channel_load),
+            avg_hops: 3.0,
+            saturation_flits_per_cycle_per_node: None,
+            unreachable: Vec::new(),
+            routing: Some(routing),
+        };
+        let claims = Claims { hop_sum: 1, diameter: 1, avg_hops: 1.0, mcf_lower: 0.01, mcf_upper: 0.02 };
+        let result = TpuResult {
+            topology: TopologyRecord::of(&pod),
+            claims,
+            certificates: Certificates::default(),
+            routing: None,
+            faults: vec![case],
+            simulation: None,
+        };
+        let whole = json::section(&detail(&result, 7).unwrap());
+        assert_eq!(whole["figures"]["load"], stated.max_channel_load.to_string());
+        assert_eq!(whole["flows"].as_array().map_or(0, Vec::len) as u64, stated.max_channel_load);
+        let by_hops = whole["hops"].as_array().unwrap().iter();
+        assert_eq!(by_hops.map(|row| row["routes"].as_u64().unwrap()).sum::<u64>(), listed as u64);
+        assert!(detail(&result, 8).is_err());
+    }
 }

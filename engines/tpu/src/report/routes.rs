@@ -1,14 +1,11 @@
 //! Hops on virtual channels, and the links that carry most routes.
 
-use super::{OVERVIEW, STATED};
-use crate::analysis::arc_loads;
+use super::{OVERVIEW, STATED, flows, words};
+use crate::analysis::loads::{Level, Loads, flows as flows_over, levels};
 use crate::model::pod;
 use crate::plan::{Expansion, Routing, TpuResult};
-use lightbay_core::report::{Cell, Column, Section, Table, Unavailable, Unit};
+use lightbay_core::report::{Cell, Column, Phrase, Section, Table, Tone, Unavailable, Unit};
 use std::cmp::Reverse;
-
-/// Names of the ports of a chip.
-const PORTS: [&str; 6] = ["+X", "-X", "+Y", "-Y", "+Z", "-Z"];
 
 pub(super) fn channels(routing: &Routing) -> Section {
     let total = routing.claims.route_hop_sum.max(1) as f64;
@@ -33,42 +30,154 @@ pub(super) fn channels(routing: &Routing) -> Section {
     if routing.routes.is_empty() { section.remark(STATED) } else { section }
 }
 
+/// Levels of load that are told apart; more share one.
+const LEVELS: usize = 12;
+
+/// What loads are measured against.
+struct Ideal {
+    mean: f64,
+    /// No routes of the pod can keep below this: `1 / mcf_upper`.
+    least: f64,
+}
+
+impl Ideal {
+    /// How far a load is above what is unavoidable, as a share.
+    fn over(&self, load: u32) -> f64 {
+        f64::from(load) / self.least - 1.0
+    }
+}
+
 pub(super) fn hottest(result: &TpuResult, routing: &Routing) -> Result<Section, Unavailable> {
     let topology = result.topology.topology().map_err(Unavailable::failed)?;
-    let Some(loads) = arc_loads(&topology, routing) else {
+    if routing.routes.is_empty() {
         return Err(Unavailable::absent("the plan does not list its routes", "solve with with_routes=true"));
+    }
+    let loads = Loads::of(&topology, routing);
+    let totals = loads.totals();
+    let sum: u64 = totals.iter().map(|load| u64::from(*load)).sum();
+    let ideal = Ideal { mean: sum as f64 / totals.len().max(1) as f64, least: 1.0 / result.claims.mcf_upper };
+    let is_class = routing.expand == Expansion::Translation;
+    let most = totals.iter().copied().max().unwrap_or(0);
+    let of = if is_class { "384 classes of directed links" } else { "all directed links" };
+    let answer = Phrase::new()
+        .muted("max ")
+        .answer(most.to_string())
+        .muted(" = ")
+        .answer(format!("{:.3}", f64::from(most) / ideal.least))
+        .muted(" of ideal");
+    let unit = if is_class { "classes" } else { "channels" };
+    Ok(Section::empty(format!("Fullest of {of}"))
+        .context(Phrase::new().muted(format!("{} {unit}", totals.len())))
+        .answer(answer)
+        .on_screens("levels", "", levels_table(&totals, &ideal))
+        .block("links", "", fullest(&loads, &totals, &ideal, is_class)))
+}
+
+/// Links by load, fullest first, with the mean and what is unavoidable.
+fn levels_table(totals: &[u32], ideal: &Ideal) -> Table {
+    let levels = levels(totals, LEVELS);
+    let inside = |level: &Level, value: f64| {
+        f64::from(level.load.0) - 0.5 <= value && value < f64::from(level.load.1) + 0.5
     };
-    let mut loads: Vec<(usize, u32)> = loads.into_iter().enumerate().collect();
-    loads.sort_by_key(|&(arc, load)| (Reverse(load), arc));
+    // Where no level holds a value it stands at the lowest one above it.
+    let place_of = |value: f64| {
+        let exact = levels.iter().position(|level| inside(level, value));
+        exact.or_else(|| levels.iter().rposition(|level| f64::from(level.load.1) >= value))
+    };
+    let (mean_at, least_at) = (place_of(ideal.mean), place_of(ideal.least));
     let columns = vec![
-        Column::counts("arc", "arc"),
-        Column::words("chip", "chip"),
-        Column::words("port", "port"),
-        Column::words("link", "link"),
-        Column::counts("ocs", "switch"),
-        Column::counts("routes", "routes"),
+        Column::words("load", "load"),
+        Column::counts("electrical", "electrical").priority(2),
+        Column::counts("optical", "optical").priority(2),
+        Column::words("holds", ""),
+        Column::counts("links", "links"),
     ];
-    let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW);
-    for (arc, load) in loads {
-        let (chip, port) = ((arc / 6 % 64) as u8, (arc % 6) as u8);
-        let [x, y, z] = pod::position(chip);
-        let cube = match routing.expand {
-            Expansion::Translation => String::new(),
-            Expansion::None => format!(" of cube {}", arc / 6 / 64),
-        };
-        let switch = pod::switch(chip, port);
+    let mut table = Table::new(["level", "levels"], columns).bar(4);
+    for (at, level) in levels.iter().enumerate() {
+        let (low, high) = level.load;
+        let mut words = Vec::new();
+        if at == 0 {
+            words.push("max".to_owned());
+        }
+        if mean_at == Some(at) {
+            words.push(format!("mean {:.1}", ideal.mean));
+        }
+        if least_at == Some(at) {
+            words.push(format!("1/MCF {:.1}", ideal.least));
+        }
         table.row(vec![
-            Cell::new(arc),
-            Cell::new(format!("({x},{y},{z}){cube}")),
-            Cell::new(PORTS.get(usize::from(port)).copied().unwrap_or_default()),
-            Cell::new(if switch.is_some() { "optical" } else { "electrical" }),
-            switch.map_or_else(Cell::none, Cell::new),
-            Cell::new(load),
+            Cell::new(if low == high { low.to_string() } else { format!("{low}-{high}") }),
+            Cell::new(level.electrical),
+            Cell::new(level.optical),
+            Cell::new(words.join(", ")).tone(Tone::Good),
+            Cell::new(level.electrical + level.optical).tone(if at == 0 { Tone::Answer } else { Tone::Text }),
         ]);
     }
-    let of = match routing.expand {
-        Expansion::None => "all directed links",
-        Expansion::Translation => "384 classes of directed links",
-    };
-    Ok(Section::new(format!("Fullest of {of}"), table))
+    table
+}
+
+/// Every link, the fullest first.
+fn fullest(loads: &Loads, totals: &[u32], ideal: &Ideal, is_class: bool) -> Table {
+    let mut order: Vec<(usize, u32)> = totals.iter().copied().enumerate().collect();
+    order.sort_by_key(|&(arc, load)| (Reverse(load), arc));
+    let mut columns = vec![
+        Column::counts("arc", "arc").priority(5),
+        Column::words("chip", "chip"),
+        Column::words("port", "port"),
+        Column::words("link", "link").priority(4),
+        Column::counts("ocs", "OCS").priority(1),
+        Column::counts("routes", "load"),
+        Column::numbers("over_ideal", "over ideal", Unit::PERCENT.with_decimals(1).signed()).priority(1),
+    ];
+    columns.extend(
+        (0..loads.vc.len()).map(|vc| Column::counts(format!("vc{vc}"), format!("vc{vc}")).priority(3)),
+    );
+    let mut table = Table::new(["link", "links"], columns).overview(OVERVIEW);
+    for (arc, load) in order {
+        let class = arc % pod::ARC_CLASSES;
+        let (chip, port) = pod::arc_parts(class);
+        let cube = if is_class { String::new() } else { format!(" of cube {}", arc / pod::ARC_CLASSES) };
+        let switch = pod::switch(chip, port);
+        let by_vc = || loads.vc.iter().map(|loads| loads.get(arc).copied().unwrap_or(0));
+        let mut cells = vec![
+            Cell::new(arc),
+            Cell::new(format!("{}{cube}", words::chip(chip))),
+            Cell::new(words::port(port)),
+            Cell::new(if switch.is_some() { "optical" } else { "electrical" }),
+            switch.map_or_else(Cell::none, Cell::new),
+            Cell::new(load).tone(Tone::Answer),
+            Cell::new(ideal.over(load)),
+        ];
+        cells.extend(by_vc().map(|load| Cell::new(load).tone(Tone::Muted)));
+        let mut sentence = Phrase::new()
+            .answer(format!("> {}", words::arc_of(arc, is_class)))
+            .muted(format!("  {}  load ", words::carrier(class)))
+            .answer(load.to_string())
+            .text(format!("  {:+.1} % over ideal", ideal.over(load) * 100.0));
+        for (vc, load) in by_vc().enumerate() {
+            sentence = sentence.muted(format!("  vc{vc} ")).text(load.to_string());
+        }
+        let row = table.row(cells);
+        (row.item, row.sentence) = (Some(arc as u32), sentence);
+    }
+    table
+}
+
+/// The routes over a link, given by its number.
+pub(super) fn over(result: &TpuResult, routing: &Routing, arc: u32) -> Result<Section, Unavailable> {
+    let topology = result.topology.topology().map_err(Unavailable::failed)?;
+    let flows = flows_over(&topology, routing, arc as usize);
+    if flows.is_empty() {
+        return Err(Unavailable::absent(
+            format!("no route of the plan takes link {arc}"),
+            "name another one",
+        ));
+    }
+    let is_class = routing.expand == Expansion::Translation;
+    let name = words::arc_of(arc as usize, is_class);
+    let image = if is_class { "and as many from every other cube" } else { "" };
+    let answer = Phrase::new().answer(flows.len().to_string());
+    Ok(Section::new(format!("flows on {name}"), flows::table(&flows))
+        .context(Phrase::new().muted(image))
+        .answer(answer))
 }

@@ -30,7 +30,7 @@ fn a_scenario_has_its_size_and_what_tori_of_it_reach() {
 fn sections_of_plans_are_not_there_without_one() {
     let scenario = scenario();
     let report = TpuReport::new(&scenario, None).unwrap();
-    for name in ["channels", "hottest", "faults", "simulation"] {
+    for name in ["channels", "hottest", "simulation"] {
         assert!(
             report.section(name, Deadline::NEVER).unwrap_err().to_string().contains("section of plans"),
             "{name}"

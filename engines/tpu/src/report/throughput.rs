@@ -1,11 +1,30 @@
 //! Concurrent flow of a pod beside what tori of its size reach, and what no pod of the size can exceed.
 
+mod curves;
+mod standing;
+
 use crate::analysis::{TorusFigures, Yardsticks};
 use crate::model::baselines;
 use crate::plan::TpuResult;
 use crate::scenario::TpuScenario;
 use crate::throughput::metrics::hop_bound;
-use lightbay_core::report::{Cell, Column, Section, Table, Tone, Unit};
+use lightbay_core::quantity::open_percent;
+use lightbay_core::report::text::number;
+use lightbay_core::report::{Cell, Column, Phrase, RunBeside, Section, Surroundings, Table, Tone, Unit};
+use standing::Standing;
+
+/// Forms on a screen: the time of a run by order of magnitude, or evenly.
+pub(super) const FORMS: &[&str] = &["log_time", "even_time"];
+
+/// A throughput with five significant digits at every size.
+fn mcf(value: f64) -> String {
+    let decimals = if value > 0.0 && value.is_finite() {
+        (3.0 - value.log10().floor()).clamp(3.0, 9.0) as u8
+    } else {
+        6
+    };
+    number(value, Unit::NUMBER.with_decimals(decimals))
+}
 
 /// A row of the table: diameter, mean hops, flow per pair.
 struct Line {
@@ -17,72 +36,164 @@ struct Line {
     note: &'static str,
 }
 
-pub(super) fn section(
-    scenario: &TpuScenario,
-    result: Option<&TpuResult>,
-    yardsticks: &Yardsticks,
-) -> Section {
-    let nodes = scenario.nodes();
-    let cover = yardsticks.cover;
-    let columns = vec![
-        Column::words("network", "network"),
-        Column::counts("diameter", "diameter"),
-        Column::numbers("avg_hops", "hops", Unit::RATIO),
-        Column::numbers("mcf", "per pair", Unit { decimals: None, ..Unit::NUMBER }),
-        Column::numbers("n_mcf", "n x", Unit::RATIO),
-        Column::numbers("of_cover", "of cover", Unit::PERCENT),
-    ];
-    let mut table = Table::new(["network", "networks"], columns);
-    let mut line = |line: Line| {
-        table.row(vec![
-            Cell::new(line.name),
-            line.diameter.map_or_else(Cell::none, Cell::new),
-            line.avg_hops.map_or_else(Cell::none, Cell::new),
-            // Eight decimals are what certificates are good for.
-            Cell::new((line.mcf * 1e8).round() / 1e8).tone(line.tone).note(line.note),
-            Cell::new(nodes as f64 * line.mcf),
-            Cell::new(line.mcf / cover.mcf),
-        ]);
-    };
-    if let Some(result) = result {
-        let claims = &result.claims;
-        let (diameter, avg_hops) = (Some(claims.diameter), Some(claims.avg_hops));
-        line(Line {
-            name: "this pod, at least".to_owned(),
-            diameter,
-            avg_hops,
-            mcf: claims.mcf_lower,
-            tone: Tone::Answer,
-            note: "claimed",
-        });
-        let name = "this pod, at most".to_owned();
-        line(Line { name, diameter, avg_hops, mcf: claims.mcf_upper, tone: Tone::Text, note: "" });
-        let name = "this pod, at most by its hops".to_owned();
-        let mcf = hop_bound(nodes, claims.hop_sum);
-        line(Line { name, diameter, avg_hops, mcf, tone: Tone::Muted, note: "" });
+/// What is set against each other.
+pub(super) struct Compared<'a> {
+    pub scenario: &'a TpuScenario,
+    pub result: Option<&'a TpuResult>,
+    pub yardsticks: &'a Yardsticks,
+    pub beside: &'a Surroundings,
+}
+
+impl Compared<'_> {
+    pub(super) fn section(&self) -> Section {
+        let run = self.beside.run.as_ref();
+        // While a run works the figures are about it, else about the plan.
+        let working = run.filter(|run| run.is_active || self.result.is_none());
+        let known = self.beside.shown().and_then(|plan| plan.bound);
+        let bound = working.map_or(known, |run| run.bound);
+        let standing = Standing::of(working, self.result, bound, self.yardsticks);
+        let section = Section::empty("Throughput, flits per cycle")
+            .context(Phrase::new().muted(self.context(run, &standing)))
+            .answer(standing.answer())
+            .sentence(self.sentence(run, &standing));
+        let section =
+            match run.map(|run| curves::Growth::of(run, &standing)).filter(|growth| !growth.is_empty()) {
+                Some(growth) => section.on_screens("log_time", "", growth.curves(true)).on_screens(
+                    "even_time",
+                    "",
+                    growth.curves(false),
+                ),
+                None => section,
+            };
+        let section = section.block("networks", "", self.networks(working.map(|_| &standing)));
+        run.map_or_else(Vec::new, told).into_iter().fold(section, Section::remark)
     }
-    let torus = |name: &str, torus: &TorusFigures| Line {
-        name: format!("{name} {}", baselines::named(torus.shape)),
-        diameter: Some(torus.hops.diameter),
-        avg_hops: Some(torus.hops.average(nodes)),
-        mcf: torus.mcf,
-        tone: Tone::Text,
-        note: "",
-    };
-    for (name, figures) in [("PT", &yardsticks.pt), ("PDTT", &yardsticks.pdtt)] {
-        if let Some(figures) = figures {
-            line(torus(name, figures));
+
+    /// The gap that the certificate of a run leaves, or the unit.
+    fn context(&self, run: Option<&RunBeside>, standing: &Standing) -> String {
+        let rounds = run.map_or(0, |run| run.points(crate::series::MCF_LOWER).len());
+        match standing.gap().filter(|_| rounds > 0) {
+            Some(gap) => format!("certificate gap {} % after {rounds} rounds", open_percent(gap, 2)),
+            None => "flits per cycle and chip pair".to_owned(),
         }
     }
-    let bound = |name: &str, avg_hops, mcf| Line {
-        name: name.to_owned(),
-        diameter: None,
-        avg_hops,
-        mcf,
-        tone: Tone::Muted,
-        note: "",
+
+    fn sentence(&self, run: Option<&RunBeside>, standing: &Standing) -> Phrase {
+        let chips = self.scenario.nodes() as f64;
+        let mut phrase = match (standing.certified, standing.metric) {
+            (Some(certified), _) => Phrase::new()
+                .answer(format!("> certified {}", mcf(certified)))
+                .muted(format!("  x {chips} = "))
+                .answer(format!("{:.3}", certified * chips))
+                .muted(format!(" per chip of {:.3}", standing.any * chips)),
+            (None, Some(metric)) => {
+                Phrase::new().answer(format!("> at most {}", mcf(metric))).muted("  nothing certified yet")
+            }
+            (None, None) => Phrase::new().muted("> any pod at most ").answer(mcf(standing.any)),
+        };
+        if let Some(gap) = standing.gap() {
+            phrase = phrase.muted("  this pod at most ").text(format!("{} % more", open_percent(gap, 2)));
+        }
+        if let Some((_, phase)) = run.filter(|run| run.is_active).and_then(|run| run.phases.last()) {
+            phrase = phrase.muted(format!("  {}", phase.name)).text(format!(" {}", phase.detail));
+        }
+        phrase
+    }
+
+    /// Every network of the size; `working` stands for the pod that a run works on.
+    fn networks(&self, working: Option<&Standing>) -> Table {
+        let nodes = self.scenario.nodes();
+        let cover = self.yardsticks.cover;
+        let columns = vec![
+            Column::words("network", "network"),
+            Column::counts("diameter", "diameter").priority(4),
+            Column::numbers("avg_hops", "hops", Unit::RATIO).priority(4),
+            Column::numbers("mcf", "per pair", Unit { decimals: None, ..Unit::NUMBER }),
+            Column::numbers("n_mcf", "n x", Unit::RATIO).priority(3),
+            Column::numbers("of_cover", "of cover", Unit::PERCENT).priority(3),
+        ];
+        let mut table = Table::new(["network", "networks"], columns).bar(3);
+        let mut line = |line: Line| {
+            let row = table.row(vec![
+                Cell::new(line.name.as_str()),
+                line.diameter.map_or_else(Cell::none, Cell::new),
+                line.avg_hops.map_or_else(Cell::none, Cell::new),
+                // Eight decimals are what certificates are good for.
+                Cell::new((line.mcf * 1e8).round() / 1e8).tone(line.tone).note(line.note),
+                Cell::new(nodes as f64 * line.mcf),
+                Cell::new(line.mcf / cover.mcf),
+            ]);
+            row.sentence = Phrase::new()
+                .answer(format!("> {}", line.name))
+                .text(format!("  {}", mcf(line.mcf)))
+                .muted(format!("  x {nodes} = {:.3} per chip", nodes as f64 * line.mcf))
+                .muted(format!("  {:.1} % of any pod", line.mcf / cover.mcf * 100.0));
+        };
+        let bound = |name: &str, avg_hops, mcf| Line {
+            name: name.to_owned(),
+            diameter: None,
+            avg_hops,
+            mcf,
+            tone: Tone::Muted,
+            note: "",
+        };
+        if let Some(standing) = working {
+            if let Some(mcf) = standing.certified {
+                let name = "this pod, certified".to_owned();
+                line(Line { tone: Tone::Good, name, ..bound("", None, mcf) });
+            }
+            if let Some(mcf) = standing.metric {
+                line(bound("this pod, upper bound", None, mcf));
+            }
+        } else if let Some(result) = self.result {
+            let claims = &result.claims;
+            let (diameter, avg_hops) = (Some(claims.diameter), Some(claims.avg_hops));
+            line(Line {
+                name: "this pod, at least".to_owned(),
+                diameter,
+                avg_hops,
+                mcf: claims.mcf_lower,
+                tone: Tone::Answer,
+                note: "claimed",
+            });
+            let name = "this pod, at most".to_owned();
+            line(Line { name, diameter, avg_hops, mcf: claims.mcf_upper, tone: Tone::Text, note: "" });
+            let name = "this pod, at most by its hops".to_owned();
+            let mcf = hop_bound(nodes, claims.hop_sum);
+            line(Line { name, diameter, avg_hops, mcf, tone: Tone::Muted, note: "" });
+        }
+        let torus = |name: &str, torus: &TorusFigures| Line {
+            name: format!("{name} {}", baselines::named(torus.shape)),
+            diameter: Some(torus.hops.diameter),
+            avg_hops: Some(torus.hops.average(nodes)),
+            mcf: torus.mcf,
+            tone: Tone::Text,
+            note: "",
+        };
+        for (name, figures) in [("PT", &self.yardsticks.pt), ("PDTT", &self.yardsticks.pdtt)] {
+            if let Some(figures) = figures {
+                line(torus(name, figures));
+            }
+        }
+        line(bound("any pod (cover bound)", Some(cover.avg_hops), cover.mcf));
+        line(bound("any network (Moore bound)", None, self.yardsticks.moore));
+        table
+    }
+}
+
+/// What a run has said: phases, notes and the last value of each series.
+fn told(run: &RunBeside) -> Vec<String> {
+    let mut lines = vec![format!("{} run {}: {}", run.method, run.id, run.state)];
+    let phase = |(at_s, phase): &(f64, lightbay_core::event::Phase)| {
+        format!("{at_s:8.2} s  {} {}", phase.name, phase.detail)
     };
-    line(bound("any pod (cover bound)", Some(cover.avg_hops), cover.mcf));
-    line(bound("any network (Moore bound)", None, yardsticks.moore));
-    Section::new("Throughput, flits per cycle", table)
+    lines.extend(run.phases.iter().map(phase));
+    lines.extend(run.notes.iter().map(|(at_s, note)| format!("{at_s:8.2} s  {note}")));
+    for (name, points) in &run.series {
+        if let Some(last) = points.last() {
+            let (value, at_s) = (mcf(last.value), last.at_s);
+            lines.push(format!("{name}  {value} at {at_s:.2} s, {} points", points.len()));
+        }
+    }
+    lines
 }

@@ -1,12 +1,12 @@
 //! What two pods differ in beyond their figures: how many circuits of each dimension, and of which switches.
 
-use super::words;
 use crate::app::plans::PlanEntry;
 use crate::view::present::{CompareBlocks, CompareRow};
 use lightbay_engines::AnyPlan;
 use lightbay_engines::tpu::analysis::explained::pod_of;
 use lightbay_engines::tpu::model::pod::SWITCHES;
 use lightbay_engines::tpu::model::topology::Topology;
+use lightbay_engines::tpu::report::words;
 
 /// Circuits of two plans. Empty where the pods differ in size or are not in memory.
 pub fn blocks(a: &PlanEntry, b: &PlanEntry) -> CompareBlocks {

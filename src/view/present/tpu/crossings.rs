@@ -2,8 +2,8 @@
 //! voltages of a symmetric pod can be edited.
 
 use super::live::Live;
-use super::throughput::mcf;
-use super::{Explained, Yard, words};
+use super::mcf;
+use super::{Explained, Yard};
 use crate::app::action::{Action, Command};
 use crate::app::drawn::{CellEditing, Drawn, EditTarget, Hit, Item, PaneDrawn};
 use crate::app::layer::CellEdit;
@@ -12,6 +12,7 @@ use crate::view::present::rows::{beside, from, line, row};
 use crate::view::present::{PaneInput, Title, below, body, frame, plain};
 use lightbay_engines::tpu::analysis::explained::PodFacts;
 use lightbay_engines::tpu::model::pod::{SWITCHES, switch_dimension};
+use lightbay_engines::tpu::report::words;
 use lightbay_widgets::{
     Label, Matrix, MatrixCell, MatrixState, PaneState as Shown, Piece, Theme, Tile, TileFlag, Tiles,
     TilesState, Tone, number,

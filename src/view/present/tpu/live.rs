@@ -1,6 +1,6 @@
 //! What an edited design could reach, known long before its throughput is certified.
 
-use super::throughput::mcf;
+use super::mcf;
 use crate::view::figures;
 use lightbay_core::kind::Sense;
 use lightbay_engines::tpu::model::pod::SWITCHES;

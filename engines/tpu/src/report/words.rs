@@ -1,6 +1,6 @@
-//! Names of chips, ports, switches and groups as panes write them: one set of words everywhere.
+//! Names of chips, ports and switches as reports and screens write them: one set of words everywhere.
 
-use lightbay_engines::tpu::model::pod;
+use crate::model::pod;
 
 /// `X 9 (1,2)`: a switch by dimension, number within it, and face position.
 pub fn switch(switch: usize) -> String {
@@ -62,6 +62,15 @@ pub fn carrier(class: usize) -> String {
     match pod::switch(place, by) {
         Some(switch) => format!("OCS {} {}", axis(pod::switch_dimension(switch)), switch % 16),
         None => "electrical".to_owned(),
+    }
+}
+
+/// `(2,0,0) -Y`, or `3 (2,0,0) -Y` where arcs do not stand for those of every cube: an arc by its number.
+pub fn arc_of(arc: usize, is_class: bool) -> String {
+    if is_class {
+        self::arc(arc)
+    } else {
+        format!("{} {}", arc / pod::ARC_CLASSES, self::arc(arc % pod::ARC_CLASSES))
     }
 }
 

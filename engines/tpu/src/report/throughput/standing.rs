@@ -1,0 +1,159 @@
+//! Standing of a pod: what is certified of it, what its metrics allow, what any pod could reach, and the tori.
+
+use crate::analysis::Yardsticks;
+use crate::model::baselines;
+use crate::plan::TpuResult;
+use crate::series;
+use lightbay_core::report::session::RunPoint;
+use lightbay_core::report::{Phrase, RunBeside};
+
+/// What a run has certified by the moments at which it certified more: of every design only while it is the best, so
+/// that the certificate of a new one, which begins far below, takes nothing back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Certified {
+    /// When, and what a flow is proven to reach.
+    pub lower: RunPoint,
+    /// What the same certificate says the design cannot exceed.
+    pub upper: Option<f64>,
+}
+
+/// The certificates of a run that proved more than those before, in order.
+pub(super) fn certificates(run: &RunBeside) -> Vec<Certified> {
+    let uppers = run.points(series::MCF_UPPER);
+    let mut best: Vec<Certified> = Vec::new();
+    for &lower in run.points(series::MCF_LOWER) {
+        if best.last().is_some_and(|last| lower.value <= last.lower.value) {
+            continue;
+        }
+        let known = uppers.partition_point(|upper| upper.count <= lower.count);
+        let upper = known.checked_sub(1).and_then(|at| uppers.get(at)).map(|upper| upper.value);
+        best.push(Certified { lower, upper });
+    }
+    best
+}
+
+/// The values that are set against each other.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Standing {
+    /// What any pod of the size could reach.
+    pub any: f64,
+    /// What the metrics of this pod allow.
+    pub metric: Option<f64>,
+    /// What a flow on this pod is proven to reach.
+    pub certified: Option<f64>,
+    /// Name and throughput of the tori, best first.
+    pub tori: Vec<(String, f64)>,
+}
+
+impl Standing {
+    /// From a run that works on a pod, or from a plan.
+    pub(super) fn of(
+        run: Option<&RunBeside>,
+        result: Option<&TpuResult>,
+        bound: Option<f64>,
+        yardsticks: &Yardsticks,
+    ) -> Self {
+        let best = run.and_then(|run| certificates(run).pop());
+        let claims = result.filter(|_| run.is_none()).map(|result| result.claims);
+        let tori = [("PDTT", &yardsticks.pdtt), ("PT", &yardsticks.pt)];
+        let named = tori.into_iter().filter_map(|(family, torus)| {
+            let torus = torus.as_ref()?;
+            Some((format!("{family} {}", baselines::named(torus.shape)), torus.mcf))
+        });
+        Self {
+            any: bound.map_or(yardsticks.cover.mcf, |bound| bound.min(yardsticks.cover.mcf)),
+            metric: best
+                .and_then(|best| best.upper)
+                .or_else(|| run?.last(series::METRIC_UPPER))
+                .or(claims.map(|claims| claims.mcf_upper)),
+            certified: best
+                .map(|best| best.lower.value)
+                .or_else(|| run?.best)
+                .or(claims.map(|claims| claims.mcf_lower)),
+            tori: named.collect(),
+        }
+    }
+
+    /// The gap that the certificate leaves.
+    pub(super) fn gap(&self) -> Option<f64> {
+        let (upper, lower) = (self.metric?, self.certified?);
+        (lower > 0.0).then(|| (upper / lower - 1.0).max(0.0))
+    }
+
+    /// How many times the tori, and how much of what any pod could reach.
+    pub(super) fn answer(&self) -> Phrase {
+        let mut phrase = Phrase::new();
+        let Some(certified) = self.certified else { return phrase };
+        for (name, torus) in &self.tori {
+            let family = name.split(' ').next().unwrap_or(name);
+            phrase = phrase.answer(format!("×{:.2}", certified / torus)).muted(format!(" {family}  "));
+        }
+        phrase.answer(format!("{:.1} %", certified / self.any * 100.0)).muted(" of any pod")
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use lightbay_core::event::RunId;
+    use std::collections::BTreeMap;
+
+    pub fn run() -> RunBeside {
+        let mut series: BTreeMap<String, Vec<RunPoint>> = BTreeMap::new();
+        let mut say = |name: &str, points: &[(f64, f64)]| {
+            let points = points.iter().map(|&(at_s, value)| RunPoint { at_s, count: at_s, value });
+            series.insert(name.to_owned(), points.collect());
+        };
+        say(series::METRIC_UPPER, &[(0.01, 0.0061), (0.4, 0.006_34)]);
+        say(series::MCF_UPPER, &[(0.6, 0.006_36), (5.0, 0.006_329)]);
+        say(series::MCF_LOWER, &[(0.6, 0.004), (5.0, 0.006_313)]);
+        RunBeside {
+            id: RunId(1),
+            method: "tons-fast".to_owned(),
+            state: "RUNNING",
+            is_active: true,
+            elapsed_s: 5.0,
+            phases: Vec::new(),
+            notes: Vec::new(),
+            best: None,
+            bound: None,
+            incumbents: Vec::new(),
+            series,
+        }
+    }
+
+    fn standing(run: &RunBeside) -> Standing {
+        Standing::of(Some(run), None, Some(0.006_624), &Yardsticks::of(4, None))
+    }
+
+    #[test]
+    fn a_run_stands_between_its_certificate_and_the_tori() {
+        let standing = standing(&run());
+        assert_eq!(
+            (standing.any, standing.metric, standing.certified),
+            (0.006_624, Some(0.006_329), Some(0.006_313))
+        );
+        assert!((standing.gap().unwrap() - 0.002_534).abs() < 1e-5);
+        assert!(standing.answer().to_string().ends_with("95.3 % of any pod"));
+    }
+
+    #[test]
+    fn the_certificate_of_a_new_design_takes_nothing_back() {
+        let mut run = run();
+        for (name, value) in [(series::MCF_UPPER, 0.006_4), (series::MCF_LOWER, 0.003)] {
+            run.series.get_mut(name).unwrap().push(RunPoint { at_s: 6.0, count: 6.0, value });
+        }
+        let standing = standing(&run);
+        assert_eq!((standing.metric, standing.certified), (Some(0.006_329), Some(0.006_313)));
+        assert_eq!(certificates(&run).len(), 2);
+    }
+
+    #[test]
+    fn before_the_first_certificate_only_the_metric_is_known() {
+        let mut run = run();
+        run.series.remove(series::MCF_UPPER);
+        run.series.remove(series::MCF_LOWER);
+        let standing = standing(&run);
+        assert_eq!((standing.metric, standing.certified, standing.gap()), (Some(0.006_34), None, None));
+    }
+}
