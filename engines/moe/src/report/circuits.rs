@@ -51,6 +51,7 @@ pub(super) fn demand(result: &MoeResult) -> Section {
         cells,
         symmetric,
         shaded: true,
+        ..Matrix::default()
     };
     Section::empty("Demand and circuits")
         .context(format!("layer {}, whose all-to-all takes longest", layer.layer))

@@ -62,6 +62,7 @@ pub(super) fn loads(scenario: &MoeScenario, deadline: Deadline) -> Result<Sectio
         cells,
         symmetric: false,
         shaded: true,
+        ..Matrix::default()
     };
     let percent = Unit::PERCENT.with_decimals(1);
     Ok(Section::empty("Expert loads")

@@ -117,6 +117,7 @@ pub(super) fn delays(scenario: &MoeScenario, deadline: Deadline) -> Result<Secti
         axis_is_log: true,
         values_are_log: false,
         curves,
+        ..Curves::default()
     };
     Ok(Section::empty("Delays")
         .block("break_even", "Break-even", facts)
@@ -147,6 +148,7 @@ pub(super) fn degrees(scenario: &MoeScenario, deadline: Deadline) -> Result<Sect
         axis_is_log: false,
         values_are_log: false,
         curves,
+        ..Curves::default()
     };
     Ok(Section::new("Degrees", curves)
         .context(match scenario.region.eps_total_gbps {
