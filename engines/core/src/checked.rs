@@ -19,9 +19,9 @@ pub use metrics::{Figure, SAME, compare_metrics, same};
 /// Something a plan breaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
-    /// Which rule.
+    /// Name of the rule that is broken, such as `schema`.
     pub code: &'static str,
-    /// Where and by how much.
+    /// Place and size of the violation, in words.
     pub message: String,
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What is known about a claimed bound after checking.
+/// Trust in a claimed bound after checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundTrust {
@@ -53,7 +53,7 @@ pub enum BoundTrust {
 /// A bound that a checker reached by its own means, whatever the plan claims.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VerifiedBound {
-    /// What no plan that it covers can beat.
+    /// Value that no plan it covers can beat.
     pub value: f64,
     /// The plans it covers, if not all of the scenario (`plans at fair rates`).
     pub covers: Option<String>,
@@ -70,16 +70,16 @@ impl VerifiedBound {
     }
 }
 
-/// What a checker found.
+/// Findings of a checker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Rules that are broken.
     pub violations: Vec<Violation>,
-    /// How far the claimed bound is confirmed.
+    /// Trust in the claimed bound.
     pub bound: BoundTrust,
     /// The bound that the checker itself vouches for, also where the plan claims another one or none.
     pub verified: Option<VerifiedBound>,
-    /// What else is worth saying.
+    /// Further remarks, one sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl Verdict {
 pub struct Rejected<K: Kind> {
     /// The plan.
     pub plan: Box<Plan<K>>,
-    /// What it breaks.
+    /// Rules that it breaks.
     pub violations: Vec<Violation>,
 }
 
@@ -134,7 +134,7 @@ impl<K: Kind> Checked<K> {
         &self.plan
     }
 
-    /// How far the claimed bound is confirmed.
+    /// Returns the trust in the claimed bound.
     pub const fn bound_trust(&self) -> BoundTrust {
         self.bound
     }
@@ -144,7 +144,7 @@ impl<K: Kind> Checked<K> {
         self.verified.as_ref()
     }
 
-    /// What the checker had to say besides.
+    /// Returns the further remarks of the checker.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
@@ -171,7 +171,7 @@ impl<K: Kind> Checked<K> {
     }
 }
 
-/// What is known about a plan when its run has ended.
+/// Facts about a plan that are known when its run has ended.
 pub(crate) struct Conclusion {
     pub(crate) status: Status,
     pub(crate) limit: Option<Limit>,
@@ -204,7 +204,7 @@ pub trait AnyChecked: sealed::Sealed + Debug + Send + Sync {
     fn to_json(&self) -> Result<Vec<u8>, WriteError> {
         json::to_pretty(&self.to_value()?)
     }
-    /// How far the claimed bound is confirmed.
+    /// Returns the trust in the claimed bound.
     fn bound_trust(&self) -> BoundTrust;
     /// The bound that the checker itself vouches for.
     fn verified_bound(&self) -> Option<&VerifiedBound>;

@@ -1,4 +1,4 @@
-//! What a method is given: when to stop, where to report, what is known already, threads and randomness.
+//! Context of a method: requests to stop, reports, known plans and bounds, threads and randomness.
 
 use crate::checked::{Checked, SharedPlan, downcast};
 use crate::clock::Clock;
@@ -68,7 +68,7 @@ impl Reporter {
     }
 }
 
-/// What a method of kind `K` is given besides scenario and parameters.
+/// Context of a method of kind `K`: all it is given besides scenario and parameters.
 pub struct Context<'a, K: Kind> {
     request: &'a Request<K>,
     pool: &'a rayon::ThreadPool,
@@ -496,8 +496,8 @@ impl<'a, K: Kind> Context<'a, K> {
         }
     }
 
-    /// Why the same run again may not give the same plan, after an end by `early` or by itself: a request that came too
-    /// late changed nothing.
+    /// Returns the reason that the same run again may not give the same plan, after an end by `early` or by itself: a
+    /// request that came too late changed nothing.
     pub(crate) fn not_reproducible_after(&self, early: Option<Early>) -> Option<String> {
         if let Some(from) = &self.fed_by {
             return Some(format!("it took a plan from {from}, which ran beside it"));
@@ -519,7 +519,7 @@ impl<'a, K: Kind> Context<'a, K> {
     }
 }
 
-/// What ended a run before its method was done.
+/// Cause of an end before the method was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Early {
     /// A request, a limit or a signal.

@@ -1,4 +1,4 @@
-//! What a run says while it works. One schema for the run log, `--progress json` and the screen.
+//! Events of a run while it works. One schema for the run log, `--progress json` and the screen.
 //!
 //! Written as `{"schema": "lightbay.event/1", "run": 1, "method": "…", "seq": 4, "elapsed_s": 0.1, "event": "bound",
 //! …}`.
@@ -28,7 +28,7 @@ impl std::fmt::Display for RunId {
 /// Something a run said.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Who.
+    /// Number of the run.
     pub run: RunId,
     /// Its method.
     pub method: Arc<str>,
@@ -36,7 +36,7 @@ pub struct Event {
     pub seq: u64,
     /// Seconds of the run's clock, which stands still while the run is paused.
     pub elapsed_s: f64,
-    /// What.
+    /// Content.
     pub body: EventBody,
 }
 
@@ -59,7 +59,7 @@ impl Event {
 pub struct EventRecord {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Who.
+    /// Number of the run.
     pub run: RunId,
     /// Its method.
     pub method: String,
@@ -67,7 +67,7 @@ pub struct EventRecord {
     pub seq: u64,
     /// Seconds of the run's clock.
     pub elapsed_s: f64,
-    /// What.
+    /// Content.
     #[serde(flatten)]
     pub body: EventBody,
 }
@@ -85,7 +85,7 @@ impl EventRecord {
     }
 }
 
-/// What a run can say.
+/// Content of an event.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventBody {
@@ -99,7 +99,7 @@ pub enum EventBody {
     Bound(Bound),
     /// Figures of a tree or vector search.
     Solver(SolverStats),
-    /// How large the model handed to a solver is.
+    /// Size of the model handed to a solver.
     Model(ModelSize),
     /// A line of a solver's own log.
     Line(LogLine),
@@ -107,9 +107,9 @@ pub enum EventBody {
     Generation(GenerationStats),
     /// A point of a named series.
     Series(SeriesPoint),
-    /// What became of the plan it was started from.
+    /// Report on the plan it was started from.
     HotStart(HotStartReport),
-    /// What became of a plan that another run found.
+    /// Report on a plan that another run found.
     Offer(Offer),
     /// A knob was changed while it ran.
     Edit(Edit),
@@ -148,7 +148,7 @@ pub struct Started {
 pub struct Phase {
     /// Short name, such as `outer search`.
     pub name: String,
-    /// What is about to happen, with figures.
+    /// Work of the phase, with figures.
     pub detail: String,
 }
 
@@ -161,7 +161,7 @@ pub struct Incumbent {
     pub value: f64,
     /// Tie breaker of the kind, smaller is better (training: ports).
     pub secondary: f64,
-    /// Where it came from: `hot start`, `crossover`, `vector 17`, …
+    /// Step of the method that found it: `hot start`, `crossover`, `vector 17`, …
     pub source: String,
     /// `true` if the plan was built and passed its checker; otherwise "not yet checked".
     pub checked: bool,
@@ -176,17 +176,17 @@ pub struct Incumbent {
 /// A run knows a better bound.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Bound {
-    /// What no plan can beat.
+    /// Value that no plan can beat.
     pub value: f64,
-    /// Which plans it covers if not all: `this event order only`.
+    /// Plans that it covers if not all: `this event order only`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
 }
 
-/// How large a model is at some point of its making.
+/// Size of a model at some point of its making.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelSize {
-    /// What it was measured after: `written in full`, `index windows`, `presolve`.
+    /// Step after which it was measured: `written in full`, `index windows`, `presolve`.
     pub after: String,
     /// Columns.
     pub columns: u64,
@@ -209,12 +209,12 @@ pub struct LogLine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SolverStats {
-    /// What is counted as a node: `nodes`, `vectors`.
+    /// Name of the things that are counted as nodes: `nodes`, `vectors`.
     pub unit: String,
-    /// Where the solver stands: `root LP`, `tree search`; empty if it has no stages.
+    /// Stage of the solver: `root LP`, `tree search`; empty if it has no stages.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stage: String,
-    /// Which process a solver works in: `helper process`, `own process`; empty if there is no solver.
+    /// Process that a solver works in: `helper process`, `own process`; empty if there is no solver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub process: String,
     /// Nodes done.
@@ -280,7 +280,7 @@ pub struct SeriesPoint {
     pub y: f64,
 }
 
-/// What became of a hot start.
+/// Fate of a hot start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HotStartFate {
@@ -303,12 +303,12 @@ impl HotStartFate {
     }
 }
 
-/// What became of the plan a run was started from.
+/// Report on the plan that a run was started from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HotStartReport {
-    /// What became of it.
+    /// Its fate.
     pub fate: HotStartFate,
-    /// Why, or what was repaired.
+    /// Reason for a rejection, or the repairs made.
     pub why: String,
     /// Objective it had.
     pub before: Option<f64>,
@@ -338,7 +338,7 @@ pub struct Edit {
     pub old: Option<ParamValue>,
     /// Value now.
     pub new: ParamValue,
-    /// What the change means.
+    /// Effect of the change on the run.
     pub effect: Effect,
 }
 
@@ -349,7 +349,7 @@ pub struct Paused {
     pub paused: bool,
 }
 
-/// How much a remark matters.
+/// Severity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -375,13 +375,13 @@ impl Severity {
 /// A remark.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// One sentence.
     pub text: String,
 }
 
-/// How a run ended.
+/// Status of a run that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndStatus {
@@ -446,13 +446,13 @@ impl EndStatus {
 /// A run ended.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
-    /// How.
+    /// Its status.
     pub status: EndStatus,
-    /// Which limit ended it.
+    /// Limit that ended it.
     pub limit: Option<Limit>,
-    /// Why, in words, where the status does not say it all.
+    /// Reason in words, where the status does not say it all.
     pub message: String,
-    /// What the checker refused, for a run that failed by it.
+    /// Rules that the checker found broken, for a run that failed by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty", skip_deserializing)]
     pub violations: Vec<Violation>,
     /// Objective of the best plan.
@@ -466,7 +466,7 @@ pub struct Done {
     pub plan: Option<SharedPlan>,
 }
 
-/// Where events go. Returns at once: an engine never waits for a reader.
+/// Sink for events. Returns at once: an engine never waits for a reader.
 pub trait EventSink: Send + Sync {
     /// Takes an event.
     fn report(&self, event: Event);

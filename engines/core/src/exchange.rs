@@ -16,7 +16,7 @@ pub struct CircuitMatrix {
     /// Switch and ports of every circuit, if the plan says them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub places: Option<CircuitPlaces>,
-    /// What the plan says and this record does not, as parts of a sentence such as "the times of the flows".
+    /// Content of the plan that this record leaves out, as parts of a sentence such as "the times of the flows".
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub left_out: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub struct CircuitPlaces {
     pub ports_a: Vec<Vec<u32>>,
     /// `ports_b[pod][switch]`: the same on side B.
     pub ports_b: Vec<Vec<u32>>,
-    /// What side A and side B are at the pods, as in "the + ports".
+    /// Names of side A and side B at the pods, as in "the + ports".
     pub sides: [String; 2],
     /// Every circuit, those of a pod to itself included, sorted.
     pub circuits: Vec<PlacedCircuit>,
@@ -112,7 +112,7 @@ pub struct TrafficMatrix {
     pub entries: Vec<(u32, u32, f64)>,
 }
 
-/// Which plan a scenario was derived from.
+/// Reference to the plan that a scenario was derived from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DerivedFrom {
     /// Kind of the plan.

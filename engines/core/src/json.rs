@@ -7,14 +7,14 @@ use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use sha2::{Digest, Sha256};
 
-/// Why a value cannot be written.
+/// Reason that a value cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
     /// A NaN or infinity, which JSON cannot hold.
     #[error("a number is not finite at '{path}'")]
     NotFinite {
-        /// Where, as far as it is known.
+        /// Path of the number, as far as it is known.
         path: String,
     },
     /// The serialiser refused.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// Which way an objective is better.
+/// Direction in which an objective gets better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sense {
@@ -54,7 +54,7 @@ pub struct ObjectiveInfo {
     pub label: &'static str,
     /// Unit of the number.
     pub unit: Unit,
-    /// Which way is better.
+    /// Direction in which it gets better.
     pub sense: Sense,
     /// Definition, in one sentence.
     pub definition: &'static str,
@@ -85,7 +85,7 @@ impl ObjectiveInfo {
 /// Time for what may take long in a check, if none is given.
 pub const EXACT_LIMIT: Duration = Duration::from_mins(1);
 
-/// How thoroughly to check.
+/// Thoroughness of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Everything that is quick: what every plan passes before anybody sees it.
@@ -138,7 +138,7 @@ pub struct Candidate<R> {
 pub struct Carried<R> {
     /// The plan on the new scenario.
     pub candidate: Candidate<R>,
-    /// What had to be changed, one sentence each; empty if it fitted as it was.
+    /// Changes that had to be made, one sentence each; empty if it fitted as it was.
     pub repairs: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ pub struct Carried<R> {
 pub trait Kind: Sized + Debug + Send + Sync + 'static {
     /// Name in files and on the command line.
     const NAME: &'static str;
-    /// What is optimised.
+    /// Description of the objective.
     const OBJECTIVE: ObjectiveInfo;
     /// Method used when none is named.
     const DEFAULT_METHOD: &'static str;
@@ -179,7 +179,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         None
     }
 
-    /// What a reader of single fields cannot see: contradictions, necessary conditions.
+    /// Checks a scenario for problems that a reader of single fields cannot see: contradictions, necessary conditions.
     ///
     /// # Errors
     /// Every problem found.
@@ -194,8 +194,8 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// What the methods see of a scenario, if that is less than all of it: scenarios with equal texts ask the same
-    /// question, whatever else is written in them.
+    /// Returns the part of a scenario that the methods see, as a text, if that is less than all of it: scenarios with
+    /// equal texts ask the same question, whatever else is written in them.
     fn question(_scenario: &Self::Scenario) -> Option<String> {
         None
     }
@@ -227,7 +227,7 @@ pub trait Kind: Sized + Debug + Send + Sync + 'static {
         to: &Self::Scenario,
     ) -> Result<Carried<Self::Result>, String>;
 
-    /// What a person has to be told of a valid plan beside its objective: a wish of the scenario that it does not keep.
+    /// Returns what has to be said of a valid plan beside its objective: a wish of the scenario that it does not keep.
     fn caveat(_plan: &Plan<Self>) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! What all planning engines share: contracts, envelopes, parameters, events and runs. Knows no kind.
+//! Common ground of all planning engines: contracts, envelopes, parameters, events and runs. Knows no kind.
 //!
 //! | room | what |
 //! |---|---|

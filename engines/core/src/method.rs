@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a method is and takes.
+/// Description of a method, with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MethodInfo {
     /// Name in files and on the command line.
@@ -25,14 +25,14 @@ pub struct MethodInfo {
     pub params: Vec<ParamInfo>,
 }
 
-/// How a method ended by itself. Its best plan is the context's best incumbent.
+/// Outcome of a method that ended by itself. Its best plan is the context's best incumbent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// With the best plan known, if any.
     Done {
-        /// How good it is.
+        /// Status of the best plan.
         status: Status,
-        /// Which limit of its own ended it (work, stall).
+        /// Limit of its own that ended it (work, stall).
         limit: Option<Limit>,
     },
     /// No plan exists; why, in the domain's words.
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-/// Why a method did not end by itself.
+/// Reason that a method did not end by itself.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MethodError {
@@ -94,7 +94,7 @@ pub fn without_effect<'a>(
 
 /// An algorithm of kind `K`.
 pub trait Method<K: Kind>: Send + Sync {
-    /// What it is and takes.
+    /// Returns the description of the method, with its parameters.
     fn info(&self) -> MethodInfo;
 
     /// Parameters of the method and knobs of the scenario that cannot act beside the other parameters or on this

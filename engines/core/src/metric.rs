@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a figure of a plan says.
+/// Role of a figure of a plan: outcome, proof, input or effort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -17,9 +17,9 @@ pub enum Role {
     Restated,
     /// A limit that is proven, or how far a plan is from it: it says how much is known, not how good a plan is.
     Bound,
-    /// What follows from the scenario and its parameters alone: no plan changes it.
+    /// A figure that follows from the scenario and its parameters alone: no plan changes it.
     Input,
-    /// What it took to find the plan.
+    /// The effort of finding the plan.
     Effort,
 }
 
@@ -34,7 +34,7 @@ impl Role {
         matches!(self, Self::Result)
     }
 
-    /// What stands beside a figure that is not judged; nothing for one that is.
+    /// Returns the word that stands beside a figure that is not judged; empty for one that is.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Result | Self::Restated => "",
@@ -110,9 +110,9 @@ pub struct MetricInfo {
     pub label: &'static str,
     /// Unit of the number.
     pub unit: Unit,
-    /// What it says.
+    /// Its role.
     pub role: Role,
-    /// Which way is better, where one way is.
+    /// Direction in which it gets better, if there is one.
     pub sense: Option<Sense>,
     /// Definition, in one sentence.
     pub definition: &'static str,

@@ -66,7 +66,7 @@ impl fmt::Display for ParamValue {
     }
 }
 
-/// Which values a knob takes.
+/// Values that a knob takes.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Domain {
@@ -109,7 +109,7 @@ pub enum Domain {
     },
 }
 
-/// What a change of the knob means for a running or finished search.
+/// Effect of a change of the knob on a running or finished search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -134,9 +134,10 @@ pub struct ParamInfo {
     pub default: Option<ParamValue>,
     /// One sentence that starts with a noun.
     pub help: Cow<'static, str>,
-    /// What a change means.
+    /// Effect of a change.
     pub effect: Effect,
-    /// What else a person may have wanted who gives a name that is none of the choices; empty if nothing.
+    /// Hint for a person who gives a name that is none of the choices, on something else that may be wanted; empty if
+    /// there is none.
     #[serde(skip)]
     pub hint: Cow<'static, str>,
 }
@@ -216,7 +217,7 @@ impl ParamInfo {
         self
     }
 
-    /// What would be valid, for messages: `a whole number from 1 to 9`.
+    /// Returns the valid values in words, for messages: `a whole number from 1 to 9`.
     pub fn valid(&self) -> String {
         // The limits of i64 and u32 stand for "no limit" and would only confuse.
         let list = |min: &i64, max: &i64| match *max {

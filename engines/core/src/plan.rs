@@ -21,7 +21,7 @@ pub const SCHEMA: &str = "lightbay.plan/1";
 /// Largest gap that may be called `optimal` (a solver at a requested gap of 1e-7; our own proofs reach 1e-9).
 pub const OPTIMAL_GAP: f64 = 1e-7;
 
-/// How good a plan is known to be, and why the search ended.
+/// Status of a plan: the quality that is proven of it, and the reason that the search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -53,7 +53,7 @@ impl Status {
     }
 }
 
-/// Which limit ended a search.
+/// Limit that ended a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -81,11 +81,11 @@ impl Limit {
 pub struct Objective {
     /// Name with unit, such as `makespan_s`.
     pub name: String,
-    /// Which way is better.
+    /// Direction in which it gets better.
     pub sense: Sense,
-    /// What the plan reaches.
+    /// Value that the plan reaches.
     pub value: f64,
-    /// What no plan of the scenario can beat; `None` if nothing is proven.
+    /// Bound that no plan of the scenario can beat; `None` if nothing is proven.
     pub bound: Option<f64>,
     /// |value - bound| / |value|.
     pub gap: Option<f64>,
@@ -130,7 +130,7 @@ pub mod not_reproducible {
     }
 }
 
-/// How a plan came to be. Free for additions, but what is here has to hold together.
+/// Origin of a plan. Free for additions, but what is here has to hold together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
     /// Version of this program.
@@ -154,7 +154,7 @@ pub struct Provenance {
     /// `true` if the same scenario, parameters and seed give the same plan again.
     #[serde(default)]
     pub reproducible: bool,
-    /// Why not, if not.
+    /// Reason that it is not reproducible, if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible_because: Option<String>,
     /// Anything else that was found here.
@@ -195,15 +195,15 @@ pub struct Plan<K: Kind> {
     pub seed: u64,
     /// Threads it was given.
     pub threads: usize,
-    /// How good it is known to be.
+    /// Its status.
     pub status: Status,
-    /// Which limit ended the search.
+    /// Limit that ended the search.
     pub limit: Option<Limit>,
     /// Value, bound, gap.
     pub objective: Objective,
     /// Figures of the result for comparison, by name with unit.
     pub metrics: BTreeMap<String, f64>,
-    /// How it came to be.
+    /// Its origin.
     pub provenance: Provenance,
     /// The plan that the scenario was derived from.
     pub derived_from: Option<DerivedFrom>,
@@ -249,15 +249,15 @@ pub struct Header {
     pub seed: u64,
     /// Threads it was given.
     pub threads: usize,
-    /// How good it is known to be.
+    /// Its status.
     pub status: Status,
-    /// Which limit ended the search.
+    /// Limit that ended the search.
     pub limit: Option<Limit>,
     /// Value, bound, gap.
     pub objective: Objective,
     /// Figures for comparison.
     pub metrics: BTreeMap<String, f64>,
-    /// How it came to be.
+    /// Its origin.
     pub provenance: Provenance,
 }
 

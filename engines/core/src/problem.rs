@@ -1,4 +1,4 @@
-//! What is wrong with an input, all of it at once: where, which value, and what would be valid.
+//! Problems of an input, all of them at once, each with its place, the value, and what would be valid.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::fmt;
 /// One thing wrong with an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: a path of keys (`job.run.tp`, `tasks[3].flows`), a line (`line 12, column 4`), or empty for the whole
-    /// input.
+    /// Place of the problem: a path of keys (`job.run.tp`, `tasks[3].flows`), a line (`line 12, column 4`), or empty
+    /// for the whole input.
     pub path: String,
-    /// What is wrong, with the value, in one sentence without a full stop.
+    /// Statement of the problem, with the value, in one sentence without a full stop.
     pub message: String,
-    /// What would be valid or what to do; empty if the message says it.
+    /// Remedy: what would be valid or what to do; empty if the message says it.
     pub remedy: String,
 }
 
@@ -61,7 +61,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// How many problems of one input are kept and shown.
+    /// Most problems of one input that are kept and shown.
     pub const CAP: usize = 20;
 
     /// No problems yet, of an unnamed input.
@@ -115,7 +115,7 @@ impl Problems {
         &self.list
     }
 
-    /// How many were found, also those beyond the cap.
+    /// Returns the number of problems found, also those beyond the cap.
     pub const fn total(&self) -> usize {
         self.total
     }

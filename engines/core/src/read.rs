@@ -193,7 +193,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Where the object is.
+    /// Returns the path of the object.
     pub fn path(&self) -> &str {
         &self.path
     }

@@ -99,7 +99,7 @@ impl Common {
     }
 }
 
-/// What is asked of a method.
+/// Request to a method.
 #[derive(Clone)]
 pub struct Request<K: Kind> {
     /// The input; never changes while the run lasts.
@@ -143,7 +143,7 @@ pub trait Job: Send {
     fn execute(self: Box<Self>, env: Environment);
 }
 
-/// What the board gives to a job.
+/// Resources that the board gives to a job.
 pub struct Environment {
     pub(crate) run: RunId,
     pub(crate) pool: Arc<rayon::ThreadPool>,

@@ -10,6 +10,6 @@ pub trait Launcher: Debug + Send + Sync {
     /// Starts one.
     ///
     /// # Errors
-    /// When the process cannot be started.
+    /// Returns the error of the system if the process cannot be started.
     fn launch(&self) -> io::Result<Child>;
 }

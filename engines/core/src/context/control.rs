@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Why a run is to stop.
+/// Reason for a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// A person asked.
@@ -64,7 +64,7 @@ pub struct OfferedBound {
     pub run: RunId,
     /// Method of that run.
     pub method: Arc<str>,
-    /// What no plan can beat.
+    /// Value that no plan can beat.
     pub value: f64,
 }
 
@@ -107,7 +107,7 @@ impl Control {
         self.resumed.notify_all();
     }
 
-    /// Why to stop, if at all. Notices the time limit by itself. For closures on any thread.
+    /// Returns the reason to stop, if there is one. Notices the time limit by itself. For closures on any thread.
     pub fn stopping(&self) -> Option<Stop> {
         let code = self.stop.load(Ordering::Relaxed);
         if code != 0 {

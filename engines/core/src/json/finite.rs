@@ -4,7 +4,7 @@ use super::WriteError;
 use serde::ser::{self, Serialize};
 use std::fmt;
 
-/// Where the first non-finite number is.
+/// Path to the first number that is not finite.
 #[derive(Debug)]
 struct Found(Vec<String>);
 

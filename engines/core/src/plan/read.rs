@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct Draft<K: Kind> {
     /// The plan, if its result could be read.
     pub plan: Option<Plan<K>>,
-    /// What is wrong with the form of the result, as violations (`schema`).
+    /// Problems with the form of the result, as violations (`schema`).
     pub violations: Vec<Violation>,
     /// Unknown keys outside the result.
     pub warnings: Vec<Problem>,

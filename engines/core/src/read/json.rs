@@ -45,7 +45,7 @@ pub(super) fn parse_without(bytes: &[u8], limit: u64, left_out: &[&str]) -> Resu
     }
 }
 
-/// What is counted while a tree grows.
+/// Counts that are kept while a tree grows.
 struct State {
     /// Bytes that the tree may still grow by.
     left: u64,
@@ -65,7 +65,7 @@ enum Step {
     Index(usize),
 }
 
-/// What the parser says when the tree grows beyond its limit.
+/// Message of the parser when the tree grows beyond its limit.
 const TOO_LARGE: &str = "the tree is too large";
 
 impl State {

@@ -107,7 +107,7 @@ impl Column {
         Self::numbers(name, label, Unit::COUNT)
     }
 
-    /// When it goes if space is short.
+    /// Sets the order in which it goes if space is short.
     #[must_use]
     pub const fn priority(mut self, priority: u8) -> Self {
         self.priority = priority;

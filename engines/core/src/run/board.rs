@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Where a run is in its life.
+/// Stage in the life of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// Waits for the running one of its method to stop.
@@ -23,7 +23,7 @@ pub enum RunState {
     Stopping,
 }
 
-/// What a submission became.
+/// Receipt for a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     /// Number of the new run.

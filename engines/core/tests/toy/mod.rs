@@ -84,7 +84,7 @@ pub fn candidate(number: i64, position: i64) -> Candidate<ToyResult> {
     Candidate { value: number as f64, metrics: BTreeMap::new(), result: ToyResult { position } }
 }
 
-/// What the method does after its scan.
+/// Behaviour of the method after its scan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Then {
     Prove,
