@@ -21,7 +21,7 @@ pub struct KindInfo {
     pub name: &'static str,
     /// Purpose, in one line.
     pub help: &'static str,
-    /// What is optimised.
+    /// Description of the objective.
     pub objective: ObjectiveInfo,
     /// Method used when none is named and the scenario suggests no other one.
     pub default_method: &'static str,

@@ -23,7 +23,7 @@ impl Converted {
     }
 }
 
-/// How scenarios of a kind are made from plans; `None` if they are not.
+/// Returns the conversion that makes scenarios of a kind from plans; `None` if there is none.
 pub fn conversion(kind: &str) -> Option<Conversion> {
     named_kind!(kind, K => K::conversion(), None)
 }

@@ -1,4 +1,4 @@
-//! What the envelope of a plan file says about its method: the catalogue knows the methods, the core does not.
+//! Check of what the envelope of a plan file says about its method: the catalogue knows the methods, the core does not.
 //!
 //! A run of our own needs none of this, its job was made from the same descriptions; every plan that is read passes here.
 

@@ -18,7 +18,7 @@ pub use lightbay_core::kind::EXACT_LIMIT;
 
 mod foreign;
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug)]
 pub enum AnyFile {
     /// A scenario.
@@ -33,16 +33,16 @@ pub struct PlanFile {
     draft: AnyDraft,
 }
 
-/// What checking a plan file gave.
+/// Result of checking a plan file.
 #[derive(Debug)]
 pub struct CheckReport {
     /// Rules that are broken; empty means the plan is good.
     pub violations: Vec<Violation>,
-    /// How far the claimed bound is confirmed.
+    /// Trust in the claimed bound.
     pub bound: BoundTrust,
     /// The bound that the checker itself vouches for.
     pub verified: Option<VerifiedBound>,
-    /// What the checker had to say besides.
+    /// Further remarks of the checker, one sentence each.
     pub remarks: Vec<String>,
     /// Unknown keys outside the result.
     pub warnings: Vec<Problem>,
@@ -53,15 +53,15 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// What is known about the bound of a plan that passed; `named` adds the name of the objective.
+    /// Returns the facts about the bound of a plan that passed, in words; `named` adds the name of the objective.
     pub fn bound_words(&self, named: bool) -> Option<String> {
         let header = self.header.as_ref().filter(|_| self.violations.is_empty())?;
         Some(bound_words(header, self.bound, self.verified.as_ref(), named))
     }
 }
 
-/// What is known about the bound of a plan that passed: first what the checker confirms, then what the plan claims beyond
-/// that. `named` adds the name of the objective.
+/// Returns the facts about the bound of a plan that passed, in words: first what the checker confirms, then what the
+/// plan claims beyond that. `named` adds the name of the objective.
 pub fn bound_words(
     header: &Header,
     trust: BoundTrust,

@@ -19,7 +19,7 @@ pub use lightbay_core::format::{Artifact, FormatInfo, Input, SecondSubject, Subj
 /// The scenario or plan itself.
 const JSON: &str = "json";
 
-/// What is to be exported.
+/// Scenario or plan to be exported.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// A scenario.
@@ -142,8 +142,8 @@ pub fn export_against(
     }])
 }
 
-/// What a person should know of a file in a format beside its content: what of the subject is not in it, and what has to be
-/// told of the plan. One sentence each.
+/// Returns remarks for a person on a file in a format beside its content, one sentence each: the parts of the subject
+/// that are not in it, and the caveat of the plan.
 pub fn remarks(subject: Subject<'_>, info: &FormatInfo) -> Vec<String> {
     let mut remarks: Vec<String> = enumerated("not in the file", info.leaves_out).into_iter().collect();
     if let Subject::Plan(plan) = subject {

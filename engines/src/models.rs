@@ -43,7 +43,7 @@ pub fn modelled(kind: &str) -> Vec<ModelledMethod> {
     named_kind!(kind, K => infos::<K>(), Vec::new())
 }
 
-/// What a model is made from: a scenario, a method and the parameters that shape its model.
+/// Origin of a model: a scenario, a method and the parameters that shape its model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The scenario.
@@ -115,7 +115,7 @@ impl Question {
         each_kind!(&self.scenario, AnyScenario, scenario => of(scenario, self))
     }
 
-    /// How large the model is.
+    /// Returns the size of the model.
     ///
     /// # Errors
     /// Like [`Question::model`].
@@ -188,7 +188,7 @@ fn planned<K: Kind>(
     })
 }
 
-/// What a method says, as problems of an input.
+/// Converts the error of a method to problems of an input.
 fn problems_of(error: MethodError) -> Problems {
     match error {
         MethodError::Invalid(problems) => problems,

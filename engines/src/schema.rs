@@ -11,7 +11,7 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings, json_schem
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Which file.
+/// Files that have a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaOf {
     /// `lightbay.scenario/1`.

@@ -152,7 +152,8 @@ pub fn idle(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValu
     idle
 }
 
-/// What the method leaves without effect. Nothing for values that it does not take: they are refused anyway.
+/// Returns the parameters that the method leaves without effect. Nothing for values that it does not take: they are
+/// refused anyway.
 fn idle_for(scenario: &AnyScenario, method: &str, settings: &[(String, ParamValue)]) -> Vec<Problem> {
     fn of<K: Variants>(scenario: &Scenario<K>, name: &str, given: &[(String, ParamValue)]) -> Vec<Problem> {
         let Ok(method) = implementation::<K>(name) else { return Vec::new() };

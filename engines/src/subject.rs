@@ -160,8 +160,8 @@ impl AnyScenario {
         each_kind!(self, Self, scenario => idle_in(scenario))
     }
 
-    /// What the methods see of it, if that is less than all of it; equal for scenarios that ask the same question
-    /// though they are written in other words.
+    /// Returns the part of it that the methods see, as a text, if that is less than all of it; equal for scenarios that
+    /// ask the same question though they are written in other words.
     pub fn question(&self) -> Option<String> {
         each_kind!(self, Self, scenario => question_of(scenario))
     }
@@ -291,12 +291,12 @@ impl AnyPlan {
         each_kind!(self, Self, plan => of(plan))
     }
 
-    /// How far its bound is confirmed.
+    /// Returns the trust in its claimed bound.
     pub fn bound_trust(&self) -> BoundTrust {
         each_kind!(self, Self, plan => plan.bound_trust())
     }
 
-    /// What a person has to be told of it beside its objective.
+    /// Returns what has to be said of it beside its objective.
     pub fn caveat(&self) -> Option<String> {
         fn of<K: Variants>(plan: &Checked<K>) -> Option<String> {
             K::caveat(plan.plan())

@@ -37,7 +37,7 @@ pub const MAX_CELLS: usize = 100_000;
 /// A change of a knob: name, entry of its list, value.
 type SettingChange = (String, Option<usize>, ParamValue);
 
-/// What is to be solved.
+/// A sweep: scenarios, axes and methods, to be solved cell by cell.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     kind: KindInfo,
@@ -180,7 +180,7 @@ impl Sweep {
         self.kind
     }
 
-    /// What is optimised.
+    /// Returns the description of the objective.
     pub fn objective(&self) -> ObjectiveInfo {
         self.kind.objective
     }
@@ -239,7 +239,7 @@ impl Sweep {
     /// The scenario of a cell.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns the problems of the scenario.
     pub fn scenario(&self, cell: &Cell) -> Result<AnyScenario, Problems> {
         let Some(scenario) = self.scenarios.get(cell.scenario) else {
             return Err(Problem::new("", "there is no such cell", "").into());
@@ -248,7 +248,7 @@ impl Sweep {
         if changes.is_empty() { Ok(scenario.clone()) } else { scenario.acting(&changes) }
     }
 
-    /// What is changed in the scenario of a cell.
+    /// Returns the changes that make the scenario of a cell.
     fn changes_at<'a>(&'a self, cell: &'a Cell) -> Vec<(&'a str, Option<usize>, &'a ParamValue)> {
         let fixed = self.changes.iter().map(|(name, index, value)| (name.as_str(), *index, value));
         let turned = self.axes.iter().zip(self.values_at(cell));
@@ -256,7 +256,7 @@ impl Sweep {
         fixed.chain(turned.map(|(axis, value)| (axis.info.name.as_ref(), axis.index, value))).collect()
     }
 
-    /// What is asked of the method of a cell, apart from the scenario and a plan to start from.
+    /// Returns the request to the method of a cell, without the scenario and a plan to start from.
     fn request_at(&self, cell: &Cell) -> Option<Request> {
         let turned = self.axes.iter().zip(self.values_at(cell));
         let turned = turned.filter(|(axis, _)| axis.turns == AxisOf::Method);
@@ -267,7 +267,7 @@ impl Sweep {
     /// The run of a cell, from a plan if there is one.
     ///
     /// # Errors
-    /// What is wrong with its scenario or its parameters.
+    /// Returns the problems of its scenario or its parameters.
     pub fn job(&self, cell: &Cell, start: Option<SharedPlan>) -> Result<Box<dyn Job>, Problems> {
         let scenario = self.scenario(cell)?;
         let Some(request) = self.request_at(cell) else {

@@ -1,12 +1,12 @@
-//! What to say of a file of another tool where a scenario or plan is expected: what it is, and the command that reads it.
+//! Answer to a file of another tool where a scenario or plan is expected: its format, and the command that reads it.
 
 use lightbay_core::problem::Problem;
 use lightbay_formats::Format;
 use lightbay_formats::detect::{HEAD_BYTES, detect};
 use lightbay_formats::solutions::Dialect;
 
-/// What is wrong with a file that is no scenario or plan; `None` if it may be one, or some other JSON. `source` is its name
-/// as the user wrote it.
+/// Returns the problem of a file that is no scenario or plan; `None` if it may be one, or some other JSON. `source` is
+/// its name as the user wrote it.
 pub(super) fn told(content: &[u8], source: &str) -> Option<Problem> {
     let head = &content[..content.len().min(HEAD_BYTES)];
     let format = match detect(head) {

@@ -9,7 +9,7 @@ use lightbay_core::listed::Listed as _;
 use lightbay_core::param::{Params, Setting};
 use lightbay_core::problem::{Problem, Problems, suggestion};
 
-/// What files of another tool become.
+/// Product of files of another tool.
 #[derive(Clone, Debug)]
 pub enum Product {
     /// Something to solve.
@@ -50,7 +50,7 @@ impl Product {
     }
 }
 
-/// What an import gave.
+/// Result of an import.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The scenario or plan.

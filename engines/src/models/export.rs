@@ -23,7 +23,7 @@ const FORMATS: [(&str, ModelFormat, &str); 2] = [
     ),
 ];
 
-/// What stands behind the name of a model file to name the file of its names.
+/// Ending that the name of a model file takes to name the file of its names.
 const NAMES_SUFFIX: &str = ".names.json";
 
 /// Returns `true` if a format is one of models, so that `method` is among its settings.

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 /// Name of the importer.
 pub(crate) const SOL: &str = "sol";
 
-/// How much of a file is looked at to find out what it is.
+/// Limits on the part of a file that is looked at to find out what it is.
 const LIMITS: Limits = Limits { content_bytes: 256 << 20, line_bytes: 1 << 16, rows: 1_000_000 };
 
 /// The importer, if any method shows its model.
@@ -51,7 +51,7 @@ pub(crate) fn importer() -> Option<FormatInfo> {
     })
 }
 
-/// What the model was made from, and what its file called the columns.
+/// Origin of the model, and the names of the columns in its file.
 struct ModelSource {
     question: Question,
     names: Option<NameFile>,
@@ -106,7 +106,7 @@ pub(crate) fn import(inputs: &[Input], settings: &[Setting], strict: bool) -> Re
     Ok(Imported { product: Product::Plan(plan), lines, summary })
 }
 
-/// Which input is the solution and which says what it is a solution of.
+/// Returns the solution among the inputs, and the input that says what it is a solution of.
 fn sorted(inputs: &[Input]) -> Result<(&Input, &Input), Problems> {
     let mut solution = None;
     let mut beside = None;

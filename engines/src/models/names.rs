@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "lightbay.names/1";
 /// Everything that is needed to come back from a solution of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NameFile {
-    /// What was asked.
+    /// Origin of the model: scenario, method and parameters.
     pub question: Question,
     /// Format of the model file.
     pub format: String,

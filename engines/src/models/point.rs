@@ -6,13 +6,15 @@ use lightbay_formats::solutions::{Dialect, Key, SolutionFile};
 use lightbay_highs::model::{Domain, Model};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How far a value may be outside of a bound or row, relative to the size of the bound where that is above 1.
+/// Largest distance of a value from a bound or row that it breaks, relative to the size of the bound where that is
+/// above 1.
 const TOLERANCE: f64 = 1e-6;
 /// The same for files that keep six digits.
 const COARSE: f64 = 1e-5;
-/// How far a solver may be from a whole number: the usual tolerance of Gurobi and CPLEX.
+/// Largest distance of a solver's value from a whole number: the usual tolerance of Gurobi and CPLEX.
 const WHOLE: f64 = 1e-5;
-/// How far the objective of the values may be from the one that the file claims, absolute (CBC writes eight decimals).
+/// Largest distance of the objective of the values from the one that the file claims, absolute (CBC writes eight
+/// decimals).
 const OBJECTIVE_ABSOLUTE: f64 = 1e-8;
 
 /// The names of a model in its file.

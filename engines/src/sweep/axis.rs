@@ -7,7 +7,7 @@ use lightbay_core::problem::{Problem, Problems};
 /// Most values of one axis; more is a slip in a range.
 const MAX_VALUES: usize = 10_000;
 
-/// What an axis turns.
+/// Owner of the knob that an axis turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisOf {
     /// A knob of the scenario.
@@ -23,7 +23,7 @@ pub struct Axis {
     pub info: ParamInfo,
     /// Entry of its list.
     pub index: Option<usize>,
-    /// Whose knob it is.
+    /// Owner of the knob.
     pub turns: AxisOf,
     /// Its values, each valid for the knob and no two alike.
     pub values: Vec<ParamValue>,

@@ -1,4 +1,4 @@
-//! Which cells a sweep has, in which order, and which of them hand plans on.
+//! Cells of a sweep, their order, and the plans that they hand on.
 
 use super::{Axis, Sweep};
 use std::collections::BTreeMap;
@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 pub struct Cell {
     /// Position in the sweep, from 1.
     pub number: usize,
-    /// Which scenario.
+    /// Index of its scenario.
     pub scenario: usize,
-    /// Which value of each axis.
+    /// Index of the value on each axis.
     pub at: Vec<usize>,
-    /// Which method.
+    /// Index of its method.
     pub method: usize,
 }
 
 /// A part of a sweep, so that several machines can share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// Number of the part, from 1.
     pub part: usize,
-    /// How many there are.
+    /// Number of parts.
     pub of: usize,
 }
 
@@ -49,7 +49,7 @@ impl std::fmt::Display for Shard {
 }
 
 impl Sweep {
-    /// How many cells there are; none before there is a method.
+    /// Returns the number of cells; none before there is a method.
     pub fn len(&self) -> usize {
         self.values() * self.scenarios.len() * self.requests.len()
     }

@@ -1,5 +1,5 @@
-//! What a sweep says of a cell, and how it is written: a line of a CSV table or of JSON Lines, with the same columns in
-//! the same order for every cell of a sweep.
+//! Row of a sweep about a cell: a line of a CSV table or of JSON Lines, with the same columns in the same order for
+//! every cell of a sweep.
 
 use super::{Cell, Sweep};
 use crate::catalogue;
@@ -32,7 +32,7 @@ pub(super) const FIXED: [&str; 17] = [
     "reason",
 ];
 
-/// What became of a cell.
+/// Result of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepRow {
     /// Its number.
@@ -45,13 +45,13 @@ pub struct SweepRow {
     pub values: Vec<ParamValue>,
     /// Its method.
     pub method: String,
-    /// How its run ended.
+    /// Status with which its run ended.
     pub status: EndStatus,
-    /// Which limit ended it.
+    /// Limit that ended it.
     pub limit: Option<Limit>,
     /// Objective of its checked plan; `None` if there is none.
     pub value: Option<f64>,
-    /// What no plan can beat.
+    /// Bound that no plan can beat.
     pub bound: Option<f64>,
     /// |value - bound| / |value|.
     pub gap: Option<f64>,
@@ -59,7 +59,7 @@ pub struct SweepRow {
     pub metrics: BTreeMap<String, f64>,
     /// The cell whose plan it was given to start from.
     pub started_from: Option<usize>,
-    /// What became of that plan, if the method said so.
+    /// Fate of that plan, if the method reported it.
     pub hot_start: Option<HotStartFate>,
     /// `true` if the same question gives the same plan again; `None` without a plan.
     pub reproducible: Option<bool>,
@@ -67,7 +67,7 @@ pub struct SweepRow {
     pub work: u64,
     /// Seconds that the run took.
     pub elapsed_s: f64,
-    /// Why there is no plan, or why the run did not end by itself; empty if there is nothing to say.
+    /// Reason that there is no plan, or that the run did not end by itself; empty if there is nothing to say.
     pub reason: String,
 }
 
@@ -197,13 +197,13 @@ impl Sweep {
 pub struct FoundRow {
     /// Number of its cell.
     pub cell: usize,
-    /// How its run ended.
+    /// Status with which its run ended.
     pub status: EndStatus,
     /// `true` if there is a plan.
     pub has_plan: bool,
 }
 
-/// How a table is written.
+/// Format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableForm {
     /// Comma-separated values with a header line.
@@ -213,7 +213,7 @@ pub enum TableForm {
 }
 
 impl TableForm {
-    /// What comes before the first row, line end included.
+    /// Returns the text before the first row, line end included.
     pub fn head(self, sweep: &Sweep) -> String {
         match self {
             Self::Csv => csv_line(sweep.columns().iter().map(|name| field(&json!(name)))),

@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// For every line of cells the last of them that has a plan, with its plan.
 pub type Starts = BTreeMap<usize, (usize, SharedPlan)>;
 
-/// How a walk ended.
+/// End of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walked {
     /// With a row for every cell.
