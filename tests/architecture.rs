@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Which crates of ours each crate may name. Arrows point down only.
+/// Returns the crates of ours that each crate may name. Arrows point down only.
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let engines =
         ["lightbay-training", "lightbay-tpu", "lightbay-crossconnect", "lightbay-collective", "lightbay-moe"];
@@ -247,7 +247,7 @@ fn engines_know_no_paths_clocks_processes_or_environment() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// What the checker of an engine may use beside scenario and plan types and what all engines share.
+/// Crates and names that the checker of an engine may use beside scenario and plan types and what all engines share.
 struct Checker {
     engine: &'static str,
     /// Crates.

@@ -16,13 +16,13 @@ use std::fmt::Display;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How often what is quick is repeated.
+/// Number of times that quick things are repeated.
 const STARTS: usize = 20;
 
 /// Keys pressed for each distribution.
 const KEYS: usize = 200;
 
-/// How long a solve is listened to.
+/// Time that the bytes of a solve are counted for.
 const LISTEN: Duration = Duration::from_secs(5);
 
 fn figure(name: &str, value: impl Display) {

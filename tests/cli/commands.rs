@@ -1,4 +1,4 @@
-//! What every command prints, and that it ends with the right code.
+//! Tests of what every command prints, and that it ends with the right code.
 
 use super::support::Place;
 use lightbay_sessions::{Overwrite, Store, atomic_write};

@@ -1,4 +1,4 @@
-//! Where results go: what is overwritten, compressed, piped and refused.
+//! Tests of the files that results go to: overwritten, compressed, piped and refused.
 
 use super::support::Place;
 use std::fs;

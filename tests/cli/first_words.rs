@@ -1,4 +1,4 @@
-//! What the program says to somebody who does not know it yet.
+//! Tests of the words of the program to somebody who does not know it yet.
 
 use crate::models;
 use crate::support::Place;

@@ -15,7 +15,7 @@ pub struct Place {
     folder: TempDir,
 }
 
-/// What a finished program left.
+/// Exit code and output of a finished program.
 pub struct Ran {
     /// Exit code; `None` if a signal killed it.
     pub code: Option<i32>,

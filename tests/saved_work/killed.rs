@@ -13,13 +13,13 @@ use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often it is killed.
+/// Number of times that it is killed.
 const KILLS: usize = 50;
 
-/// How many programs work at the same time.
+/// Number of programs that work at the same time.
 const AT_ONCE: usize = 4;
 
-/// What may be lost: what was shown for less than this.
+/// Time that a plan has to have been shown for; one shown for less may be lost.
 const SAVED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Values on the screen are rounded to this.
@@ -67,7 +67,7 @@ fn work_and_be_killed(mut terminal: Terminal, dice: &mut Dice, number: usize) ->
     terminal.kill()
 }
 
-/// What a session holds after a kill.
+/// Content of a session after a kill.
 struct Saved {
     replay: Replay,
     plans: BTreeMap<PlanId, Header>,
@@ -106,7 +106,7 @@ impl Saved {
         plans.map(|plan| plan.objective.value).min_by(f64::total_cmp)
     }
 
-    /// What was seen long enough ago is in the log with its value, and it or a better plan is on disk.
+    /// Asserts that everything seen long enough ago is in the log with its value, and it or a better plan on disk.
     fn holds(&self, seen: &[Seen]) {
         for Seen { number, value, .. } in seen {
             let Some((run, logged)) = self.logged(*number) else {

@@ -1,4 +1,5 @@
-//! What a person saw: which plan was in the header, and when for the first time. Independent of what was saved.
+//! Witness of the screen: the plans that were in the header, and when for the first time. Independent of what was
+//! saved.
 
 use super::pty::View;
 use std::sync::{Arc, Mutex};

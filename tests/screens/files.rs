@@ -1,4 +1,4 @@
-//! What the screens of several kinds share: plans from files, one pane alone, and looking for text.
+//! Common tools for the screens of several kinds: plans from files, one pane alone, and looking for text.
 
 use super::fixture::Bench;
 use lightbay::app::Command;

@@ -27,7 +27,7 @@ pub struct Bench {
     plans: u64,
 }
 
-/// How the screen looks in a test.
+/// Look of the screen in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Colour,

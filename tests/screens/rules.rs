@@ -1,4 +1,4 @@
-//! What holds on every screen, whatever it shows.
+//! Rules that hold on every screen, whatever it shows.
 
 use crate::fixture::{Bench, Style, recent};
 use lightbay::app::action::{Action, Fact};
@@ -110,7 +110,7 @@ fn the_first_screen_is_drawn_at_any_size() {
     }
 }
 
-/// What colour says is also said by a word, a letter or a sign.
+/// Everything that colour says is also said by a word, a letter or a sign.
 #[test]
 fn without_colour_nothing_is_lost() {
     let mut bench = Bench::working("tiny4", Style::NoColour);

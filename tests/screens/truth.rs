@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const THREE: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// How a run says that it ended.
+/// Returns the event of a run that has ended.
 fn done(status: EndStatus, limit: Option<Limit>, message: &str) -> EventBody {
     EventBody::Done(Done {
         status,
@@ -179,7 +179,7 @@ fn all_lines_of_the_log_have_one_clock() {
     assert!(times.len() > 6 && times.is_sorted(), "{times:?}");
 }
 
-/// What a screen advises to set: `set a=b and c=d`.
+/// Returns the settings that a screen advises, from text such as `set a=b and c=d`.
 fn advised(screen: &str) -> Vec<(String, String)> {
     let words: Vec<&str> = screen.split_whitespace().collect();
     let after_set = words.iter().enumerate().filter(|(at, word)| {

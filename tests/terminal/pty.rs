@@ -30,7 +30,7 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_lightbay");
 /// Longest that anything here waits for anything; only ever used up by something that is broken.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often things that nobody announces (files, the process table) are looked at.
+/// Time between two looks at things that nobody announces (files, the process table).
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Escape as terminals send it that tell all keys apart.
@@ -59,7 +59,7 @@ impl Place {
         self.path("home")
     }
 
-    /// What the program sees of the world.
+    /// Returns the environment variables of the program.
     fn environment(&self) -> Vec<(String, String)> {
         let path = std::env::var("PATH").unwrap_or_default();
         let home = self.home().to_str().unwrap().to_owned();
@@ -96,7 +96,7 @@ impl Place {
 /// Looks at every finished frame, on the thread that reads.
 pub type Watch = Box<dyn FnMut(&View, Instant) + Send>;
 
-/// How a program is started.
+/// Options for starting a program.
 pub struct Opening {
     program: String,
     arguments: Vec<String>,
@@ -158,7 +158,7 @@ impl Opening {
 struct State {
     parser: vt100::Parser,
     bytes: Vec<u8>,
-    /// When how many bytes had come.
+    /// Times at which bytes came, each with the number of bytes that had come by then.
     arrivals: Vec<(Instant, usize)>,
     frames: usize,
     in_frame: bool,
@@ -200,7 +200,7 @@ const fn pty_size(cols: u16, rows: u16) -> PtySize {
     PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
-/// How the terminal treats input and output, comparable.
+/// Returns the way the terminal treats input and output, as a text that can be compared.
 fn mode(master: &dyn MasterPty) -> String {
     format!("{:?}", master.get_termios())
 }
@@ -267,11 +267,11 @@ pub struct Terminal {
     pub began: Instant,
 }
 
-/// How a program ended.
+/// State of a program and its terminal after the end.
 #[derive(Debug)]
 pub struct Ended {
     pub code: u32,
-    /// What is on the terminal afterwards.
+    /// Content of the terminal afterwards.
     pub view: View,
     /// `true` if the terminal treats input and output as before.
     pub restored: bool,
@@ -401,7 +401,7 @@ impl Terminal {
         self.shared.state().bytes[from..].to_vec()
     }
 
-    /// When how many bytes had been written.
+    /// Returns the times at which bytes were written, each with the number of bytes written by then.
     pub fn arrivals(&self) -> Vec<(Instant, usize)> {
         self.shared.state().arrivals.clone()
     }
@@ -411,7 +411,7 @@ impl Terminal {
         self.shared.state().frames
     }
 
-    /// When the first frame was finished.
+    /// Returns the time at which the first frame was finished.
     #[track_caller]
     pub fn first_frame(&self) -> Instant {
         let limit = Instant::now() + PATIENCE;
@@ -515,7 +515,7 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Where the sessions of a place are.
+/// Returns the folder of the sessions of a place.
 pub fn sessions_of(place: &Place) -> PathBuf {
     place.home().join(".local/share/lightbay/sessions")
 }

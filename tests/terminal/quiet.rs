@@ -1,4 +1,5 @@
-//! What is written, and what is not: nothing while idle, little while solving, no colour and no Unicode if not wanted.
+//! Tests of what is written, and what is not: nothing while idle, little while solving, no colour and no Unicode if not
+//! wanted.
 
 #[cfg(target_os = "linux")]
 use super::pty::process;
@@ -25,13 +26,13 @@ fn idle_writes_nothing_and_uses_no_processor() {
     }
 }
 
-/// What a program did in three seconds.
+/// Work of a program in three seconds.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 struct Stretch {
     bytes: usize,
     cpu_ms: u64,
-    /// How often a thread was woken.
+    /// Number of times that a thread was woken.
     woken: u64,
 }
 

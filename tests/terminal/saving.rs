@@ -1,4 +1,4 @@
-//! When the disk refuses: it is shown, told, offered another folder, and nothing is lost at the end.
+//! Tests of a disk that refuses: it is shown, told, offered another folder, and nothing is lost at the end.
 
 use super::pty::{Ended, PROGRAM, Place, Terminal, sessions_of};
 use super::{opened, searching};
@@ -34,7 +34,7 @@ fn best(store: &Store, name: &str) -> f64 {
     values.fold(f64::INFINITY, f64::min)
 }
 
-/// What was said on the shell, also where it is broken over several rows.
+/// Returns the text on the shell, also where it is broken over several rows.
 fn said(ended: &Ended) -> String {
     ended.view.rows.iter().map(String::as_str).collect()
 }

@@ -1,4 +1,4 @@
-//! What the system says about a process.
+//! Facts about a process, from the system.
 
 use rustix::process::Pid;
 use std::fs;
@@ -25,7 +25,7 @@ pub fn cpu_ms(pid: Pid) -> u64 {
     ticks * 10
 }
 
-/// How often its threads went to sleep, which is how often they had been woken.
+/// Returns the number of times that its threads went to sleep, which is how often they had been woken.
 pub fn sleeps(pid: Pid) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).unwrap();
     tasks

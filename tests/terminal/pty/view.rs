@@ -1,6 +1,6 @@
-//! What is on a terminal, as a person sees it.
+//! Content of a terminal, as a person sees it.
 
-/// What was on the screen at one moment.
+/// Content of the screen at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
     /// Rows without trailing blanks.
