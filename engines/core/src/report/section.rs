@@ -319,7 +319,7 @@ pub struct Matrix {
     pub words: Vec<Phrase>,
 }
 
-/// What a cell of a matrix stands for.
+/// Item and words of a cell of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
     /// The item that it selects.

@@ -5,7 +5,7 @@ use crate::event::{Phase, RunId};
 use crate::plan::{Header, Status};
 use std::collections::BTreeMap;
 
-/// What is known beside a scenario and a plan.
+/// Plans and run beside a scenario and a plan that are explained.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
     /// Plans of the session, best first; the one that is explained is among them.

@@ -20,7 +20,7 @@ pub struct Table {
     pub rank: Option<usize>,
     /// Index of the column whose numbers a screen also draws as bars, in the tone of the cell.
     pub bar: Option<usize>,
-    /// What the numbers drawn as bars are measured against, such as a bound: marked through all bars.
+    /// Limit that the numbers drawn as bars are measured against, such as a bound: marked through all bars.
     pub limit: Option<Line>,
     /// Items are plans of the session by their number, which a screen can show.
     pub of_plans: bool,
