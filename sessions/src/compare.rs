@@ -125,7 +125,7 @@ pub struct NotRanked {
     pub label: String,
     /// Its method.
     pub method: String,
-    /// Work of its method, as a clause: `it orders phases and touches no circuit`.
+    /// Clause about the work that its method does instead: `it orders phases and touches no circuit`.
     pub because: String,
 }
 

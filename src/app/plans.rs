@@ -35,7 +35,7 @@ pub struct PlanEntry {
     pub origin: Option<(RunId, u64)>,
     /// Method that found it.
     pub method: String,
-    /// Step of the method that found it, or the file it was read from.
+    /// Step of the method that found it, the file it was read from, or the edit that made it.
     pub source: String,
     /// Objective value.
     pub value: f64,

@@ -470,8 +470,8 @@ impl Run {
     }
 }
 
-/// Returns the plans that a bound covers, as words to stand behind `for`: `this event order only` becomes `this event
-/// order alone`.
+/// Returns the plans that a bound covers, as words to stand behind `for`: `this event order only` becomes
+/// `this event order alone`.
 pub fn covered(only: &str) -> String {
     only.strip_suffix(" only").map_or_else(|| only.to_owned(), |what| format!("{what} alone"))
 }

@@ -51,7 +51,7 @@ impl TableGroup {
     }
 }
 
-/// Way from an action to its command.
+/// Construction of an action's command.
 #[derive(Clone, Debug)]
 pub enum Make {
     /// As it is.

@@ -399,7 +399,7 @@ impl std::fmt::Debug for OpenScenario {
 /// Outcome of putting an open scenario away.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Closed {
-    /// Place of everything, or the loss of it; `None` if there was nothing to keep.
+    /// Outcome of saving it for the last time; `None` if there was nothing to keep.
     pub ending: Option<Ending>,
     /// `true` if all runs ended in time.
     pub stopped: bool,

@@ -214,7 +214,7 @@ pub struct SolverStats {
     /// Stage of the solver: `root LP`, `tree search`; empty if it has no stages.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stage: String,
-    /// Process that a solver works in: `helper process`, `own process`; empty if there is no solver.
+    /// Kind of process that a solver works in: `helper process`, `own process`; empty if there is no solver.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub process: String,
     /// Nodes done.

@@ -80,8 +80,8 @@ pub fn failure(run: &Run) -> Option<&str> {
 /// A solver that says nothing for this long is said to be silent, seconds.
 const SILENT_S: f64 = 2.0;
 
-/// Returns the stage of a run that a person may have to wait for: `root LP, silent for 12 s`, `stopping (root LP), 3
-/// s`; `None` if there is nothing to say beyond its figures.
+/// Returns the stage of a run that a person may have to wait for: `root LP, silent for 12 s`,
+/// `stopping (root LP), 3 s`; `None` if there is nothing to say beyond its figures.
 pub fn standing(app: &App, run: &Run) -> Option<String> {
     let seconds = |value: f64| number::fixed(value.floor(), 0);
     if let Some(waited_s) = app.stopping_s(run) {
