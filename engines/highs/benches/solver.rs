@@ -1,5 +1,5 @@
-//! What listening to the solver costs, what a warm start saves, and how long a stop takes in the simplex method,
-//! the interior point method and the tree search.
+//! Costs of listening to the solver, savings of a warm start, and the time that a stop takes in the simplex method, the
+//! interior point method and the tree search.
 //!
 //! Costs are CPU seconds of the thread, so that a busy machine spoils them little; times of stops are wall
 //! time. Prints middles and slow ends of many trials, and the fastest ones where ways are compared. A word after

@@ -1,5 +1,5 @@
-//! What a helper process costs: its start with the hand-over of a model, and the time from asking to stop in a stage
-//! that HiGHS cannot leave to having the answer.
+//! Costs of a helper process: its start with the hand-over of a model, and the time from asking to stop in a stage that
+//! HiGHS cannot leave to having the answer.
 //!
 //! Prints the middle and the slow end of many trials. It starts itself as helper process.
 #![allow(

@@ -1,4 +1,4 @@
-//! Why a model has no answer: the rows and bounds that cannot hold together, the columns that grow without
+//! Reasons that a model has no optimum: the rows and bounds that cannot hold together, the columns that grow without
 //! end.
 
 use crate::error::Error;

@@ -1,9 +1,9 @@
-//! What can go wrong between a model and the solver, by what the caller can do about it.
+//! Errors between a model and the solver, by what the caller can do about them.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a call of this crate failed. A run that ends without a point is no error: see
+/// Reason that a call of this crate failed. A run that ends without a point is no error: see
 /// [`crate::solution::Status`].
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -19,9 +19,9 @@ pub enum Error {
     Length {
         /// Which array.
         what: String,
-        /// How long it is.
+        /// Number of its values.
         found: usize,
-        /// How long it ought to be.
+        /// Number of values that it should have.
         wanted: usize,
     },
     /// A column or row that the model does not have.
@@ -31,7 +31,7 @@ pub enum Error {
         what: String,
         /// The position asked for.
         index: usize,
-        /// How many there are.
+        /// Number of columns or rows of the model.
         count: usize,
     },
     /// No option of that name.
@@ -49,13 +49,13 @@ pub enum Error {
         name: String,
         /// The value.
         value: String,
-        /// What it takes.
+        /// Values that the option takes, in words.
         allowed: String,
     },
     /// The solver refused a call or failed in a run; with what it said, if it said anything.
     #[error("the solver failed to {what}{}", colon(.said))]
     Solver {
-        /// What was asked of it.
+        /// Action that it was asked for, as a verb with its object.
         what: String,
         /// Its own words.
         said: String,

@@ -1,9 +1,9 @@
-//! What the solver says while it works, and who listens.
+//! Events of a solve and the listeners to them.
 
 use crate::model::Size;
 use serde::{Deserialize, Serialize};
 
-/// Where a solve stands.
+/// Stage of a solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     /// The model is being made smaller.
@@ -35,7 +35,7 @@ impl Stage {
     }
 }
 
-/// What became of a start handed to the solver.
+/// Fate of a start that was handed to the solver.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum StartFate {
     /// Feasible as given, with this objective.
@@ -51,7 +51,7 @@ pub enum StartFate {
 pub struct MipProgress {
     /// Objective of the best point, in the sense of the model.
     pub incumbent: Option<f64>,
-    /// What no point can beat.
+    /// Bound that no point can beat, in the sense of the model.
     pub bound: Option<f64>,
     /// Nodes done.
     pub nodes: u64,
@@ -84,10 +84,10 @@ pub enum SolverEvent {
         objective: f64,
         /// Its values.
         values: Vec<f64>,
-        /// Who found it, in the solver's own letter; see [`source_words`].
+        /// Heuristic or step that found it, as the solver's own letter; see [`source_words`].
         source: char,
     },
-    /// What became of the start.
+    /// Fate of the start.
     Start(StartFate),
     /// Nothing was heard for this many seconds (repeated while that lasts; helper process only: in the own
     /// process nobody can speak in a silent stage).
@@ -136,7 +136,7 @@ impl SolverListener for NoListener {
     }
 }
 
-/// Who found a point, in words, from the letter that stands in the solver's log.
+/// Returns the words for the heuristic or step that found a point, from the letter that stands in the solver's log.
 pub const fn source_words(letter: char) -> &'static str {
     match letter {
         '0' => "hot start",

@@ -53,9 +53,9 @@ pub struct NameMap {
 /// A model as a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelFile {
-    /// What the file holds.
+    /// Content of the file.
     pub text: Vec<u8>,
-    /// What its names stand for.
+    /// Original names behind those in the file.
     pub names: NameMap,
 }
 

@@ -10,7 +10,7 @@ use crate::model::Size;
 pub enum Line {
     /// Presolve begins.
     Presolving,
-    /// What presolve left of a linear program.
+    /// Size of a linear program after presolve.
     Presolved(Size),
     /// The heading of the lines that say what presolve left of an integer model.
     MipHeading,
@@ -40,7 +40,7 @@ pub enum Line {
 /// The figures of a line of the tree search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisplayLine {
-    /// Who found the point that the line announces; a space if it announces none.
+    /// Letter of the heuristic or step that found the point that the line announces; a space if it announces none.
     pub source: char,
     /// Nodes open.
     pub open: u64,

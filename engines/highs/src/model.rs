@@ -32,7 +32,7 @@ impl Row {
     }
 }
 
-/// What a column may be.
+/// Set of values that a column may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Domain {
     /// Any value between its bounds.
@@ -50,7 +50,7 @@ pub enum Domain {
 /// positive semidefinite when minimising; integer columns are not allowed beside it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quadratic {
-    /// Where each column begins in the arrays below; one entry per column.
+    /// Position of the first entry of each column in the arrays below; one per column.
     pub starts: Vec<u32>,
     /// Row of each entry, not above the diagonal.
     pub indices: Vec<u32>,
@@ -73,7 +73,7 @@ pub struct Model {
     pub lower: Vec<f64>,
     /// Upper bound of each column.
     pub upper: Vec<f64>,
-    /// What each column may be.
+    /// Set of values that each column may take.
     pub domains: Vec<Domain>,
     /// Name of each column.
     pub column_names: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Model {
     pub row_upper: Vec<f64>,
     /// Name of each row.
     pub row_names: Vec<String>,
-    /// Where each row begins in the arrays below; the end of the last row is their length.
+    /// Position of the first entry of each row in the arrays below; the last row ends with them.
     pub starts: Vec<u32>,
     /// Column of each entry.
     pub indices: Vec<u32>,
@@ -93,7 +93,7 @@ pub struct Model {
     pub quadratic: Option<Quadratic>,
 }
 
-/// How large a model is.
+/// Size of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// Columns.
@@ -282,7 +282,7 @@ impl Model {
         self.domains.iter().any(|domain| *domain != Domain::Continuous)
     }
 
-    /// How large it is.
+    /// Returns the size of the model.
     pub fn size(&self) -> Size {
         let whole = |domain: &&Domain| matches!(domain, Domain::Integer | Domain::SemiInteger);
         Size {

@@ -1,6 +1,6 @@
 //! The C interface of HiGHS behind safe functions: the only module of the crate that is unsafe.
 //!
-//! What holds here and nowhere else needs care:
+//! Rules that only this module has to obey:
 //! - an instance never leaves the thread that made it (HiGHS keeps a task scheduler per thread);
 //! - every array is as long as HiGHS expects before its address is handed over;
 //! - callbacks never unwind into C++, and write the stop flag every time, for HiGHS keeps the last value;
@@ -30,7 +30,7 @@ pub use listen::{Callback, Figures, Listener};
 use listen::{Hook, Slot, trampoline};
 pub use options::OptionInfo;
 
-/// How a run returned.
+/// End of a run.
 pub struct Returned {
     pub status: i32,
     /// Message of a panic of the listener.

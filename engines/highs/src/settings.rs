@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::options::{MIN_START_SHARE, OptionValue, Options};
 use crate::raw::{Highs, OptionInfo};
 
-/// What an instance has to know of its options beside HiGHS itself.
+/// State of an instance's options as far as HiGHS itself does not keep it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Least share of the integer columns that a start has to name.

@@ -1,8 +1,8 @@
-//! What a run of the solver ends with.
+//! Results of a run of the solver.
 
 use serde::{Deserialize, Serialize};
 
-/// How a run ended.
+/// Reason that a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// Solved to the tolerances and gap that were asked for.
@@ -27,7 +27,7 @@ pub enum Status {
     Empty,
 }
 
-/// How a column or row stands in a basis.
+/// Status of a column or row in a basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BasisStatus {
     /// Nonbasic at its lower bound.
@@ -63,16 +63,16 @@ pub enum Start {
     Partial(Vec<(u32, f64)>),
 }
 
-/// What a run ended with.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
-    /// How it ended.
+    /// Reason that the run ended.
     pub status: Status,
     /// The best feasible point, one value per column, if there is one.
     pub values: Option<Vec<f64>>,
     /// Its objective in the sense of the model.
     pub objective: Option<f64>,
-    /// What no point can beat. For a linear program solved to the end, the objective.
+    /// Bound that no point can beat. For a linear program solved to the end, the objective.
     pub bound: Option<f64>,
     /// Dual value of each row, of a linear program with duals.
     pub row_duals: Vec<f64>,

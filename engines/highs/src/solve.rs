@@ -23,7 +23,7 @@ pub use crate::knobs::{isolated, knobs, options_of};
 /// Longest search for the reason why a model has no point, seconds.
 const EXPLAIN_S: f64 = 10.0;
 
-/// What is to be solved, and how.
+/// Model to solve, with options and a start.
 #[derive(Clone, Debug)]
 pub struct SolveRequest<'m> {
     /// The model.
@@ -37,13 +37,13 @@ pub struct SolveRequest<'m> {
     pub isolated: bool,
 }
 
-/// What a method makes of what the solver finds.
+/// Interpreter of the solver's points and bounds for a method.
 pub trait Reader<K: Kind> {
     /// A better point: one value per column of the model. Hand it to [`Context::incumbent`] with a candidate that is
     /// built when it is wanted. `source` says in words who found it.
     ///
     /// # Errors
-    /// What the context says.
+    /// Passes on the error of the context.
     fn incumbent(
         &mut self,
         cx: &mut Context<'_, K>,
@@ -55,11 +55,11 @@ pub trait Reader<K: Kind> {
     /// A better bound of the whole model.
     ///
     /// # Errors
-    /// What the context says.
+    /// Passes on the error of the context.
     fn bound(&mut self, cx: &mut Context<'_, K>, bound: f64) -> Result<(), MethodError>;
 
-    /// What an objective of the model means as objective of the kind, for figures on the screen; `None` if it is
-    /// something else, such as ports.
+    /// Returns the objective of the kind that belongs to an objective of the model, for figures on the screen; `None`
+    /// if the model minimises something else, such as ports.
     fn meaning(&self, objective: f64) -> Option<f64> {
         Some(objective)
     }
@@ -138,8 +138,8 @@ pub fn run<K: Kind>(
     close(ask.model, solution, bridge)
 }
 
-/// Why a model has no point, in the names of its rows and columns, for [`Outcome::Infeasible`]. Searched for at most
-/// about ten seconds, in a helper process as [`run`] does.
+/// Returns the reason that a model has no point, in the names of its rows and columns, for [`Outcome::Infeasible`]. It
+/// is searched for at most about ten seconds, in a helper process as [`run`] does.
 ///
 /// # Errors
 /// [`MethodError::Stopped`] when the run is to stop; [`MethodError::Failed`] if the solver fails.

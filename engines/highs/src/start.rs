@@ -19,7 +19,7 @@ pub enum Given {
     Partial(Vec<u32>, Vec<f64>),
 }
 
-/// What to hand over; `None` if there is no start.
+/// Returns the start as it is to be handed over; `None` if there is none.
 ///
 /// # Errors
 /// If the start is not worth trying: why.

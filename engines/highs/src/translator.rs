@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 /// The least time between two reports of figures.
 const PACE: Duration = Duration::from_millis(100);
 
-/// How near two objectives must be to count as the same, relative above 1.
+/// Largest difference of two objectives that count as the same, relative above 1.
 const SAME: f64 = 1e-9;
 
 /// Letter of the point that a start came to; HiGHS has none for it.
 const START: char = '0';
 
-/// What is heard of one run.
+/// Translator of the callbacks of one run into events of its listener.
 pub struct EventTranslator<'w> {
     watch: &'w mut dyn SolverListener,
     model: &'w Model,
@@ -30,7 +30,7 @@ pub struct EventTranslator<'w> {
     stage: Option<Stage>,
     /// State of a start that was handed over.
     start: StartState,
-    /// What the start breaks as it was given.
+    /// Row or column that the start breaks as it was given, in words.
     broken: Option<String>,
     partial: Vec<u8>,
     size: Size,

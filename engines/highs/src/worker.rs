@@ -65,7 +65,7 @@ impl Launcher {
         Self { own_group: true, ..self }
     }
 
-    /// What it prints goes where the parent's descriptor 2 leads, which must be a log.
+    /// Sends what it prints to the file that the parent's descriptor 2 leads to, which must be a log.
     #[must_use]
     pub fn errors_shared(self) -> Self {
         Self { errors_shared: true, ..self }

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 /// Longer than anything may take here, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What this program does when it is started with a word.
+/// Roles of this program when it is started with a word.
 const ROLES: [(&str, fn()); 11] = [
     ("--serve", || worker::serve().unwrap()),
     ("--noisy", noisy),

@@ -1,4 +1,4 @@
-//! Whether a model can be handed to a solver at all.
+//! Check that a model can be handed to a solver at all.
 
 use super::convex::first_concave;
 use super::{Model, Quadratic};

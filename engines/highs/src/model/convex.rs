@@ -1,4 +1,4 @@
-//! Whether a quadratic form is convex: HiGHS does not find out reliably and may then answer wrongly.
+//! Test of a quadratic form for convexity: HiGHS does not find out reliably and may then answer wrongly.
 
 use super::Quadratic;
 

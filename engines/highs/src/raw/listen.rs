@@ -1,4 +1,4 @@
-//! What HiGHS calls back, as safe calls of a [`Listener`].
+//! Callbacks of HiGHS as safe calls of a [`Listener`].
 
 use highs_sys as sys;
 use std::cell::{Cell, RefCell};
@@ -17,7 +17,7 @@ pub struct Figures {
     pub lp_iterations: i64,
 }
 
-/// What HiGHS says, borrowed for the duration of the call.
+/// Message of a callback of HiGHS, borrowed for the duration of the call.
 pub enum Callback<'a> {
     /// A piece of its log: one or more lines, or a part of one.
     Text(&'a str),
@@ -29,7 +29,7 @@ pub enum Callback<'a> {
     MipCheck(Figures),
 }
 
-/// Who hears HiGHS, on the thread that runs it.
+/// Listener to HiGHS, called on the thread that runs it.
 pub trait Listener {
     /// Hears something; whether to stop (heeded at the next place where HiGHS asks).
     fn hear(&mut self, heard: Callback<'_>) -> bool;
@@ -37,9 +37,9 @@ pub trait Listener {
     fn offer(&mut self, figures: Figures, slot: &mut [f64]) -> bool;
 }
 
-/// Where HiGHS looks for the hook of the run under way; null between runs. HiGHS knows this address for the
-/// life of the instance, so that callbacks are registered once, before there is a model: at registration HiGHS
-/// makes room for an injected point of as many columns as it has then, and copies that room at every callback.
+/// Address under which HiGHS finds the hook of the run under way; null between runs. HiGHS knows this address for the
+/// life of the instance, so that callbacks are registered once, before there is a model: at registration HiGHS makes
+/// room for an injected point of as many columns as it has then, and copies that room at every callback.
 pub(super) type Slot = AtomicPtr<c_void>;
 
 /// Listener and what has to be kept between calls, for one run.

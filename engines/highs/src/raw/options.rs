@@ -6,7 +6,7 @@ use highs_sys as sys;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 
-/// What HiGHS says of one of its options.
+/// Type and value of an option of HiGHS, with its range if it is a number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionInfo {
     Bool { value: bool },

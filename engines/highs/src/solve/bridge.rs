@@ -35,7 +35,7 @@ pub(super) struct Bridge<'b, 'c, K: Kind> {
     closed: bool,
 }
 
-/// Where the solver works, in words.
+/// Process in which the solver works, in words.
 const HELPER: &str = "solver process";
 const OWN: &str = "own process";
 
@@ -171,7 +171,7 @@ impl<'b, 'c, K: Kind> Bridge<'b, 'c, K> {
         self.cx.report(EventBody::Solver(self.stats.clone()));
     }
 
-    /// What became of the method's point. What became of the run's hot start is for the method to say: the point may
+    /// Notes the fate of the method's point. The fate of the run's hot start is for the method to tell: the point may
     /// be another, and its objective need not be that of plans.
     fn start(&mut self, fate: &StartFate) {
         let at =

@@ -22,7 +22,7 @@ const HEAD_BYTES: usize = 8;
 /// Longest record: a model of some thirty million entries.
 pub(super) const LIMIT_BYTES: usize = 1 << 30;
 
-/// What is asked of a helper process. The first solve is the only one.
+/// Request to a helper process. The first solve is the only one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request<'m> {
     /// Work.
@@ -42,29 +42,29 @@ pub(super) struct SolveJob<'m> {
     pub(super) question: Question,
 }
 
-/// What is to be found out about a model.
+/// Question about a model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Question {
     /// Its best point.
     Solution,
-    /// Why it has none, searched for at most about so many seconds.
+    /// The reason that it has no point, searched for at most about so many seconds.
     Conflict(f64),
 }
 
-/// What a helper process says. The last word is one of `Finished`, `Explained` and `Failed`.
+/// Message of a helper process. The last one is `Finished`, `Explained` or `Failed`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer<'e> {
     /// Something the solver said.
     Event(Cow<'e, SolverEvent>),
-    /// How it ended.
+    /// Result of the solve.
     Finished(Box<Solution>),
-    /// Why the model has no point; `None` if it has one or the reason was not found.
+    /// The reason that the model has no point; `None` if it has one or the reason was not found.
     Explained(Option<Conflict>),
-    /// Why it could not work.
+    /// The error that kept it from working.
     Failed(Error),
 }
 
-/// Why a frame could not be written or read.
+/// Reason that a frame could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {

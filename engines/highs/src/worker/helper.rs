@@ -84,7 +84,7 @@ impl Drop for Helper {
     }
 }
 
-/// How a process ended, in words.
+/// Returns the end of a process in words.
 pub(super) fn words(status: Option<ExitStatus>) -> String {
     match status.map(|status| (status.signal(), status.code())) {
         Some((Some(signal), _)) => {

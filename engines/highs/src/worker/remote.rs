@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-/// How often the watch is asked whether to go on, whatever the helper says or does not say.
+/// Time between two questions to the watch whether to go on, independent of the helper's messages.
 const TICK: Duration = Duration::from_millis(25);
 
-/// How long a helper that was asked to stop may take before it is killed.
+/// Longest time that a helper may take to end after it was asked to stop; then it is killed.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// A solver that has been silent for this long is in a stage in which it hears nothing: there is nothing to wait for.
@@ -31,7 +31,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// Answers that wait to be heard; a helper that says more than is heard waits for its turn.
 const WAITING: usize = 16;
 
-/// Why a model could not be solved in a helper process.
+/// Reason that a model could not be solved in a helper process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HelperError {
@@ -49,12 +49,12 @@ pub enum HelperError {
     Died(String),
 }
 
-/// What a solve in a helper process ended with.
+/// Result of a solve in a helper process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ending {
-    /// How the solver ended. If the helper was killed, what it had said until then, as interrupted.
+    /// Result of the solver. If the helper was killed, the best of its messages until then, as interrupted.
     pub solution: Solution,
-    /// How the helper process ended, if that was neither its own end nor asked for.
+    /// End of the helper process in words, if that was neither its own end nor asked for.
     pub accident: Option<String>,
 }
 
@@ -114,7 +114,7 @@ pub fn explain(
     }
 }
 
-/// How a dialogue ended.
+/// End of a dialogue.
 enum Word {
     Finished(Box<Solution>),
     Explained(Option<Conflict>),
@@ -214,7 +214,7 @@ fn receive(mut output: ChildStdout, say: &SyncSender<ReceivedAnswer>) {
     }
 }
 
-/// What was heard of a solve so far.
+/// Best point and figures that were heard of a solve so far.
 struct Record {
     began: Instant,
     best: Option<(f64, Vec<f64>)>,
@@ -377,7 +377,7 @@ impl Dialogue<'_> {
         self.ticked = Instant::now();
     }
 
-    /// How a helper ended whose answers have ended. One that lives on without an answer is killed.
+    /// Returns the end, in words, of a helper whose answers have ended. One that lives on without an answer is killed.
     fn last_words(&mut self) -> String {
         if !self.helper.ends_within(GRACE) {
             self.helper.kill();

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Stack of the solving thread.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Why a helper process could not serve.
+/// Reason that a helper process could not serve.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
@@ -24,7 +24,7 @@ pub enum ServeError {
         "this is how the program calls itself to solve in a second process, and nothing to be typed by hand"
     )]
     ByHand,
-    /// What came in is no job.
+    /// The input is no job.
     #[error("no job was understood: {0}")]
     Frame(#[from] FrameError),
     /// Something the system refused.
@@ -53,8 +53,8 @@ pub fn serve() -> Result<(), ServeError> {
     converse(io::stdin(), answers, end_at_once)
 }
 
-/// Where the system can, it kills this process when the thread that started it ends. Elsewhere the end of the input
-/// says it.
+/// Has the system kill this process when the thread that started it ends, where the system can. Elsewhere the end of
+/// the input tells it.
 fn die_with_the_parent() {
     #[cfg(target_os = "linux")]
     {
@@ -91,7 +91,7 @@ fn end_at_once() {
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }
 
-/// What the two threads of a helper process share.
+/// State that the two threads of a helper process share.
 struct SharedOutput<W> {
     answers: Mutex<W>,
     stop: AtomicBool,

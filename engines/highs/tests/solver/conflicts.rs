@@ -1,4 +1,4 @@
-//! Why a model has no answer.
+//! Tests of the reasons that a model has no optimum.
 
 use crate::models::{flows, two_products};
 use lightbay_highs::conflict::{Sides, conflict_of};

@@ -15,7 +15,7 @@ impl SolverListener for Recorder {
 }
 
 impl Recorder {
-    /// What became of the start.
+    /// Returns the fate of the start, if the solver reported one.
     pub fn fate(&self) -> Option<&StartFate> {
         self.0.iter().find_map(|event| if let SolverEvent::Start(fate) = event { Some(fate) } else { None })
     }

@@ -1,4 +1,4 @@
-//! What a run says and does whose method works in a helper process or in its own.
+//! Tests of the events and results of a run whose method solves in a helper process or in its own.
 
 use super::kind::{Running, Solver};
 use super::models::{covering, endless};
