@@ -51,7 +51,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What kind of file it was.
+    /// Returns the format of the file.
     pub const fn format(&self) -> Format {
         match self {
             Self::Text(_) => Format::SimaiText,
@@ -69,7 +69,7 @@ pub struct AicbInput {
     pub name: String,
     /// `true` if it was gzip-compressed.
     pub compressed: bool,
-    /// What it holds.
+    /// Content of the file.
     pub content: Content,
 }
 

@@ -29,7 +29,7 @@ pub struct Kernel {
 /// A whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelTimes {
-    /// How many runs were measured.
+    /// Number of measured runs.
     pub train_iterations: Option<u64>,
     /// The kernels in file order.
     pub kernels: Vec<Kernel>,

@@ -49,7 +49,7 @@ impl BusBandwidth {
         }
     }
 
-    /// How many values the table has.
+    /// Returns the number of values in the table.
     pub fn len(&self) -> usize {
         let rows = [&self.tp, &self.dp, &self.ep];
         rows.into_iter().flatten().chain([&self.pp_bytes_per_s]).filter(|value| value.is_some()).count()

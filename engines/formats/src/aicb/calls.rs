@@ -18,7 +18,7 @@ use crate::gz::Limits;
 use crate::lines::Lines;
 use reading::Reading;
 
-/// What a row does.
+/// Kind of work of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
     /// A collective.
@@ -93,7 +93,7 @@ pub enum Phase {
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Call {
-    /// What it does.
+    /// Kind of work.
     pub kind: CallKind,
     /// Among whom; `None` for computations.
     pub group: Option<CallGroup>,
@@ -105,7 +105,7 @@ pub struct Call {
     pub stage_name: u32,
     /// Measured time, seconds.
     pub elapsed_s: Option<f64>,
-    /// How often in a row.
+    /// Number of times that the call is made in succession.
     pub count: u32,
     /// Line in the file.
     pub line: u32,

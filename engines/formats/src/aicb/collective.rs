@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a collective does.
+/// Operation of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
@@ -114,11 +114,11 @@ impl Group {
 /// Calls of one kind and size in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Collective {
-    /// What it does.
+    /// Operation.
     pub kind: CollectiveKind,
     /// Among whom.
     pub group: Group,
-    /// How many ranks.
+    /// Number of ranks in the group.
     pub ranks: u64,
     /// Size of one call per rank, in the sense of [`CollectiveKind`].
     pub bytes: u64,

@@ -94,7 +94,7 @@ pub(super) fn workload(
     })
 }
 
-/// Where a stage stands.
+/// Position of a stage in the pipeline.
 #[derive(Clone, Copy)]
 struct CallPlace {
     stage: usize,

@@ -5,7 +5,7 @@ use lightbay_core::problem::{Problems, suggestion};
 use crate::detect::SIMAI_POLICIES;
 use crate::number;
 
-/// What line 1 says. `None` means that it says nothing.
+/// Fields of line 1. `None` for those that it does not give.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimaiHeader {
     /// The parallelism policy, one of [`SIMAI_POLICIES`].
